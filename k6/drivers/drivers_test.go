@@ -17,7 +17,7 @@ import (
 	_ "windtunnel/k6/drivers/sqlite"
 )
 
-// TestMain lets the test binary stand for k6.
+// TestMain makes the test binary act as k6.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && (os.Args[1] == "run" || os.Args[1] == "version") {
 		cmd.Execute()
@@ -64,7 +64,7 @@ export function teardown() { db.close(); }
 	}
 }
 
-// TestMySQLDriver needs no server: the driver's own refusal shows that it is there.
+// TestMySQLDriver needs no server: the driver's own error shows that the driver is linked.
 func TestMySQLDriver(t *testing.T) {
 	out, err := k6(t, "run", "--address", "", script(t, `
 import sql from 'k6/x/sql';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package lists holds what Go and JavaScript both know, as data: lib/ reads the files themselves.
+// Package lists holds data that Go and JavaScript share: lib/ reads the files themselves.
 package lists
 
 import _ "embed"
@@ -10,12 +10,12 @@ import _ "embed"
 //go:embed kinds.json
 var Kinds []byte
 
-// Profiles are how hard and how long a run may be, by name.
+// Profiles are the loads and durations of runs, by name.
 //
 //go:embed profiles.json
 var Profiles []byte
 
-// Variables are those that a user may set.
+// Variables are the variables that a user may set.
 //
 //go:embed variables.json
 var Variables []byte

@@ -5,7 +5,7 @@ package schemas
 
 import "embed"
 
-// Files holds *.schema.json, as they lie beside this file.
+// Files holds the *.schema.json files of this folder.
 //
 //go:embed *.schema.json
 var Files embed.FS

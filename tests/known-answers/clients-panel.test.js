@@ -121,7 +121,7 @@ test('users of others that vanish are nothing that the run lost', async () => {
     const { code, result } = await runPanel('users-create', panel.url, { USERS: '50' });
     assertVerdict(result, 'pass', code);
     const others = result.integrity.find((/** @type {any} */ { check }) => check === 'users of others');
-    assert.match(others.detail, /88, 7 fewer than before the run: somebody else removed them/);
+    assert.match(others.detail, /88, 7 fewer than before the run: other clients removed them/);
   });
   // Pages move by seven users, and stay right.
   await withPanel({ foreign: USERS, vanishing: USERS.slice(0, 7) }, async (panel) => {

@@ -14,7 +14,7 @@ after(folder.remove);
 
 const QUICKLY = { REST_S: '0' };
 const REFUSED =
-  /^A and B are the same, with the same settings \(.+\): nothing is measured; was a build forgotten, or one path given twice\? SAME=1 \(--same\) measures them all the same$/;
+  /^A and B are the same, with the same settings \(.+\): nothing is measured; was a build forgotten, or one path given twice\? SAME=1 \(--same\) measures them anyway$/;
 
 /** @param {string[]} args */
 const make = (...args) =>

@@ -142,7 +142,7 @@ const refused = /** @type {[string, Record<string, string>, number, RegExp][]} *
     4,
     /^TIMEOUT_MS=300: no answer comes back so soon over LINK=rtt:400ms, whose round trip takes 400 ms: set TIMEOUT_MS=1200 or more$/,
   ],
-  ['a proxy that is up already', { LINK: 'far', ENV: up }, 2, /^LINK=far: .* is about a proxy that is up/],
+  ['a proxy that is up already', { LINK: 'far', ENV: up }, 2, /^LINK=far: .* tests a proxy that is up/],
   [
     'an address that leads nowhere',
     { LINK: 'far', ADDRESS: 'domain' },

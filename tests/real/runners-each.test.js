@@ -120,7 +120,7 @@ test('a scenario with fewer clients than runners says so before anything starts,
       assert.equal(await bench.ended, 2, bench.output.stdout);
       assert.match(
         bench.output.stderr,
-        new RegExp(`^${name} has 2 clients in a loop and the run 3 runners, .*\n$`),
+        new RegExp(`^${name} has 2 clients in a loop, but the run has 3 runners, .*\n$`),
       );
       assert.equal(bench.output.stdout, '');
     } finally {

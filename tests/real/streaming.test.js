@@ -15,7 +15,7 @@ import { startSidecar } from '../support/sidecar.js';
 /** Of a run of panel/users-create, with all that is streamed. */
 const MOST_SERIES = 400;
 
-/** Of any scenario's run without errors: of its own, and of each operation. docs/streaming.md says of what. */
+/** Of any scenario's run without errors: of its own, and of each operation. docs/reference/streaming.md says of what. */
 const MOST_OF_SCENARIO = 80;
 const MOST_OF_OPERATION = 80;
 
@@ -373,7 +373,7 @@ test('a server that refuses the login, is dead, or never answers: one warning, a
   const slowPort = /** @type {import('node:net').AddressInfo} */ (slow.address()).port;
   try {
     for (const [INFLUX, INFLUX_PASSWORD, pattern] of /** @type {[string, string, RegExp][]} */ ([
-      [outputs.INFLUX, 'a-wrong-password', /refuses the login \(401: authorization failed\); mend/],
+      [outputs.INFLUX, 'a-wrong-password', /refuses the login \(401: authorization failed\); fix/],
       ['http://127.0.0.1:1', database.password, /refuses connections; start it/],
       [`http://127.0.0.1:${slowPort}`, database.password, /does not answer within 2s/],
     ])) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Command judge, run by `make benchmark-judge`, prints how often the engine of comparisons errs, and how soon it knows, as
-// the Markdown tables of docs/compare.md.
+// Command judge, run by `make benchmark-judge`, prints the error rates of the comparison engine and the number of pairs
+// that it needs, as the Markdown tables of docs/benchmarks.md.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 	"windtunnel/k6/internal/difference/power"
 )
 
-const most = 120 // pairs, where it runs until it knows
+const most = 120 // largest number of pairs in a run that continues until it knows
 
 func main() {
 	comparisons := flag.Int("comparisons", 1000, "of each case")
@@ -58,7 +58,8 @@ func main() {
 	}
 }
 
-// looksOf are those of `make protocols-compare`, in quick: the first has the turns with which a target can be missed.
+// looksOf returns the looks of `make protocols-compare` with the quick profile. The first look has the fewest turns that
+// can miss a target.
 func looksOf(rows int) []int {
 	first := difference.Look{Number: 1}.FewestToBreak(difference.Primary, power.Targets*rows)
 	return append([]int{first}, []int{18, 26, 38}[min(1, first/16):]...)

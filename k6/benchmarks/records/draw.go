@@ -19,7 +19,7 @@ const (
 	marginEnd   = 46.0
 )
 
-// draw has what it took against the number of samples, both on logarithmic axes: CPU time on the left, memory on the right.
+// draw returns an SVG: CPU time (left) and memory (right) against the number of samples. All axes are logarithmic.
 func draw(all []measured) []byte {
 	seconds := panel{title: "CPU time (s)", of: func(m measured) float64 { return m.cpuS }}
 	memory := panel{title: "Peak memory (MiB)", of: func(m measured) float64 { return float64(m.peakBytes) / (1 << 20) }}
@@ -33,7 +33,7 @@ func draw(all []measured) []byte {
 `, width, height, body.String()))
 }
 
-// panel shows one figure; each mark is a run, named by its runners.
+// panel is one figure. Each mark is a run, labelled with its number of runners.
 type panel struct {
 	title string
 	of    func(measured) float64
@@ -53,7 +53,7 @@ func scaleOf(values []float64) scale {
 	return s
 }
 
-// at is from 0 to 1.
+// at returns the position of a value on the axis, 0 to 1.
 func (s scale) at(v float64) float64 { return (math.Log10(v) - s.low) / (s.high - s.low) }
 
 func (s scale) decades() (all []float64) {
@@ -87,7 +87,7 @@ func (p panel) draw(to *strings.Builder, all []measured, left float64) {
 	}
 }
 
-// power writes a power of ten from a million on in words.
+// power writes a power of ten; it uses words from one million on.
 func power(v float64) string {
 	switch {
 	case v >= 1e9:

@@ -20,7 +20,7 @@ import (
 
 const operation = "send"
 
-// evidence of a run of 60 s, as far as the judge asks for it.
+// evidence returns what the judge needs to know about a run of 60 s.
 func evidence(s size, number int) ([]byte, error) {
 	e := judge.Evidence{
 		Run:   json.RawMessage(`{"id":"made","start":"2026-01-01T00:00:00Z","end":"2026-01-01T00:01:00Z","duration_s":60,"system":"pulsar","scenario":"made","profile":"full","environment":"local"}`),
@@ -35,7 +35,7 @@ func evidence(s size, number int) ([]byte, error) {
 	return json.Marshal(e)
 }
 
-// filled has samples of its own: latencies spread log-normally around 20 ms, in nanoseconds.
+// filled returns a record of random latencies in nanoseconds, spread log-normally around 20 ms.
 func filled(samples, number int) *record.Record {
 	r := record.New()
 	random := rand.New(rand.NewPCG(uint64(number), 1))
@@ -53,11 +53,12 @@ func filled(samples, number int) *record.Record {
 	return r
 }
 
-// contents are as many as differ: of two hundred runners two have the same samples each, to take half of the time.
+// contents is the number of different sample files. With 200 runners, two runners share each file, which halves the time
+// to make them.
 const contents = 100
 
-// madeFile is a runner's samples; those of another run of the same size are the same, and are made once.
-func madeFile(dir string, samples, number int) (string, error) {
+// sampleFile returns the file with a runner's samples. All runs of one size share these files.
+func sampleFile(dir string, samples, number int) (string, error) {
 	number = 1 + (number-1)%contents
 	path := filepath.Join(dir, fmt.Sprintf("made-%d-%d", samples, number))
 	if _, err := os.Stat(path); err == nil {
@@ -71,14 +72,14 @@ func madeFile(dir string, samples, number int) (string, error) {
 	return path, errors.Join(filled(samples, number).Write(out, json.RawMessage("{}")), out.Flush(), file.Close())
 }
 
-// folderOf makes the records of a run, and returns their folder and their size.
+// folderOf writes the records of a run, and returns their folder and their size.
 func folderOf(dir string, s size) (folder string, bytes int64, err error) {
 	folder = filepath.Join(dir, fmt.Sprintf("%dx%d", s.runners, s.samples))
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return "", 0, err
 	}
 	for number := 1; number <= s.runners; number++ {
-		made, err := madeFile(dir, s.samples, number)
+		made, err := sampleFile(dir, s.samples, number)
 		if err != nil {
 			return "", 0, err
 		}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Command records, run by `make benchmark-records` in the folder k6, prints what a k6 process takes to record ten million
-// samples, and what `k6 x judge` takes to judge the made records of many runners, as the Markdown of docs/record.md.
+// Command records, run by `make benchmark-records` in the folder k6, prints two costs as the Markdown of docs/benchmarks.md:
+// the cost for a k6 process to record ten million samples, and the cost for `k6 x judge` to judge the records of many
+// runners.
 package main
 
 import (
@@ -26,7 +27,7 @@ func main() {
 	}
 }
 
-// size of a run: how many runners, and how many samples each has.
+// size is the number of runners of a run, and the number of samples of each runner.
 type size struct{ runners, samples int }
 
 func run(k6, runs string, samples int, dir, graph string) (err error) {

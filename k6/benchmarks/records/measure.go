@@ -12,7 +12,7 @@ import (
 	"windtunnel/k6/internal/format"
 )
 
-// measured is what it took to judge a run.
+// measured is the cost of judging one run.
 type measured struct {
 	size
 	spent
@@ -26,7 +26,7 @@ func (m measured) row() string {
 		format.MiB(m.bytes), m.seconds, format.Count(int64(float64(m.total())/m.seconds)), m.cpuS, format.MiB(m.peakBytes))
 }
 
-// measure makes the records, judges them in a process of its own, and removes them.
+// measure makes the records, judges them in a separate process, and removes them.
 func measure(k6, dir string, s size) (m measured, err error) {
 	m.size = s
 	folder, bytes, err := folderOf(dir, s)
@@ -45,7 +45,7 @@ func measure(k6, dir string, s size) (m measured, err error) {
 	return m, os.RemoveAll(folder)
 }
 
-// hasAll: the result has as many samples as were made.
+// hasAll checks that the result has every sample.
 func hasAll(text []byte, samples int64) error {
 	var found struct {
 		Operations []struct{ Success int64 }
@@ -59,7 +59,7 @@ func hasAll(text []byte, samples int64) error {
 	return nil
 }
 
-// live runs a k6 that records so many samples, and says what that took.
+// live runs a k6 that records the given number of samples, and returns the cost as a line.
 func live(k6, dir string, samples int) (string, error) {
 	file := filepath.Join(dir, "live.record")
 	child := exec.Command(k6, "run", "--quiet", "../benchmarks/records/live.js")

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// spent is what a process took. The peak is of its own memory, looked at every few ms: wait4's also counts what this process
-// had when it made the other.
+// spent is the cost of a process. The peak is sampled every few ms from the process's own memory: the peak of wait4
+// includes the memory of this process at the time of the fork.
 type spent struct {
 	seconds, cpuS float64
 	peakBytes     int64
@@ -20,7 +20,7 @@ type spent struct {
 
 const lookEvery = 5 * time.Millisecond
 
-// runWatched runs a process to its end. The error has what it said.
+// runWatched runs a process to its end. The error includes the output of the process.
 func runWatched(child *exec.Cmd) (took spent, out []byte, err error) {
 	var said bytes.Buffer
 	var result bytes.Buffer
@@ -49,7 +49,7 @@ func runWatched(child *exec.Cmd) (took spent, out []byte, err error) {
 	return took, result.Bytes(), err
 }
 
-// peakOf is VmHWM of a process; 0 where it has none any more.
+// peakOf returns VmHWM of a process, 0 if the process has ended.
 func peakOf(pid int) (bytes int64) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package baseline is `k6 x baseline`: it judges a run by runs that were kept.
+// Package baseline is `k6 x baseline`: it judges a run by a kept baseline.
 package baseline
 
 import (
@@ -37,7 +37,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Long: `Holds each scenario of a run (a folder, or the name of a run in results/) against the baseline
 NAME, which k6 x keep made, or the folder of one: its figures are the run's bounds. Writes
 compare.json and compare.md into the folder baseline/ of the run. A run on another class of
-machine is refused (docs/baselines.md).
+machine is refused (docs/how-to/baselines.md).
 
 ` + Help,
 	}
@@ -85,7 +85,7 @@ const Help = `Exit codes:
    99  a metric is significantly worse, by more than --worse-by
 Of several scenarios the worst counts: the first of 4, 99, 3, 0.`
 
-// Judge judges the run in a folder, writes and prints what came of it, and returns the exit code.
+// Judge judges the run in a folder, writes and prints the judgement, and returns the exit code.
 func Judge(stdout, stderr io.Writer, base string, kept baseline.Baseline, run, out string, bounds baseline.Bounds) int {
 	if why := variables.Find("WORSE_BY").Wrong(strconv.FormatFloat(bounds.WorseBy, 'f', -1, 64)); why != "" {
 		fmt.Fprintf(stderr, "--worse-by %g: %s\n", bounds.WorseBy, why)

@@ -21,10 +21,10 @@ import (
 	"windtunnel/k6/internal/variables"
 )
 
-// variable names the baseline; of scenarios with a candidate it may also be the program that the candidate is compared with.
+// variable names the baseline. For a scenario with a candidate the variable may also be the baseline program.
 const variable = "BASELINE"
 
-// isKept tells a baseline that was kept from a program: a program is given by the absolute path of a file.
+// isKept reports whether the name is a kept baseline. A program is given by the absolute path of a file.
 func isKept(name string) bool {
 	if name == "" || !filepath.IsAbs(name) {
 		return name != ""
@@ -33,7 +33,7 @@ func isKept(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// againstBaseline runs the bench and judges its run by a baseline, too. What can be refused is refused before anything starts.
+// againstBaseline runs the bench and also judges its run by a baseline. It reports invalid input before anything starts.
 func againstBaseline(stdout, stderr io.Writer, o bench.Options, name string) int {
 	kept, err := baseline.Find(o.Root, name)
 	if err != nil {
@@ -49,7 +49,7 @@ func againstBaseline(stdout, stderr io.Writer, o bench.Options, name string) int
 		fmt.Fprintln(stderr, line)
 		return exitcode.Usage
 	}
-	// To a script it would be a program.
+	// A script would read the variable as the path of a program.
 	o.Environ = slices.DeleteFunc(o.Environ, func(pair string) bool { return strings.HasPrefix(pair, variable+"=") })
 	id, f := run.ID(o.RunID, o.Profile, time.Now())
 	if f != nil {
@@ -70,7 +70,7 @@ func againstBaseline(stdout, stderr io.Writer, o bench.Options, name string) int
 	return exitcode.Worst(code, judged)
 }
 
-// boundsOf are what WORSE_BY and SECONDARY say, or what is wrong with them.
+// boundsOf reads WORSE_BY and SECONDARY; line says what is wrong with them.
 func boundsOf(environ []string) (bounds baseline.Bounds, line string) {
 	given := func(name string) string {
 		for _, pair := range environ {

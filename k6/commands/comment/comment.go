@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package comment is `k6 x comment`: it writes what a pull request is told of a comparison.
+// Package comment is `k6 x comment`: it writes a pull request's comment about a comparison.
 package comment
 
 import (
@@ -31,12 +31,12 @@ func init() {
 	subcommand.RegisterExtension("comment", New)
 }
 
-// Options are the command's arguments. Secrets are values that nothing may show. Dir is the current folder, Variable the value of
-// WINDTUNNEL_ROOT.
+// Options are the command's arguments. Secrets are values that no output may contain. Dir is the current folder,
+// Variable the value of WINDTUNNEL_ROOT.
 type Options struct {
 	Name, Failed, Out string
-	Code              int    // with Failed: what the measurement ended with
-	Strict            bool   // an inconclusive verdict is a failure
+	Code              int    // with Failed: exit code of the measurement
+	Strict            bool   // whether an inconclusive verdict is a failure
 	Verdict           string // file for the verdict, the doubt, the conclusion and the code
 	Paths             []string
 	Secrets           []string
@@ -51,7 +51,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Short: "Write what a pull request is told of a comparison or a run",
 		Long: `Reads the folder of a comparison (of one scenario or several) or of a run, or its name in results/,
 and writes a comment as Markdown, in which no text of others gains a meaning: the verdict, why,
-the primary metrics, and folded details; never more than GitHub takes (docs/ci.md). A comparison
+the primary metrics, and folded details; never more than GitHub takes (docs/how-to/gate-pull-requests.md). A comparison
 gets a JUnit file with --junit. With --verdict a file gets the verdict, the doubt of an
 inconclusive one, and the conclusion that a gate ends by: success, neutral or failure.
 
@@ -75,7 +75,7 @@ Exit codes:
 	})
 }
 
-// secret is what the name of a variable has whose value nothing may show.
+// secret lists parts of variable names whose values no output may contain.
 var secret = []string{"PASSWORD", "TOKEN", "SECRET", "KEY", "DSN"}
 
 func secrets(env map[string]string) []string {
@@ -88,7 +88,7 @@ func secrets(env map[string]string) []string {
 	return values
 }
 
-// Run writes the comment, and JUnit where a file is given for it, and returns the exit code.
+// Run writes the comment, and a JUnit file if its path is given, and returns the exit code.
 func Run(stdout, stderr io.Writer, o Options, junit string) int {
 	usage := func(format string, args ...any) int {
 		fmt.Fprintf(stderr, format+"; see k6 x comment --help\n", args...)
@@ -124,12 +124,12 @@ func clean(secrets []string) func(string) string {
 	return func(text string) string { return redact.Tokens(redactor.Text(text)) }
 }
 
-// asXML are secrets as they are and as XML writes them.
+// asXML returns the secrets, both unchanged and escaped for XML.
 func asXML(secrets []string) []string {
 	all := slices.Clone(secrets)
 	for _, secret := range secrets {
 		var b strings.Builder
-		_ = xml.EscapeText(&b, []byte(secret)) // a builder takes all
+		_ = xml.EscapeText(&b, []byte(secret)) // a strings.Builder never fails
 		all = append(all, b.String())
 	}
 	return all
@@ -146,7 +146,7 @@ func (o Options) write(stdout io.Writer, path, text string) error {
 	return run.WriteFile(path, []byte(text))
 }
 
-// writeVerdict writes what a gate ends by, where a file is given for it.
+// writeVerdict writes the file that decides the gate, if its path is given.
 func (o Options) writeVerdict(stdout io.Writer, c comment.Comment) error {
 	if o.Verdict == "" {
 		return nil
@@ -154,8 +154,8 @@ func (o Options) writeVerdict(stdout io.Writer, c comment.Comment) error {
 	return o.write(stdout, o.Verdict, fmt.Sprintf("verdict=%s\ndoubt=%s\nconclusion=%s\ncode=%d\n", c.Verdict, c.Doubt, c.Conclusion(), o.Code))
 }
 
-// read makes the comment of what is in a folder, and JUnit of a comparison. A comment that disagrees with how the measurement ended
-// is no verdict.
+// read makes the comment from the files of a folder, and JUnit from a comparison. If the comment disagrees with the exit
+// code of the measurement, there is no verdict.
 func (o Options) read(folder string) (c comment.Comment, junit []byte, err error) {
 	c, junit, err = o.found(folder)
 	if err != nil {
@@ -169,7 +169,7 @@ func (o Options) read(folder string) (c comment.Comment, junit []byte, err error
 	return c, junit, nil
 }
 
-// ended is the word for how the measurement ended.
+// ended returns the word for the measurement's exit code.
 func (o Options) ended() string { return exitcode.Verdict(exitcode.Worst(o.Code)) }
 
 func (o Options) found(folder string) (c comment.Comment, junit []byte, err error) {
@@ -198,7 +198,7 @@ func (o Options) found(folder string) (c comment.Comment, junit []byte, err erro
 	return c, nil, err
 }
 
-// unmeasured is the code of what was not measured: never one of a verdict that something was.
+// unmeasured returns the exit code if nothing was measured. It is never the code of a verdict.
 func (o Options) unmeasured() int {
 	if o.Code == exitcode.Inconclusive || o.Code == exitcode.Interrupted {
 		return o.Code
@@ -206,13 +206,13 @@ func (o Options) unmeasured() int {
 	return exitcode.Setup
 }
 
-// unchanged is the doubt where nothing was measured, as base and head are the same bytes.
+// unchanged is the doubt if nothing was measured because base and head have the same bytes.
 const unchanged = "both sides are the same"
 
-// mostSaid is how much of a log's end is read, and how many of its lines are told.
+// mostSaid is how many bytes of a log's end are read; mostLines is how many of its lines the comment shows.
 const mostSaid, mostLines = 1 << 16, 15
 
-// failed is a comment of what could not be measured: the last lines of a log.
+// failed makes a comment from the last lines of a log, if nothing could be measured.
 func (o Options) failed() (c comment.Comment, err error) {
 	path := o.Failed
 	if !filepath.IsAbs(path) {
@@ -222,7 +222,7 @@ func (o Options) failed() (c comment.Comment, err error) {
 	if err != nil {
 		return c, fmt.Errorf("--failed %s: %w", o.Failed, fault.Reason(err))
 	}
-	// A secret may be of several lines, or lie across the cut.
+	// Mask before cutting: a secret may have several lines, or lie across the cut.
 	text := clean(o.Secrets)(string(data))
 	text = text[max(0, len(text)-mostSaid):]
 	var lines []string

@@ -14,7 +14,7 @@ import (
 	"windtunnel/k6/internal/exitcode"
 )
 
-// hidden are secrets that Markdown, a limit of GitHub, XML or a line would part.
+// hidden are secrets that Markdown, GitHub's limit, XML or a line break would split.
 var hidden = []string{"hunter22", "abcdef0123456789abcdef0123456789", "p_ss*word-_x_", "a<b>&\"c'd", ":tada:[x](y)", "-----BEGIN\nfirst\nsecond"}
 
 const jwt = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZG1pbiJ9.c2lnbmF0dXJl"

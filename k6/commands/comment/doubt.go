@@ -12,21 +12,21 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// noisy are the kinds of reasons about figures that are there and cannot be trusted, few the kinds that more of the same would
-// mend. Each other kind is about a part that was not measured.
+// noisy has the kinds of reasons about figures that exist but cannot be trusted. few has the kinds that more samples
+// would fix. Each other kind is about a missing measurement.
 var (
 	noisy = []string{result.Machine, result.Generator, "meter", "dropped", "clock", "limit", "noise", "error", "threshold", "target"}
 	few   = []string{"samples", "rounds"}
 )
 
 var (
-	// turnsWould is what the judge says of a row of the protocol matrix that more turns decide.
+	// turnsWould matches the judge's words for a row of the protocol matrix that more turns would decide.
 	turnsWould = regexp.MustCompile(`\babout \d+ would\b|\bTURNS=\d+`)
-	// absent is what the judge says of a figure that a row or a side lacks, whatever the kind of the reason is.
+	// absent matches the judge's words for a figure that a row or a side lacks, whatever the kind of the reason is.
 	absent = regexp.MustCompile(`\b(?:not|never) (?:measured|compared|counted|recorded)\b|\bmissing\b|\bno (?:figure|value|sample)s?\b|\blacks?\b`)
 )
 
-// doubtOf is why a run is inconclusive: the gravest doubt of its inconclusive scenarios.
+// doubtOf says why a run is inconclusive: the gravest doubt of its inconclusive scenarios.
 func doubtOf(set report.Set) string {
 	var doubts []string
 	for _, e := range set.Entries() {
@@ -69,7 +69,7 @@ func doubtOfReason(kind, text string) string {
 	return compare.TooNoisy
 }
 
-// unchecked reports whether a result has no check of its measurement, or none that could be made.
+// unchecked reports whether a result has no check of its measurement, or no check that could run.
 func unchecked(r result.Result) bool {
 	return !slices.ContainsFunc(r.Validity, func(v result.Validity) bool { return v.OK != nil })
 }

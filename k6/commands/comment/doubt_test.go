@@ -57,7 +57,7 @@ func TestDoubtOfARun(t *testing.T) {
 	})
 }
 
-// told is the comment of an inconclusive run with these reasons, and the file of its verdict.
+// told returns the comment of an inconclusive run with these reasons, and its verdict file.
 func told(t *testing.T, reasons []result.Reason, change func(*result.Result)) (text, verdict string) {
 	t.Helper()
 	root := t.TempDir()

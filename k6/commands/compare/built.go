@@ -34,14 +34,14 @@ func buildFlags(flags *pflag.FlagSet, a *builds.Asked, made *madePaths) {
 	flags.StringVar(&a.Testbed, "testbed", "", "what starts the builds, NAME or NAME:VARIABLE=VALUE,…")
 }
 
-// madePaths are what of the checkouts is run: one of them is given.
+// madePaths are the paths of the built program in each checkout. The user gives exactly one of them.
 type madePaths struct{ binary, source, wheel string }
 
 func (m madePaths) byVariable() map[string]string {
 	return map[string]string{"binary": m.binary, "source": m.source, "wheel": m.wheel}
 }
 
-// Built builds base and head, compares them and returns the exit code. The worktrees are gone when it returns.
+// Built builds base and head, compares them and returns the exit code. It removes the worktrees before it returns.
 func Built(o Options, b bench.Options) int {
 	refused := func(f *fault.Fault) int {
 		fmt.Fprintln(b.Stderr, f.Message)
@@ -70,7 +70,7 @@ func Built(o Options, b bench.Options) int {
 		return refused(f)
 	}
 	dir := filepath.Join(b.Root, "results", b.RunID)
-	// A build beside a measurement would disturb it.
+	// A build at the same time as a measurement would disturb the measurement.
 	held, f := neighbour.ClaimHost(dir, b.Getenv("BESIDE") != "", func(format string, args ...any) { fmt.Fprintf(b.Stderr, format+"\n", args...) })
 	if f != nil {
 		return refused(f)
@@ -106,7 +106,7 @@ func Built(o Options, b bench.Options) int {
 	return Measured(o, b, [2]*builds.Build{&made[0], &made[1]})
 }
 
-// buildBoth makes both sides. It returns their testbeds.
+// buildBoth builds both sides and returns their testbeds.
 func buildBoth(pair *builds.Pair, b bench.Options, logs string) (specs [2]string, f *fault.Fault) {
 	env, problems := check.Environment(b.Root, b.Env)
 	if len(problems) > 0 {
@@ -127,7 +127,7 @@ func buildBoth(pair *builds.Pair, b bench.Options, logs string) (specs [2]string
 
 var unmeasured = &fault.Fault{Code: exitcode.Interrupted, Message: "interrupted: nothing was measured"}
 
-// install makes what the scenarios take besides, with these testbeds; "" is the environment's.
+// install makes the other programs that the scenarios need with these testbeds; "" is the environment's testbed.
 func install(pair *builds.Pair, b bench.Options, scenarios []plan.Scenario, specs [2]string, logs string) *fault.Fault {
 	interrupts, ctx, stop := children.Watch(b.Signals, func(string) {})
 	defer stop()

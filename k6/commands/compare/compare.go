@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package compare is `k6 x compare`: it tells whether B differs from A, and by how much.
+// Package compare is `k6 x compare`: it says whether B differs from A, and by how much.
 package compare
 
 import (
@@ -32,21 +32,21 @@ func init() {
 	subcommand.RegisterExtension("compare", New)
 }
 
-// Options are the command's own arguments. Scenario may be several with commas. Dash is the number of
-// paths before `--`, -1 without one. Dir is the current folder, Variable the value of WINDTUNNEL_ROOT.
+// Options are the command's own arguments. Scenario may be several scenarios, with commas. Dash is the number of paths
+// before `--`, -1 without `--`. Dir is the current folder, Variable the value of WINDTUNNEL_ROOT.
 type Options struct {
 	Scenario, A, B string
-	Protocol       string       // rows of the protocol matrix, in place of Scenario
-	Build          builds.Asked // in place of A and B
-	Runs, Minutes  string       // a number, or auto; a number, or "" for what fits the profile
+	Protocol       string       // rows of the protocol matrix, instead of Scenario
+	Build          builds.Asked // instead of A and B
+	Runs, Minutes  string       // Runs: a number or auto; Minutes: a number, or "" for the profile's
 	WorseBy        float64
-	Secondary      string // on, off: whether secondary metrics are judged
-	Judged         bool   // runs, WorseBy or Secondary are given
+	Secondary      string // on or off: whether secondary metrics are judged
+	Judged         bool   // Runs, WorseBy or Secondary are given
 	Out            string
 	Paths          []string
 	Dash           int
 	Dir, Variable  string
-	Root           string // flag
+	Root           string // value of --root
 }
 
 // New returns the command.
@@ -59,11 +59,11 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Long: `Runs a scenario in turn on two sides, which of them first by lot. Each is a testbed, NAME or
 NAME:VARIABLE=VALUE,…; the URL of a system that is up, with secrets of its own in NAME_A and
 NAME_B; or env:NAME, an environment. Or the sides are a base and a head, two checkouts or two
-revisions of a repository, that are built before (docs/your-own-build.md). With --protocol the
+revisions of a repository, that are built before (docs/how-to/compare-builds.md). With --protocol the
 sides are two programs, which rows of the protocol matrix run in turn, judged as a candidate is
-(docs/protocols.md). Or it takes results
+(docs/reference/protocols.md). Or it takes results
 that there are, A's before -- and B's after it; one argument is a comparison's own folder. Tells the change of each metric with its confidence
-interval and p-value, writes compare.json and compare.md, and ends with a verdict; docs/compare.md
+interval and p-value, writes compare.json and compare.md, and ends with a verdict; docs/how-to/compare.md
 says how. What was not measured in the same way is not compared. Of several scenarios, all run in
 each turn; each has a folder of its own, and one page has the changes of all.
 
@@ -140,7 +140,7 @@ func (o Options) wrongForRuns() string {
 	return o.wrongBound()
 }
 
-// wrongForRows is what does not belong to rows of the protocol matrix.
+// wrongForRows says which options cannot be combined with rows of the protocol matrix.
 func (o Options) wrongForRows() string {
 	switch {
 	case o.Scenario != "" || o.Build.Testbed != "":
@@ -148,16 +148,16 @@ func (o Options) wrongForRows() string {
 	case o.Build.Given() && o.Build.Made["binary"] == "" || o.Build.Made["source"] != "" || o.Build.Made["wheel"] != "":
 		return "--protocol takes --binary, and neither --source nor --wheel: rows run programs"
 	case o.Judged:
-		return "--runs, --worse-by and --secondary are not of --protocol: rows take turns until they know, by the bounds TARGET_… (docs/protocols.md)"
+		return "--runs, --worse-by and --secondary are not of --protocol: rows take turns until they know, by the bounds TARGET_… (docs/reference/protocols.md)"
 	}
 	_, line := o.length("")
 	return line
 }
 
-// auto is the --runs that makes pairs until the comparison knows.
+// auto is the value of --runs that adds pairs until the comparison knows.
 const auto = "auto"
 
-// length is how many pairs to make, or what is wrong with what was given.
+// length returns the number of pairs to make; wrong says what is wrong with the options.
 func (o Options) length(profile string) (l compare.Length, wrong string) {
 	minutes := profiles.MostMinutes(profile)
 	if o.Minutes != "" {
@@ -195,8 +195,8 @@ func (o Options) wrongBound() string {
 
 func (o Options) secondaryOff() bool { return o.Secondary == compare.SecondaryOff }
 
-// Measured runs the scenarios on both sides, compares and returns the exit code. Made are the sides' builds, nil where they
-// were not built.
+// Measured runs the scenarios on both sides, compares and returns the exit code. made has the sides' builds, nil for a
+// side that was not built.
 func Measured(o Options, b bench.Options, made [2]*builds.Build) int {
 	common := compare.Request{SpecA: o.A, SpecB: o.B, BuildA: made[0], BuildB: made[1], WorseBy: o.WorseBy, SecondaryOff: o.secondaryOff(), Beds: check.Beds(b.Root)}
 	length, _ := o.length(b.Profile)
@@ -210,18 +210,18 @@ func Measured(o Options, b bench.Options, made [2]*builds.Build) int {
 	return finish(b.Stdout, b.Stderr, all, dir, o.Dir, func(made []compare.Comparison) { streamed(b, made) })
 }
 
-// streamed writes judgements to InfluxDB where the runs were streamed to.
+// streamed writes judgements to InfluxDB if the runs were streamed there.
 func streamed(b bench.Options, made []compare.Comparison) {
 	config, wanted, err := stream.Wanted(context.Background(), b.Getenv)
 	if err != nil || !wanted {
-		return // the runs have told it
+		return // the runs have reported the error already
 	}
 	if line := compare.Stream(config, made); line != "" {
 		fmt.Fprintln(b.Stderr, line)
 	}
 }
 
-// out is the folder to write to: in the results of the checkout, or the current folder without one.
+// out returns the folder to write to: in the results of the checkout, or the current folder without a checkout.
 func (o Options) out(base string) string {
 	switch {
 	case filepath.IsAbs(o.Out):
@@ -234,7 +234,7 @@ func (o Options) out(base string) string {
 	return filepath.Join(base, "results", time.Now().UTC().Format("20060102-150405.000")+"-compare")
 }
 
-// finish compares, writes and prints: the one comparison, or of several what they have in common. Tell gets what was made.
+// finish compares, writes and prints. Several comparisons are also summarized as a set. tell receives the comparisons.
 func finish(stdout, stderr io.Writer, all []compare.Request, dir, here string, tell func([]compare.Comparison)) int {
 	refused := false
 	for _, q := range all {

@@ -17,8 +17,8 @@ import (
 	"windtunnel/k6/internal/exitcode"
 )
 
-// results makes n files of the report's fixture, with latencies and rate scaled by factor, of every
-// other ten seconds from first on.
+// results makes n files of the report's fixture, with latencies and rate scaled by factor. They start 20 s apart, from
+// the first-th slot on.
 func results(t *testing.T, dir, name string, n, first int, factor float64) []string {
 	t.Helper()
 	data, err := os.ReadFile("../../internal/report/testdata/dataplane/dataplane-socks-udp.json")
@@ -130,7 +130,7 @@ func TestExisting(t *testing.T) {
 	}
 }
 
-// ofScenario moves files of results() into folders of runs of a comparison, as of a scenario of that name.
+// ofScenario moves the files of results() into folders of runs of a comparison, for a scenario with that name.
 func ofScenario(t *testing.T, dir, name, side string, files []string) {
 	t.Helper()
 	for i, file := range files {
@@ -149,8 +149,7 @@ func ofScenario(t *testing.T, dir, name, side string, files []string) {
 	}
 }
 
-// TestExistingOfSeveralScenarios compares a folder of a comparison of two scenarios, of which one is slower on
-// B, anew.
+// TestExistingOfSeveralScenarios compares the folder of a comparison of two scenarios again; one of them is slower on B.
 func TestExistingOfSeveralScenarios(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cmp")
 	fast := results(t, t.TempDir(), "a", 18, 0, 1)
@@ -209,7 +208,7 @@ func TestExistingOfSeveralScenarios(t *testing.T) {
 	}
 }
 
-// TestRefusalNamesTheScenario has one scenario of two whose sides differ in profile.
+// TestRefusalNamesTheScenario has two scenarios; the sides of one differ in profile.
 func TestRefusalNamesTheScenario(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cmp")
 	fast := results(t, t.TempDir(), "a", 1, 0, 1)
@@ -258,7 +257,7 @@ func TestWrongForRows(t *testing.T) {
 	bed.Testbed = "own-proxy"
 	for name, c := range map[string]struct {
 		o    Options
-		says string // "" where nothing is wrong
+		says string // "" if valid
 	}{
 		"right":       {Options{Build: asked("binary")}, ""},
 		"two there":   {Options{A: "/a", B: "/b"}, ""},

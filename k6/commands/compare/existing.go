@@ -16,15 +16,15 @@ import (
 	"windtunnel/k6/internal/root"
 )
 
-// given is the runs of one scenario that there are: folders of runs and result files.
-type given struct {
-	a, b     []string
-	scenario string // to take out of them; "" where they are of one
-	folder   string // below that of all, "" for the only one
-	made     string // the folder of the comparison that made them, "" where there is none
+// existingRuns has the existing runs of one scenario: folders of runs and result files.
+type existingRuns struct {
+	a, b       []string
+	scenario   string // scenario to take from the runs; "" if they have only one
+	folder     string // subfolder of the output, "" for the only scenario
+	comparison string // folder of the comparison that made the runs, "" without one
 }
 
-// Existing compares results that there are and returns the exit code.
+// Existing compares existing results and returns the exit code.
 func Existing(stdout, stderr io.Writer, o Options) int {
 	usage := func(format string, args ...any) int {
 		fmt.Fprintf(stderr, format+"\n", args...)
@@ -54,9 +54,9 @@ func Existing(stdout, stderr io.Writer, o Options) int {
 		}
 		q.Scenario = q.A[0].Scenario
 		q.Look.Comparisons = len(parts)
-		if part.made != "" {
-			q.Look.Number = compare.LooksOf(part.made, len(part.a))
-			q.TakeSides(part.made)
+		if part.comparison != "" {
+			q.Look.Number = compare.LooksOf(part.comparison, len(part.a))
+			q.TakeSides(part.comparison)
 			compare.PairByFolder(q.A, q.B)
 		} else {
 			compare.Pair(q.A, q.B)
@@ -72,9 +72,9 @@ func Existing(stdout, stderr io.Writer, o Options) int {
 }
 
 // parts splits the paths into those of A and of B, for each scenario.
-func (o Options) parts() (parts []given, line string) {
+func (o Options) parts() (parts []existingRuns, line string) {
 	paths := command.Locate(o.Paths, o.Dir, o.Variable)
-	var one given
+	var one existingRuns
 	switch {
 	case len(paths) == 1:
 		if set := compare.OfSet(paths[0]); len(set) > 0 {
@@ -83,7 +83,7 @@ func (o Options) parts() (parts []given, line string) {
 		if one.a, one.b = compare.OfComparison(paths[0]); len(one.a) == 0 || len(one.b) == 0 {
 			return nil, o.Paths[0] + " is no folder of a comparison: give the runs of A, then --, then the runs of B"
 		}
-		one.made = paths[0]
+		one.comparison = paths[0]
 	case len(paths) == 2 && o.Dash < 0:
 		one.a, one.b = paths[:1], paths[1:]
 	case o.Dash < 1 || o.Dash >= len(paths):
@@ -94,16 +94,16 @@ func (o Options) parts() (parts []given, line string) {
 	scenarios := compare.List(o.Scenario)
 	if len(scenarios) < 2 {
 		one.scenario = strings.Join(scenarios, "")
-		return []given{one}, ""
+		return []existingRuns{one}, ""
 	}
 	for _, scenario := range scenarios {
-		parts = append(parts, given{a: one.a, b: one.b, scenario: scenario, folder: stem(scenario), made: one.made})
+		parts = append(parts, existingRuns{a: one.a, b: one.b, scenario: scenario, folder: stem(scenario), comparison: one.comparison})
 	}
 	return parts, ""
 }
 
-// ofSet takes the comparisons of a set, where scenarios are given only theirs.
-func (o Options) ofSet(folders []string) (parts []given, line string) {
+// ofSet takes the comparisons of a set; if scenarios are given, only those.
+func (o Options) ofSet(folders []string) (parts []existingRuns, line string) {
 	var there []string
 	wanted := compare.List(o.Scenario)
 	for _, folder := range folders {
@@ -113,7 +113,7 @@ func (o Options) ofSet(folders []string) (parts []given, line string) {
 			continue
 		}
 		a, b := compare.OfComparison(folder)
-		parts = append(parts, given{a: a, b: b, folder: name, made: folder})
+		parts = append(parts, existingRuns{a: a, b: b, folder: name, comparison: folder})
 	}
 	for _, scenario := range wanted {
 		if !slices.Contains(there, stem(scenario)) {
@@ -123,10 +123,10 @@ func (o Options) ofSet(folders []string) (parts []given, line string) {
 	return parts, ""
 }
 
-// stem is what the files and folders of a scenario are called.
+// stem is the name of a scenario's files and folders.
 func stem(scenario string) string { return strings.ReplaceAll(scenario, "/", "-") }
 
-// display is a path without what is this machine's alone.
+// display shortens a path: it removes the part that only this machine has.
 func (o Options) display(path string) string {
 	if relative, err := filepath.Rel(o.Dir, path); err == nil && filepath.IsLocal(relative) {
 		return relative

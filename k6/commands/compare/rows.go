@@ -21,8 +21,8 @@ import (
 // The scenario of the protocol matrix, and the testbed of its rows.
 const matrix, matrixTestbed = "protocols/matrix", "protocols"
 
-// Rows measures two programs that are there, the absolute paths of a baseline and a candidate, by rows of the protocol matrix, and
-// returns the exit code. The scenario takes the turns.
+// Rows compares two existing programs by rows of the protocol matrix and returns the exit code. programs are the
+// absolute paths of baseline and candidate. The scenario takes the turns.
 func Rows(o Options, b bench.Options, programs [2]string) int {
 	f := knownRows(b.Root, o.Protocol)
 	if f == nil {
@@ -35,11 +35,11 @@ func Rows(o Options, b bench.Options, programs [2]string) int {
 	return bench.Run(ofRows(o, b, programs))
 }
 
-// besides are what a program is told beside its path. What the candidate is told is for both, which are builds of one program, unless
-// the baseline has its own.
+// besides are the further settings of a program. The candidate's settings also apply to the baseline, because both are
+// builds of one program, unless the baseline has its own settings.
 var besides = []string{"ENGINE", "ARGS", "ENV", "FILTER"}
 
-// ofRows is the bench of the rows.
+// ofRows returns the options of the bench that measures the rows.
 func ofRows(o Options, b bench.Options, programs [2]string) bench.Options {
 	own := map[string]string{"PROTOCOL": o.Protocol, "BASELINE": programs[0], "CANDIDATE": programs[1]}
 	if o.Minutes != "" {
@@ -62,7 +62,7 @@ func ofRows(o Options, b bench.Options, programs [2]string) bench.Options {
 	return b
 }
 
-// knownRows refuses the name of a row that there is not, before anything is built.
+// knownRows rejects an unknown row before anything is built.
 func knownRows(root, list string) *fault.Fault {
 	of, err := protocolrows.Read(filepath.Join(root, "testbeds", matrixTestbed))
 	if err != nil {
@@ -81,7 +81,7 @@ func knownRows(root, list string) *fault.Fault {
 	return nil
 }
 
-// samePrograms refuses two sides of the same bytes, unless that is asked for: a build that did not happen would pass.
+// samePrograms rejects two sides with the same bytes, unless the user allows it: otherwise a failed build would pass.
 func samePrograms(b bench.Options, programs [2]string) *fault.Fault {
 	if b.Same {
 		return nil

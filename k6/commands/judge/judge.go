@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package judge is `k6 x judge`: it makes a result of a run's records again.
+// Package judge is `k6 x judge`: it makes a result from a run's records again.
 package judge
 
 import (
@@ -36,7 +36,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Short: "Judge a run's records again, and end with its verdict",
 		Long: `Reads results/RUN/SYSTEM-SCENARIO.record, which has every sample of a run and what was seen beside
 them, and prints what it comes to. A run of several runners has a record of each: give all of them, or
-the run's folder, whose runs are judged one after the other. docs/record.md describes the file.
+the run's folder, whose runs are judged one after the other. docs/explanation/judge.md describes the file.
 
 ` + exitcode.Help,
 	}
@@ -89,7 +89,7 @@ func print(stdout, stderr io.Writer, paths []string, asJSON bool) int {
 
 var codes = map[string]int{result.Pass: exitcode.Pass, result.Fail: exitcode.Fail, result.Inconclusive: exitcode.Inconclusive}
 
-// runsOf are the records of each run: those that were given are of one, those of a folder belong together by their names.
+// runsOf groups the records by run. Given files are one run; the files of a folder are grouped by their names.
 func runsOf(paths []string, dir string) (runs [][]string, err error) {
 	if len(paths) == 0 {
 		return nil, errors.New("give the records of a run, such as results/latest/pulsar-ingest.record, or its folder; see k6 x judge --help")

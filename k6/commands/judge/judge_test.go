@@ -120,7 +120,7 @@ func TestWhatIsNoRecordIsRefusedInALine(t *testing.T) {
 	}
 }
 
-// writtenByTwo are the records of two runners, in one folder.
+// writtenByTwo returns the records of two runners, in one folder.
 func writtenByTwo(t *testing.T) (paths []string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package needs is `k6 x needs`: it tells make what a run takes.
+// Package needs is `k6 x needs`: it prints the make targets that a run needs.
 package needs
 
 import (
@@ -60,7 +60,7 @@ k6 x compare; --testbed can be given several times.`,
 	})
 }
 
-// given is a list of the one value, none where it is empty.
+// given returns a list of the one value, an empty list for "".
 func given(value string) []string {
 	if value == "" {
 		return nil

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package primitives is `k6 x primitives`: it makes a result and a report of what `sidecar bench primitives` measured.
+// Package primitives is `k6 x primitives`: it makes a result and a report from the measurements of `sidecar bench
+// primitives`.
 package primitives
 
 import (
@@ -46,7 +47,8 @@ a run into DIR, and prints the report. It streams the result where INFLUX says s
 	})
 }
 
-// Run judges the run in a folder; dir is the current one, getenv knows the caller's variables. It returns the exit code.
+// Run judges the run in a folder and returns the exit code. dir is the current folder, getenv reads the caller's
+// variables.
 func Run(stdout, stderr io.Writer, args []string, dir string, getenv func(string) string) int {
 	if len(args) != 1 {
 		fmt.Fprintln(stderr, "one folder is wanted, such as results/primitives-20260102T030405Z; see k6 x primitives --help")
@@ -99,7 +101,7 @@ func made(folder, path string) (set report.Set, record run.Run, err error) {
 	return set, record, err
 }
 
-// streamed sends the result to InfluxDB where the variables ask for it, and returns lines about trouble.
+// streamed sends the result to InfluxDB if the variables ask for it. It returns errors and warnings as lines.
 func streamed(set report.Set, record run.Run, getenv func(string) string) (trouble []string) {
 	config, wanted, err := stream.Wanted(context.Background(), getenv)
 	if err != nil {

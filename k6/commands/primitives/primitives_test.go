@@ -20,7 +20,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// evidence is a primitives.json as the sidecar writes it, with one pair of ciphers in so many rounds.
+// evidence is a primitives.json like the sidecar's, with one pair of ciphers and the given number of rounds.
 func evidence(rounds int) map[string]any {
 	type object = map[string]any
 	measurement := func(section, subject, operation, implementation string, bytes int, ns float64) object {
@@ -69,7 +69,7 @@ func write(t *testing.T, dir string, told any) {
 func TestARunOfThePrimitivesBecomesAResultAsAnyOther(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "primitives-20260102T030405Z")
 	write(t, dir, evidence(16))
-	for range 2 { // the second time in place of the first
+	for range 2 { // the second run replaces the first
 		var stdout, stderr bytes.Buffer
 		if code := Run(&stdout, &stderr, []string{filepath.Base(dir)}, filepath.Dir(dir), nobody); code != exitcode.Pass {
 			t.Fatalf("%d: %s", code, &stderr)

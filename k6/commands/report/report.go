@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package report is `k6 x report`: it makes reports of results and gives the verdict.
+// Package report is `k6 x report`: it makes reports from results and gives the verdict.
 package report
 
 import (

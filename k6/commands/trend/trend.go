@@ -30,8 +30,8 @@ func init() {
 	subcommand.RegisterExtension("trend", New)
 }
 
-// Options are the command's arguments. Paths are as given; Otava is "" for that of the checkout. Dir is the current folder, Variable the
-// value of WINDTUNNEL_ROOT. Influx tells where to stream to, nil without.
+// Options are the command's arguments. Otava is the path of Otava, "" for the checkout's. Dir is the current folder,
+// Variable the value of WINDTUNNEL_ROOT. Influx has the address to stream to, nil without streaming.
 type Options struct {
 	Paths               []string
 	History, Out        string
@@ -51,7 +51,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 machine, of which each is a file of JSON lines that is only ever added to. Then finds in each
 history where metrics changed, by Apache Otava, and writes of each a page with a graph for
 each metric, and its latest point for Bencher and for github-action-benchmark. It informs and
-gates nothing: changes end it with 0, too (docs/trend.md).
+gates nothing: changes end it with 0, too (docs/how-to/trend.md).
 
 Exit codes:
     0  done, whatever changed
@@ -78,7 +78,7 @@ Exit codes:
 	})
 }
 
-// Run adds the runs, writes what is asked for and returns the exit code.
+// Run adds the runs, writes the requested outputs and returns the exit code.
 func Run(stdout, stderr io.Writer, o Options) int {
 	fault := func(code int, format string, args ...any) int {
 		fmt.Fprintf(stderr, format+"\n", args...)
@@ -125,7 +125,7 @@ func Run(stdout, stderr io.Writer, o Options) int {
 	return exitcode.Pass
 }
 
-// add adds the runs that were given.
+// add adds the given runs.
 func (o Options) add(stdout, stderr io.Writer, history string) int {
 	if len(o.Paths) == 0 {
 		return exitcode.Pass
@@ -164,7 +164,7 @@ func (o Options) add(stdout, stderr io.Writer, history string) int {
 	return exitcode.Pass
 }
 
-// tell prints what changed.
+// tell prints the changes.
 func tell(stdout io.Writer, h trend.History, groups []trend.Group) {
 	fmt.Fprintf(stdout, "\n%s\n%d points of %d series of runs\n", h.Class, len(h.Points), len(groups))
 	for _, g := range groups {

@@ -16,7 +16,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// checkout is a folder that passes for one.
+// checkout is a folder that is accepted as a checkout.
 func checkout(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -28,7 +28,7 @@ func checkout(t *testing.T) string {
 	return root
 }
 
-// standIn writes a program in Otava's place that tells of a change of every series at a point.
+// standIn writes a program that replaces Otava and reports a change of every series at a point.
 func standIn(t *testing.T, at int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "otava")

@@ -45,11 +45,11 @@ testbeds/*.toml and the rows and engines of testbeds/protocols of the checkout.
 	})
 }
 
-// Run checks files and folders, or the checkout's own files where paths is empty; dir is the
-// current folder. It returns the exit code.
+// Run checks files and folders, or the checkout's own files if paths is empty, and returns the exit code. dir is the
+// current folder.
 func Run(stdout, stderr io.Writer, paths []string, rootFlag, rootVariable, dir string) int {
 	files, problems := collect(paths, rootFlag, rootVariable, dir)
-	// Files of another folder may name testbeds of the checkout, where there is one.
+	// Files outside the checkout may name testbeds of the checkout.
 	checkout, _ := root.Find(rootFlag, rootVariable, dir)
 	invalid := 0
 	for _, f := range files {
@@ -121,8 +121,7 @@ func collect(paths []string, rootFlag, rootVariable, dir string) ([]file, []stri
 	return slices.CompactFunc(files, func(a, b file) bool { return a.path == b.path }), problems
 }
 
-// inFolder lists the .json and .toml files of a folder, not those of the folders below: logs and
-// templates lie there.
+// inFolder lists the .json and .toml files of a folder without its subfolders, which hold logs and templates.
 func inFolder(path, display string) []file {
 	entries, err := os.ReadDir(path)
 	if err != nil {

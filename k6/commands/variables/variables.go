@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package variables is `k6 x variables`: it lists the variables that a user may set, and keeps what is made of their list.
+// Package variables is `k6 x variables`: it lists the variables that a user may set, and writes the files generated from
+// the list.
 package variables
 
 import (
@@ -34,7 +35,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Short: "List the variables that a user may set",
 		Long: `Lists the variables that a user may set: of every scenario, of each system and of make, with
 their defaults. k6/lists/variables.json is the registry of them. With --write, what make help
-shows and the tables of docs/profiles.md are made from it; with --check, they are compared.`,
+shows and the tables of docs/reference/variables.md are made from it; with --check, they are compared.`,
 	}
 	cmd.Flags().StringVar(&rootFlag, "root", "", "the checkout (default: upward from here)")
 	cmd.Flags().BoolVar(&write, "write", false, "write the files that are made of the registry")
@@ -57,7 +58,7 @@ shows and the tables of docs/profiles.md are made from it; with --check, they ar
 	})
 }
 
-// Keep writes the files that are made of the registry, or tells which of them are not what they would be.
+// Keep writes the files generated from the registry; without write, it reports which files are out of date.
 func Keep(stderr io.Writer, base string, write bool) int {
 	made, err := variables.Made(base)
 	if err != nil {
@@ -67,7 +68,7 @@ func Keep(stderr io.Writer, base string, write bool) int {
 	code := exitcode.Pass
 	for _, name := range slices.Sorted(maps.Keys(made)) {
 		path := filepath.Join(base, name)
-		there, _ := os.ReadFile(path) // a missing one is not what it would be
+		there, _ := os.ReadFile(path) // a missing file counts as out of date
 		switch {
 		case string(there) == made[name]:
 		case !write:

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package sqlite registers modernc.org/sqlite, which needs no C compiler, with xk6-sql as
-// k6/x/sql/driver/sqlite3: the import path of the xk6-sql project's own SQLite driver, so
-// that published scripts work unchanged.
+// Package sqlite registers modernc.org/sqlite with xk6-sql as k6/x/sql/driver/sqlite3. That driver needs no C compiler.
+// The import path is the one of xk6-sql's own SQLite driver, so published scripts work unchanged.
 package sqlite
 
 import (

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package ambient knows the settings of a shell that would change what is measured although nobody asked for them: the path of
-// requests, whom they trust, how names are resolved, and how Go's runtime works. A k6 that measures, and the sidecar, do not get
-// them; builds do. docs/add-an-environment.md says how to use one on purpose.
+// Package ambient lists settings of a shell that change a measurement without being asked for: the path of requests,
+// trusted certificates, name resolution, and Go's runtime. They are kept from the measuring k6 and the sidecar, but not
+// from builds. docs/how-to/add-an-environment.md says how to use such a setting on purpose.
 package ambient
 
 import (
@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// names are in both cases where they have two.
+// names are in lower and upper case if programs read both.
 var names = []string{
 	// Path of requests.
 	"http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy", "LD_PRELOAD", "LD_AUDIT",
-	// Trust; SSLKEYLOGFILE makes k6 write the keys of each connection.
+	// Trusted certificates. SSLKEYLOGFILE makes k6 write the keys of each connection.
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE",
-	// Names: resolv.conf(5), gethostbyname(3).
+	// Name resolution: resolv.conf(5), gethostbyname(3).
 	"RES_OPTIONS", "LOCALDOMAIN", "HOSTALIASES",
 	// Go's runtime.
 	"GODEBUG", "GOGC", "GOMEMLIMIT", "GOMAXPROCS",
@@ -27,7 +27,7 @@ func isAmbient(name string) bool {
 	return slices.Contains(names, name) || strings.HasSuffix(name, "_PROXY") && slices.Contains(names, strings.ToLower(name))
 }
 
-// Without returns an environment without ambient settings, and the names of those that were left out and said something.
+// Without returns an environment without ambient settings, and the names of the non-empty settings that it removed.
 func Without(environ []string) (kept, left []string) {
 	for _, pair := range environ {
 		name, value, _ := strings.Cut(pair, "=")
@@ -42,7 +42,7 @@ func Without(environ []string) (kept, left []string) {
 	return kept, left
 }
 
-// Line names the settings of an environment that what measures does not get, "" without any.
+// Line names the settings that the measuring programs do not get, "" if there are no such settings.
 func Line(environ []string) string {
 	_, left := Without(environ)
 	if len(left) == 0 {

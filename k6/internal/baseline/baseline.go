@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package baseline keeps runs, and judges a later run by them. docs/baselines.md says how.
+// Package baseline keeps runs, and judges a later run by them (docs/how-to/baselines.md).
 package baseline
 
 import (
@@ -17,19 +17,20 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// Baseline is a folder of runs that were kept.
+// Baseline is a folder of kept runs.
 type Baseline struct {
 	Name   string
 	Folder string
-	Runs   []string // their folders, by name
+	Runs   []string // folders of the runs, by name
 }
 
 var namePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-// Folder is where baselines are kept in a checkout.
+// Folder is the folder of baselines in a checkout.
 func Folder(root string) string { return filepath.Join(root, "results", "baselines") }
 
-// Find is the baseline of that name in a checkout, or in the folder of that absolute path. The error is one line.
+// Find returns the baseline with that name in a checkout, or in the folder with that absolute path. The error is one
+// line.
 func Find(root, name string) (Baseline, error) {
 	b := Baseline{Name: filepath.Base(name), Folder: name}
 	if !filepath.IsAbs(name) {
@@ -55,7 +56,7 @@ func Find(root, name string) (Baseline, error) {
 	return b, nil
 }
 
-// names of the baselines that there are.
+// names returns the names of the existing baselines.
 func names(folder string) []string {
 	var all []string
 	entries, _ := os.ReadDir(folder)
@@ -67,13 +68,13 @@ func names(folder string) []string {
 	return all
 }
 
-// isRun reports whether a folder is that of a run.
+// isRun reports whether a folder is the folder of a run.
 func isRun(folder string) bool {
 	info, err := os.Stat(filepath.Join(folder, run.FileName))
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Scenarios are those of which a kept run has a result that can be used, as SYSTEM/NAME.
+// Scenarios returns the scenarios with a usable result in a kept run, as SYSTEM/NAME.
 func (b Baseline) Scenarios() ([]string, error) {
 	var all []string
 	for _, folder := range b.Runs {
@@ -90,7 +91,7 @@ func (b Baseline) Scenarios() ([]string, error) {
 	return all, nil
 }
 
-// of are the kept runs of a scenario that can be used.
+// of returns the usable kept runs of a scenario.
 func (b Baseline) of(scenario string) ([]compare.Measured, error) {
 	all, err := compare.Load(b.Runs, scenario)
 	if err != nil {
@@ -99,7 +100,7 @@ func (b Baseline) of(scenario string) ([]compare.Measured, error) {
 	return slices.DeleteFunc(all, func(m compare.Measured) bool { return compare.Unusable(m) != "" }), nil
 }
 
-// Count is such as `6 kept runs`.
+// Count returns a phrase such as `6 kept runs`.
 func (b Baseline) Count() string {
 	if len(b.Runs) == 1 {
 		return "1 kept run"

@@ -18,7 +18,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// steady are factors of runs whose noise is small.
+// steady are factors of runs with little noise.
 var steady = []float64{1, 1.01, 0.99, 1.02, 0.98, 1}
 
 // kept makes a baseline of runs that are slower by these factors.
@@ -64,7 +64,7 @@ func TestARunIsWithinBeyondOrUnclear(t *testing.T) {
 			t.Fatal(err)
 		}
 		page, err := os.ReadFile(filepath.Join(out, "pulsar-ingest", "compare.md"))
-		if err != nil || !strings.Contains(string(page), "one run is judged by runs of another day: their noise is told by 6 kept runs") {
+		if err != nil || !strings.Contains(string(page), "one run is judged by runs of another day: their noise is known from 6 kept runs") {
 			t.Errorf("%s: the page does not say what it is judged by: %v\n%s", name, err, page)
 		}
 	}
@@ -163,13 +163,13 @@ func TestKeepRefuses(t *testing.T) {
 		r.Verdict, r.Validity[0].OK = result.Inconclusive, &bad
 	})
 	for want, k := range map[string]Keeping{
-		`NAME "../x": give letters`:                                 {Name: "../x", Runs: []string{good}},
-		"is no folder of a run":                                     {Name: "new", Runs: []string{root}},
-		"the run kept-00 is in the baseline good already":           {Name: "good", Runs: []string{good}},
-		"the run xeon is in the baseline new already":               {Name: "new", Runs: []string{other, other}},
-		"the runs are of machines of different classes":             {Name: "good", Runs: []string{other}},
-		"they differ in versions":                                   {Name: "good", Runs: []string{version}},
-		"has no result that can be used: pulsar/ingest of busy is ": {Name: "new", Runs: []string{busy}},
+		`NAME "../x": give letters`:                                                {Name: "../x", Runs: []string{good}},
+		"is no folder of a run":                                                    {Name: "new", Runs: []string{root}},
+		"the run kept-00 is in the baseline good already":                          {Name: "good", Runs: []string{good}},
+		"the run xeon is in the baseline new already":                              {Name: "new", Runs: []string{other, other}},
+		"the runs are of machines of different classes":                            {Name: "good", Runs: []string{other}},
+		"they differ in versions":                                                  {Name: "good", Runs: []string{version}},
+		"has no result that can be used: pulsar/ingest of busy will not be used: ": {Name: "new", Runs: []string{busy}},
 	} {
 		k.To, k.Beds = Folder(root), check.Beds("")
 		_, _, err := Keep(k)

@@ -16,11 +16,11 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// WorseBy is the bound in percent unless one is given. It is wider than that of a comparison in turns, as an interval of one run
-// has the noise of that run in it, and 10 % for what the machine may have changed by.
+// WorseBy is the default bound in percent. It is wider than the bound of a comparison in turns for two reasons: the
+// interval of one run includes the noise of that run, and 10 % allow for changes of the machine.
 const WorseBy = 30.0
 
-// Excluded says why no run of this machine can be judged by the baseline, before there is one; "" where it may be.
+// Excluded says why the baseline can judge no run of this machine; "" if it can.
 func (b Baseline) Excluded(here machine.Class) string {
 	set, err := report.Load(b.Runs[:1])
 	if err != nil {
@@ -34,20 +34,20 @@ func (b Baseline) Excluded(here machine.Class) string {
 	return ""
 }
 
-// Judgement is what a run is by a baseline: a comparison for each of its scenarios that the baseline has.
+// Judgement is a run judged by a baseline: one comparison for each of its scenarios that the baseline has.
 type Judgement struct {
 	compare.Set
-	// Missing are the scenarios that the baseline has no usable run of: they are not judged, which is no pass.
+	// Missing are the scenarios without a usable run in the baseline. They are not judged, so they do not pass.
 	Missing []string
 }
 
-// Bounds are what a run is judged by: the bound in percent, and whether secondary metrics are left unjudged.
+// Bounds are the bound in percent, and whether secondary metrics are left unjudged.
 type Bounds struct {
 	WorseBy      float64
 	SecondaryOff bool
 }
 
-// Judge holds the run in a folder against the baseline. The error is one line, and of the user's to mend.
+// Judge judges the run in a folder by the baseline. The error is one line about something that the user can fix.
 func (b Baseline) Judge(folder string, bounds Bounds, beds func(string) testbed.Testbed) (Judgement, error) {
 	set, err := report.Load([]string{folder})
 	if err != nil {
@@ -98,7 +98,7 @@ func (b Baseline) request(e report.Entry, kept []compare.Measured, own compare.M
 		SpecA: "baseline " + b.Name, SpecB: "this run", WorseBy: bounds.WorseBy, SecondaryOff: bounds.SecondaryOff, Beds: beds, Kept: true}
 }
 
-// ExitCode is that of the comparisons; what is not judged is inconclusive.
+// ExitCode is the worst exit code of the comparisons; a scenario that is not judged is inconclusive.
 func (j Judgement) ExitCode() int {
 	if len(j.Missing) > 0 {
 		return exitcode.Worst(j.Set.ExitCode(), exitcode.Inconclusive)
@@ -106,7 +106,7 @@ func (j Judgement) ExitCode() int {
 	return j.Set.ExitCode()
 }
 
-// Summary is for the terminal.
+// Summary is the text for the terminal.
 func (j Judgement) Summary() string {
 	text := j.Set.Summary()
 	for _, name := range j.Missing {

@@ -18,27 +18,27 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// Keeping is what to keep, and where. All paths are absolute.
+// Keeping says which runs to keep, and where. All paths are absolute.
 type Keeping struct {
 	Name string
 	// Runs are the folders of runs; To is the folder of baselines.
 	Runs []string
 	To   string
-	// Records keeps the records of all samples, too.
+	// Records also stores the records of all samples.
 	Records bool
 	Beds    func(name string) testbed.Testbed
 }
 
-// Refused is what the user has to mend; any other error of Keep is of the disk.
+// Refused is an error that the user can fix; any other error of Keep is about the disk.
 type Refused struct{ line string }
 
 func (r Refused) Error() string { return r.line }
 
 func refused(format string, args ...any) error { return Refused{fmt.Sprintf(format, args...)} }
 
-// Keep adds the runs to the baseline of that name, which it makes where there is none: of each run the results, its run.json and its
-// reports, as they are, since no secret is in them; no logs. It returns the folder, and lines on what of them is not going to be used.
-// Nothing is kept where one of the runs cannot be.
+// Keep adds the runs to the baseline with that name; it makes the baseline if needed. It copies the results, run.json
+// and the reports of each run unchanged, because they contain no secrets. It copies no logs. It returns the folder, and
+// one line for each result that judgements will not use. If one of the runs cannot be kept, Keep keeps nothing.
 func Keep(k Keeping) (folder string, left []string, err error) {
 	if !namePattern.MatchString(k.Name) {
 		return "", nil, refused("NAME %q: give letters, digits, dots, dashes and underscores", k.Name)
@@ -71,7 +71,7 @@ func Keep(k Keeping) (folder string, left []string, err error) {
 	return folder, left, nil
 }
 
-// idOf is what a run's folder is called in a baseline.
+// idOf returns the folder name of a run in a baseline.
 func idOf(path string) (string, error) {
 	r, err := run.Read(path)
 	switch {
@@ -83,7 +83,8 @@ func idOf(path string) (string, error) {
 	return strings.ReplaceAll(r.ID, "/", "-"), nil
 }
 
-// fit says whether all runs of each scenario are of one thing, and which results are not going to be used.
+// fit checks that all runs of each scenario measured the same thing, and returns the results that judgements will not
+// use.
 func fit(runs []string, beds func(string) testbed.Testbed) (left []string, err error) {
 	all := map[string][]compare.Measured{}
 	var order []string
@@ -99,7 +100,7 @@ func fit(runs []string, beds func(string) testbed.Testbed) (left []string, err e
 				return nil, refused("%v", err)
 			}
 			if why := compare.Unusable(measured[0]); why != "" {
-				left = append(left, fmt.Sprintf("%s of %s is not going to be used: %s", e.Name, filepath.Base(path), why))
+				left = append(left, fmt.Sprintf("%s of %s will not be used: %s", e.Name, filepath.Base(path), why))
 				continue
 			}
 			used++
@@ -120,7 +121,7 @@ func fit(runs []string, beds func(string) testbed.Testbed) (left []string, err e
 	return left, nil
 }
 
-// copyRun copies the files of a run that are kept. At any moment the target is whole or not there.
+// copyRun copies the files of a run. The target appears only when it is complete.
 func copyRun(from, to string, records bool) error {
 	entries, err := os.ReadDir(from)
 	if err != nil {

@@ -18,31 +18,31 @@ import (
 	"windtunnel/k6/internal/variables"
 )
 
-// againWithin is for how long a scenario may have been measured at most, to be measured again.
+// againWithin is the longest duration of a measurement that may be repeated.
 const againWithin = 3 * time.Minute
 
-// againAtMost is how often a scenario of which the machine or the generator spoilt the measurement may be measured again.
+// againAtMost is how often a scenario may be measured again because the machine or the generator spoilt its measurement.
 func (o Options) againAtMost() int {
 	return int(variables.Number("AGAIN", o.Getenv("AGAIN")))
 }
 
-// attemptUndisturbed is attempt, again where the measurement was spoilt. The record tells of each time.
+// attemptUndisturbed repeats attempt if the measurement was spoilt. The record notes each repetition.
 func (b *bench) attemptUndisturbed(ctx context.Context, j job, entry *run.Scenario) (broken string) {
-	most := b.againAtMost() // the preflight has refused what is out of its bounds
+	most := b.againAtMost() // the preflight has rejected values out of range
 	for again := 1; ; again++ {
 		begin := time.Now()
 		j.again = again > 1
 		broken = b.attempt(ctx, j, entry)
 		took := time.Since(begin)
 		why := b.disturbed(j, *entry)
-		if b.stream != nil { // its points are sent already: those of another measurement would be added to them
+		if b.stream != nil { // the points of this measurement are sent already; those of another one would be added to them
 			return broken
 		}
 		if why == "" || broken != "" || again > most || took > againWithin || b.interrupts.Any() {
 			return broken
 		}
 		if err := j.forget(b.Runners); err != nil {
-			b.screen.Error("%s: not measured again, as what it left cannot be removed: %v", j.scenario, fault.Reason(err))
+			b.screen.Error("%s: not measured again: the files of the first measurement cannot be removed: %v", j.scenario, fault.Reason(err))
 			return broken
 		}
 		b.screen.Line("%s  %s  %s: %s: measured again (%d of %d at most)", j.label, b.screen.Paint(entry.Outcome),
@@ -52,7 +52,8 @@ func (b *bench) attemptUndisturbed(ctx context.Context, j job, entry *run.Scenar
 	}
 }
 
-// forget removes what a measurement left: where the next one leaves less, it would be taken for a part of that.
+// forget removes the files of a measurement: otherwise a file that the next measurement does not write would seem to be
+// its own.
 func (j job) forget(runners int) error {
 	left := []string{j.file(".json"), j.file(record.Extension), j.file(".dashboard.html")}
 	for number := 1; number <= runners; number++ {
@@ -66,7 +67,7 @@ func (j job) forget(runners int) error {
 	return nil
 }
 
-// disturbed says what spoilt a measurement, "" where measuring again would not help.
+// disturbed says what spoilt a measurement, "" if a repetition would not help.
 func (b *bench) disturbed(j job, entry run.Scenario) string {
 	if entry.Outcome != run.Inconclusive || entry.Result == "" {
 		return ""

@@ -69,7 +69,7 @@ func TestADoubtOfAnotherKindIsNotMeasuredAgain(t *testing.T) {
 	}
 }
 
-// What was sent of the first measurement stays: that of another would be added to it.
+// The streamed points of the first measurement remain, and those of another one would be added to them.
 func TestAStreamedScenarioIsMeasuredOnce(t *testing.T) {
 	f := newFakeInflux(t, http.StatusNoContent)
 	tr := newTrial(t, "local", "pulsar/crowded", "CROWDED=1", "INFLUX="+f.URL, "INFLUX_PASSWORD="+influxSecret)
@@ -81,7 +81,8 @@ func TestAStreamedScenarioIsMeasuredOnce(t *testing.T) {
 	}
 }
 
-// The record of a runner that is lost the next time would be judged with the others' by `k6 x judge`: it is of the same run.
+// If the next measurement loses a runner, its old record must not count: `k6 x judge` would take it for a part of the
+// same run.
 func TestWhatASpoiltMeasurementLeftIsNoPartOfTheNext(t *testing.T) {
 	j := job{scenario: plan.Scenario{System: "pulsar", Name: "ingest"}, dir: t.TempDir()}
 	mine := []string{"pulsar-ingest.json", "pulsar-ingest.record", "pulsar-ingest.runner-1.record", "pulsar-ingest.runner-2.record"}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package bench runs scenarios: it starts their testbeds through the sidecar, runs k6, keeps the
-// record of the run and ends with the report and a verdict.
+// Package bench runs scenarios: it starts their testbeds through the sidecar, runs k6, keeps the record of the run, and
+// ends with the report and a verdict.
 package bench
 
 import (
@@ -26,14 +26,14 @@ import (
 // Options say what to run. All paths are absolute. Signals carries SIGINT and SIGTERM.
 type Options struct {
 	plan.Asked
-	RunID string // made up where empty
-	// MayLeaveOut says that a run in which all is left out is no failure.
+	RunID string // generated if empty
+	// MayLeaveOut allows a run that leaves out all scenarios to pass.
 	MayLeaveOut bool
-	// Same says that two sides of a comparison may be the same.
+	// Same allows two sides of a comparison to have the same bytes.
 	Same bool
-	// HasFolder says that results/RUN was made for this run or session already.
+	// HasFolder says that results/RUN exists already for this run or session.
 	HasFolder bool
-	K6        string // the k6 to run scripts with
+	K6        string // path of the k6 that runs scripts
 	Stdout    io.Writer
 	Stderr    io.Writer
 	TTY       bool
@@ -74,14 +74,14 @@ func Run(o Options) int {
 	return b.run(ctx)
 }
 
-// bench is a run under way.
+// bench is one run.
 type bench struct {
 	session
 	plan      plan.Plan
 	dir       string // results/RUN
 	record    run.Run
-	broken    map[plan.Subject]broken // why its next scenarios would fail too
-	lastFault map[plan.Subject]string // the last set-up failure
+	broken    map[plan.Subject]broken // why the next scenarios of this system would fail too
+	lastFault map[plan.Subject]string // last set-up failure
 }
 
 // makeFolder makes results/RUN, its record and the link results/latest.
@@ -138,8 +138,8 @@ func (b *bench) run(ctx context.Context) int {
 	return b.finish(diskFull)
 }
 
-// withoutSidecar takes note of a sidecar that did not start: systems with a testbed and those that it
-// probes cannot be tested, the others only without CPU and memory.
+// withoutSidecar records that the sidecar did not start. Systems with a testbed and probed systems cannot be tested
+// then; the others are tested without CPU and memory figures.
 func (b *bench) withoutSidecar(err error) {
 	measured := false
 	for _, s := range b.plan.Scenarios {
@@ -156,7 +156,7 @@ func (b *bench) withoutSidecar(err error) {
 
 // finish closes the record, writes the report and prints the summary.
 func (b *bench) finish(diskFull string) int {
-	code := exitcode.Pass // of what no scenario's outcome tells
+	code := exitcode.Pass // the worst code apart from the scenarios' outcomes
 	if diskFull != "" {
 		code = exitcode.Setup
 	}
@@ -180,7 +180,7 @@ func (b *bench) finish(diskFull string) int {
 		err = report.Write(set, b.dir, report.Formats(), report.Options{})
 	}
 	if err != nil || readErr != nil {
-		code = exitcode.Worst(code, exitcode.Setup) // the record and the verdict printed below go by it
+		code = exitcode.Worst(code, exitcode.Setup) // the record and the verdict printed below use this code
 	}
 	b.screen.Summary(set)
 	for _, line := range missing {

@@ -187,7 +187,7 @@ func TestMeasuresNothingWithoutTheSidecar(t *testing.T) {
 	}
 }
 
-// withoutSidecar takes away what stands for the sidecar.
+// withoutSidecar removes the fake sidecar.
 func withoutSidecar(t *testing.T, tr *trial) {
 	t.Helper()
 	tr.Sidecar = filepath.Join(tr.Root, "bin/sidecar")

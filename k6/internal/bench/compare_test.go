@@ -35,8 +35,8 @@ func read(t *testing.T, path string) string {
 
 func noBeds(string) testbed.Testbed { return testbed.Testbed{} }
 
-// withUsers gives the checkout the scenarios dataplane/create and dataplane/disable, whose operations take
-// 100 ms and 200 ms, and half as long again on the testbed other.
+// withUsers gives the checkout the scenarios dataplane/create and dataplane/disable. Their operations take 100 ms and
+// 200 ms, and 1.5 times as long on the testbed other.
 func withUsers(t *testing.T, d *bench.Dataplane) {
 	t.Helper()
 	const script = `import { write } from '../pulsar/_result.js';
@@ -226,7 +226,7 @@ func TestComparisonRefusedBeforeItBegins(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := bench.NewDataplane(t, c.environ...)
-			d.RunID = "cmp" // by lot, A is its first
+			d.RunID = "cmp" // in random order, A is the first side
 			if name == "existing name" {
 				d.RunID = "taken"
 				if err := os.MkdirAll(filepath.Join(d.Root, "results/taken"), 0o755); err != nil {
@@ -261,7 +261,7 @@ func TestTheSameIsMeasuredOnlyWhereItIsMeant(t *testing.T) {
 	}
 }
 
-// programs are two files of which the second has the content that is asked for.
+// programs are two files; the second has the given content.
 func programs(t *testing.T, second string) (a, b string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -302,7 +302,7 @@ func TestAProgramThatChangesIsNotCompared(t *testing.T) {
 		}
 	}()
 	_, all, code := compare.Measure(d.Options, "dataplane/tell", compare.Length{Pairs: 2}, compare.Request{SpecA: "proxy:binary=" + a, SpecB: "proxy:binary=" + b, Beds: noBeds})
-	if want := "the program of B was changed while it was measured: "; code != exitcode.Usage || all != nil || !strings.HasPrefix(d.Err.String(), want) {
+	if want := "the program of B changed during the measurement: "; code != exitcode.Usage || all != nil || !strings.HasPrefix(d.Err.String(), want) {
 		t.Errorf("code %d, %s", code, d.Err)
 	}
 }

@@ -28,7 +28,7 @@ PANEL_DATABASE_URL = "sqlite:////panel.sqlite3"
 `
 )
 
-// withPanel gives a trial a panel whose one scenario tells what it knows of the database.
+// withPanel gives a trial a panel with one scenario that reports what it knows of the database.
 func withPanel(t *testing.T, tr *trial, panel string) {
 	t.Helper()
 	write(t, tr, "environments/here.json", `{"schema":"windtunnel.environment/1","name":"here","systems":{"panel":`+panel+`}}`)
@@ -87,7 +87,7 @@ func TestDatabaseIsOptional(t *testing.T) {
 		"confirmed": {panelUp, []string{"PANEL_DATABASE_URL=mysql://panel:s3cret@db.example.net/panel", "CONFIRM_REMOTE=db.example.net"}, ""},
 		"here":      {panelUp, []string{"PANEL_DATABASE_URL=mariadb+pymysql://panel:s3cret@localhost/panel"}, ""},
 		"a file":    {panelUp, []string{"PANEL_DATABASE_URL=sqlite:////var/lib/panel.sqlite3"}, ""},
-		// The testbed's own comes before the caller's, which leads elsewhere.
+		// The testbed's own URL replaces the caller's, which names another host.
 		"an output": {panelBed, []string{"PANEL_DATABASE_URL=mysql://panel:s3cret@db.example.net/panel"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

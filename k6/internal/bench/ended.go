@@ -10,19 +10,20 @@ import (
 	"windtunnel/k6/internal/sidecar"
 )
 
-// aliveEvery is how often the processes of a testbed are asked for.
+// aliveEvery is the interval between checks of a testbed's processes.
 const aliveEvery = 500 * time.Millisecond
 
-// stopWhenEnded stops k6 gracefully when a process of the instance ends by itself: what would be measured then is
-// how fast a dead system refuses. What it returns ends the watch and says which process ended, "" where none did.
+// stopWhenEnded stops k6 gracefully when a process of the instance ends unexpectedly: k6 would only measure how fast a
+// dead system refuses connections. The returned function ends the watch and names the process that ended, "" if all are
+// alive.
 func (b *session) stopWhenEnded(j job, instance sidecar.Instance) func() string {
 	if instance.ID == "" {
 		return func() string { return "" }
 	}
-	over, said := make(chan struct{}), make(chan string, 1)
+	over, ended := make(chan struct{}), make(chan string, 1)
 	begin := time.Now()
 	go func() {
-		defer close(said)
+		defer close(ended)
 		ticks := time.NewTicker(aliveEvery)
 		defer ticks.Stop()
 		for {
@@ -33,14 +34,14 @@ func (b *session) stopWhenEnded(j job, instance sidecar.Instance) func() string 
 			}
 			running, err := b.sidecar.Processes(instance.ID)
 			if err != nil {
-				continue // the sidecar's own end is watched elsewhere
+				continue // stopWithSidecar watches the sidecar's end
 			}
 			for _, p := range running {
 				if p.Exit == nil {
 					continue
 				}
 				line := fmt.Sprintf("%s of testbed %s ended by itself (%s), %.1f s after k6 had started", p.Name, j.testbed.Name, *p.Exit, time.Since(begin).Seconds())
-				said <- line
+				ended <- line
 				b.screen.Error("%s: %s: stopping k6", j.scenario, line)
 				b.interrupts.Stop()
 				return
@@ -49,12 +50,12 @@ func (b *session) stopWhenEnded(j job, instance sidecar.Instance) func() string 
 	}()
 	return func() string {
 		close(over)
-		return <-said
+		return <-ended
 	}
 }
 
-// stopWithSidecar stops k6 gracefully when the sidecar, and the testbed with it, ends: k6 would load a dead
-// port. What it returns ends the watch.
+// stopWithSidecar stops k6 gracefully when the sidecar, and so the testbed, ends: k6 would load a dead port. The
+// returned function ends the watch.
 func (b *session) stopWithSidecar(s plan.Scenario) func() {
 	over := make(chan struct{})
 	go func() {

@@ -12,7 +12,7 @@ import (
 	"windtunnel/k6/internal/variables"
 )
 
-// token is what the sidecar wants to see with each request, "" where it wants none.
+// token is the token that the sidecar requires with each request, "" if it requires no token.
 func (b *session) token() string {
 	if b.sidecar == nil {
 		return ""
@@ -20,8 +20,8 @@ func (b *session) token() string {
 	return b.sidecar.Token
 }
 
-// childEnvironment is the caller's environment without ambient settings, what the scenarios need to know, and the testbed's
-// outputs, secrets among them: they are nowhere but here.
+// childEnvironment is the caller's environment without ambient settings, plus the variables of the scenarios and the
+// testbed's outputs. Secrets among those outputs exist nowhere else.
 func (b *session) childEnvironment(j job, instance sidecar.Instance) []string {
 	set := map[string]string{
 		"PROFILE":            b.Profile,
@@ -30,12 +30,12 @@ func (b *session) childEnvironment(j job, instance sidecar.Instance) []string {
 		"RESULT_DIR":         j.dir,
 		"K6_NO_USAGE_REPORT": "true",
 		"VERSIONS":           b.known,
-		// A folder without k6/config.json, by which k6 would take options that nobody sees.
+		// This folder has no k6/config.json, from which k6 would silently take options.
 		"XDG_CONFIG_HOME": filepath.Join(j.dir, "logs"),
 	}
 	set["MEASURED_AGAIN"] = ""
 	if j.again {
-		set["MEASURED_AGAIN"] = "1" // it waits until others leave the CPUs alone, for some seconds
+		set["MEASURED_AGAIN"] = "1" // the script waits some seconds for other programs to leave the CPUs idle
 	}
 	if b.noRest && b.Getenv("REST_S") == "" {
 		set["REST_S"] = "0"
@@ -61,7 +61,7 @@ func (b *session) childEnvironment(j job, instance sidecar.Instance) []string {
 		set["K6_WEB_DASHBOARD"] = "true"
 		set["K6_WEB_DASHBOARD_HOST"] = b.DashboardHost()
 		if b.Getenv("K6_WEB_DASHBOARD_PERIOD") == "" {
-			set["K6_WEB_DASHBOARD_PERIOD"] = "1s" // k6's 10 s show nothing of a short run
+			set["K6_WEB_DASHBOARD_PERIOD"] = "1s" // k6's default of 10 s shows nothing of a short run
 		}
 		set["K6_WEB_DASHBOARD_EXPORT"] = j.file(".dashboard.html")
 	}

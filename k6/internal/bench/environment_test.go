@@ -56,7 +56,7 @@ func TestRemoteHost(t *testing.T) {
 	}
 }
 
-// TestLoopbackIsTheScripts has the hosts that lib/environment.js is tested by too.
+// TestLoopbackIsTheScripts uses the same hosts as the test of lib/environment.js.
 func TestLoopbackIsTheScripts(t *testing.T) {
 	data, err := os.ReadFile("../../../tests/fixtures/loopback.json")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Dataplane gives tests outside the package, which may import what imports it, a checkout with the
-// testbeds proxy, other and bare of a data plane. What is said goes to Out and Err.
+// Dataplane is a checkout with the testbeds proxy, other and bare of a data plane. It is for tests outside this package,
+// which may import packages that import it. Output goes to Out and Err.
 type Dataplane struct {
 	Options
 	Out, Err interface{ String() string }

@@ -31,8 +31,8 @@ const (
 	fakeToken  = "0123456789abcdef-token"
 )
 
-// TestMain lets the test binary stand for the programs that the bench starts: `run` and `inspect` are the real k6,
-// `serve` and `testbed` a fake sidecar, `bench` a whole bench that a test can kill.
+// TestMain makes the test binary act as the programs that the bench starts: `run` and `inspect` are the real k6, `serve`
+// and `testbed` a fake sidecar, `bench` a whole bench that a test can kill.
 func TestMain(m *testing.M) {
 	claimApart()
 	if len(os.Args) > 1 {
@@ -57,7 +57,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// checkFake answers `sidecar testbed check`: queue is a number, every other value a text. A binary is the program that is run.
+// checkFake answers `sidecar testbed check`: queue is a number, every other value a text. binary is the path of the
+// program.
 func checkFake(arguments []string) {
 	given, problems := map[string]any{}, []map[string]any{}
 	for _, argument := range arguments {
@@ -89,7 +90,8 @@ func checkFake(arguments []string) {
 	_ = json.NewEncoder(os.Stdout).Encode(map[string]any{"given": given, "problems": problems, "names": names})
 }
 
-// claimApart gives the benches of this test and its children names of their own: those of the host are no matter here.
+// claimApart gives the benches of this test and its children separate names, so that other benches on the host do not
+// matter.
 func claimApart() {
 	const variable = "FAKE_CLAIMS"
 	if os.Getenv(variable) == "" {
@@ -98,11 +100,11 @@ func claimApart() {
 	neighbour.Apart(os.Getenv(variable))
 }
 
-// serveFake speaks the part of the sidecar's API that the bench uses. FAKE_SIDECAR chooses a fault:
-// mute, dead (at once), dies (a process of its testbed, once FAKE_EVENTS.dies exists), refuse (a start), unable (to start the testbed `own`), unfit (for any), vanish (on a start), or tokenless; with
-// windows: slow (each other look), stumble (over the first), forget (them) or brief (little time between looks).
-// FAKE_SECRET is the password that it gives, FAKE_EVENTS names a file for what
-// happens.
+// serveFake implements the part of the sidecar's API that the bench uses. FAKE_SIDECAR chooses a fault: mute, dead (at
+// once), dies (a process of its testbed, once FAKE_EVENTS.dies exists), refuse (a start), unable (to start the testbed
+// `own`), unfit (for any), vanish (on a start), or tokenless. Faults of windows are slow (every second look), stumble
+// (over the first), forget (them) and brief (little time between looks). FAKE_SECRET is the password in its outputs,
+// FAKE_EVENTS names a file for events.
 func serveFake() {
 	mode := os.Getenv("FAKE_SIDECAR")
 	var mu sync.Mutex
@@ -170,7 +172,7 @@ func serveFake() {
 		fmt.Fprintf(w, `{"id":%q,"processes":[{"name":"relay","exit":%s}]}`, r.PathValue("id"), exit)
 	})
 	mux.HandleFunc("GET /instances", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `[{"id":"i1"}]`) })
-	// Each look is a second after the one before, in which the relay used half a core and the host one of two.
+	// Each look is a second after the previous one. In that second the relay used half a core, and the host one of two.
 	mux.HandleFunc("GET /windows/w1", func(w http.ResponseWriter, _ *http.Request) {
 		looks++
 		event("look %d", looks)

@@ -46,7 +46,7 @@ func alive(pid int) bool {
 	return err == nil && !strings.Contains(string(stat), ") Z ")
 }
 
-// k6Runs tells whether the slow scenario iterates.
+// k6Runs reports whether the slow scenario iterates.
 func (tr *trial) k6Runs() bool {
 	data, _ := os.ReadFile(filepath.Join(tr.Root, "results/test/logs/pulsar-slow.k6.log"))
 	return strings.Contains(string(data), "running (")
@@ -92,7 +92,7 @@ func TestSidecarDiesInMidRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	select {
-	case got := <-code: // long before the scenario's minute is over
+	case got := <-code: // long before the scenario's minute has passed
 		if got != exitcode.Setup {
 			t.Errorf("code %d\n%s%s", got, tr.out, tr.err)
 		}
@@ -133,7 +133,7 @@ func TestSecondInterruptStopsAtOnce(t *testing.T) {
 	want(t, tr.outcomes(t), "slow interrupted")
 }
 
-// TestNothingOutlivesTheBench kills a whole bench as nothing can be caught and looks for survivors.
+// TestNothingOutlivesTheBench kills a whole bench with SIGKILL and looks for survivors.
 func TestNothingOutlivesTheBench(t *testing.T) {
 	tr := newTrial(t, "local", "pulsar/slow")
 	cmd := exec.Command(tr.K6, "bench", tr.Root, "pulsar/slow")

@@ -27,55 +27,55 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// session is what scenarios that run one after the other share.
+// session is the state that consecutive scenarios share.
 type session struct {
 	Options
 	screen     *terminal.Screen
 	sidecar    *sidecar.Sidecar
 	interrupts *children.Interrupts
 	known      string         // versions, as JSON
-	stream     *stream.Stream // nil where nothing is streamed
-	noRest     bool           // the system is not watched at rest, unless the caller says for how long
+	stream     *stream.Stream // nil without streaming
+	noRest     bool           // do not sample the idle system, unless the caller sets a duration
 }
 
-// job is one scenario to run once: on which system, and where what comes of it goes.
+// job is one scenario to run once: its system, and the paths of its outputs.
 type job struct {
 	scenario  plan.Scenario
-	testbed   *environment.TestbedRef // nil where the system is up
+	testbed   *environment.TestbedRef // nil if the system is up already
 	placement plan.Placement
-	link      string         // between the ends of its pair, "" for none
-	sweep     *testbed.Sweep // what the testbed sweeps unless told otherwise
+	link      string         // of its pair, "" without a link
+	sweep     *testbed.Sweep // default sweep of the testbed
 	secrets   []string
-	public    []string // names that no secret hides
-	label     string   // of its lines on the screen
+	public    []string // names that redaction leaves alone
+	label     string   // prefix of its lines on the screen
 	runID     string
-	dir       string // for the result; it has a folder logs
-	again     bool   // the machine spoilt it the time before
+	dir       string // folder of the result; has a folder logs
+	again     bool   // the machine spoilt the previous attempt
 }
 
-// jobOf is a scenario of the plan.
+// jobOf returns the job for a scenario of the plan.
 func jobOf(p *plan.Plan, o Options, s plan.Scenario, label, runID, dir string) job {
 	return job{scenario: s, testbed: p.Testbed(s), placement: p.Placements[s], link: o.Link(s), sweep: p.Bed(s).Sweep,
 		secrets: p.Secrets(o.Asked), public: p.Public(), label: label, runID: runID, dir: dir}
 }
 
-// needsSidecar reports whether nothing can be measured without the sidecar.
+// needsSidecar reports whether the job cannot be measured without the sidecar.
 func (j job) needsSidecar() bool { return j.testbed != nil || environment.Probed(j.scenario.System) }
 
-// file is the path of a file of the job's, such as its result with the ending .json.
+// file is the path of one of the job's files, such as its result with the ending .json.
 func (j job) file(ending string) string { return filepath.Join(j.dir, j.scenario.FileStem()+ending) }
 
 func (j job) log(ending string) string {
 	return filepath.Join(j.dir, "logs", j.scenario.FileStem()+ending)
 }
 
-// attempt starts the testbed where there is one, runs k6 and judges what it left. It returns why the
-// system's next scenarios would fail too, "" where nothing says so.
+// attempt starts the testbed if there is one, runs k6 and judges the result. It returns why the system's next scenarios
+// would fail too, "" if they may succeed.
 func (b *session) attempt(ctx context.Context, j job, entry *run.Scenario) (broken string) {
 	begin := time.Now()
 	b.stream.Started(b.of(j))
 	broken = b.try(ctx, j, entry)
-	// A record that is passed on tells nothing of this machine's folders.
+	// Remove this machine's folders from the record, which may be passed on.
 	entry.Message = strings.ReplaceAll(entry.Message, b.Root+"/", "")
 	b.streamEnd(j, *entry, time.Since(begin))
 	return broken
@@ -164,7 +164,7 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 	return b.settle(j, code, message, entry)
 }
 
-// part is what a probed scenario measures just now, such as "  (vless-tls, turn 3)"; "" where nobody can tell.
+// part returns the part that a probed scenario measures now, such as "  (vless-tls, turn 3)"; "" if unknown.
 func (b *session) part(j job) string {
 	if b.sidecar == nil || !j.needsSidecar() {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"windtunnel/k6/internal/report"
 )
 
-// withOwn gives a trial with a data plane a second scenario, which needs a testbed of its own.
+// withOwn gives a trial with a data plane a second scenario, which needs its own testbed.
 func withOwn(t *testing.T, tr *trial) {
 	t.Helper()
 	withDataplane(t, tr, `{"testbed":{"name":"proxy"},"testbeds":{"own":{"name":"own","variables":{"queue":7}}},"auth":{"mode":"none"}}`)

@@ -12,7 +12,7 @@ import (
 	"windtunnel/k6/internal/plan"
 )
 
-// asking gives a trial a sidecar that tells back what it was asked for.
+// asking gives a trial a sidecar that returns its arguments.
 func asking(t *testing.T, tr *trial, script string) {
 	t.Helper()
 	tr.Sidecar = filepath.Join(tr.Root, "asked")
@@ -59,7 +59,7 @@ func TestNeedsAsksForTheTestbedsOfThePlan(t *testing.T) {
 func TestNeedsSaysWhyItCannotTell(t *testing.T) {
 	for name, c := range map[string]struct{ only, script, says string }{
 		"a refusal":           {"pulsar", "echo 'sidecar: no variable x; it has y' >&2; exit 2", "no variable x; it has y"},
-		"a sidecar that ends": {"pulsar", "exit 9", "bin/sidecar cannot tell what is needed: exit status 9; run `make bin/sidecar`"},
+		"a sidecar that ends": {"pulsar", "exit 9", "bin/sidecar cannot list the needed programs: exit status 9; run `make bin/sidecar`"},
 		"an unknown scenario": {"pulsar/no", "", "unknown scenario pulsar/no"},
 	} {
 		t.Run(name, func(t *testing.T) {

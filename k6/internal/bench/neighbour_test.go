@@ -13,7 +13,7 @@ import (
 	"windtunnel/k6/internal/exitcode"
 )
 
-// startOther runs the slow scenario in a bench of its own, until the test ends.
+// startOther runs the slow scenario in a separate bench until the test ends.
 func startOther(t *testing.T) (pid int, root string) {
 	t.Helper()
 	other := newTrial(t, "local", "pulsar/slow")

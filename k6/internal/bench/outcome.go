@@ -16,8 +16,7 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// settle sets the outcome from k6's exit code, its last error message and the result that it wrote;
-// it returns what attempt does.
+// settle sets the outcome from k6's exit code, its last error message and its result. It returns the same as attempt.
 func (b *session) settle(j job, code int, message string, entry *run.Scenario) (broken string) {
 	path := j.file(".json")
 	name := filepath.Base(path)
@@ -39,7 +38,7 @@ func (b *session) settle(j job, code int, message string, entry *run.Scenario) (
 			entry.Message = "interrupted; the result is partial"
 		}
 	case j.needsSidecar() && !b.sidecar.Alive():
-		setupFailed(entry, run.OfBench, b.sidecar.Ended().Error()+"; its testbeds and probes ended with it, so what was measured says nothing of the system")
+		setupFailed(entry, run.OfBench, b.sidecar.Ended().Error()+"; its testbeds and probes ended with it, so the figures say nothing about the system")
 		return entry.Message
 	case err != nil && isMissing(path):
 		cause := run.OfBench
@@ -67,16 +66,16 @@ func (b *session) settle(j job, code int, message string, entry *run.Scenario) (
 	return ""
 }
 
-// k6's exit codes where a script threw an exception, and where it gave up by exec.test.abort.
+// k6's exit codes for an exception of a script, and for exec.test.abort.
 const (
 	scriptException = 107
 	scriptAborted   = 108
 )
 
-// externallyAborted is k6's exit code where a signal stopped it.
+// externallyAborted is k6's exit code after a signal.
 const externallyAborted = 105
 
-// setUpFails are k6's exit codes where a set-up did not get through to the system.
+// setUpFails are k6's exit codes if a set-up could not reach the system.
 var setUpFails = []int{setupTimeout, scriptException, scriptAborted}
 
 func isMissing(path string) bool {

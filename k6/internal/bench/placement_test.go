@@ -12,7 +12,7 @@ import (
 	"windtunnel/k6/internal/exitcode"
 )
 
-// withDataplane gives a trial a data plane whose one scenario notes what it is told.
+// withDataplane gives a trial a data plane with one scenario that notes its variables.
 func withDataplane(t *testing.T, tr *trial, dataplane string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(tr.Root, "scripts/dataplane"), 0o755); err != nil {

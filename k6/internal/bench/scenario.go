@@ -19,7 +19,7 @@ func (b *bench) scenario(ctx context.Context, i int, entry *run.Scenario) {
 	if found, ok := b.broken[subject]; ok {
 		setupFailed(entry, found.cause, found.why)
 		if b.lastFault[subject] != "" {
-			entry.Outcome, entry.Message, entry.Cause = run.Skipped, "would fail as the scenario before it did", ""
+			entry.Outcome, entry.Message, entry.Cause = run.Skipped, "would fail like the scenario before it", ""
 		}
 		b.lastFault[subject] = found.why
 		b.streamEnd(jobOf(&b.plan, b.Options, s, label, b.RunID, b.dir), *entry, 0)
@@ -27,7 +27,7 @@ func (b *bench) scenario(ctx context.Context, i int, entry *run.Scenario) {
 		return
 	}
 	entry.Outcome = run.Running
-	_ = b.record.Write(b.dir) // the next write reports an error
+	_ = b.record.Write(b.dir) // the next write reports this error
 	begin := time.Now()
 	b.screen.Progress(label + "  starting")
 	why := b.attemptUndisturbed(ctx, jobOf(&b.plan, b.Options, s, label, b.RunID, b.dir), entry)
@@ -43,7 +43,7 @@ func (b *bench) scenario(ctx context.Context, i int, entry *run.Scenario) {
 	b.tell(label, *entry, time.Since(begin))
 }
 
-// broken is why a set-up fails.
+// broken is a reason why set-ups fail.
 type broken struct {
 	why   string
 	cause run.Cause
@@ -53,7 +53,7 @@ func setupFailed(entry *run.Scenario, cause run.Cause, why string) {
 	entry.Outcome, entry.Cause, entry.Message = run.SetupFailed, cause, why
 }
 
-// tell prints how a scenario ended; the reasons of a result come with the summary.
+// tell prints how a scenario ended; the summary prints the reasons of a result.
 func (b *bench) tell(label string, entry run.Scenario, took time.Duration) {
 	text := label + "  " + b.screen.Paint(entry.Outcome)
 	if took > 0 {

@@ -24,28 +24,28 @@ import (
 	"windtunnel/k6/internal/terminal"
 )
 
-// Session runs scenarios many times, each time on one of several testbeds, with one sidecar for
-// all and each run in a folder of its own.
+// Session runs scenarios many times, each time on one of several testbeds. All runs share one sidecar, and each run has
+// its own folder.
 type Session struct {
 	session
-	// Scenarios are what it runs, in the order in which they were given; Dir is results/RUN.
+	// Scenarios are in the order in which they were given; Dir is results/RUN.
 	Scenarios []plan.Scenario
 	Dir       string
-	// Contents are what each side runs, by its bytes; nothing of a system that is up.
+	// Contents has the bytes' digests of each side's programs; it is empty for a system that is up already.
 	Contents []contents.Side
 	sides    []plan.Plan
-	asked    []plan.Asked // of each side
+	asked    []plan.Asked // by side
 	ctx      context.Context
 	stop     func()
 	held     neighbour.Claim
 }
 
-// WatchRest says whether the next runs watch the system at rest, which takes half a second of each.
+// WatchRest sets whether the next runs sample the idle system, which takes half a second of each run.
 func (s *Session) WatchRest(watch bool) { s.noRest = !watch }
 
-// Begin checks all that can be checked before anything starts, for each side (as plan.Asked.Side takes
-// it), makes results/RUN and starts the sidecar. Where that fails it says why and returns a code
-// other than exitcode.Pass; so it does of two sides that are the same, unless o.Same.
+// Begin checks each side (as plan.Asked.Side takes it) before anything starts, makes results/RUN and starts the sidecar.
+// If that fails, Begin prints why and returns a code other than exitcode.Pass. It also fails if two sides are the same,
+// unless o.Same is set.
 func Begin(o Options, scenarios, sides []string) (*Session, int) {
 	screen := terminal.New(o.Stdout, o.Stderr, o.TTY, o.Color, o.Width)
 	s, f := prepare(o, scenarios, sides)
@@ -54,7 +54,7 @@ func Begin(o Options, scenarios, sides []string) (*Session, int) {
 		s.held, f = neighbour.ClaimHost(s.Dir, o.Getenv("BESIDE") != "", screen.Error)
 	}
 	if f == nil && !o.HasFolder {
-		f = run.MakeFolder(s.Dir) // results/latest stays at the last run of the bench
+		f = run.MakeFolder(s.Dir) // results/latest stays at the bench's last run
 	}
 	if f != nil {
 		screen.Error("%s", f.Message)
@@ -63,12 +63,12 @@ func Begin(o Options, scenarios, sides []string) (*Session, int) {
 		}
 		return nil, f.Code
 	}
-	var said []string
+	var printed []string
 	for _, side := range s.sides {
 		for _, line := range side.LeftOut {
-			if !slices.Contains(said, line) {
+			if !slices.Contains(printed, line) {
 				screen.Error("%s", line)
-				said = append(said, line)
+				printed = append(printed, line)
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func prepare(o Options, scenarios, sides []string) (*Session, *fault.Fault) {
 	return s, nil
 }
 
-// addSide plans what a side runs.
+// addSide plans one side.
 func (s *Session) addSide(a plan.Asked, side string) *fault.Fault {
 	var names []string
 	for _, scenario := range s.Scenarios {
@@ -150,7 +150,7 @@ func (s *Session) addSide(a plan.Asked, side string) *fault.Fault {
 	return nil
 }
 
-// contentsOf tells what a side runs, now; nothing of a system that is up.
+// contentsOf returns the digests of a side's programs as they are now; it is empty for a system that is up already.
 func (s *Session) contentsOf(side int) contents.Side {
 	p := s.sides[side]
 	bed := p.Testbed(s.Scenarios[0])
@@ -158,13 +158,13 @@ func (s *Session) contentsOf(side int) contents.Side {
 		return contents.Side{}
 	}
 	of, err := contents.Of(s.Root, *bed, p.Bed(s.Scenarios[0]))
-	if err != nil { // the start says it better
+	if err != nil { // the start reports this error with more detail
 		return contents.Side{}
 	}
 	return of
 }
 
-// checkSame refuses sides that run the same: a build that did not happen would pass.
+// checkSame rejects two sides with the same bytes: otherwise a failed build would pass.
 func (s *Session) checkSame() *fault.Fault {
 	for i := 1; i < len(s.sides); i++ {
 		first, own := s.asked[0], s.asked[i]
@@ -184,11 +184,11 @@ func (s *Session) checkSame() *fault.Fault {
 	return nil
 }
 
-// Changed says which side has other bytes than when the session began; "" where none has.
+// Changed names the side whose bytes differ from those at the start of the session; "" if both are unchanged.
 func (s *Session) Changed() string {
 	for i, before := range s.Contents {
 		if name := before.Contents.Changed(s.contentsOf(i).Contents); name != "" {
-			return fmt.Sprintf("the %s of %c was changed while it was measured: keep builds away from what is measured, and compare again", name, 'A'+i)
+			return fmt.Sprintf("the %s of %c changed during the measurement: do not build while a comparison runs, and compare again", name, 'A'+i)
 		}
 	}
 	return ""
@@ -201,8 +201,8 @@ func orNone(cpus string) string {
 	return cpus
 }
 
-// Run runs a scenario once on the side-th testbed, into the folder of that path below Dir. The
-// entry's Result is the name of the result file in it.
+// Run runs a scenario once on the testbed with index side, into a folder given relative to Dir. The entry's Result is
+// the name of the result file in that folder.
 func (s *Session) Run(scenario plan.Scenario, side int, folder, label string) run.Scenario {
 	p := s.sides[side]
 	s.Asked = s.asked[side]
@@ -234,14 +234,14 @@ func (s *Session) Run(scenario plan.Scenario, side int, folder, label string) ru
 	return *entry
 }
 
-// Say prints a line, Warn one on the error output.
+// Say prints a line; Warn prints a line to stderr.
 func (s *Session) Say(format string, args ...any)  { s.screen.Line(format, args...) }
 func (s *Session) Warn(format string, args ...any) { s.screen.Error(format, args...) }
 
-// Interrupted reports whether there was a signal.
+// Interrupted reports whether a signal arrived.
 func (s *Session) Interrupted() bool { return s.interrupts.Any() }
 
-// Alive reports whether the sidecar, and with it any testbed, still runs.
+// Alive reports whether the sidecar, and so any testbed, still runs.
 func (s *Session) Alive() bool { return s.sidecar.Alive() }
 
 // End stops what the session started.

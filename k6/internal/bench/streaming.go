@@ -16,14 +16,14 @@ import (
 	"windtunnel/k6/internal/stream"
 )
 
-// openStream begins to stream where the caller's variables ask for it, and says so.
+// openStream begins to stream if the caller's variables ask for it, and prints a line about it.
 func (b *session) openStream(ctx context.Context, secrets, public []string) {
 	config, wanted, err := stream.Wanted(ctx, b.Getenv)
 	switch {
-	case err != nil: // preflight has told it
+	case err != nil: // the preflight has reported it
 		return
 	case !wanted && b.Getenv(influx.VariablePassword) != "" && ctx.Err() == nil:
-		b.screen.Line("not streamed: no InfluxDB answers at %s, which is where %s without %s streams to",
+		b.screen.Line("not streamed: no InfluxDB answers at %s, the default address that %s without %s uses",
 			config.URL, influx.VariablePassword, influx.VariableURL)
 		return
 	case !wanted:
@@ -42,7 +42,7 @@ func (b *session) of(j job) stream.Of {
 	return stream.Of{TestID: j.runID, Profile: b.Profile, System: j.scenario.System, Scenario: j.scenario.Name}
 }
 
-// streamEnd streams how a scenario ended.
+// streamEnd sends the outcome of a scenario.
 func (b *session) streamEnd(j job, entry run.Scenario, took time.Duration) {
 	if b.stream == nil {
 		return
@@ -56,7 +56,8 @@ func (b *session) streamEnd(j job, entry run.Scenario, took time.Duration) {
 	b.stream.Ended(b.of(j), entry, measured, took)
 }
 
-// addOutput gives k6 our output beside those that the caller asks for; ours twice would count all twice.
+// addOutput adds our output to the outputs that the caller set. It is added once: a second output would count everything
+// twice.
 func (b *session) addOutput(set map[string]string) {
 	if b.stream == nil {
 		return
@@ -70,7 +71,7 @@ func (b *session) addOutput(set map[string]string) {
 	set["K6_OUT"] = strings.Join(outputs, ",")
 }
 
-// sample streams each second what k6 and the testbed use, and what links carry, until stop is called.
+// sample streams every second the usage of k6 and the testbed, and the traffic of the links, until stop is called.
 func (b *session) sample(j job, instance sidecar.Instance, k6 map[string]int) (stop func()) {
 	if b.stream == nil || b.sidecar == nil {
 		return func() {}

@@ -26,7 +26,7 @@ import (
 
 const influxSecret = "influx/pass&word"
 
-// fakeInflux keeps the lines that it is sent; it answers with a status.
+// fakeInflux keeps the received lines; it answers with a status.
 type fakeInflux struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -140,7 +140,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// times are those of a measurement's points, in their order.
+// times are the times of a measurement's points, in order.
 func (f *fakeInflux) times(measurement string) []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -153,7 +153,7 @@ func (f *fakeInflux) times(measurement string) []string {
 	return times
 }
 
-// TestSlowLooksAreOfTheirSeconds has a sidecar that takes most of a second to tell what is used.
+// TestSlowLooksAreOfTheirSeconds has a sidecar that takes most of a second to report usage.
 func TestSlowLooksAreOfTheirSeconds(t *testing.T) {
 	f := newFakeInflux(t, http.StatusNoContent)
 	tr := newTrial(t, "local", "pulsar/streams", "INFLUX="+f.URL, "INFLUX_PASSWORD="+influxSecret, "FAKE_SIDECAR=slow")
@@ -165,7 +165,7 @@ func TestSlowLooksAreOfTheirSeconds(t *testing.T) {
 	}
 }
 
-// TestShortSpansAreAddedUp has looks of which two are so close together that a share of CPU says little.
+// TestShortSpansAreAddedUp has two looks so close together that a CPU share would be noise.
 func TestShortSpansAreAddedUp(t *testing.T) {
 	f := newFakeInflux(t, http.StatusNoContent)
 	tr := newTrial(t, "local", "pulsar/streams", "INFLUX="+f.URL, "INFLUX_PASSWORD="+influxSecret, "FAKE_SIDECAR=brief")
@@ -190,12 +190,12 @@ func TestALookThatFailsIsNotTheLast(t *testing.T) {
 	}
 }
 
-// TestAnInfluxThatIsAwaySpoilsNothing has one warning and one line about what is missing, whatever is wrong.
+// TestAnInfluxThatIsAwaySpoilsNothing expects one warning and one line about what is missing, whatever the fault.
 func TestAnInfluxThatIsAwaySpoilsNothing(t *testing.T) {
 	ours, full := newFakeInflux(t, http.StatusNoContent), newFakeInflux(t, http.StatusInternalServerError)
 	for name, c := range map[string]struct{ url, password, says string }{
 		"dead":        {"http://127.0.0.1:1", "x", " refuses connections; start it (`make up` or `make influx`), or unset INFLUX"},
-		"wrong login": {ours.URL, "wrong-pass", " refuses the login (401); mend INFLUX_USERNAME and INFLUX_PASSWORD, or INFLUX_TOKEN"},
+		"wrong login": {ours.URL, "wrong-pass", " refuses the login (401); fix INFLUX_USERNAME and INFLUX_PASSWORD, or INFLUX_TOKEN"},
 		"full":        {full.URL, influxSecret, " cannot write (500); see its log and the disk that it writes to"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -256,8 +256,8 @@ func TestOutputsOfTheCallerAreKept(t *testing.T) {
 	}
 }
 
-// TestAnInterruptAtTheEndLeavesTheResult signals while k6 has ended its load and waits for an InfluxDB that
-// does not answer.
+// TestAnInterruptAtTheEndLeavesTheResult sends a signal when k6 has ended its load and waits for an InfluxDB that does
+// not answer.
 func TestAnInterruptAtTheEndLeavesTheResult(t *testing.T) {
 	silent := make(chan struct{})
 	f := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-silent }))
@@ -276,7 +276,7 @@ export const handleSummary = (data) => write(data, 'brief', 'pass');
 		data, _ := os.ReadFile(filepath.Join(tr.Root, "results/test/logs/pulsar-brief.k6.log"))
 		return strings.Contains(string(data), "teardown ran")
 	})
-	// k6 then waits for a few seconds; until it does, it still catches signals by itself.
+	// k6 then waits for a few seconds; before that it still catches signals.
 	time.Sleep(500 * time.Millisecond)
 	if _, err := os.Stat(filepath.Join(tr.Root, "results/test/pulsar-brief.json")); err == nil {
 		t.Fatal("the result is there already: k6 did not wait")
@@ -290,7 +290,7 @@ export const handleSummary = (data) => write(data, 'brief', 'pass');
 	}
 }
 
-// TestAPasswordAlone streams where an InfluxDB is at the default address, and tells it where none is.
+// TestAPasswordAlone streams if an InfluxDB is at the default address, and otherwise says so.
 func TestAPasswordAlone(t *testing.T) {
 	listener, err := net.Listen("tcp", strings.TrimPrefix(influx.DefaultURL, "http://"))
 	if err != nil {
@@ -311,7 +311,7 @@ func TestAPasswordAlone(t *testing.T) {
 	})}
 	go func() { _ = server.Serve(listener) }()
 	defer server.Close()
-	const none = "\nnot streamed: no InfluxDB answers at http://127.0.0.1:8086, which is where INFLUX_PASSWORD without INFLUX streams to\n"
+	const none = "\nnot streamed: no InfluxDB answers at http://127.0.0.1:8086, the default address that INFLUX_PASSWORD without INFLUX uses\n"
 	run := func() (said string, streamed bool) {
 		tr := newTrial(t, "local", "pulsar/passes", "INFLUX_PASSWORD="+influxSecret)
 		if code := Run(tr.Options); code != exitcode.Pass || tr.err.String() != "" {

@@ -23,29 +23,30 @@ import (
 )
 
 const (
-	// runnersWait is how long runners on this machine may take to come.
+	// runnersWait is how long runners on this machine may take to join.
 	runnersWait = 2 * time.Minute
-	// runnersSilence is after how long without a sign of life one of them counts as dead; the end of its process tells sooner.
+	// runnersSilence is the time without a message after which a runner counts as dead; the end of its process is
+	// noticed sooner.
 	runnersSilence = 30 * time.Second
-	// progressEvery is how often it is shown how far they are.
+	// progressEvery is the interval between updates of the progress.
 	progressEvery = 500 * time.Millisecond
 )
 
-// together is a scenario that several k6 run.
+// together is a scenario run by several k6 processes.
 type together struct {
-	child    children.K6 // what they have in common
-	token    string      // the coordinator's
+	child    children.K6 // common settings of the k6 processes
+	token    string      // of the coordinator
 	instance sidecar.Instance
 }
 
-// ended is how a runner ended.
+// ended is the end of one runner.
 type ended struct {
 	code    int
 	message string
 	err     error
 }
 
-// runTogether runs the scenario by several k6, which a coordinator keeps together, and judges all their records as one.
+// runTogether runs the scenario with several k6 processes under a coordinator, and judges all their records as one.
 func (b *session) runTogether(ctx context.Context, j job, t together, entry *run.Scenario) (broken string) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -54,7 +55,7 @@ func (b *session) runTogether(ctx context.Context, j job, t together, entry *run
 	}
 	keeper := coordinator.New(coordinator.Config{Runners: b.Runners, Token: t.token, Folder: j.dir, Name: j.scenario.FileStem(),
 		Patience: runnersWait, Silence: runnersSilence, Say: func(line string) {
-			if !b.interrupts.Any() { // who interrupts knows
+			if !b.interrupts.Any() { // after an interrupt, the user knows why
 				b.screen.Error("%s: %s", j.scenario, line)
 			}
 		}})
@@ -91,7 +92,7 @@ func (b *session) runTogether(ctx context.Context, j job, t together, entry *run
 	return b.settle(j, worst.code, cmp.Or(systemEnded, worst.message), entry)
 }
 
-// runAll runs the k6 to their ends.
+// runAll runs all k6 processes to their ends.
 func (b *session) runAll(j job, t together, keeper *coordinator.Coordinator) []ended {
 	all := make([]ended, b.Runners)
 	pids := make([]int, b.Runners)
@@ -140,14 +141,14 @@ func (b *session) runAll(j job, t together, keeper *coordinator.Coordinator) []e
 	return all
 }
 
-// runner is the child that makes one part of the load.
+// runner returns the child process that makes one part of the load.
 func (b *session) runner(j job, child children.K6, number int) children.K6 {
 	child.Args = coordinator.SegmentArgs(number, b.Runners)
 	child.LogPath = j.log(fmt.Sprintf(".runner-%d.k6.log", number))
 	child.Progress = func(string) {}
 	child.Ended = b.interrupts.Ended
 	child.Env = slices.Clone(child.Env)
-	if b.Dashboard { // each has its own
+	if b.Dashboard { // each runner has its own dashboard
 		port, _ := strconv.Atoi(b.DashboardPort())
 		child.Env = append(child.Env, fmt.Sprintf("K6_WEB_DASHBOARD_PORT=%d", port+number-1),
 			"K6_WEB_DASHBOARD_EXPORT="+j.dashboardOf(number))
@@ -155,7 +156,7 @@ func (b *session) runner(j job, child children.K6, number int) children.K6 {
 	return child
 }
 
-// wayOf is how a runner ended, as the coordinator says it.
+// wayOf says how a runner ended, in the coordinator's words.
 func wayOf(e ended) string {
 	switch {
 	case e.err != nil:
@@ -168,8 +169,9 @@ func wayOf(e ended) string {
 	return fmt.Sprintf("ended with exit code %d", e.code)
 }
 
-// worstOf is the end that says why a run did not go as planned: not of those that were stopped for it. A threshold that failed
-// in one part says nothing of the whole; in a run that looks for the limit the one that found it ends the others, as planned.
+// worstOf returns the end that explains why a run did not go as planned. Runners that were stopped because of another
+// one do not count. A threshold that failed in one part does not decide the whole. If the run looks for the limit, the
+// runner that finds the limit ends the others, as planned.
 func worstOf(all []ended, stopped string, forLimit bool) ended {
 	found := forLimit && slices.ContainsFunc(all, func(e ended) bool { return e.code == exitcode.Fail })
 	rank := func(e ended) int {

@@ -14,12 +14,12 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// dashboardOf is the page that a runner's dashboard leaves.
+// dashboardOf is the path of a runner's dashboard page.
 func (j job) dashboardOf(number int) string {
 	return j.file(fmt.Sprintf(".runner-%d.dashboard.html", number))
 }
 
-// writeTogether judges the records that came and writes the result. The error is that there is none.
+// writeTogether judges the received records and writes the result. It returns an error if there is no result.
 func (b *session) writeTogether(j job, t together, keeper *coordinator.Coordinator) error {
 	files, _ := keeper.Records()
 	b.redactTogether(j, t.child.Redactor, files)
@@ -41,7 +41,7 @@ func (b *session) writeTogether(j job, t together, keeper *coordinator.Coordinat
 	return nil
 }
 
-// redactTogether removes secrets from what the runners left.
+// redactTogether removes secrets from the runners' files.
 func (b *session) redactTogether(j job, redactor *redact.Redactor, records []string) {
 	clean := func(path string, remove func(string) error) {
 		if err := remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// versions is the JSON of what the bench knows of versions and of what the caller's VERSIONS adds:
-// k6 as linked into this binary, and the checkout's git revision where git can tell.
+// versions returns a JSON object of versions: the k6 linked into this binary, the checkout's git revision if git knows
+// it, and the entries of the caller's VERSIONS.
 func (o Options) versions() string {
 	known := map[string]string{}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -25,7 +25,7 @@ func (o Options) versions() string {
 	if revision := gitRevision(o.Root); revision != "" {
 		known["windtunnel_revision"] = revision
 	}
-	_ = json.Unmarshal([]byte(o.Getenv("VERSIONS")), &known) // the caller's own, where it gives any
+	_ = json.Unmarshal([]byte(o.Getenv("VERSIONS")), &known) // adds the caller's own versions
 	text, err := json.Marshal(known)
 	if err != nil {
 		return "{}"
@@ -33,8 +33,8 @@ func (o Options) versions() string {
 	return string(text)
 }
 
-// gitRevision is the short hash of the checkout's commit, with -dirty where files differ from it and -unknown
-// where git cannot tell that, or "" where there is no git or no commit.
+// gitRevision is the short hash of the checkout's commit. It has the suffix -dirty if files differ from the commit, and
+// -unknown if git cannot say whether they differ. It is "" without git or without a commit.
 func gitRevision(root string) string {
 	git := func(args ...string) (string, bool) {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)

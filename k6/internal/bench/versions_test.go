@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A checkout whose files git cannot hold against the commit is not called clean.
+// If git cannot compare the files with the commit, the checkout does not count as clean.
 func TestRevisionOfACheckoutThatCannotBeLookedAt(t *testing.T) {
 	root := t.TempDir()
 	for _, args := range [][]string{{"init", "--quiet"}, {"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "--quiet", "--allow-empty", "-m", "first"}} {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package builds makes the two sides of a comparison from a base and a head: two checkouts, or two revisions of a repository,
-// each built by the same command.
+// Package builds builds the two sides of a comparison, base and head, with one command. The sides are two checkouts or
+// two revisions of a repository.
 package builds
 
 import (
@@ -19,28 +19,28 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// Asked is what to build. Of Made, a path in each checkout by the variable of the testbed that takes it (binary, source, wheel),
-// one is given.
+// Asked says what to build. Made has exactly one path in each checkout, by the variable of the testbed that takes the
+// path (binary, source, wheel).
 type Asked struct {
 	Root       string // our checkout
-	Repository string // "" where Base and Head are folders, not revisions
+	Repository string // "" if Base and Head are folders, not revisions
 	Base, Head string
 	Command    string // for sh -c; "" builds nothing
 	Made       map[string]string
 	Testbed    string // NAME or NAME:VARIABLE=VALUE,…
 }
 
-// Build is a side that was built.
+// Build describes one built side.
 type Build struct {
-	Name    string `json:"name"`    // base, head
-	Ref     string `json:"ref"`     // as it was given; of a folder its name
-	Commit  string `json:"commit"`  // "" where git cannot tell
-	Changed *bool  `json:"changed"` // files differed from the commit before the build; nil where git cannot tell
-	// Unread is why git can tell neither or not all of a folder, "" otherwise.
+	Name    string `json:"name"`    // base or head
+	Ref     string `json:"ref"`     // as given; for a folder, its name
+	Commit  string `json:"commit"`  // "" if git does not know
+	Changed *bool  `json:"changed"` // files differed from the commit before the build; nil if git does not know
+	// Unread says why git knows nothing about a folder, or only a part; "" otherwise.
 	Unread string `json:"unread,omitempty"`
 }
 
-// String is such as `head (my-branch, 0123456789)`.
+// String returns text such as `head (my-branch, 0123456789)`.
 func (b Build) String() string {
 	parts := []string{b.Ref}
 	if b.Commit != "" && b.Commit != b.Ref {
@@ -57,17 +57,17 @@ func (b Build) String() string {
 	return fmt.Sprintf("%s (%s)", b.Name, strings.Join(parts, ", "))
 }
 
-// Given reports whether a base and a head are asked for.
+// Given reports whether a base or a head is given.
 func (a Asked) Given() bool { return a.Base != "" || a.Head != "" || a.Repository != "" }
 
-// Pair is a base and a head, in this order, to be built.
+// Pair is a base and a head to build, in this order.
 type Pair struct {
 	asked  Asked
 	ref    environment.TestbedRef
-	takes  string // the testbed's variable
-	path   string // of what is built, in each checkout
+	takes  string // variable of the testbed
+	path   string // path of the built program in each checkout
 	sides  [2]side
-	folder string // of the worktrees, "" without
+	folder string // folder of the worktrees, "" without worktrees
 	built  [2]string
 }
 
@@ -76,7 +76,7 @@ type side struct {
 	dir string
 }
 
-// Check tells what is wrong with what is asked for, before anything is made.
+// Check reports what is wrong with the request, before anything is built.
 func Check(a Asked) (*Pair, *fault.Fault) {
 	p := &Pair{asked: a}
 	given := maps.Clone(a.Made)
@@ -86,9 +86,9 @@ func Check(a Asked) (*Pair, *fault.Fault) {
 	case a.Base == "" || a.Head == "":
 		return nil, fault.Usage("give both BASE and HEAD (--base, --head)")
 	case a.Testbed == "":
-		return nil, fault.Usage("TESTBED (--testbed) is not set: name what starts the builds")
+		return nil, fault.Usage("TESTBED (--testbed) is not set: name the testbed that starts the builds")
 	case len(names) != 1:
-		return nil, fault.Usage("give one of BINARY, SOURCE and WHEEL (--binary, --source, --wheel): what of each checkout the testbed runs")
+		return nil, fault.Usage("give one of BINARY, SOURCE and WHEEL (--binary, --source, --wheel): the part of each checkout that the testbed runs")
 	}
 	p.takes, p.path = names[0], given[names[0]]
 	if !filepath.IsLocal(p.path) {
@@ -121,7 +121,7 @@ func (p *Pair) checkVariable(bed testbed.Testbed) *fault.Fault {
 	return nil
 }
 
-// find takes a side's folder, or the commit of its revision.
+// find resolves a side's folder, or the commit of its revision.
 func (p *Pair) find(s *side) *fault.Fault {
 	variable := strings.ToUpper(s.Name)
 	if p.asked.Repository != "" {
@@ -132,7 +132,7 @@ func (p *Pair) find(s *side) *fault.Fault {
 		if err != nil {
 			return fault.Usage("%s=%s: %s has no such revision; fetch it, or give another branch, tag or commit", variable, s.Ref, p.asked.Repository)
 		}
-		unchanged := false // a worktree of the commit
+		unchanged := false // a worktree has exactly the files of the commit
 		s.Commit, s.Changed = commit, &unchanged
 		return nil
 	}
@@ -147,7 +147,7 @@ func (p *Pair) find(s *side) *fault.Fault {
 	return nil
 }
 
-// look takes the commit of a folder, and whether its files differ from the commit.
+// look reads the commit of a folder, and whether its files differ from the commit.
 func (s *side) look() {
 	var err error
 	if s.Commit, err = git(s.dir, "rev-parse", "--verify", "HEAD"); err != nil {
@@ -163,8 +163,8 @@ func (s *side) look() {
 	s.Changed = &changed
 }
 
-// Make builds base and then head, with a log of each in the folder logs; say is told of each. The environment is that of the
-// builds. What it returns are testbeds as TESTBED takes them.
+// Make builds base and then head, and writes a log of each to the folder logs. say reports each build. environ is the
+// environment of the builds. Make returns the testbeds in the form of TESTBED.
 func (p *Pair) Make(ctx context.Context, environ []string, logs string, say func(format string, args ...any)) (specs [2]string, f *fault.Fault) {
 	if f := p.checkOut(ctx); f != nil {
 		return specs, f
@@ -172,27 +172,27 @@ func (p *Pair) Make(ctx context.Context, environ []string, logs string, say func
 	for i := range p.sides {
 		s := &p.sides[i]
 		if s.Unread != "" {
-			say("which commit %s is, and whether its files are changed, is not known: %s", s.Name, s.Unread)
+			say("the commit of %s, and whether its files are changed, is unknown: %s", s.Name, s.Unread)
 		}
 		if f := p.build(ctx, *s, environ, filepath.Join(logs, "build-"+s.Name+".log"), say); f != nil {
 			return specs, f
 		}
-		made, f := p.made(*s)
+		program, f := p.builtPath(*s)
 		if f != nil {
 			return specs, f
 		}
-		p.built[i], specs[i] = made, p.spec(made)
+		p.built[i], specs[i] = program, p.spec(program)
 	}
 	return specs, nil
 }
 
-// made is the path of what a build made.
-func (p *Pair) made(s side) (string, *fault.Fault) {
+// builtPath returns the path of the built program.
+func (p *Pair) builtPath(s side) (string, *fault.Fault) {
 	pattern := filepath.Join(s.dir, p.path)
 	paths := []string{pattern}
 	if p.takes == "wheel" {
 		if paths, _ = filepath.Glob(pattern); len(paths) != 1 {
-			return "", fault.Setup("the build of %s has left %d wheels %s, and one is wanted: name it by WHEEL, or let BUILD remove the others", s.Build, len(paths), p.path)
+			return "", fault.Setup("the build of %s has left %d wheels %s, but one is needed: name it with WHEEL, or make BUILD remove the others", s.Build, len(paths), p.path)
 		}
 	}
 	info, err := os.Stat(paths[0])
@@ -209,17 +209,17 @@ func (p *Pair) made(s side) (string, *fault.Fault) {
 	return paths[0], nil
 }
 
-// spec is the testbed with what was made.
-func (p *Pair) spec(made string) string {
+// spec returns the testbed with the built program.
+func (p *Pair) spec(program string) string {
 	name, values, given := strings.Cut(p.asked.Testbed, ":")
-	spec := name + ":" + p.takes + "=" + made
+	spec := name + ":" + p.takes + "=" + program
 	if given && values != "" {
 		spec += "," + values
 	}
 	return spec
 }
 
-// Same names the one commit or folder that both sides are, "" where they are two.
+// Same names the commit or folder if base and head are the same one, "" if they differ.
 func (p *Pair) Same() string {
 	base, head := p.sides[0], p.sides[1]
 	switch {
@@ -238,8 +238,8 @@ func resolved(dir string) string {
 	return dir
 }
 
-// Paths are those of what Make made, of base and head.
+// Paths are the paths of the built programs, of base and head.
 func (p *Pair) Paths() [2]string { return p.built }
 
-// Builds are what the sides are.
+// Builds describes both sides.
 func (p *Pair) Builds() [2]Build { return [2]Build{p.sides[0].Build, p.sides[1].Build} }

@@ -18,7 +18,7 @@ import (
 	"windtunnel/k6/internal/exitcode"
 )
 
-// repository has the branches main and faster, whose file proxy says which it is.
+// repository has the branches main and faster; the file proxy contains the branch's name.
 func repository(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -96,7 +96,7 @@ func TestBuildsOfTwoRevisions(t *testing.T) {
 	assertNothingLeft(t, repo)
 }
 
-// gone waits for the end of a process, which the kernel or its new parent tells late.
+// gone waits for the end of a process, which the kernel or its new parent may report late.
 func gone(pid string) bool {
 	return busy.Until(2*time.Second, func() bool {
 		stat, err := os.ReadFile("/proc/" + pid + "/stat")
@@ -127,7 +127,7 @@ func TestABuildThatFailsIsOneLine(t *testing.T) {
 		"it makes nothing":  {"true", nil, "the build of base (main, COMMIT) has made no out/proxy (no such file or directory)"},
 		"not executable":    {"mkdir out; touch out/proxy", nil, "the out/proxy of base (main, COMMIT) is not executable"},
 		"a folder":          {"mkdir -p out/proxy", nil, "the out/proxy of base (main, COMMIT) is no file"},
-		"two wheels":        {"mkdir out; touch out/a.whl out/b.whl", map[string]string{"wheel": "out/*.whl"}, "the build of base (main, COMMIT) has left 2 wheels out/*.whl, and one is wanted: name it by WHEEL, or let BUILD remove the others"},
+		"two wheels":        {"mkdir out; touch out/a.whl out/b.whl", map[string]string{"wheel": "out/*.whl"}, "the build of base (main, COMMIT) has left 2 wheels out/*.whl, but one is needed: name it with WHEEL, or make BUILD remove the others"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("TMPDIR", t.TempDir())

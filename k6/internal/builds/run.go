@@ -20,32 +20,32 @@ import (
 	"windtunnel/k6/internal/variables"
 )
 
-// grace is how long an interrupted build has to end by itself.
+// grace is how long an interrupted build may take to end.
 const grace = 5 * time.Second
 
-// mostSaid of the last line of a failed build is told.
-const mostSaid = 300
+// lastLineMost is how many bytes of a failed build's last line are shown.
+const lastLineMost = 300
 
-// build runs the command in a side's checkout. Nothing that it started is left when it returns.
+// build runs the command in a side's checkout. All processes that it started have ended when it returns.
 func (p *Pair) build(ctx context.Context, s side, environ []string, log string, say func(format string, args ...any)) *fault.Fault {
 	if p.asked.Command == "" {
 		return nil
 	}
-	begun, shown := time.Now(), p.shown(log)
-	say("building %s: %s", s.Build, shown)
+	begun, short := time.Now(), p.shorten(log)
+	say("building %s: %s", s.Build, short)
 	err := run(ctx, s.dir, environ, log, "sh", "-c", p.asked.Command)
 	switch {
 	case ctx.Err() != nil:
 		return interrupted()
 	case err != nil:
-		return fault.Setup("the build of %s failed: %v; its log is %s", s.Build, err, shown)
+		return fault.Setup("the build of %s failed: %v; its log is %s", s.Build, err, short)
 	}
 	say("built %s in %s", s.Build, format.Seconds(time.Since(begun).Seconds()))
 	return nil
 }
 
-// Install lets make build what the testbeds take besides, by what `k6 x needs` names. A checkout without a Makefile has it, or
-// the start says what is missing.
+// Install makes the other programs that the testbeds need; the targets are those that `k6 x needs` names. A checkout
+// without a Makefile must have them already, and the start reports a missing one.
 func (p *Pair) Install(ctx context.Context, targets []string, logs string) *fault.Fault {
 	if _, err := os.Stat(filepath.Join(p.asked.Root, "Makefile")); err != nil || len(targets) == 0 {
 		return nil
@@ -56,19 +56,19 @@ func (p *Pair) Install(ctx context.Context, targets []string, logs string) *faul
 	case ctx.Err() != nil:
 		return interrupted()
 	case err != nil:
-		return fault.Setup("what the testbed takes cannot be made: %v; the log is %s", err, p.shown(log))
+		return fault.Setup("the programs for the testbed cannot be built: %v; the log is %s", err, p.shorten(log))
 	}
 	return nil
 }
 
-// shown is a path without the folder of our checkout.
-func (p *Pair) shown(path string) string { return strings.TrimPrefix(path, p.asked.Root+"/") }
+// shorten removes the folder of our checkout from a path.
+func (p *Pair) shorten(path string) string { return strings.TrimPrefix(path, p.asked.Root+"/") }
 
 func interrupted() *fault.Fault {
 	return &fault.Fault{Code: exitcode.Interrupted, Message: "interrupted while it was built: nothing was measured"}
 }
 
-// run runs a program with its output in a log. The error says how it ended, and the last line that it printed.
+// run runs a program and writes its output to a log. The error says how the program ended, and quotes its last line.
 func run(ctx context.Context, dir string, environ []string, log, program string, arguments ...string) error {
 	file, err := os.Create(log)
 	if err != nil {
@@ -81,7 +81,7 @@ func run(ctx context.Context, dir string, environ []string, log, program string,
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = grace
 	err = cmd.Run()
-	if cmd.Process != nil { // what it left in the background would run beside the measurement
+	if cmd.Process != nil { // a background process of the build would run during the measurement
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	}
 	var exit *exec.ExitError
@@ -93,16 +93,17 @@ func run(ctx context.Context, dir string, environ []string, log, program string,
 	}
 	text, _ := os.ReadFile(log)
 	if said := []rune(lastLine(string(text))); len(said) > 0 {
-		return fmt.Errorf("%w: %s", err, string(said[:min(len(said), mostSaid)]))
+		return fmt.Errorf("%w: %s", err, string(said[:min(len(said), lastLineMost)]))
 	}
 	return err
 }
 
-// ofMake are what make tells the makes that it starts: a build's own make would take our variables for its.
+// ofMake are the variables by which make passes settings to the makes that it starts: a build's own make would take our
+// variables as its own.
 var ofMake = []string{"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "GNUMAKEFLAGS"}
 
-// Environ is the environment of a build: the caller's without Windtunnel's variables, which may have the names of a project's own,
-// without its secrets, and without what make passes on.
+// Environ is the environment of a build. It is the caller's environment without Windtunnel's variables, whose names the
+// project may also use, without secrets, and without the variables of make.
 func Environ(environ, secrets []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")

@@ -17,7 +17,7 @@ import (
 	"windtunnel/k6/internal/fault"
 )
 
-// gitPatience bounds what only reads a repository, or writes a worktree of it.
+// gitPatience bounds a git command that only reads a repository or writes a worktree.
 const gitPatience = 5 * time.Minute
 
 // checkOut gives each revision a worktree in a temporary folder.
@@ -42,7 +42,7 @@ func (p *Pair) checkOut(ctx context.Context) *fault.Fault {
 	return nil
 }
 
-// Remove removes the worktrees. It returns why that failed.
+// Remove removes the worktrees and returns why that failed.
 func (p *Pair) Remove() error {
 	if p.folder == "" {
 		return nil
@@ -62,7 +62,7 @@ func (p *Pair) Remove() error {
 	return errors.Join(failed...)
 }
 
-// removeAll is os.RemoveAll, also of folders that a build has made read-only.
+// removeAll is like os.RemoveAll, but also removes folders that a build has made read-only.
 func removeAll(folder string) error {
 	if os.RemoveAll(folder) == nil {
 		return nil
@@ -76,7 +76,7 @@ func removeAll(folder string) error {
 	return os.RemoveAll(folder)
 }
 
-// git runs git in a folder and returns what it prints. The error is git's reason, with the command that git suggests.
+// git runs git in a folder and returns its output. The error has git's reason and the command that git suggests.
 func git(folder string, arguments ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), gitPatience)
 	defer cancel()
@@ -94,8 +94,8 @@ func git(folder string, arguments ...string) (string, error) {
 	return "", fmt.Errorf("git: %w", err)
 }
 
-// gitReason returns the first fatal line of git's error output, else the last line. After a fatal line git may suggest a command,
-// which is indented by a tab.
+// gitReason returns the first fatal line of git's error output, or the last line without a fatal line. After a fatal
+// line git may suggest a command, indented by a tab.
 func gitReason(stderr string) string {
 	lines := strings.Split(stderr, "\n")
 	fatal := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "fatal: ") })

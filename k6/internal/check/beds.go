@@ -4,8 +4,8 @@ package check
 
 import "windtunnel/k6/internal/testbed"
 
-// Beds tells what a testbed of the checkout declares; of one that it does not have, or with base "", nothing: the names of
-// its variables then tell.
+// Beds returns a function that reads what a testbed of the checkout declares. It returns the zero value for an unknown
+// testbed or an empty base: callers then go by the names of the variables.
 func Beds(base string) func(string) testbed.Testbed {
 	return func(name string) testbed.Testbed {
 		if base == "" {

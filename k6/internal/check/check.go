@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package check checks whole files: their schema, and what a schema cannot say (a file's name,
-// what one file says of another).
+// Package check checks whole files: by their schema, and by rules that a schema cannot express, such as a file's name or
+// references between files.
 package check
 
 import (
@@ -19,8 +19,8 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// File returns the problems of an environment, testbed, protocol row, result, comparison or primitives file, each one line that starts
-// with the file's name as display gives it; none means that it is valid.
+// File returns the problems of an environment, testbed, protocol row, result, comparison or primitives file. Each
+// problem is one line that starts with the file's name as given by display. A valid file has no problems.
 func File(root, path, display string) []string {
 	doc, err := document.Read(path)
 	if err != nil {
@@ -50,8 +50,8 @@ func File(root, path, display string) []string {
 	return lines
 }
 
-// Environment reads environments/NAME.json under root, or the file of an absolute path. Where the
-// file is missing or malformed it returns the problems instead, one line each.
+// Environment reads environments/NAME.json under root, or the file with an absolute path. For a missing or malformed
+// file it returns the problems instead, one line each.
 func Environment(root, name string) (environment.Environment, []string) {
 	var env environment.Environment
 	display := filepath.Join("environments", name+".json")
@@ -93,7 +93,7 @@ func missingEnvironment(root, name string) string {
 	return fmt.Sprintf("no environment %s; there are: %s", name, strings.Join(known, ", "))
 }
 
-// names lists the files of a folder with an extension, without it, sorted.
+// names lists the files of a folder with an extension, sorted, without the extension.
 func names(dir, ext string) []string {
 	found, _ := fs.Glob(os.DirFS(dir), "*"+ext)
 	for i, f := range found {
@@ -102,10 +102,10 @@ func names(dir, ext string) []string {
 	return found
 }
 
-// runRecord is a results/RUN/run.json: ours alone, so its types are its schema.
+// runRecord is a results/RUN/run.json. Only Windtunnel writes it, so its Go types serve as its schema.
 const runRecord schema.Kind = "run"
 
-// ofTOML is the kind of the TOML files that lie in a folder.
+// ofTOML returns the kind of the TOML files in a folder.
 func ofTOML(folder string) schema.Kind {
 	if filepath.Base(filepath.Dir(folder)) == "protocols" {
 		switch filepath.Base(folder) {
@@ -118,8 +118,8 @@ func ofTOML(folder string) schema.Kind {
 	return schema.Testbed
 }
 
-// kindOf tells the kind of a document by what it says it is, else by its place; the second value
-// says what is wrong where it cannot.
+// kindOf returns the kind of a document from its schema field, or from its path. The second value says what is wrong if
+// neither gives the kind.
 func kindOf(path string, doc any) (schema.Kind, string) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {

@@ -66,7 +66,7 @@ const goodEnvironment = `{
   }
 }`
 
-// folder makes a checkout with a good environment and a good testbed, each after its replacement.
+// folder makes a checkout with a valid environment and a valid testbed, in which one file is changed by the replacement.
 func folder(t *testing.T, file, old, replacement string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -114,7 +114,7 @@ func TestProblems(t *testing.T) {
 		{env, `"mode": "login"`, `"mode": "tokn"`, `"tokn" is not one of none, login, token; did you mean token?`},
 		{env, `"username": "admin", `, ``, `systems.pulsar.auth.username: missing; add it`},
 		{env, `"password_env"`, `"pasword_env"`, `systems.pulsar.auth.pasword_env: unknown key; known here: login_path, mode, password_env, token_env, username; did you mean password_env?`},
-		{env, `"PULSAR_PASSWORD"`, `"hunter two"`, `systems.pulsar.auth.password_env: does not match ^[A-Z][A-Z0-9_]*$; give the name of an environment variable, not what it holds`},
+		{env, `"PULSAR_PASSWORD"`, `"hunter two"`, `systems.pulsar.auth.password_env: does not match ^[A-Z][A-Z0-9_]*$; give the name of an environment variable, not its value`},
 		{env, `"testbed": {`, `"url": "http://127.0.0.1:1", "testbed": {`, `systems.pulsar: give either url or testbed, not both`},
 		{env, `"testbed": { "name": "relay", "variables": { "queue": 5, "mode": "bee", "port": 0, "fast": false, "label": "q7" } },`, ``, `systems.pulsar: give either url or testbed`},
 		{env, `"testbed": { "name": "relay", "variables": { "queue": 5, "mode": "bee", "port": 0, "fast": false, "label": "q7" } },`, `"url": "http://u:p@h/?q",`, `systems.pulsar.url: "http://u:p@h/?q" does not match`},

@@ -19,24 +19,24 @@ import (
 )
 
 const (
-	// askedFor is the variable by which a script knows that only its options are wanted (lib/environment.js).
+	// askedFor is the variable that makes a script return only its options (lib/environment.js).
 	askedFor = "ASKED_FOR"
-	// askTimeout bounds one question: a script is loaded, and nothing is run.
+	// askTimeout bounds one query: it loads a script, and runs nothing.
 	askTimeout = 30 * time.Second
 )
 
-// operations are those of one scenario, as far as they have been asked for. Which there are its script alone knows, and it
-// depends on the profile and on variables.
+// operations are the known operations of one scenario. Only the script knows them, and they depend on the profile and on
+// variables.
 type operations struct {
 	script      string // absolute path
 	environment string // absolute path of the environment's file
 	variables   []string
 	known       []string
 	asked       int
-	refusal     string // why the script told nothing, of the last question
+	refusal     string // why the script did not answer the last query
 }
 
-// has asks the script, in one profile after the other, until it knows of an operation.
+// has queries the script with one profile after the other, until an operation is known.
 func (o *operations) has(name string) bool {
 	for {
 		if slices.Contains(o.known, name) {
@@ -48,7 +48,7 @@ func (o *operations) has(name string) bool {
 	}
 }
 
-// ask asks the next question, by the caller's variables first; it tells false where there is none left.
+// ask makes the next query, first with the caller's variables. It returns false if there are no more queries.
 func (o *operations) ask() bool {
 	clean := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
 	questions := [][]string{os.Environ()}
@@ -60,14 +60,14 @@ func (o *operations) ask() bool {
 	}
 	env := slices.Concat(questions[o.asked], o.variables, []string{"ENV=" + o.environment, askedFor + "=options"})
 	o.asked++
-	said, err := inspect(o.script, env)
-	if err == nil && len(said.Operations) == 0 {
+	declared, err := inspect(o.script, env)
+	if err == nil && len(declared.Operations) == 0 {
 		err = errors.New("its options name none (ext.windtunnel.operations)")
 	}
 	if err != nil {
 		o.refusal = err.Error()
 	}
-	for _, name := range said.Operations {
+	for _, name := range declared.Operations {
 		if !slices.Contains(o.known, name) {
 			o.known = append(o.known, name)
 		}
@@ -75,26 +75,26 @@ func (o *operations) ask() bool {
 	return true
 }
 
-// told is what a script's options say of it, in `ext.windtunnel` (lib/scenario.js).
-type told struct {
+// declaration is the part `ext.windtunnel` of a script's options (lib/scenario.js).
+type declaration struct {
 	Operations []string `json:"operations"`
 	Clients    int      `json:"clients"`
 }
 
-// Clients is how many clients that loop of a scenario has that has fewest, by the script itself with the variables of env.
+// Clients asks the script, with the variables of env, for the number of clients of its loop with the fewest clients.
 func Clients(script string, env []string) (int, error) {
-	said, err := inspect(script, append(slices.Clone(env), askedFor+"=options"))
-	if err == nil && said.Clients < 1 {
+	declared, err := inspect(script, append(slices.Clone(env), askedFor+"=options"))
+	if err == nil && declared.Clients < 1 {
 		err = errors.New("its options do not say it (ext.windtunnel.clients)")
 	}
-	return said.Clients, err
+	return declared.Clients, err
 }
 
-// inspect loads a script by this very k6.
-func inspect(script string, env []string) (said told, err error) {
+// inspect loads a script with this k6 binary.
+func inspect(script string, env []string) (declared declaration, err error) {
 	program, err := os.Executable()
 	if err != nil {
-		return said, err
+		return declared, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
@@ -105,20 +105,20 @@ func inspect(script string, env []string) (said told, err error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		return said, errors.New(refusalIn(stderr.String(), err))
+		return declared, errors.New(refusalIn(stderr.String(), err))
 	}
 	var options struct {
 		External struct {
-			Windtunnel told `json:"windtunnel"`
+			Windtunnel declaration `json:"windtunnel"`
 		} `json:"ext"`
 	}
 	if err := json.Unmarshal(stdout.Bytes(), &options); err != nil {
-		return said, fmt.Errorf("its options cannot be read: %w", err)
+		return declared, fmt.Errorf("its options cannot be read: %w", err)
 	}
 	return options.External.Windtunnel, nil
 }
 
-// refusalIn is the first line of the last message in k6's JSON log, else how it ended.
+// refusalIn returns the first line of the last message in k6's JSON log, or how k6 ended without a message.
 func refusalIn(log string, ended error) string {
 	text := ended.Error()
 	for line := range strings.Lines(log) {

@@ -49,8 +49,8 @@ func checkEnvironment(root, path string, doc any) []schema.Problem {
 	return problems
 }
 
-// testbedsFolder is the folder testbeds beside the environment's own folder, else that of the
-// checkout: an environment file may be kept elsewhere.
+// testbedsFolder is the folder testbeds beside the environment's folder, or the checkout's: an environment file may be
+// kept outside the checkout.
 func testbedsFolder(root, path string) string {
 	beside := filepath.Join(filepath.Dir(path), "..", "testbeds")
 	if _, err := os.Stat(beside); err == nil || root == "" {
@@ -59,7 +59,7 @@ func testbedsFolder(root, path string) string {
 	return filepath.Join(root, "testbeds")
 }
 
-// checkPlacement finds names in a placement that are no scenarios: they would place nothing.
+// checkPlacement finds names in a placement that are no scenarios: such an entry has no effect.
 func checkPlacement(known []string, system string, of environment.System) []schema.Problem {
 	if len(known) == 0 {
 		return nil
@@ -75,7 +75,7 @@ func checkPlacement(known []string, system string, of environment.System) []sche
 	return problems
 }
 
-// checkUser finds inbounds of a protocol that users do not have: they would be left out in silence.
+// checkUser finds inbounds of a protocol that users do not have: they would be left out silently.
 func checkUser(system string, user environment.User) []schema.Problem {
 	known := slices.Sorted(maps.Keys(user.Proxies))
 	var problems []schema.Problem
@@ -88,7 +88,7 @@ func checkUser(system string, user environment.User) []schema.Problem {
 	return problems
 }
 
-// checkReference checks what a system's entry, at a location of the document, says of a testbed.
+// checkReference checks the reference to a testbed in a system's entry, at a location of the document.
 func checkReference(testbeds, system string, ref environment.TestbedRef, doc any, location ...string) []schema.Problem {
 	location = append([]string{"systems", system}, location...)
 	field := schema.Field(location)
@@ -120,13 +120,13 @@ func checkReference(testbeds, system string, ref environment.TestbedRef, doc any
 	checked, err := testbed.Check(filepath.Dir(testbeds), ref.Name, nil, values)
 	switch {
 	case errors.Is(err, testbed.ErrNoSidecar):
-		return problems // nobody else knows what values a variable takes; a start needs the sidecar anyway
+		return problems // only the sidecar knows the values of a variable, and a start needs the sidecar anyway
 	case err != nil:
 		return append(problems, schema.Problem{Field: field, Message: err.Error()})
 	}
 	for _, wrong := range checked.Problems {
 		if wrong.Is == testbed.NoFile {
-			continue // an environment may be written before what it names is built
+			continue // the environment may be written before the referenced file is built
 		}
 		problems = append(problems, schema.Problem{
 			Field:   schema.Field(append(slices.Clone(location), "variables", wrong.Variable)),

@@ -11,8 +11,8 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// checkTestbed checks a testbed file against its schema and, where it belongs to the checkout and the
-// sidecar is built, by the sidecar: it alone knows its templates and regular expressions.
+// checkTestbed checks a testbed file against its schema. For a testbed of the checkout it also asks the sidecar, if the
+// sidecar is built: only the sidecar knows its templates and regular expressions.
 func checkTestbed(root, path string, doc any) []schema.Problem {
 	problems := schema.Check(schema.Testbed, doc)
 	if len(problems) > 0 || root == "" || !sameFile(filepath.Dir(path), filepath.Join(root, "testbeds")) {

@@ -36,7 +36,7 @@ func TestTheSidecarChecksToo(t *testing.T) {
 			t.Errorf("%s: %q, want %q", script, got, want)
 		}
 	}
-	// One that belongs to no checkout, or to another, is checked against the schema alone.
+	// A testbed outside the checkout is checked only against the schema.
 	root, other := folder(t, "", "", ""), folder(t, "", "", "")
 	withSidecar(t, root, "exit 9")
 	for _, where := range []string{"", other} {
@@ -46,7 +46,7 @@ func TestTheSidecarChecksToo(t *testing.T) {
 	}
 }
 
-// withRealSidecar gives a checkout ours, without which the test is left out.
+// withRealSidecar gives a checkout the real sidecar, or skips the test without it.
 func withRealSidecar(t *testing.T, root string) {
 	t.Helper()
 	program, err := filepath.Abs("../../../bin/sidecar")
@@ -97,7 +97,7 @@ func TestTheSidecarAloneChecksVariables(t *testing.T) {
 	}
 }
 
-// TestWhatTheRealSidecarRefuses needs bin/sidecar: what it refuses beyond the schema is told once.
+// TestWhatTheRealSidecarRefuses needs bin/sidecar: errors beyond the schema are reported once.
 func TestWhatTheRealSidecarRefuses(t *testing.T) {
 	for _, c := range []struct{ old, replacement, want string }{
 		{`name = "relay"` + "\nsystem", `name = "rely"` + "\nsystem", bed + ": name: "},

@@ -13,9 +13,9 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// TestbedSpec reads what TESTBED and `k6 x compare` take, NAME or NAME:VARIABLE=VALUE,…: a testbed
-// of the checkout and values, typed as its file declares them. A part without = belongs to the value
-// before it, so that a CPU list such as cpus=0,2 can be given. The error is one line.
+// TestbedSpec parses the value of TESTBED and `k6 x compare`, NAME or NAME:VARIABLE=VALUE,…: a testbed of the checkout
+// and values, typed as its file declares them. A part without = belongs to the value before it, so a CPU list such as
+// cpus=0,2 works. The error is one line.
 func TestbedSpec(root, text string) (environment.TestbedRef, testbed.Testbed, error) {
 	name, assignments, _ := strings.Cut(strings.TrimSpace(text), ":")
 	ref := environment.TestbedRef{Name: name, Variables: map[string]any{}}
@@ -62,7 +62,7 @@ func TestbedSpec(root, text string) (environment.TestbedRef, testbed.Testbed, er
 	return ref, bed, nil
 }
 
-// splitAssignments splits at the commas that a VARIABLE= follows.
+// splitAssignments splits at commas that are followed by VARIABLE=.
 func splitAssignments(text string) []string {
 	var parts []string
 	for part := range strings.SplitSeq(text, ",") {

@@ -15,10 +15,10 @@ import (
 	"windtunnel/k6/internal/schema"
 )
 
-// settingsSchema is what a system's scripts may bring along: the schema of its settings.
+// settingsSchema is the optional schema of a system's settings, in the folder of its scripts.
 const settingsSchema = "settings.schema.json"
 
-// checkSystem finds a system that has no scripts, and settings that its scripts do not know.
+// checkSystem finds a system without scripts, and settings that its scripts do not know.
 func checkSystem(base, name string, of environment.System) []schema.Problem {
 	known := systems(base)
 	if len(known) > 0 && !slices.Contains(known, name) {
@@ -44,7 +44,7 @@ func checkSystem(base, name string, of environment.System) []schema.Problem {
 	return problems
 }
 
-// systems are the folders of scripts, none where there are no scripts.
+// systems lists the folders of scripts.
 func systems(base string) (names []string) {
 	entries, _ := fs.ReadDir(os.DirFS(base), "scripts")
 	for _, entry := range entries {

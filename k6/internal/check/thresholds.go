@@ -17,8 +17,8 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// checkThresholds finds thresholds of scenarios and of operations that there are not: they would bound nothing. Base is the
-// folder with scripts and testbeds, path the environment's file.
+// checkThresholds finds thresholds of unknown scenarios and operations: they would bound nothing. base is the folder
+// with scripts and testbeds, path the environment's file.
 func checkThresholds(base, path, system string, of environment.System) []schema.Problem {
 	known := scenarios(base, system)
 	if len(known) == 0 || os.Getenv(askedFor) != "" {
@@ -37,10 +37,10 @@ func checkThresholds(base, path, system string, of environment.System) []schema.
 	return problems
 }
 
-// broughtAlong is the file of the bounds that a system's scripts bring along.
+// broughtAlong is the file with a system's default thresholds, in the folder of its scripts.
 const broughtAlong = "thresholds.json"
 
-// checkBroughtAlong checks scripts/SYSTEM/thresholds.json; a script refuses operations that it has not.
+// checkBroughtAlong checks scripts/SYSTEM/thresholds.json; a script rejects operations that it does not have.
 func checkBroughtAlong(path string, doc any) []schema.Problem {
 	problems := schema.Check(schema.Thresholds, doc)
 	absolute, err := filepath.Abs(path)
@@ -59,7 +59,7 @@ func checkBroughtAlong(path string, doc any) []schema.Problem {
 	return problems
 }
 
-// checkOperations finds names that are no operations of a scenario, whose thresholds are at field.
+// checkOperations finds names that are no operations of a scenario. field is the location of the thresholds.
 func checkOperations(base, path string, field []string, of environment.System, names []string) []schema.Problem {
 	system, scenario := field[1], field[3]
 	absolute, err := filepath.Abs(path)
@@ -77,7 +77,7 @@ func checkOperations(base, path string, field []string, of environment.System, n
 			continue
 		}
 		if len(its.known) == 0 {
-			return []schema.Problem{{Field: schema.Field(field), Message: "which operations it has cannot be told: " + its.refusal}}
+			return []schema.Problem{{Field: schema.Field(field), Message: "its operations are unknown: " + its.refusal}}
 		}
 		slices.Sort(its.known)
 		problems = append(problems, schema.Problem{Field: schema.Field(append(slices.Clone(field), name)), Message: fmt.Sprintf(
@@ -93,7 +93,7 @@ func scenarios(base, system string) []string {
 	})
 }
 
-// sweepOf are the variables by which a script knows the sweep of its testbed, none where it has none.
+// sweepOf returns the variables that describe the testbed's sweep to a script, nil without a sweep.
 func sweepOf(base string, ref *environment.TestbedRef) []string {
 	var bed testbed.Testbed
 	if ref == nil || document.Decode(filepath.Join(base, "testbeds", ref.Name+".toml"), &bed) != nil || bed.Sweep == nil {

@@ -10,7 +10,7 @@ import (
 
 	"go.k6.io/k6/cmd"
 
-	_ "windtunnel/k6/modules/difference" // what scripts import
+	_ "windtunnel/k6/modules/difference" // scripts import it
 	_ "windtunnel/k6/modules/environment"
 	_ "windtunnel/k6/modules/judge"
 	_ "windtunnel/k6/modules/protocols"
@@ -19,7 +19,7 @@ import (
 	_ "windtunnel/k6/modules/variables"
 )
 
-// TestMain lets the test binary stand for the k6 that is asked which operations a script has.
+// TestMain makes the test binary act as the k6 that returns a script's operations.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "inspect" {
 		cmd.Execute()
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestThresholdsOfWhatThereIsNot asks the checkout's own scripts.
+// TestThresholdsOfWhatThereIsNot queries the checkout's own scripts.
 func TestThresholdsOfWhatThereIsNot(t *testing.T) {
 	checkout, err := filepath.Abs("../../..")
 	if err != nil {
@@ -45,7 +45,7 @@ func TestThresholdsOfWhatThereIsNot(t *testing.T) {
 		pulsar + `{"ingst":{"publish":` + bound + `}}}`:                                                                            "systems.pulsar.thresholds.ingst: there is no such scenario; there are: broadcast, bulk, concurrent, delivery, ingest, poll, subscribe; did you mean ingest?",
 		pulsar + `{"ingest":{"pubish":` + bound + `}}}`:                                                                            "systems.pulsar.thresholds.ingest.pubish: there is no such operation; there are: publish, publish_open; did you mean publish?",
 		protocols + `{"chain":{"sock":` + bound + `}}}`:                                                                            "systems.protocols.thresholds.chain.sock: there is no such operation; there are: ",
-		`"dataplane":{"url":"socks5://127.0.0.1:1","auth":{"mode":"none"},"thresholds":{"queue-sweep":{"value_8":` + bound + `}}}`: "systems.dataplane.thresholds.queue-sweep: which operations it has cannot be told: SWEEP is not set",
+		`"dataplane":{"url":"socks5://127.0.0.1:1","auth":{"mode":"none"},"thresholds":{"queue-sweep":{"value_8":` + bound + `}}}`: "systems.dataplane.thresholds.queue-sweep: its operations are unknown: SWEEP is not set",
 	} {
 		path := filepath.Join(t.TempDir(), "here.json")
 		text := `{"schema":"windtunnel.environment/1","name":"here","systems":{` + systems + `}}`

@@ -10,13 +10,13 @@ import (
 	"syscall"
 )
 
-// Interrupts turns the bench's signals into a cancelled context and into signals for each k6 that
-// runs: SIGINT for the first (k6 then stops gracefully, cleans up and writes what it has) and the
-// second (k6 stops at once), SIGKILL from the third on.
+// Interrupts turns the bench's signals into a cancelled context and into signals for each running k6. The first signal
+// sends SIGINT: k6 stops gracefully, cleans up and writes its data. The second sends SIGINT again: k6 stops at once.
+// From the third on it sends SIGKILL.
 type Interrupts struct {
 	mu     sync.Mutex
 	count  int
-	pids   []int // of the k6 that run
+	pids   []int // of the running k6 processes
 	cancel context.CancelFunc
 	say    func(string)
 }
@@ -55,14 +55,14 @@ func (i *Interrupts) signal() {
 	i.forward()
 }
 
-// forward signals the k6 that run, mu held.
+// forward signals all running k6 processes. The caller holds mu.
 func (i *Interrupts) forward() {
 	for _, pid := range i.pids {
 		i.pass(pid)
 	}
 }
 
-// pass signals one k6 by the number of signals so far, mu held.
+// pass signals one k6, by the number of signals so far. The caller holds mu.
 func (i *Interrupts) pass(pid int) {
 	if i.count == 0 {
 		return
@@ -74,7 +74,7 @@ func (i *Interrupts) pass(pid int) {
 	_ = syscall.Kill(-pid, signal)
 }
 
-// Started names a k6 that runs; a signal that came before reaches it now.
+// Started registers a running k6; a signal that came earlier reaches it now.
 func (i *Interrupts) Started(pid int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -82,7 +82,7 @@ func (i *Interrupts) Started(pid int) {
 	i.pass(pid)
 }
 
-// Stop asks the k6 that run to stop as the first interrupt does, without being one.
+// Stop asks the running k6 processes to stop like the first interrupt, but does not count as an interrupt.
 func (i *Interrupts) Stop() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -94,14 +94,14 @@ func (i *Interrupts) Stop() {
 	}
 }
 
-// Ended says that a k6 of Started is no more.
+// Ended removes a k6 that Started registered.
 func (i *Interrupts) Ended(pid int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.pids = slices.DeleteFunc(i.pids, func(known int) bool { return known == pid })
 }
 
-// Any reports whether there was a signal.
+// Any reports whether a signal arrived.
 func (i *Interrupts) Any() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package children runs k6 processes, and passes on to them the signals that the bench gets.
+// Package children runs k6 processes, and passes the bench's signals on to them.
 package children
 
 import (
@@ -24,29 +24,29 @@ import (
 	"windtunnel/k6/internal/redact"
 )
 
-// Killed is the exit code of a k6 that a signal ended before it could choose one.
+// Killed is the exit code of a k6 that a signal killed.
 const Killed = -1
 
 // K6 is one `k6 run`.
 type K6 struct {
-	Program  string // the k6
+	Program  string // path of k6
 	Script   string
-	Args     []string // further ones of `k6 run`
-	Dir      string   // the folder that it runs in
+	Args     []string // further arguments of `k6 run`
+	Dir      string   // working folder
 	Env      []string
 	LogPath  string
 	Redactor *redact.Redactor
-	// Progress is told k6's "running (…)" line as it changes.
+	// Progress receives k6's "running (…)" line when it changes.
 	Progress func(line string)
-	// Report is told what the output says that streams.
+	// Report receives the reports of the streaming output.
 	Report func(influx.Report)
-	// Started and Ended bracket the time in which the pid is the process's own.
+	// Started and Ended enclose the time in which the pid belongs to this process.
 	Started func(pid int)
 	Ended   func(pid int)
 }
 
-// Run runs k6 to its end and returns its exit code and its last error message ("" without one).
-// The error is for a k6 that could not run at all or a log that could not be written.
+// Run runs k6 to its end and returns its exit code and its last error message ("" without one). It returns an error if
+// k6 could not start or a log could not be written.
 func (c K6) Run() (code int, message string, err error) {
 	log, err := os.Create(c.LogPath)
 	if err != nil {
@@ -85,7 +85,7 @@ func (c K6) Run() (code int, message string, err error) {
 	}
 	c.Started(cmd.Process.Pid)
 	awaitExit(cmd.Process.Pid)
-	c.Ended(cmd.Process.Pid) // before Wait: from then on the pid may be another process's
+	c.Ended(cmd.Process.Pid) // before Wait: afterwards the pid may belong to another process
 	err = cmd.Wait()
 	if closeErr := errors.Join(stdout.Close(), stderr.Close(), outTokens.Close(), errTokens.Close(), shared.err); closeErr != nil {
 		return 0, "", closeErr
@@ -103,7 +103,7 @@ func (c K6) Run() (code int, message string, err error) {
 	return code, redact.Tokens(c.Redactor.Text(lastError)), nil
 }
 
-// awaitExit returns when a child process has ended, and leaves it to be waited for.
+// awaitExit returns when a child process has ended, without reaping it.
 func awaitExit(pid int) {
 	for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
@@ -120,8 +120,8 @@ var (
 	wrappers   = []string{"test aborted: ", "Error: ", "TypeError: ", "GoError: ", "Uncaught (in promise) "}
 )
 
-// errorMessage returns the message of an error line of k6's JSON log in one line, without stack
-// trace and wrapping words, and whether a script's console wrote it; "" for any other line.
+// errorMessage returns the message of an error line in k6's JSON log as one line, without stack trace and wrapping
+// words; "" for any other line. console says whether a script's console wrote it.
 func errorMessage(line string) (text string, console bool) {
 	var entry struct {
 		Level  string `json:"level"`
@@ -144,8 +144,8 @@ func errorMessage(line string) (text string, console bool) {
 	return text, entry.Source == "console"
 }
 
-// lockedWriter lets two writers share one file. It keeps the first error and then takes what is
-// written without writing it, so that a full disk does not break k6's pipe in mid-run.
+// lockedWriter lets two writers share one file. After its first error it accepts data without writing it, so that a full
+// disk does not break k6's pipe during the run.
 type lockedWriter struct {
 	mu  sync.Mutex
 	w   io.Writer
@@ -161,14 +161,14 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lineWriter passes everything on and calls a function with each whole line.
+// lineWriter passes all data on and calls a function with each whole line.
 type lineWriter struct {
 	w    io.WriteCloser
 	line func(string)
 	held []byte
 }
 
-// longestLine bounds what a lineWriter holds of a line that does not end.
+// longestLine bounds the bytes that a lineWriter buffers of an unfinished line.
 const longestLine = 1 << 20
 
 func newLineWriter(w io.WriteCloser, line func(string)) *lineWriter {

@@ -30,7 +30,7 @@ func TestErrorMessage(t *testing.T) {
 	}
 }
 
-// TestNoSignalAfterTheEnd looks whether the pid is still k6's own, a zombie, when signals to it end.
+// TestNoSignalAfterTheEnd checks that the pid still belongs to k6, as a zombie, when signals to it end.
 func TestNoSignalAfterTheEnd(t *testing.T) {
 	var pid int
 	mine := false

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package closest finds what a mistyped name was probably meant to be.
+// Package closest finds the name that a mistyped name probably means.
 package closest
 
 import (
@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// Match returns the candidate nearest to name by edit distance, or "" where none is near: a
-// third of the name's letters, and at least two, may differ.
+// Match returns the candidate nearest to name by edit distance, or "" if no candidate is near. A third of the name's
+// letters, and at least two, may differ.
 func Match(name string, candidates []string) string {
 	return Within(name, candidates, max(2, utf8.RuneCountInString(name)/3))
 }
 
-// Within returns the nearest candidate whose edit distance from name is at most so much, or "".
+// Within returns the nearest candidate with an edit distance of at most `most` from name, or "".
 func Within(name string, candidates []string, most int) string {
 	best, bestDistance := "", most+1
 	for _, c := range candidates {
@@ -33,11 +33,11 @@ func Hint(name string, candidates []string) string {
 	return ""
 }
 
-// distance is how many runes of a are to be changed, added, left out or swapped with the next one to get b (optimal string
-// alignment): two letters that a hand typed in the wrong order are one mistake.
+// distance is the number of runes of a to change, add, remove or swap with the next rune to get b (optimal string
+// alignment). Two letters typed in the wrong order count as one mistake.
 func distance(a, b string) int {
 	ra, rb := []rune(a), []rune(b)
-	var before []int // the row before the last one
+	var before []int // the row before the previous row
 	row := make([]int, len(rb)+1)
 	for j := range row {
 		row[j] = j

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package cluster runs scenarios on Kubernetes: it fills in the manifests of deploy/, lets k6-operator start the runners and
-// a coordinator bring them together, takes the results home and removes all that it made. docs/kubernetes.md
+// Package cluster runs scenarios on Kubernetes: it renders the manifests of deploy/, k6-operator starts the runners, and
+// a coordinator synchronizes them. The package then fetches the results and removes all objects that it made. See
+// docs/how-to/kubernetes.md.
 package cluster
 
 import (
@@ -31,7 +32,7 @@ import (
 // Options say what to run and where. All paths are absolute. Signals carries SIGINT and SIGTERM.
 type Options struct {
 	plan.Asked
-	RunID string // made up where empty
+	RunID string // generated if empty
 	Where
 	Stdout  io.Writer
 	Stderr  io.Writer
@@ -41,71 +42,71 @@ type Options struct {
 	Signals <-chan os.Signal
 }
 
-// Where says how the cluster is used.
+// Where says how to use the cluster.
 type Where struct {
-	Image      string // of runners and coordinator, made by the stage `runner` of docker/Dockerfile
-	PullSecret string // the Secret to pull it with, "" for none
-	Namespace  string // "" for the context's
-	CPU        string // of a runner, as Kubernetes writes it: 1 or 500m
+	Image      string // of runners and coordinator, built by the stage `runner` of docker/Dockerfile
+	PullSecret string // name of the Secret to pull the image with, "" without one
+	Namespace  string // "" for the namespace of the context
+	CPU        string // of a runner, in Kubernetes' notation: 1 or 500m
 	Memory     string // of a runner, such as 1Gi
 }
 
-// Run runs scenarios in the cluster of kubectl's context and returns the exit code of the whole.
+// Run runs scenarios in the cluster of kubectl's context and returns the exit code of the whole run.
 func Run(o Options) int {
 	screen := terminal.New(o.Stdout, o.Stderr, o.TTY, o.Color, o.Width)
 	c, f := prepare(o, screen)
 	if f != nil {
-		return told(screen, f)
+		return printFault(screen, f)
 	}
 	interrupts, done := watch(o.Signals, screen.Error)
 	defer done()
 	c.interrupts = interrupts
 	if f := c.kubectl.ready(c.stop); f != nil {
-		return told(screen, f)
+		return printFault(screen, f)
 	}
 	if f := c.accepted(); f != nil {
-		return told(screen, f)
+		return printFault(screen, f)
 	}
 	if c.dir, f = c.record.Begin(o.Root, false); f != nil {
-		return told(screen, f)
+		return printFault(screen, f)
 	}
 	return c.run()
 }
 
-// Print prints what Run would create, without the values of secrets, and returns the exit code.
+// Print prints the objects that Run would create, without the values of secrets, and returns the exit code.
 func Print(o Options) int {
 	screen := terminal.New(o.Stdout, o.Stderr, false, false, 0)
 	c, f := prepare(o, screen)
 	if f != nil {
-		return told(screen, f)
+		return printFault(screen, f)
 	}
 	for i := range c.plan.Scenarios {
 		text, err := c.manifests(i).Text(o.Root)
 		if err != nil {
-			return told(screen, fault.Usage("%v", err))
+			return printFault(screen, fault.Usage("%v", err))
 		}
 		fmt.Fprint(o.Stdout, text)
 	}
 	return exitcode.Pass
 }
 
-func told(screen *terminal.Screen, f *fault.Fault) int {
+func printFault(screen *terminal.Screen, f *fault.Fault) int {
 	screen.Error("%s", f.Message)
 	return f.Code
 }
 
-// cluster is a run under way.
+// cluster is one run.
 type cluster struct {
 	Options
 	kubectl kubectl
 	screen  *terminal.Screen
 	plan    plan.Plan
-	files   map[string]string // the environment's
+	files   map[string]string // of the environment
 	secrets map[string]string // by variable
 	record  run.Run
 	dir     string         // results/RUN
-	ledger  *stream.Stream // what runners say of streaming
-	aside   string         // a line about it, "" for none
+	ledger  *stream.Stream // the runners' reports about streaming
+	aside   string         // a line about streaming, "" without one
 	interrupts
 }
 
@@ -114,7 +115,7 @@ func prepare(o Options, screen *terminal.Screen) (*cluster, *fault.Fault) {
 	if f := o.Where.check(); f != nil {
 		return nil, f
 	}
-	o.Environ = without(o.Environ, own)
+	o.Environ = without(o.Environ, clusterVariables)
 	p, f := plan.Make(o.Asked)
 	if f != nil {
 		return nil, f
@@ -146,20 +147,20 @@ func prepare(o Options, screen *terminal.Screen) (*cluster, *fault.Fault) {
 	return c, nil
 }
 
-// label names all objects of a run: ids may be longer than what Kubernetes takes.
+// label marks all objects of a run: a run's id may be longer than Kubernetes allows.
 func (c *cluster) label() string {
 	sum := sha256.Sum256([]byte(c.RunID))
 	return hex.EncodeToString(sum[:5])
 }
 
-// token is what runners and coordinator know each other by.
+// token is the secret that runners and coordinator share.
 func token() string {
 	var random [24]byte
 	_, _ = rand.Read(random[:])
 	return hex.EncodeToString(random[:])
 }
 
-// manifests are those of the scenario with a number.
+// manifests returns the manifests of the i-th scenario.
 func (c *cluster) manifests(i int) Manifests {
 	scenario := c.plan.Scenarios[i]
 	secrets := maps.Clone(c.secrets)
@@ -184,7 +185,7 @@ func (c *cluster) manifests(i int) Manifests {
 	}
 }
 
-// accepted asks the cluster whether it takes the first scenario's manifests.
+// accepted asks the cluster whether it accepts the first scenario's manifests.
 func (c *cluster) accepted() *fault.Fault {
 	first := c.manifests(0)
 	for _, file := range []string{jobFile, ownedFile, testRunFile} {
@@ -224,7 +225,7 @@ func (c *cluster) run() int {
 	return c.finish(code)
 }
 
-// scenario runs one and returns the exit code of what its outcome does not tell.
+// scenario runs one scenario and returns an exit code for errors outside the scenario's outcome.
 func (c *cluster) scenario(i int, entry *run.Scenario) int {
 	c.screen.Line("%s", entry.Name())
 	m := c.manifests(i)
@@ -279,7 +280,7 @@ func (c *cluster) finish(code int) int {
 	return code
 }
 
-// environmentFile is the environment as a file for the pods, by its name there.
+// environmentFile returns the environment as a file for the pods, by its name in the pods.
 func environmentFile(root, env, name string) (map[string]string, *fault.Fault) {
 	path := env
 	if !filepath.IsAbs(path) {

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// untar writes the files of an archive below a folder, and nothing else: no links, nothing outside. Those whose names begin
-// with a dot stay where they are.
+// untar writes the files of an archive below a folder. It writes no links and nothing outside the folder. It skips files
+// whose names begin with a dot.
 func untar(archive io.Reader, folder string) error {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -39,7 +39,7 @@ func untar(archive io.Reader, folder string) error {
 	}
 }
 
-// write makes one file and its folders; root refuses what lies outside of it.
+// write writes one file and makes its folders; root rejects paths outside it.
 func write(root *os.Root, name string, content io.Reader) error {
 	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err

@@ -27,7 +27,7 @@ var (
 func (w Where) check() *fault.Fault {
 	switch {
 	case w.Image == "":
-		return fault.Usage("IMAGE is not set: give the image that runners are to run, made by docker build --target runner; docs/kubernetes.md says how")
+		return fault.Usage("IMAGE is not set: give the image that runners are to run, made by docker build --target runner; docs/how-to/kubernetes.md says how")
 	case strings.ContainsAny(w.Image, " \t\n\"'"):
 		return fault.Usage("IMAGE=%s: give an image's name, such as registry.example.net/windtunnel:0.1.0", w.Image)
 	case !cpuPattern.MatchString(w.CPU):
@@ -42,14 +42,14 @@ func (w Where) check() *fault.Fault {
 	return nil
 }
 
-// reachable refuses scenarios that runners in a cluster cannot run: those whose probes sit in the sidecar, and systems that
-// are on this machine or are to be started on it.
+// reachable rejects scenarios that runners in a cluster cannot run: those with probes in the sidecar, and systems that
+// are on this machine or start on it.
 func reachable(p plan.Plan) *fault.Fault {
 	for _, s := range p.Scenarios {
 		system := p.Env.Systems[s.System]
 		switch {
 		case environment.Probed(s.System):
-			return fault.Usage("%s cannot be run in a cluster: its probes sit in the sidecar, beside the proxy; choose scenarios of the relay or the panel by ONLY", s)
+			return fault.Usage("%s cannot run in a cluster: its probes are in the sidecar, beside the proxy; choose scenarios of the relay or the panel with ONLY", s)
 		case system.TestbedOf(s.Name) != nil:
 			return fault.Usage("environments/%s.json has a testbed for %s, which is started on this machine: a cluster needs an environment with its url", p.Env.Name, s.System)
 		case len(system.RemoteHosts()) == 0:
@@ -59,15 +59,15 @@ func reachable(p plan.Plan) *fault.Fault {
 	return nil
 }
 
-// local are variables that mean nothing in a pod, or that are told in another way.
+// local are variables that have no meaning in a pod, or that reach the pods in another way.
 var local = []string{"AGAIN", "BESIDE", "DASHBOARD", "ENV", "INFLUX_PASSWORD", "INFLUX_TOKEN", "MAY_LEAVE_OUT", "ONLY", "PROFILE", "RESULT_DIR", "RUN_ID", "RUNNERS", "TESTBED", "WINDTUNNEL_ROOT"}
 
-// ofStreaming say where to, and as whom.
+// ofStreaming are the variables for the address of InfluxDB and its user.
 var ofStreaming = []string{influx.VariableURL, influx.VariableDatabase, influx.VariableUsername}
 
-// variablesOf are those of the caller's that a scenario reads, and what bench tells its k6.
+// variablesOf returns the caller's variables that a scenario reads, and the variables that bench sets for its k6.
 func variablesOf(a plan.Asked, p plan.Plan, runID string, s plan.Scenario, streamed bool) []Variable {
-	told := map[string]string{
+	set := map[string]string{
 		"ENV":                "/environment/" + p.Env.Name + ".json",
 		"K6_NO_USAGE_REPORT": "true",
 		"PROFILE":            a.Profile,
@@ -80,17 +80,18 @@ func variablesOf(a plan.Asked, p plan.Plan, runID string, s plan.Scenario, strea
 	for _, pair := range a.Environ {
 		name, value, _ := strings.Cut(pair, "=")
 		if value != "" && isRead(name, s) && !slices.Contains(hidden, name) {
-			told[name] = value
+			set[name] = value
 		}
 	}
 	var all []Variable
-	for _, name := range sortedKeys(told) {
-		all = append(all, Variable{Name: name, Value: told[name]})
+	for _, name := range sortedKeys(set) {
+		all = append(all, Variable{Name: name, Value: set[name]})
 	}
 	return all
 }
 
-// isRead reports whether a variable is in the registry and not of other systems or of make alone.
+// isRead reports whether a variable is in the registry and applies to this scenario, not only to other systems or to
+// make.
 func isRead(name string, s plan.Scenario) bool {
 	variable := variables.Find(name)
 	return variable != nil && slices.ContainsFunc(variable.Of, func(of string) bool {
@@ -107,7 +108,7 @@ func secretNames(p plan.Plan) []string {
 	return names
 }
 
-// secretsOf are those that are set, of the environment and to stream with.
+// secretsOf returns the secrets that are set: of the environment, and of streaming.
 func secretsOf(a plan.Asked, p plan.Plan, streamed bool) map[string]string {
 	names, set := secretNames(p), map[string]string{}
 	if streamed {
@@ -121,7 +122,8 @@ func secretsOf(a plan.Asked, p plan.Plan, streamed bool) map[string]string {
 	return set
 }
 
-// command is the coordinator's, of the scenario with a number. Its runners may take as long as the session waits for them.
+// command is the coordinator's command for the i-th scenario. Its runners may take as long
+// to join as the session waits for them to start.
 func command(runners int, all []run.Scenario, i int) []string {
 	argv := []string{"k6", "x", "coordinate", "--listen", ":" + strconv.Itoa(port), "--runners", strconv.Itoa(runners),
 		"--only", all[i].Name(), "--wait", (2 * startsWithin).String()}
@@ -138,10 +140,10 @@ func command(runners int, all []run.Scenario, i int) []string {
 	return append(argv, "--after", strconv.Itoa(before))
 }
 
-// own are variables that say how the cluster is used: they are no scenario's.
-var own = []string{"IMAGE", "NAMESPACE", "PULL_SECRET", "RUNNER_CPU", "RUNNER_MEMORY"}
+// clusterVariables are variables about the use of the cluster, which no scenario reads.
+var clusterVariables = []string{"IMAGE", "NAMESPACE", "PULL_SECRET", "RUNNER_CPU", "RUNNER_MEMORY"}
 
-// without is an environment without some variables.
+// without returns an environment without the given variables.
 func without(environ, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")

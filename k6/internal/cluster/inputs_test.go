@@ -47,7 +47,7 @@ func TestWhatPodsCannotReachIsRefused(t *testing.T) {
 	for says, p := range map[string]plan.Plan{
 		"has a testbed":            planned("pulsar", environment.System{Testbed: &environment.TestbedRef{Name: "pulsar-relay"}}),
 		"is on this machine":       planned("pulsar", environment.System{URL: "http://127.0.0.1:8080"}),
-		"its probes sit in the si": planned("dataplane", environment.System{URL: "socks5://proxy.example.net:1080"}),
+		"its probes are in the si": planned("dataplane", environment.System{URL: "socks5://proxy.example.net:1080"}),
 	} {
 		if f := reachable(p); f == nil || !strings.Contains(f.Message, says) || f.Code != 2 {
 			t.Errorf("%q: %v", says, f)

@@ -7,7 +7,8 @@ import (
 	"os"
 )
 
-// interrupts are what signals ask for: the first one that a run ends with what it has, the second that it ends at once.
+// interrupts is the effect of signals: the first signal stops the load and keeps the data so far, the second ends the
+// run at once.
 type interrupts struct {
 	stop, hurry context.Context
 }
@@ -40,5 +41,5 @@ func watch(signals <-chan os.Signal, say func(format string, args ...any)) (i in
 	}
 }
 
-// any reports whether there was a signal.
+// any reports whether a signal arrived.
 func (i interrupts) any() bool { return i.stop.Err() != nil }

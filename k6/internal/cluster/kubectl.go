@@ -14,21 +14,21 @@ import (
 	"time"
 )
 
-// patience is for how long kubectl waits for one answer of the cluster.
+// patience is how long kubectl waits for one answer of the cluster.
 const patience = 20 * time.Second
 
-// kubectl talks to the cluster of the context that is set.
+// kubectl talks to the cluster of the current context.
 type kubectl struct {
-	namespace string // "" for the context's own
+	namespace string // "" for the namespace of the context
 	environ   []string
 }
 
-// refused is what kubectl said when it failed: its last line.
+// refused is the last line of a failed kubectl.
 type refused string
 
 func (r refused) Error() string { return string(r) }
 
-// command is kubectl with arguments, in a process group of its own: Ctrl-C is for us to handle.
+// command is kubectl with arguments, in a separate process group: this program handles Ctrl-C.
 func (k kubectl) command(ctx context.Context, args ...string) *exec.Cmd {
 	if k.namespace != "" {
 		args = append([]string{"--namespace", k.namespace}, args...)
@@ -39,17 +39,17 @@ func (k kubectl) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run returns what kubectl prints, given a text to read.
+// run returns the output of kubectl. input is its stdin.
 func (k kubectl) run(ctx context.Context, input string, args ...string) ([]byte, error) {
 	cmd := k.command(ctx, args...)
 	cmd.Stdin = strings.NewReader(input)
 	var out, problem bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problem
-	err := said(cmd.Run(), &problem)
+	err := kubectlError(cmd.Run(), &problem)
 	return out.Bytes(), err
 }
 
-// stream writes what kubectl prints to a function's reader.
+// stream passes the output of kubectl to a function.
 func (k kubectl) stream(ctx context.Context, read func(io.Reader) error, args ...string) error {
 	cmd := k.command(ctx, args...)
 	var problem bytes.Buffer
@@ -62,13 +62,13 @@ func (k kubectl) stream(ctx context.Context, read func(io.Reader) error, args ..
 		return err
 	}
 	readErr := read(out)
-	if err := said(cmd.Wait(), &problem); err != nil {
+	if err := kubectlError(cmd.Wait(), &problem); err != nil {
 		return err
 	}
 	return readErr
 }
 
-// get decodes what `kubectl ARGUMENTS -o json` prints.
+// get decodes the output of `kubectl ARGUMENTS -o json`.
 func (k kubectl) get(ctx context.Context, into any, args ...string) error {
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
@@ -79,8 +79,8 @@ func (k kubectl) get(ctx context.Context, into any, args ...string) error {
 	return json.Unmarshal(text, into)
 }
 
-// said puts kubectl's own words in the place of its exit code.
-func said(err error, problem *bytes.Buffer) error {
+// kubectlError replaces kubectl's exit code with the text of its error.
+func kubectlError(err error, problem *bytes.Buffer) error {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
 		return err

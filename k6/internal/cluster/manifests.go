@@ -15,24 +15,24 @@ import (
 	"windtunnel/k6/internal/stream"
 )
 
-// The files of deploy/ that become manifests, in the order in which they are created.
+// The templates of deploy/, in the order in which their objects are created.
 const (
 	jobFile     = "job.yaml.tmpl"
 	ownedFile   = "owned.yaml.tmpl"
 	testRunFile = "testrun.yaml.tmpl"
 )
 
-// port is where the coordinator listens.
+// port is the port on which the coordinator listens.
 const port = 7950
 
-// Variable is one of a container's environment, in Kubernetes' own form.
+// Variable is an environment variable of a container, in Kubernetes' notation.
 type Variable struct {
 	Name      string  `json:"name"`
 	Value     string  `json:"value,omitempty"`
 	ValueFrom *Source `json:"valueFrom,omitempty"`
 }
 
-// Source is where a variable's value comes from: a key of a Secret.
+// Source is the source of a variable's value: a key of a Secret.
 type Source struct {
 	SecretKeyRef struct {
 		Name string `json:"name"`
@@ -40,21 +40,21 @@ type Source struct {
 	} `json:"secretKeyRef"`
 }
 
-// resources asks for as much as a container may have, so that no neighbour takes it away in mid-run.
+// resources requests as much as the limit, so that no neighbour takes resources away during a run.
 func resources(cpu, memory string) any {
 	amounts := map[string]string{"cpu": cpu, "memory": memory}
 	return map[string]any{"requests": amounts, "limits": amounts}
 }
 
-// Manifests are what deploy/ is filled in with, for one scenario.
+// Manifests are the values for the templates of deploy/, for one scenario.
 type Manifests struct {
-	Name     string // of the TestRun, and what the names of all else begin with
+	Name     string // of the TestRun, and prefix of all other names
 	Label    string // of all objects of the run
 	RunID    string
 	Scenario string // SYSTEM/NAME
-	Owner    string // the uid of the coordinator's Job, "" before it is there
-	address  string // of the coordinator's Service, "" before it is there: then its name, which takes a DNS
-	// Suspended holds the Job's pod back until what it reads is there.
+	Owner    string // uid of the coordinator's Job, "" before the Job exists
+	address  string // of the coordinator's Service; "" before the Service exists: then the Service's name, which needs a DNS
+	// Suspended holds the Job's pod back until the objects that it reads exist.
 	Suspended       bool
 	DeadlineSeconds int
 	Runners         int
@@ -62,23 +62,23 @@ type Manifests struct {
 	pullSecret      string
 	cpu, memory     string // of a runner
 	Variables       []Variable
-	Command         []string          // the coordinator's
+	Command         []string          // of the coordinator
 	Secrets         map[string]string // by variable
-	signIn          []string          // those of them without which no script tells its options
-	Files           map[string]string // the environment's, by file name
-	Streamed        bool              // to InfluxDB, whose variables are among Variables and Secrets
+	signIn          []string          // the secrets that a script needs even to return its options
+	Files           map[string]string // of the environment, by file name
+	Streamed        bool              // whether runners stream to InfluxDB; Variables and Secrets have its variables
 }
 
-// Coordinator is the name of the Job, the Service and the pods' policy.
+// Coordinator is the name of the Job, the Service and the pods' network policy.
 func (m Manifests) Coordinator() string { return m.Name + "-coordinator" }
 
-// Port is where the coordinator listens.
+// Port is the port on which the coordinator listens.
 func (m Manifests) Port() int { return port }
 
 // Script is the path of the scenario's script in the image.
 func (m Manifests) Script() string { return "/windtunnel/scripts/" + m.Scenario + ".js" }
 
-// PullSecrets are references to the Secret that an image is pulled with, none where it takes none.
+// PullSecrets are references to the Secret for pulling the image, nil without one.
 func (m Manifests) PullSecrets() []map[string]string {
 	if m.pullSecret == "" {
 		return []map[string]string{}
@@ -86,13 +86,13 @@ func (m Manifests) PullSecrets() []map[string]string {
 	return []map[string]string{{"name": m.pullSecret}}
 }
 
-// RunnerResources are one runner's.
+// RunnerResources are the resources of one runner.
 func (m Manifests) RunnerResources() any { return resources(m.cpu, m.memory) }
 
-// CoordinatorResources are the coordinator's: it judges all records.
+// CoordinatorResources are the resources of the coordinator, which judges all records.
 func (m Manifests) CoordinatorResources() any { return resources("500m", "2Gi") }
 
-// SmallResources are for a container that waits.
+// SmallResources are the resources of a container that only waits.
 func (m Manifests) SmallResources() any { return resources("20m", "32Mi") }
 
 // secret is a variable whose value is a key of the run's Secret.
@@ -108,16 +108,16 @@ func (m Manifests) CoordinatorVariables() []Variable { return m.withSecrets(m.Va
 // RunnerVariables are a runner's environment.
 func (m Manifests) RunnerVariables() []Variable {
 	url := "http://" + net.JoinHostPort(cmp.Or(m.address, m.Coordinator()), strconv.Itoa(port))
-	// What the output says in its log is read there.
-	own := []Variable{{Name: "COORDINATOR_URL", Value: url}, {Name: "K6_LOG_FORMAT", Value: "json"}}
+	// The bench reads the output's reports from the log.
+	runner := []Variable{{Name: "COORDINATOR_URL", Value: url}, {Name: "K6_LOG_FORMAT", Value: "json"}}
 	if m.Streamed {
-		own = append(own, Variable{Name: "K6_OUT", Value: stream.Output})
+		runner = append(runner, Variable{Name: "K6_OUT", Value: stream.Output})
 	}
-	return m.withSecrets(append(own, m.Variables...))
+	return m.withSecrets(append(runner, m.Variables...))
 }
 
-// InitializerVariables are those of k6-operator's initializer, which only looks at the script's options. It has no secrets: what
-// stands in their place signs nobody in.
+// InitializerVariables are the variables of k6-operator's initializer, which only reads the script's options. It gets
+// placeholders instead of secrets; they give no access.
 func (m Manifests) InitializerVariables() []Variable {
 	all := append([]Variable{{Name: "K6_INCLUDE_SYSTEM_ENV_VARS", Value: "true"}}, m.Variables...)
 	for _, name := range m.signIn {
@@ -134,7 +134,7 @@ func (m Manifests) withSecrets(variables []Variable) []Variable {
 	return all
 }
 
-// render fills in a file of deploy/.
+// render fills in a template of deploy/.
 func (m Manifests) render(root, file string) (string, error) {
 	folder := filepath.Join(root, "deploy")
 	parsed, err := template.New(file).
@@ -151,7 +151,7 @@ func (m Manifests) render(root, file string) (string, error) {
 	return text.String(), nil
 }
 
-// asJSON writes a value so that YAML reads it as it is.
+// asJSON writes a value as JSON, which YAML reads unchanged.
 func asJSON(value any) (string, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -160,7 +160,7 @@ func asJSON(value any) (string, error) {
 	return string(bytes.TrimSpace(text.Bytes())), err
 }
 
-// Text is all manifests as they would be given to `kubectl apply`, without the values of secrets.
+// Text is all manifests in the form of `kubectl apply`, without the values of secrets.
 func (m Manifests) Text(root string) (string, error) {
 	hidden := map[string]string{}
 	for name := range m.Secrets {

@@ -25,7 +25,7 @@ func example() Manifests {
 	}
 }
 
-// documents decodes what is printed, by kind and name.
+// documents decodes printed manifests, by kind and name.
 func documents(t *testing.T, text string) map[string]map[string]any {
 	t.Helper()
 	found := map[string]map[string]any{}
@@ -41,7 +41,7 @@ func documents(t *testing.T, text string) map[string]map[string]any {
 	}
 }
 
-// at goes down into a document by keys and indexes.
+// at returns the value at a path of keys and indexes.
 func at(t *testing.T, value any, path ...any) any {
 	t.Helper()
 	for _, step := range path {
@@ -163,8 +163,8 @@ func TestWhatK6SaysIsItsMessage(t *testing.T) {
 	}
 }
 
-// The fields of the types TestRunSpec, Pod and K6Script in api/v1alpha1 of k6-operator that 0.0.19 and 1.6 have both. 1.x has more,
-// such as args, and restartPolicy of initContainers for sidecars, which an operator 0.0.19 would not know.
+// The fields that the types TestRunSpec, Pod and K6Script in api/v1alpha1 of k6-operator have in both 0.0.19 and 1.6.
+// 1.x has more, such as args, and restartPolicy of initContainers for sidecars, which operator 0.0.19 does not know.
 func TestTheTestRunHasOnlyWhatAllVersionsOfTheOperatorKnow(t *testing.T) {
 	spec := []string{"script", "parallelism", "separate", "arguments", "ports", "initializer", "starter", "runner", "quiet", "paused",
 		"scuttle", "cleanup", "testRunId", "token"}

@@ -12,18 +12,19 @@ func interrupted() *fault.Fault {
 	return &fault.Fault{Code: exitcode.Interrupted, Message: "interrupted; there is no result"}
 }
 
-// outcome enters how a scenario ended: as the coordinator's own record of the run says, which came home, or why there is none.
+// outcome enters the end of a scenario: from the coordinator's record of the run if it was fetched, or else why there is
+// no record.
 func (c *cluster) outcome(entry *run.Scenario, f *fault.Fault) {
 	if f == nil {
-		told, err := run.Read(c.dir)
+		recorded, err := run.Read(c.dir)
 		switch {
 		case err != nil:
 			f = fault.Setup("the coordinator's run.json cannot be read: %v", err)
-		case told.ID != c.RunID || len(told.Scenarios) != 1 || told.Scenarios[0].Name() != entry.Name():
+		case recorded.ID != c.RunID || len(recorded.Scenarios) != 1 || recorded.Scenarios[0].Name() != entry.Name():
 			f = fault.Setup("the coordinator's run.json is of another run")
 		default:
-			*entry = told.Scenarios[0]
-			c.record.Notes = append(c.record.Notes, told.Notes...)
+			*entry = recorded.Scenarios[0]
+			c.record.Notes = append(c.record.Notes, recorded.Notes...)
 			return
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"windtunnel/k6/internal/fault"
 )
 
-// rights are what a run does in its namespace, as `kubectl auth can-i` takes it.
+// rights are the permissions that a run needs in its namespace, in the form of `kubectl auth can-i`.
 var rights = []string{
 	"create jobs.batch", "patch jobs.batch", "delete jobs.batch",
 	"create testruns.k6.io", "delete testruns.k6.io",
@@ -25,7 +25,7 @@ var rights = []string{
 	"get pods/log", "create pods/exec",
 }
 
-// ready says why nothing can be run in the cluster, before anything is made there.
+// ready says why the cluster cannot run anything, before the run makes objects there.
 func (k kubectl) ready(ctx context.Context) *fault.Fault {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		return fault.Setup("kubectl is not installed; https://kubernetes.io/docs/tasks/tools/ says how to get it")
@@ -42,22 +42,22 @@ func (k kubectl) ready(ctx context.Context) *fault.Fault {
 	}
 	kinds, err := k.run(ctx, "", "api-resources", "--api-group=k6.io", "--output=name", "--cached=false")
 	if err != nil {
-		return fault.Setup("the cluster of the context %s does not tell what it has: %v", at, err)
+		return fault.Setup("cannot read the objects in the cluster of the context %s: %v", at, err)
 	}
 	if !slices.Contains(strings.Fields(string(kinds)), "testruns.k6.io") {
-		return fault.Setup("the cluster of the context %s has no k6-operator: it knows no testruns.k6.io; docs/kubernetes.md says how to install it", at)
+		return fault.Setup("the cluster of the context %s has no k6-operator: it knows no testruns.k6.io; docs/how-to/kubernetes.md says how to install it", at)
 	}
 	missing, err := k.missingRights(ctx)
 	if err != nil {
-		return fault.Setup("the cluster of the context %s does not tell what one may do: %v", at, err)
+		return fault.Setup("cannot read the permissions in the cluster of the context %s: %v", at, err)
 	}
 	if len(missing) > 0 {
-		return fault.Setup("the context %s may not: %s; docs/kubernetes.md has a Role that may", at, strings.Join(missing, ", "))
+		return fault.Setup("the context %s may not: %s; docs/how-to/kubernetes.md has a Role that may", at, strings.Join(missing, ", "))
 	}
 	return nil
 }
 
-// missingRights asks for all rights at once.
+// missingRights checks all permissions at the same time.
 func (k kubectl) missingRights(ctx context.Context) ([]string, error) {
 	answers := make([]error, len(rights))
 	var asked sync.WaitGroup
@@ -86,7 +86,8 @@ func (k kubectl) missingRights(ctx context.Context) ([]string, error) {
 	return missing, nil
 }
 
-// accepts asks the cluster whether it would take manifests: of fields that its operator does not know, it would lose them.
+// accepts asks the cluster whether it would accept manifests: it would silently drop fields that its operator does not
+// know.
 func (k kubectl) accepts(ctx context.Context, text string) *fault.Fault {
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
@@ -95,7 +96,7 @@ func (k kubectl) accepts(ctx context.Context, text string) *fault.Fault {
 		return nil
 	}
 	if line := err.Error(); strings.Contains(line, "unknown field") || strings.Contains(line, "strict decoding") {
-		return fault.Setup("this version of k6-operator is not known here: %s; docs/kubernetes.md names those that are", line)
+		return fault.Setup("this version of k6-operator is not known here: %s; docs/how-to/kubernetes.md names those that are", line)
 	}
 	return fault.Setup("the cluster refuses the run: %v", fmt.Errorf("%s", fault.OneLine(err.Error())))
 }

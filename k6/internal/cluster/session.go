@@ -16,33 +16,33 @@ import (
 	"windtunnel/k6/internal/fault"
 )
 
-// How long a run waits for what the cluster may yet do.
+// Timeouts and limits for the cluster.
 const (
-	startsWithin  = 5 * time.Minute // a node with room, an image
-	takesWithin   = time.Minute     // k6-operator, to see the TestRun
-	goesWithin    = 2 * time.Minute // what is deleted
+	startsWithin  = 5 * time.Minute // to find a node with room, and pull an image
+	takesWithin   = time.Minute     // for k6-operator to see the TestRun
+	goesWithin    = 2 * time.Minute // to delete objects
 	endsWithin    = 90 * time.Second
-	forgivesFails = 15 // looks at the cluster in a row that may fail
+	forgivesFails = 15 // consecutive failed polls that are tolerated
 )
 
-// byASignal is what the exit code of a container is above whose process a signal ended.
+// byASignal is the exit code above which a signal ended the process of a container.
 const byASignal = 128
 
-// session is one scenario under way in the cluster.
+// session is one running scenario in the cluster.
 type session struct {
 	kubectl
 	Manifests
 	root    string
 	results string // the folder of the run
-	logs    string // the beginning of the logs' paths
+	logs    string // prefix of the logs' paths
 	say     func(string)
 	redact  func(string) string
-	heard   func(log []byte) // is told the log of the runners
-	killed  bool             // the coordinator was
+	heard   func(log []byte) // receives the log of the runners
+	killed  bool             // whether the coordinator was killed
 	interrupts
 }
 
-// run takes a scenario from nothing to its result at home, or says why there is none.
+// run runs a scenario and fetches its result, or says why there is no result.
 func (s *session) run() *fault.Fault {
 	if f := s.create(); f != nil {
 		return f
@@ -56,7 +56,7 @@ func (s *session) run() *fault.Fault {
 	return s.follow()
 }
 
-// create makes the Job, held back, then what it owns, and lets it go.
+// create makes the suspended Job, then the objects that the Job owns, and resumes the Job.
 func (s *session) create() *fault.Fault {
 	s.Suspended = true
 	text, err := s.render(s.root, jobFile)
@@ -82,7 +82,7 @@ func (s *session) create() *fault.Fault {
 	return nil
 }
 
-// make creates what a file of deploy/ has.
+// make creates the objects of a file of deploy/.
 func (s *session) make(file string) *fault.Fault {
 	text, err := s.render(s.root, file)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *session) make(file string) *fault.Fault {
 	return nil
 }
 
-// refusal is what the cluster said to what it was to make.
+// refusal is the cluster's reason for rejecting an object.
 func (s *session) refusal(err error) *fault.Fault {
 	if s.stop.Err() != nil {
 		return interrupted()
@@ -102,7 +102,7 @@ func (s *session) refusal(err error) *fault.Fault {
 	return fault.Setup("the cluster refuses %s: %s", s.Scenario, fault.OneLine(err.Error()))
 }
 
-// awaitCoordinator waits until runners may ask the coordinator.
+// awaitCoordinator waits until the coordinator accepts requests of runners.
 func (s *session) awaitCoordinator() *fault.Fault {
 	deadline := time.Now().Add(startsWithin)
 	return s.watch(func(seen state) (bool, *fault.Fault) {
@@ -124,7 +124,7 @@ func (s *session) awaitCoordinator() *fault.Fault {
 	})
 }
 
-// follow watches the runners and the coordinator until the coordinator has ended, and brings its results home.
+// follow watches the runners and the coordinator until the coordinator has ended, and fetches the results.
 func (s *session) follow() *fault.Fault {
 	began, asked := time.Now(), false
 	var pod object
@@ -135,7 +135,7 @@ func (s *session) follow() *fault.Fault {
 		}
 		found, there := seen.coordinator()
 		if !there {
-			return true, fault.Setup("the coordinator's pod is gone: somebody deleted it, or its node is no more")
+			return true, fault.Setup("the coordinator's pod is gone: the pod or its node was deleted")
 		}
 		pod = found
 		if ended := pod.container("coordinator").State.Terminated; ended != nil {
@@ -155,7 +155,7 @@ func (s *session) follow() *fault.Fault {
 	return s.fetch(pod.Metadata.Name)
 }
 
-// letRunnersEnd waits until the runners have noticed that nobody coordinates them any more, and have cleaned up.
+// letRunnersEnd waits until the runners have noticed the coordinator's end and have cleaned up.
 func (s *session) letRunnersEnd() {
 	deadline := time.Now().Add(endsWithin)
 	_ = s.watchOn(s.hurry, func(seen state) (bool, *fault.Fault) {
@@ -164,7 +164,7 @@ func (s *session) letRunnersEnd() {
 	})
 }
 
-// stuck tells why runners never start; the coordinator cannot know it.
+// stuck says why runners never start; the coordinator cannot know the reason.
 func (s *session) stuck(seen state, since time.Duration) (bool, *fault.Fault) {
 	switch stage := seen.stage(); {
 	case stage == "" && since > takesWithin:
@@ -183,7 +183,7 @@ func (s *session) stuck(seen state, since time.Duration) (bool, *fault.Fault) {
 	return false, nil
 }
 
-// interruptCoordinator asks it to stop the load, to clean up and to judge what there is.
+// interruptCoordinator asks the coordinator to stop the load, to clean up and to judge the data so far.
 func (s *session) interruptCoordinator(seen state) {
 	pod, there := seen.coordinator()
 	if !there {
@@ -194,7 +194,7 @@ func (s *session) interruptCoordinator(seen state) {
 	_, _ = s.kubectl.run(ctx, "", "exec", pod.Metadata.Name, "--container=coordinator", "--", "sh", "-c", "kill -INT 1")
 }
 
-// watch looks at the cluster until done says so.
+// watch polls the cluster until done returns true.
 func (s *session) watch(done func(state) (bool, *fault.Fault)) *fault.Fault {
 	return s.watchOn(s.stop, done)
 }
@@ -224,7 +224,7 @@ func (s *session) watchOn(ctx context.Context, done func(state) (bool, *fault.Fa
 	}
 }
 
-// keepLogs writes what the coordinator and the runners said beside the results.
+// keepLogs writes the logs of the coordinator and the runners beside the results.
 func (s *session) keepLogs(coordinator string) {
 	ctx, done := context.WithTimeout(s.hurry, endsWithin)
 	defer done()
@@ -240,12 +240,12 @@ func (s *session) keepLogs(coordinator string) {
 	}
 }
 
-// lastWords is the last line of a coordinator that ended.
+// lastWords is the last line of an ended coordinator's log.
 func (s *session) lastWords(pod string) string {
 	return s.lastLine("logs", pod, "--container=coordinator", "--tail=1")
 }
 
-// initializerSays is why a script cannot be run.
+// initializerSays returns why a script cannot run.
 func (s *session) initializerSays() string {
 	return s.lastLine("logs", "job/"+s.Name+"-initializer", "--tail=1")
 }
@@ -262,7 +262,7 @@ func (s *session) lastLine(args ...string) string {
 
 var k6Message = regexp.MustCompile(`^time=.* msg=("(?:[^"\\]|\\.)*")`)
 
-// message is what a line of k6's log says, or the line itself.
+// message returns the message of a line in k6's log, or the line itself.
 func message(line string) string {
 	if found := k6Message.FindStringSubmatch(line); found != nil {
 		if text, err := strconv.Unquote(found[1]); err == nil {
@@ -272,7 +272,7 @@ func message(line string) string {
 	return line
 }
 
-// fetch brings home what the coordinator wrote, and lets its pod end.
+// fetch downloads the coordinator's files, and lets its pod end.
 func (s *session) fetch(pod string) *fault.Fault {
 	unpack := func(archive io.Reader) error { return untar(archive, s.results) }
 	err := s.stream(s.hurry, unpack, "exec", pod, "--container=keeper", "--", "tar", "-cf", "-", "-C", "/windtunnel/results/"+s.RunID, ".")
@@ -283,10 +283,10 @@ func (s *session) fetch(pod string) *fault.Fault {
 	return nil
 }
 
-// kinds are all that a run makes in a cluster; pods and runners' Jobs go with these.
+// kinds are the kinds of objects that a run makes in a cluster; pods and runners' Jobs are deleted with them.
 const kinds = "testruns.k6.io,jobs,services,secrets,configmaps,networkpolicies"
 
-// remove deletes all that the run has in the cluster and waits until it is gone.
+// remove deletes all objects of the run from the cluster and waits until they are gone.
 func (s *session) remove() *fault.Fault {
 	ctx, done := context.WithTimeout(context.Background(), goesWithin)
 	defer done()

@@ -12,7 +12,7 @@ import (
 	"windtunnel/k6/internal/fault"
 )
 
-// object is what is read of a TestRun, a Job or a pod.
+// object has the fields that are read of a TestRun, a Job or a pod.
 type object struct {
 	Kind     string
 	Metadata struct {
@@ -50,14 +50,14 @@ type event struct {
 	Message        string
 }
 
-// state is what the cluster has of a scenario.
+// state is the state of a scenario in the cluster.
 type state struct {
 	name    string
 	objects []object
 	events  []event
 }
 
-// look asks for the state of a scenario.
+// look reads the state of a scenario.
 func (k kubectl) look(ctx context.Context, m Manifests) (state, error) {
 	var found struct{ Items []object }
 	if err := k.get(ctx, &found, "get", "testruns.k6.io,jobs,pods", "--selector=windtunnel/run="+m.Label); err != nil {
@@ -89,7 +89,7 @@ func isRunner(o object) bool { return o.Metadata.Labels["runner"] == "true" }
 
 func isCoordinator(o object) bool { return o.Metadata.Labels["windtunnel/part"] == "coordinator" }
 
-// coordinator is the coordinator's pod.
+// coordinator returns the coordinator's pod.
 func (s state) coordinator() (pod object, there bool) {
 	pods := s.of("Pod", isCoordinator)
 	if len(pods) == 0 {
@@ -107,7 +107,7 @@ func (o object) container(name string) container {
 	return o.Status.ContainerStatuses[i]
 }
 
-// stage is how far k6-operator is.
+// stage is the stage of the TestRun in k6-operator.
 func (s state) stage() string {
 	for _, run := range s.of("TestRun", func(object) bool { return true }) {
 		return run.Status.Stage
@@ -115,15 +115,15 @@ func (s state) stage() string {
 	return ""
 }
 
-// running counts the runners' pods that run.
+// running counts the running pods of runners.
 func (s state) running() int {
 	return len(s.of("Pod", func(o object) bool { return isRunner(o) && o.Status.Phase == "Running" }))
 }
 
-// never are the reasons for which a container waits that no waiting mends.
+// never are the waiting reasons of a container that waiting does not fix.
 var never = []string{"ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerError", "RunContainerError"}
 
-// hopeless is why the scenario cannot get any further, "" where it may.
+// hopeless says why the scenario can never continue, "" if it may.
 func (s state) hopeless() string {
 	for _, pod := range s.of("Pod", func(object) bool { return true }) {
 		for _, c := range pod.Status.ContainerStatuses {
@@ -140,7 +140,7 @@ func (s state) hopeless() string {
 	return ""
 }
 
-// waitsFor is what pods wait for that may come yet, such as a node with room for them, "" for nothing.
+// waitsFor says what pods still wait for, such as a node with room, "" if they do not wait.
 func (s state) waitsFor() string {
 	for _, pod := range s.of("Pod", func(o object) bool { return o.Status.Phase == "Pending" }) {
 		for _, c := range pod.Status.Conditions {
@@ -157,5 +157,5 @@ func (s state) waitsFor() string {
 	return ""
 }
 
-// interval is how often the cluster is looked at.
+// interval is the time between two polls of the cluster.
 const interval = 2 * time.Second

@@ -12,8 +12,8 @@ import (
 	"windtunnel/k6/internal/stream"
 )
 
-// streamed reports whether pods stream to InfluxDB: INFLUX asks for it. One that they would not find is refused. What a
-// secret alone stands for is on this machine: then nothing is streamed, and aside says so.
+// streamed reports whether pods stream to InfluxDB, as INFLUX asks. It rejects an address that pods cannot reach. If
+// only a secret is given, InfluxDB is on this machine: then nothing is streamed, and aside says so.
 func streamed(getenv func(string) string) (wanted bool, aside string, f *fault.Fault) {
 	config, err := influx.FromEnvironment(getenv)
 	switch {
@@ -30,11 +30,11 @@ func streamed(getenv func(string) string) (wanted bool, aside string, f *fault.F
 	return true, "", nil
 }
 
-// heard takes note of what runners' outputs said in their log, as `kubectl logs --prefix` prints it.
+// heard records the reports of runners' outputs, from their log in the form of `kubectl logs --prefix`.
 func heard(ledger *stream.Stream, of stream.Of, log []byte) {
 	for line := range bytes.Lines(log) {
-		if _, said, found := bytes.Cut(line, []byte("] {")); found {
-			if report, is := influx.ReadReport("{" + string(said)); is {
+		if _, rest, found := bytes.Cut(line, []byte("] {")); found {
+			if report, is := influx.ReadReport("{" + string(rest)); is {
 				ledger.Heard(of, report)
 			}
 		}

@@ -20,8 +20,8 @@ import (
 	"windtunnel/k6/internal/variables"
 )
 
-// BenchFlags declares the flags of a command that runs scenarios; each can be given as an
-// environment variable too. It returns where the flag --root goes.
+// BenchFlags declares the flags of a command that runs scenarios. Each flag also has an environment variable. It returns
+// the pointer to the value of --root.
 func BenchFlags(gs *state.GlobalState, cmd *cobra.Command, o *bench.Options) *string {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Profile, "profile", cmp.Or(gs.Env["PROFILE"], variables.Default("PROFILE")), "how hard and how long")
@@ -31,9 +31,9 @@ func BenchFlags(gs *state.GlobalState, cmd *cobra.Command, o *bench.Options) *st
 	return flags.String("root", "", "the checkout (default: upward from here)")
 }
 
-// PrepareBench completes the options with what the process knows: the checkout, the programs, the
-// terminal, the environment and its signals, until stop is called. Code is not exitcode.Pass where
-// that fails; the reason is then printed.
+// PrepareBench completes the options with the checkout, the programs, the terminal, the environment and the signals of
+// this process, until stop is called. If that fails, PrepareBench prints the reason and returns a code other than
+// exitcode.Pass.
 func PrepareBench(gs *state.GlobalState, o *bench.Options, rootFlag, dir string) (stop func(), code int) {
 	var err error
 	if o.Root, err = root.Find(rootFlag, gs.Env["WINDTUNNEL_ROOT"], dir); err != nil {

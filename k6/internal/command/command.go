@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package command is what our subcommands of `k6 x` share.
+// Package command has code that the subcommands of `k6 x` share.
 package command
 
 import (
@@ -13,8 +13,8 @@ import (
 	"windtunnel/k6/internal/exitcode"
 )
 
-// Finish makes cmd run a function with the current folder and the arguments and end with the exit
-// code that it returns; a wrong flag ends it with exitcode.Usage and a line that names the help.
+// Finish makes cmd call a function with the current folder and the arguments, and exit with the returned code. For a
+// wrong flag, cmd exits with exitcode.Usage and a line that names the help.
 func Finish(gs *state.GlobalState, cmd *cobra.Command, run func(dir string, args []string) int) *cobra.Command {
 	cmd.Run = func(_ *cobra.Command, args []string) {
 		dir, err := gs.Getwd()
@@ -38,10 +38,10 @@ func Finish(gs *state.GlobalState, cmd *cobra.Command, run func(dir string, args
 
 var wrongValue = regexp.MustCompile(`^invalid argument ("(?s:.*)") for "(?:-., )?--(\S+)" flag: `)
 
-// wanted says in words what a flag takes, by the name of its type.
+// wanted describes the values of a flag, by the name of its type.
 var wanted = map[string]string{"int": "a whole number", "float64": "a number", "bool": "true or false"}
 
-// wrongFlag says what is wrong with a flag, without the parser's own words for a value of the wrong type.
+// wrongFlag says what is wrong with a flag. It replaces the parser's words for a value of the wrong type.
 func wrongFlag(cmd *cobra.Command, err error) string {
 	m := wrongValue.FindStringSubmatch(err.Error())
 	if m == nil {

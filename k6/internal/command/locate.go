@@ -10,8 +10,8 @@ import (
 	"windtunnel/k6/internal/root"
 )
 
-// Locate makes paths absolute from dir; what is no file may be the name of a run in the checkout that
-// dir or variable (the value of WINDTUNNEL_ROOT) tells.
+// Locate makes paths absolute from dir. If a path is no file, it may be the name of a run in the checkout, which dir or
+// variable (the value of WINDTUNNEL_ROOT) gives.
 func Locate(given []string, dir, variable string) []string {
 	paths := make([]string, len(given))
 	for i, name := range given {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package comment writes what a gate says in a pull request: the verdict first, for the width of a phone, below GitHub's
-// limit of a comment, and no text of others in it gains a meaning.
+// Package comment writes the comment of a gate in a pull request. The verdict comes first, the layout fits a phone, and
+// the length stays below GitHub's limit. Text from other sources cannot become markup.
 package comment
 
 import (
@@ -15,40 +15,42 @@ import (
 )
 
 const (
-	// Most is how many bytes a comment has at most. GitHub takes 65,536 characters; the rest is for who adds a line.
+	// Most is the largest size of a comment in bytes. GitHub allows 65,536 characters; the rest leaves room for added
+	// lines.
 	Most = 60_000
-	// mostText is how many characters a line keeps, mostCell a cell of a table.
+	// mostText is the largest number of characters in a line, mostCell in a cell of a table.
 	mostText, mostCell = 600, 120
-	// mostRows of the table above the folds.
+	// mostRows is the largest number of rows in the table above the folds.
 	mostRows = 20
-	// ends is what is kept free for the ends of a fold and the line of what was cut.
+	// ends is the number of bytes reserved for the ends of a fold and the line about omitted text.
 	ends = 400
 )
 
-// Comment is what to say. Texts are plain: they may hold anything. Verdict is a word of an exit code, such as pass.
+// Comment is the content of a comment. Texts are plain and may contain anything. Verdict is the word of an exit code,
+// such as pass.
 type Comment struct {
-	Name    string // of the gate; a pull request may have several
+	Name    string // of the gate; a pull request may have several gates
 	Verdict string
-	Doubt   string   // why an inconclusive verdict is inconclusive, in a few words
-	Missing bool     // the doubt is that evidence is missing
-	Strict  bool     // the gate fails where the verdict is inconclusive
+	Doubt   string   // why the verdict is inconclusive, in a few words
+	Missing bool     // the doubt is missing evidence
+	Strict  bool     // an inconclusive verdict fails the gate
 	Why     string   // one line
-	Facts   []string // a line each, below the table
+	Facts   []string // one line each, below the table
 	Table   Table
 	Folds   []Fold
 }
 
-// Table has few columns. Numeric ones are set to the right.
+// Table has few columns. Numeric columns are right-aligned.
 type Table struct {
 	Head    []string
 	Rows    [][]Cell
 	Numeric func(column int) bool
 }
 
-// Cell is lines, one below the other.
+// Cell is a cell's lines, from top to bottom.
 type Cell []string
 
-// Cells are those of rows with a line each.
+// Cells returns the cells of rows with one line in each cell.
 func Cells(rows [][]string) [][]Cell {
 	all := make([][]Cell, len(rows))
 	for i, row := range rows {
@@ -59,19 +61,20 @@ func Cells(rows [][]string) [][]Cell {
 	return all
 }
 
-// Fold is what a click shows.
+// Fold is a section that a click opens.
 type Fold struct {
 	Title string
 	Lines []string
 	Table Table
 }
 
-// Marker is the comment's first line: `<!-- windtunnel NAME VERDICT-DOUBT CONCLUSION -->`. The next comment of that name finds this one by it.
+// Marker is the comment's first line: `<!-- windtunnel NAME VERDICT-DOUBT CONCLUSION -->`. The next comment with this
+// name finds the existing comment by its marker.
 func (c Comment) Marker() string {
 	return fmt.Sprintf("<!-- windtunnel %s %s %s -->", word(c.Name), word(c.Verdict+" "+c.Doubt), c.Conclusion())
 }
 
-// word is a text as a word that ends no HTML comment: letters, digits and single hyphens.
+// word reduces a text to letters, digits and single hyphens, so that it cannot end an HTML comment.
 func word(text string) string {
 	fields := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
@@ -80,8 +83,8 @@ func word(text string) string {
 	return w[:min(len(w), 60)]
 }
 
-// Each is the comment with every text of others as `to` makes it; the name and the verdict are words. What masks a text must do so
-// before Markdown, whose escapes would part what it looks for.
+// Each applies `to` to every text of the comment; the name and the verdict become words. Masking must happen here,
+// before Markdown: Markdown's escapes would split the text to mask.
 func (c Comment) Each(to func(string) string) Comment {
 	c.Why = to(c.Why)
 	c.Facts, c.Table, c.Folds = each(c.Facts, to), c.Table.each(to), slices.Clone(c.Folds)
@@ -110,11 +113,11 @@ func each[S ~[]string](lines S, to func(string) string) S {
 	return made
 }
 
-// Markdown is the comment.
+// Markdown returns the comment as Markdown.
 func (c Comment) Markdown() string {
 	w := &writer{}
 	w.add(c.Marker() + "\n")
-	// As one text, as the colon between the two could end an emoji that the name begins.
+	// Escape name and heading as one text: the colon between them could end an emoji that the name begins.
 	w.add("### Windtunnel, " + markdown.Inert(cut(c.Name, mostCell)+": "+c.heading()) + "\n\n")
 	if c.Why != "" {
 		w.add(markdown.InertLine(cut(c.Why, mostText)) + "\n\n")

@@ -16,7 +16,7 @@ import (
 	parser "golang.org/x/net/html"
 )
 
-// evil is what authors of branches and tests could write.
+// evil are texts that authors of branches and tests could write.
 var evil = []string{
 	"@octocat", "a@b.example", "#1", "octo/cat#12", "GH-7", "closes #1", "Fixes: octo/cat#3", "resolves GH-1",
 	"https://evil.example/x", "www.evil.example", "<script>alert(1)</script>", "<img src=x onerror=y>", "-->", "<!-- windtunnel gate pass -->",
@@ -25,14 +25,14 @@ var evil = []string{
 	"\u202eevil", "\u200b@x", "0123456789abcdef0123456789abcdef01234567", "\x00\xff", "[^1]", "[ ] x", strings.Repeat("x", 5000), "    code",
 }
 
-// filled has the text in all places where one of others may be.
+// filled has the text in each place that may hold text from other sources.
 func filled(text string) Comment {
 	table := Table{Head: []string{"Metric", text, "C"}, Rows: [][]Cell{{{text, text}, {text}, {"1"}}}, Numeric: func(c int) bool { return c > 0 }}
 	return Comment{Name: text, Verdict: "pass", Why: text, Facts: []string{text}, Table: table,
 		Folds: []Fold{{Title: text, Lines: []string{text}, Table: table}}}
 }
 
-// render is what GitHub shows: its tags and attributes in order, and the texts outside of comments.
+// render returns GitHub's rendering: its tags and attributes in order, and the texts outside comments.
 func render(t *testing.T, source string) (tags, texts []string) {
 	t.Helper()
 	md := goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote), goldmark.WithRendererOptions(html.WithUnsafe()))
@@ -57,7 +57,7 @@ func render(t *testing.T, source string) (tags, texts []string) {
 	}
 }
 
-// made is what GitHub makes something of in a rendered text.
+// made matches the patterns that GitHub links in a rendered text.
 var made = regexp.MustCompile(`@\w|#\d|(?i)\bgh-\d|://|(?i)www\.|:[a-z0-9_+-]+:|(?i)\b[0-9a-f]{7,40}\b`)
 
 func inert(t *testing.T, text string) {
@@ -114,7 +114,7 @@ func TestALongCommentIsCut(t *testing.T) {
 			t.Errorf("no %q in %s … %s", want, text[:200], text[len(text)-300:])
 		}
 	}
-	// Nothing but the table of the folds is as wide as a line is long.
+	// Only the table of the folds may have long lines.
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "|") && strings.Count(strings.ReplaceAll(line, `\|`, ""), "|") != 4 {
 			t.Errorf("not three columns: %q", line)

@@ -2,20 +2,21 @@
 
 package comment
 
-// The conclusions, as GitHub calls them. A gate succeeds where the conclusion is success or neutral.
+// The conclusions, in GitHub's words. A gate succeeds if the conclusion is success or neutral.
 const (
 	Success = "success"
 	Neutral = "neutral"
 	Failure = "failure"
 )
 
-// The verdicts that need not be a failure.
+// The verdicts that are not always a failure.
 const (
 	pass         = "pass"
 	inconclusive = "inconclusive"
 )
 
-// Conclusion is what a gate makes of the verdict. An inconclusive verdict is neutral, unless evidence is missing or the gate is strict.
+// Conclusion is GitHub's conclusion for the verdict. An inconclusive verdict is neutral, unless evidence is missing or
+// the gate is strict.
 func (c Comment) Conclusion() string {
 	switch {
 	case c.Verdict == pass:
@@ -26,7 +27,7 @@ func (c Comment) Conclusion() string {
 	return Failure
 }
 
-// heading is the verdict for people, with the kind of doubt.
+// heading is the verdict for the reader, with the kind of doubt.
 func (c Comment) heading() string {
 	switch {
 	case c.Verdict == pass:

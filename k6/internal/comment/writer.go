@@ -9,10 +9,10 @@ import (
 	"windtunnel/k6/internal/markdown"
 )
 
-// writer takes what has room.
+// writer accepts text up to the size limit.
 type writer struct{ strings.Builder }
 
-// add writes a text where it has room beside the ends.
+// add writes a text if it fits and leaves room for the ends.
 func (w *writer) add(text string) bool {
 	if w.Len()+len(text) > Most-ends {
 		return false
@@ -21,10 +21,10 @@ func (w *writer) add(text string) bool {
 	return true
 }
 
-// end writes a short line for which room was kept.
+// end writes a short line into the reserved room.
 func (w *writer) end(text string) { w.WriteString(text) }
 
-// list writes a bullet for each line, or how many have no room.
+// list writes a bullet for each line that fits, and the number of the others.
 func (w *writer) list(lines []string) {
 	for i, line := range lines {
 		if !w.add("- " + markdown.InertLine(cut(line, mostText)) + "\n") {
@@ -37,7 +37,7 @@ func (w *writer) list(lines []string) {
 	}
 }
 
-// table writes the rows that have room, and how many have none.
+// table writes the rows that fit, and the number of the others.
 func (w *writer) table(t Table) {
 	if len(t.Rows) == 0 {
 		return
@@ -78,7 +78,7 @@ func row(cells []Cell) string {
 	return b.String() + "|\n"
 }
 
-// fold writes what a click shows; false where not even its title has room.
+// fold writes a fold; it returns false if not even the title fits.
 func (w *writer) fold(f Fold) bool {
 	if len(f.Lines)+len(f.Table.Rows) == 0 {
 		return true

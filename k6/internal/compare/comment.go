@@ -12,8 +12,8 @@ import (
 	"windtunnel/k6/internal/format"
 )
 
-// Comment is what a pull request is told of comparisons, of one scenario or several, by the name of its gate. They may have
-// been read from their files.
+// Comment is a pull request's comment about one or more comparisons, with the name of its gate. The comparisons may come
+// from files.
 func Comment(name string, all []Comparison) comment.Comment {
 	doubt := doubtOf(all)
 	c := comment.Comment{Name: name, Verdict: exitcode.Verdict(worst(all)), Doubt: doubt, Missing: doubt == IsMissing, Why: why(all),
@@ -31,7 +31,7 @@ func Comment(name string, all []Comparison) comment.Comment {
 		c.Facts = append(c.Facts, of+one.fact())
 		c.Folds = append(c.Folds, one.folds(of)...)
 	}
-	c.Facts = append(c.Facts, "Seen from: a worsening of so much or more would have been seen")
+	c.Facts = append(c.Facts, "Seen from: the smallest loss that these pairs would have shown")
 	return c
 }
 
@@ -50,10 +50,10 @@ func parts(all []Comparison) []Part {
 	return of
 }
 
-// grave are the doubts, the gravest first.
+// grave lists the doubts from the gravest to the least.
 var grave = []string{IsMissing, TooLittleTime, TooNoisy}
 
-// Gravest returns the gravest doubt, "" without a doubt. A doubt of another word counts as IsMissing.
+// Gravest returns the gravest doubt, "" without a doubt. An unknown doubt counts as IsMissing.
 func Gravest(doubts ...string) string {
 	worst := len(grave)
 	for _, doubt := range doubts {
@@ -67,8 +67,8 @@ func Gravest(doubts ...string) string {
 	return grave[worst]
 }
 
-// doubt is why a comparison is inconclusive, "" where it is not. A file from before the doubt was recorded is too noisy, or
-// lacks something where it judged no metric.
+// doubt says why a comparison is inconclusive, "" if it is not. A file of an older version has no doubt: it counts as
+// IsMissing if it judged no metric, otherwise as TooNoisy.
 func (c Comparison) doubt() string {
 	judged := slices.ContainsFunc(c.Metrics, func(m Metric) bool { return m.Outcome != "" })
 	switch {
@@ -82,7 +82,7 @@ func (c Comparison) doubt() string {
 	return IsMissing
 }
 
-// doubtOf is the gravest doubt of comparisons that are inconclusive together.
+// doubtOf is the gravest doubt of several inconclusive comparisons.
 func doubtOf(all []Comparison) string {
 	if worst(all) != exitcode.Inconclusive {
 		return ""
@@ -97,7 +97,7 @@ func doubtOf(all []Comparison) string {
 	return Gravest(doubts...)
 }
 
-// why is one line: the first reason of the comparison that made the verdict, else what a pass says.
+// why is one line: the first reason of the comparison that decides the verdict, or the line of a pass.
 func why(all []Comparison) string {
 	code, doubt := worst(all), doubtOf(all)
 	i := slices.IndexFunc(all, func(c Comparison) bool { return c.ExitCode() == code && c.doubt() == doubt })
@@ -116,7 +116,7 @@ func why(all []Comparison) string {
 	return line
 }
 
-// forPhone is a primary metric in three narrow cells: its judgement below its title, the interval below the change.
+// forPhone is a primary metric in three narrow cells: the judgement below the title, the interval below the change.
 func (m Metric) forPhone(of string) []comment.Cell {
 	outcome := m.Outcome
 	if outcome == "" {
@@ -150,7 +150,7 @@ func (m Metric) narrowSeen() string {
 	return strings.TrimPrefix(signed(*m.WorseAtMost), "+") + m.narrowUnit()
 }
 
-// fact is how it was measured, in a line.
+// fact says in one line how the comparison was measured.
 func (c Comparison) fact() string {
 	facts := []string{c.name(), c.Profile}
 	if took := strings.TrimPrefix(c.took(), ", "); took != "" {
@@ -159,14 +159,14 @@ func (c Comparison) fact() string {
 	return strings.Join(append(facts, fmt.Sprintf("bound %g %%", c.WorseByPercent), confidenceText(c.Confidence)+" % intervals"), ", ")
 }
 
-// folds are the details, those that matter most first.
+// folds are the details, with the most important ones first.
 func (c Comparison) folds(of string) []comment.Fold {
-	var judged, shown [][]comment.Cell
+	var judged, unjudged [][]comment.Cell
 	for _, m := range c.Metrics {
 		row := m.row()
 		cells := []comment.Cell{{row[0], row[6]}, {row[1], row[2]}, {row[3], row[4]}}
 		if m.Role == Shown || m.Control {
-			shown = append(shown, cells)
+			unjudged = append(unjudged, cells)
 		} else {
 			judged = append(judged, cells)
 		}
@@ -183,7 +183,7 @@ func (c Comparison) folds(of string) []comment.Fold {
 		{Title: of + "failures", Table: comment.Table{Head: []string{"Kind", "A", "B"}, Rows: failures, Numeric: numbers}},
 		{Title: of + "what A and B were", Table: comment.Table{Head: []string{"", "A", "B"}, Rows: comment.Cells(c.sides())}},
 		{Title: of + "notes", Lines: c.notes()},
-		{Title: of + "controls and what else is only shown", Table: comment.Table{Head: metrics, Rows: shown, Numeric: numbers}},
+		{Title: of + "controls and other figures that decide nothing", Table: comment.Table{Head: metrics, Rows: unjudged, Numeric: numbers}},
 		{Title: of + "what was the same", Table: comment.Table{Head: []string{"Parameter", "Value"}, Rows: comment.Cells(c.same())}},
 	}
 }

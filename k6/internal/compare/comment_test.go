@@ -14,7 +14,7 @@ import (
 	"windtunnel/k6/internal/difference"
 )
 
-// TestCommentOfWhatWasWritten reads comparisons back, as `k6 x comment` does, and tells what they told.
+// TestCommentOfWhatWasWritten reads comparisons from files, like `k6 x comment`, and compares the comments.
 func TestCommentOfWhatWasWritten(t *testing.T) {
 	few := ofUsers("few", noise(1), noise(2))
 	few.A, few.B = few.A[:2], few.B[:2]

@@ -15,13 +15,13 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// field is one thing that all runs of a comparison must share.
+// field is a property that all runs of a comparison must share.
 type field struct {
 	name string
 	of   func(result.Result) any
 }
 
-// common are the fields that must be the same in all runs, parameters apart.
+// common are the fields that must be the same in all runs, except parameters.
 var common = []field{
 	{"scenario", func(r result.Result) any { return r.Name() }},
 	{"profile", func(r result.Result) any { return r.Run.Profile }},
@@ -48,7 +48,7 @@ var common = []field{
 	{"windtunnel version", func(r result.Result) any { return orDash(r.Run.Versions["windtunnel"]) }},
 }
 
-// linkSettings and linkEnds are what of a link makes a figure, besides its words, which are a parameter.
+// linkSettings and linkEnds are the properties of a link that affect a figure. The link's words are a parameter.
 type (
 	linkSettings struct {
 		Seed     uint64              `json:"seed"`
@@ -61,7 +61,7 @@ type (
 	}
 )
 
-// ofOneSide are those that must be the same in the runs of one side only.
+// ofOneSide are the fields that must be the same only within one side.
 func ofOneSide(beds func(name string) testbed.Testbed) []field {
 	return []field{
 		{"testbed", func(r result.Result) any {
@@ -75,8 +75,8 @@ func ofOneSide(beds func(name string) testbed.Testbed) []field {
 	}
 }
 
-// Refusal says why runs cannot be compared, in one line that names the fields and both values; ""
-// where they can. beds returns what a testbed declares, the zero value where that is unknown.
+// Refusal says in one line why runs cannot be compared, with the fields and both values; "" if they can be. beds returns
+// what a testbed declares, or the zero value if that is unknown.
 func Refusal(a, b []Measured, beds func(name string) testbed.Testbed) string {
 	resultsA, resultsB := results(a), results(b)
 	if len(resultsA) == 0 || len(resultsB) == 0 {
@@ -94,7 +94,7 @@ func Refusal(a, b []Measured, beds func(name string) testbed.Testbed) string {
 	return ""
 }
 
-// refusal is that of results whose common fields are given.
+// refusal is Refusal for results with the given common fields.
 func refusal(resultsA, resultsB []result.Result, common []field, beds func(name string) testbed.Testbed) string {
 	all := append(slices.Clone(resultsA), resultsB...)
 	fields := slices.Clone(common)
@@ -127,7 +127,7 @@ func refusal(resultsA, resultsB []result.Result, common []field, beds func(name 
 	return ""
 }
 
-// unrecorded is the value of a field in results from before it was recorded: it agrees with any.
+// unrecorded is the value of a field in a result that is older than the field: it agrees with any value.
 type unrecorded struct{}
 
 func agree(a, b any) bool {
@@ -153,7 +153,7 @@ func results(runs []Measured) []result.Result {
 	return all
 }
 
-// parameters has a field for each parameter that any run has.
+// parameters returns a field for each parameter of any run.
 func parameters(all []result.Result) []field {
 	names := map[string]bool{}
 	for _, r := range all {
@@ -173,7 +173,7 @@ func parameters(all []result.Result) []field {
 	return fields
 }
 
-// withoutPorts are a testbed's variables that say something about the system.
+// withoutPorts returns the variables of a testbed that describe the system.
 func withoutPorts(of *result.Testbed, beds func(string) testbed.Testbed) map[string]any {
 	kept := map[string]any{}
 	if of == nil {
@@ -188,7 +188,7 @@ func withoutPorts(of *result.Testbed, beds func(string) testbed.Testbed) map[str
 	return kept
 }
 
-// systemVersions are those of what is tested.
+// systemVersions are the versions of the tested system.
 func systemVersions(r result.Result) map[string]string {
 	versions := map[string]string{}
 	for name, version := range r.Run.Versions {
@@ -199,10 +199,11 @@ func systemVersions(r result.Result) map[string]string {
 	return versions
 }
 
-// ofGenerator are versions of ours that need not be the same.
+// ofGenerator are versions of Windtunnel that may differ between runs.
 var ofGenerator = []string{"windtunnel_revision", "k6"}
 
-// generatorDiffers names what else of ours differs between runs: it is told, not refused.
+// generatorDiffers names other properties of the generator that differ between runs. They are reported, but the
+// comparison is not refused.
 func generatorDiffers(all []result.Result) []string {
 	var notes []string
 	for _, name := range ofGenerator {
@@ -216,7 +217,7 @@ func generatorDiffers(all []result.Result) []string {
 	return notes
 }
 
-// streamingDiffers is the same of streaming, which costs the machine that is measured a little.
+// streamingDiffers reports a difference in streaming, which slightly loads the measured machine.
 func streamingDiffers(runs []Measured) []string {
 	words := map[bool]string{true: "streamed", false: "not streamed"}
 	var first *bool

@@ -44,7 +44,7 @@ func TestIncomparableAreRefused(t *testing.T) {
 	if got := Refusal(q.A, q.B, noBeds); !strings.Contains(got, "the runs of A are not of one thing: they differ in testbed variables") {
 		t.Error(got)
 	}
-	// A port by its type, whatever its name.
+	// A port is recognized by its type, whatever its name.
 	q = pairsOf(2, noise(1), noise(2))
 	q.A[1].Result.Run.Testbed.Variables["inlet"] = 7.0
 	ports := func(string) testbed.Testbed {
@@ -55,7 +55,7 @@ func TestIncomparableAreRefused(t *testing.T) {
 	}
 }
 
-// overALink has a result be of a run over one.
+// overALink makes a result's run use a link.
 func overALink(r *result.Result) {
 	cubic, rate := "cubic", int64(50_000_000)
 	end := result.LinkEnd{Address: "198.18.2.1", Settings: result.NetworkSettings{CongestionControl: &cubic}}
@@ -64,7 +64,7 @@ func overALink(r *result.Result) {
 	r.Run.Parameters["link"] = "far"
 }
 
-// TestUnlikeLinksAreRefused has sides over links that are alike but for one thing.
+// TestUnlikeLinksAreRefused has sides over links that differ in one property.
 func TestUnlikeLinksAreRefused(t *testing.T) {
 	bbr := "bbr"
 	for want, change := range map[string]func(*result.Run){

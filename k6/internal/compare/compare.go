@@ -20,26 +20,26 @@ import (
 type Request struct {
 	ID           string
 	Scenario     string // SYSTEM/NAME
-	Folder       string // of its files, below that of a Set; "" where it is the only one
+	Folder       string // of its files, below the folder of a Set; "" for the only comparison
 	A, B         []Measured
 	SpecA, SpecB string
-	// BuildA and BuildB are nil where a side was not built for the comparison, ContentsA and ContentsB empty where they are not known.
+	// BuildA and BuildB are nil for a side that was not built. ContentsA and ContentsB are empty if unknown.
 	BuildA, BuildB       *builds.Build
 	ContentsA, ContentsB contents.Contents
-	Planned              int  // pairs, 0 where none were, or where it ran until it knew
-	Made                 int  // pairs that were made, 0 if it is not known: a pair that is not there is missing evidence
-	SecondaryOff         bool // only primary metrics are judged
+	Planned              int  // pairs; 0 if no number was planned, or if it ran until it knew
+	Made                 int  // pairs that were made, 0 if unknown: a missing pair is missing evidence
+	SecondaryOff         bool // judge only primary metrics
 	Look                 difference.Look
 	looked               int    // pairs at the last look
-	told                 string // what it saw, for people
+	lookText             string // result of the last look, for the reader
 	Interrupted          bool
 	WorseBy              float64 // percent
 	Beds                 func(name string) testbed.Testbed
-	// Kept says that A are runs that were kept, and B is one run that is judged by them.
+	// Kept says that A are kept runs, and that they judge the one run B.
 	Kept bool
 }
 
-// Make compares runs that Refusal does not refuse.
+// Make compares runs that Refusal accepts.
 func Make(q Request) Comparison {
 	q.Look.Failures = true
 	c := Comparison{Schema: Schema, ID: q.ID, Made: time.Now().UTC().Truncate(time.Second), PlannedPairs: q.Planned,
@@ -68,13 +68,13 @@ func Make(q Request) Comparison {
 	c.answers = answers(goodA, goodB)
 	c.countFailedRuns(q.A, q.B)
 	c.countErrors(q.A, q.B)
-	c.secondaryIsShown(len(goodA))
+	c.excludeSecondary(len(goodA))
 	c.judge(q, len(goodA), len(goodB), c.answer(q.Look))
 	c.Headline = c.headline()
 	return c
 }
 
-// duration is from the first run's start to the last one's end, in seconds.
+// duration is the time from the first run's start to the last run's end, in seconds.
 func duration(all []result.Result) float64 {
 	if len(all) == 0 {
 		return 0
@@ -91,7 +91,7 @@ func duration(all []result.Result) float64 {
 	return last.Sub(first).Seconds()
 }
 
-// about takes over what all runs share.
+// about copies the properties that all runs share.
 func (c *Comparison) about(r result.Result) {
 	c.System, c.Scenario, c.Title, c.Profile = r.Run.System, r.Run.Scenario, r.Run.Title, r.Run.Profile
 	c.Parameters, c.Placement, c.Host, c.Link, c.Windtunnel = r.Run.Parameters, r.Run.Placement, r.Run.Host, r.Run.Link, r.Run.Versions["windtunnel"]
@@ -119,7 +119,7 @@ func side(spec string, runs []Measured, beds func(string) testbed.Testbed) Side 
 	return s
 }
 
-// interleaved reports whether the runs took turns: each pair's two runs followed one another.
+// interleaved reports whether the runs took turns: the two runs of each pair were consecutive.
 func interleaved(a, b []Measured) bool {
 	type moment struct {
 		start time.Time
@@ -135,7 +135,7 @@ func interleaved(a, b []Measured) bool {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b moment) int { return a.start.Compare(b.start) })
-	// Each pair is met once: a run of it that lies elsewhere did not take its turn.
+	// A pair that appears twice has a run elsewhere, so it did not take turns.
 	seen := map[int]bool{}
 	for i, m := range order {
 		if i > 0 && m.pair != order[i-1].pair && seen[m.pair] {
@@ -146,7 +146,7 @@ func interleaved(a, b []Measured) bool {
 	return len(order) > 0
 }
 
-// pairs counts those with a result on both sides.
+// pairs counts the pairs with a result on both sides.
 func pairs(a, b []Measured) int {
 	n := 0
 	for _, m := range a {
@@ -157,7 +157,7 @@ func pairs(a, b []Measured) int {
 	return n
 }
 
-// ExitCode is the exit code that a comparison ends with.
+// ExitCode is the exit code of a comparison.
 func (c Comparison) ExitCode() int {
 	switch {
 	case c.Interrupted:

@@ -38,7 +38,7 @@ func TestKnownShiftIsFound(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	if m := c.rowOf(t, "", "cpu_us_per_operation"); m.Role != Primary || m.Judgement != Worse || m.A.Median < 90 || m.A.Median > 110 {
-		t.Errorf("%+v", m) // 0.2 s for 2,000 operations, controls not counted
+		t.Errorf("%+v", m) // 0.2 s for 2,000 operations without controls
 	}
 	if m := c.rowOf(t, "tcp_direct", "p50"); m.Judgement != NotJudged || !m.Control || m.Role != Shown {
 		t.Errorf("%+v", m)
@@ -86,8 +86,8 @@ func TestSmallShiftIsWorseButPasses(t *testing.T) {
 	}
 }
 
-// TestDriftHidesNoSlowDown is a machine that drifts by 1.6 over ten pairs, in each of which B is 15 % slower: without the pairs
-// the runs of both sides lie so far apart that a rank-sum test says nothing.
+// TestDriftHidesNoSlowDown is a machine that drifts by 1.6 over ten pairs; in each pair B is 15 % slower. Without the
+// pairs, the runs of each side are so far apart that a rank-sum test finds nothing.
 func TestDriftHidesNoSlowDown(t *testing.T) {
 	drift := func(slower float64, seed uint64) func(int) float64 {
 		small := noise(seed)
@@ -101,7 +101,8 @@ func TestDriftHidesNoSlowDown(t *testing.T) {
 	}
 }
 
-// TestAbsenceOfEvidenceIsNoPass: with a run-to-run deviation of 15 %, ten pairs cannot tell 15 % from nothing, and say so.
+// TestAbsenceOfEvidenceIsNoPass: with a deviation of 15 % between runs, ten pairs cannot distinguish 15 % from 0, and
+// the comparison says so.
 func TestAbsenceOfEvidenceIsNoPass(t *testing.T) {
 	rough := func(seed uint64) func(int) float64 {
 		source := rand.New(rand.NewPCG(seed, 1))
@@ -122,8 +123,8 @@ func TestAbsenceOfEvidenceIsNoPass(t *testing.T) {
 	}
 }
 
-// TestMoreWorkIsNoRegression: where time bounds the run, a candidate that does a third more at the same CPU per operation
-// takes a third more CPU in all, and memory for what it has done.
+// TestMoreWorkIsNoRegression: if time bounds the run, a candidate with a third more operations at the same CPU per
+// operation uses a third more CPU in total, and memory for the additional operations.
 func TestMoreWorkIsNoRegression(t *testing.T) {
 	q := pairsOf(12, noise(5), times(0.75, noise(6)))
 	for i := range q.B {
@@ -143,7 +144,7 @@ func TestMoreWorkIsNoRegression(t *testing.T) {
 	if m := c.rowOf(t, "", "peak_anon_bytes"); m.Role != Secondary || m.Judgement != Worse || m.Gate {
 		t.Errorf("%+v", m)
 	}
-	// Ten times the memory is more than a third more operations explain.
+	// Ten times the memory is more than a third more operations could explain.
 	for i := range q.B {
 		q.B[i].Result.Processes[0].PeakAnonBytes = new(int64(500 << 20))
 	}
@@ -152,8 +153,8 @@ func TestMoreWorkIsNoRegression(t *testing.T) {
 	}
 }
 
-// TestEqualNoise has many comparisons of like with like: the gate never breaks, and a metric is said to
-// differ as rarely as a level of 0.05 allows.
+// TestEqualNoise has many comparisons of equal sides: the gate never breaks, and metrics differ only as rarely as the
+// level 0.05 allows.
 func TestEqualNoise(t *testing.T) {
 	differs := 0
 	for seed := range uint64(200) {
@@ -170,7 +171,7 @@ func TestEqualNoise(t *testing.T) {
 	}
 }
 
-// TestSeveralOperationsHaveOneMean: of three rows the geometric mean is primary, the rows are not.
+// TestSeveralOperationsHaveOneMean: the geometric mean of three rows is primary, the rows are not.
 func TestSeveralOperationsHaveOneMean(t *testing.T) {
 	q := pairsOf(12, noise(1), noise(2))
 	for _, runs := range [][]Measured{q.A, q.B} {
@@ -189,7 +190,7 @@ func TestSeveralOperationsHaveOneMean(t *testing.T) {
 	if c.rowOf(t, "big", "mbit_per_s").Role != Secondary || c.Metrics[0].Name != meanSpeed {
 		t.Errorf("%+v", c.Metrics[0])
 	}
-	// An open loop alone has a rate of its own: its P50 tells.
+	// An open loop alone has a fixed rate, so its P50 decides.
 	q = pairsOf(12, noise(1), noise(2))
 	for _, runs := range [][]Measured{q.A, q.B} {
 		for i := range runs {
@@ -199,7 +200,7 @@ func TestSeveralOperationsHaveOneMean(t *testing.T) {
 	if c := Make(q); c.rowOf(t, "tcp", "p50").Role != Primary || c.rowOf(t, "tcp", "rate_per_s").Role != Shown {
 		t.Errorf("%+v", c.Metrics)
 	}
-	// A scenario whose rate is given by its own pace names what tells.
+	// A scenario with its own pace has a fixed rate, so it names the deciding metric.
 	q = pairsOf(12, noise(1), noise(2))
 	for _, runs := range [][]Measured{q.A, q.B} {
 		for i := range runs {
@@ -224,11 +225,11 @@ func TestTooFewRuns(t *testing.T) {
 			t.Errorf("%d: %+v", n, m)
 		}
 	}
-	// Six pairs can say that nothing is worse, but no six can break the gate.
+	// Six pairs can show that nothing is worse, but they cannot break the gate.
 	if c := Make(pairsOf(6, noise(7), times(5, noise(8)))); c.ExitCode() != exitcode.Inconclusive || !strings.Contains(strings.Join(c.Reasons, "\n"), "about 4 more pairs would decide") {
 		t.Errorf("six: %v", c.Reasons)
 	}
-	if c := Make(pairsOf(6, noise(7), noise(8))); c.ExitCode() != exitcode.Inconclusive || c.Doubt != TooLittleTime || !strings.Contains(strings.Join(c.Reasons, "\n"), "primary metrics could not have failed, however much worse: it takes 10") {
+	if c := Make(pairsOf(6, noise(7), noise(8))); c.ExitCode() != exitcode.Inconclusive || c.Doubt != TooLittleTime || !strings.Contains(strings.Join(c.Reasons, "\n"), "primary metrics could not have failed, however much worse B was: it takes 10") {
 		t.Errorf("six: %v", c.Reasons)
 	}
 }
@@ -261,7 +262,7 @@ func TestRunsThatCannotBeUsed(t *testing.T) {
 			t.Errorf("%s: %v", name, c.Reasons)
 		}
 	}
-	// A threshold that was crossed is no reason to leave a run out.
+	// A run that crossed a threshold is still used.
 	q := pairsOf(12, noise(9), times(1.3, noise(10)))
 	for i := range q.B {
 		q.B[i].Outcome, q.B[i].Reasons = "fail", []string{"p(95)<1"}
@@ -276,7 +277,7 @@ func TestRunsThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// drifting makes pairs of which B, and its control too, are slower; apart: all runs of B came after those of A.
+// drifting makes pairs in which B is slower, and so is its control. With apart, all runs of B came after those of A.
 func drifting(apart bool) Request {
 	q := pairsOf(10, noise(11), times(1.3, noise(12)))
 	for i := range q.B {
@@ -294,7 +295,7 @@ func TestAControlThatDriftsWithTheMachine(t *testing.T) {
 	if c.ExitCode() != exitcode.Inconclusive || !strings.Contains(strings.Join(c.Reasons, "\n"), "the machine changed, not the proxy") {
 		t.Errorf("%s %v", c.Verdict, c.Reasons)
 	}
-	// No machine makes a system take 90 times the memory.
+	// A drift of the machine cannot explain 90 times the memory.
 	q := drifting(true)
 	for i := range q.B {
 		q.B[i].Result.Processes[0].PeakAnonBytes = new(int64(4500 << 20))
@@ -316,7 +317,7 @@ func TestAControlThatMovesWithTheSideIsTheSidesDoing(t *testing.T) {
 	}
 	c := Make(q)
 	notes := strings.Join(c.Notes, "\n")
-	if c.Verdict != Fail || !strings.Contains(notes, "one side changes what runs beside it") || !strings.Contains(notes, "takes 0 % of a CPU on A and 99 % on B") {
+	if c.Verdict != Fail || !strings.Contains(notes, "one side affects other programs") || !strings.Contains(notes, "uses 0 % of a CPU on A and 99 % on B") {
 		t.Errorf("%s %v %s", c.Verdict, c.Reasons, notes)
 	}
 }
@@ -355,7 +356,7 @@ func TestInterruptedIsMarked(t *testing.T) {
 	}
 }
 
-// TestADifferenceIsNamedOnlyWhereTheShownIntervalLeavesOutZero: of twelve pairs whose negative ranks sum up to 13 p is
+// TestADifferenceIsNamedOnlyWhereTheShownIntervalLeavesOutZero: for twelve pairs whose negative ranks add up to 13, p is
 // 0.042, and the interval of 96 % includes 0.
 func TestADifferenceIsNamedOnlyWhereTheShownIntervalLeavesOutZero(t *testing.T) {
 	ranks := func(negative ...int) func(int) float64 {
@@ -398,7 +399,7 @@ func TestRunsThatDidNotTakeTurns(t *testing.T) {
 	if c.Interleaved || c.ExitCode() != exitcode.Fail || c.rowOf(t, "tcp", "p50").Change.Paired {
 		t.Errorf("%+v", c.Reasons)
 	}
-	// The machine may have changed by 10 %, so that nothing tells that B is not slower by as much.
+	// The machine may have changed by 10 %, so B may be slower by this much.
 	for _, factor := range []float64{1, 1.08} {
 		c = late(factor)
 		if m := c.rowOf(t, "tcp", "mbit_per_s"); m.Judgement != NoneFound || m.Outcome != "unclear" || c.ExitCode() != exitcode.Inconclusive {

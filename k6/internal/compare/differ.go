@@ -13,7 +13,7 @@ import (
 func (m Metric) higher() bool { return m.Better == direction(true) }
 func (m Metric) shares() bool { return m.Unit == "share" }
 
-// bound is percents in the scale of the metric's shift.
+// bound converts percent to the scale of the metric's shift.
 func (m Metric) bound(percent float64) float64 {
 	if m.shares() {
 		return percent * sharePoints
@@ -21,7 +21,7 @@ func (m Metric) bound(percent float64) float64 {
 	return math.Log1p(percent / 100)
 }
 
-// sample is by how much a value of B is worse than one of A.
+// sample is how much worse a value of B is than a value of A.
 func (m Metric) sample(a, b float64) float64 {
 	if m.shares() {
 		return difference.Points(a, b, m.higher())
@@ -29,7 +29,7 @@ func (m Metric) sample(a, b float64) float64 {
 	return difference.LogRatio(a, b, m.higher())
 }
 
-// change turns a shift into what people read: the change of B against A. It falls as the shift grows where higher is better.
+// change converts a shift to the reported change from A to B. If higher is better, the change falls as the shift grows.
 func (m Metric) change(shift float64) float64 {
 	if m.higher() {
 		shift = -shift
@@ -40,7 +40,7 @@ func (m Metric) change(shift float64) float64 {
 	return math.Expm1(shift) * 100
 }
 
-// worse turns a shift into the scale of the gate: percent, or points.
+// worse converts a shift to the scale of the gate: percent, or points.
 func (m Metric) worse(shift float64) float64 {
 	if m.shares() {
 		return shift
@@ -55,7 +55,7 @@ func (m Metric) changeUnit() string {
 	return "percent"
 }
 
-// compare fills the metrics from the runs that are used.
+// compare fills the metrics from the usable runs.
 func (c *Comparison) compare(q Request, a, b []Measured) {
 	have := map[key]bool{}
 	valuesA, valuesB := tabulate(a), tabulate(b)
@@ -90,12 +90,12 @@ func (c *Comparison) compare(q Request, a, b []Measured) {
 	}
 	c.findMissingPrimary(all, both)
 	c.moreWorkTakesMoreMemory(valuesA, valuesB)
-	// The primary ones first, of the whole run last, also where an operation is in B's runs only.
+	// Primary metrics first, metrics of the whole run last, even if an operation exists only in B's runs.
 	slices.SortStableFunc(c.Metrics, func(x, y Metric) int { return place(x) - place(y) })
 }
 
-// kindOfCPU is the CPU time to the end of the quiet period if any run has it. Kept runs of an earlier version may have the other
-// kind only, and one run is judged by what they have.
+// kindOfCPU returns the CPU time to the end of the quiet period if any run has it. Stored runs of an earlier version may
+// have only the other kind; a run that they judge uses the same kind.
 func (c *Comparison) kindOfCPU(a, b []Measured) string {
 	runs := append(slices.Clone(a), b...)
 	if c.kept {
@@ -117,7 +117,7 @@ func place(m Metric) int {
 	return 1
 }
 
-// metric compares a row; it tells false where a side has no value.
+// metric compares a row; it returns false if a side has no value.
 func (c *Comparison) metric(r row, a, b []table, others leftOut) (Metric, bool) {
 	m := r.Metric
 	valuesA, valuesB := valuesOf(a, r.key()), valuesOf(b, r.key())
@@ -148,8 +148,9 @@ func (c *Comparison) metric(r row, a, b []table, others leftOut) (Metric, bool) 
 	return m, true
 }
 
-// takeShifts fills a metric's shifts. Runs that took turns give the pairs in which both runs have a value. Other runs are compared
-// all with all, and the interval is wider by what a machine may change by.
+// takeShifts fills a metric's shifts. Runs in turns give one sample for each pair in which both runs have a value.
+// Without turns, all runs of A are compared with all runs of B, and the interval is wider by the possible drift of a
+// machine.
 func (c *Comparison) takeShifts(m *Metric, k key, a, b []table, others leftOut) {
 	switch {
 	case c.kept:
@@ -177,7 +178,7 @@ func (c *Comparison) takeShifts(m *Metric, k key, a, b []table, others leftOut) 
 	}
 }
 
-// sampleOf is by how much B is worse in a pair of runs; it tells false where one of them has no value.
+// sampleOf is how much worse B is in a pair of runs; it returns false if a run has no value.
 func (m Metric) sampleOf(k key, a, b *table) (float64, bool) {
 	if a == nil || b == nil {
 		return 0, false
@@ -190,7 +191,7 @@ func (m Metric) sampleOf(k key, a, b *table) (float64, bool) {
 	return m.sample(x, y), true
 }
 
-// logs are by how much each value is worse than 1, so that their differences are those of a shift.
+// logs are log ratios of the values to 1, so that their differences are shifts.
 func logs(m Metric, values []float64) []float64 {
 	all := make([]float64, len(values))
 	for i, v := range values {
@@ -215,8 +216,8 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// moreWorkTakesMoreMemory raises the bound of peak memory by the share of operations that B did more than A. Memory that grows with
-// the work, such as for each message that is kept, grows in proportion to it at most.
+// moreWorkTakesMoreMemory raises the bound of peak memory by the share of operations that B completed more than A. If
+// memory grows with the work, for example for each stored message, it grows at most in proportion.
 func (c *Comparison) moreWorkTakesMoreMemory(a, b []table) {
 	done := func(runs []table) float64 {
 		all := make([]float64, len(runs))
@@ -233,7 +234,7 @@ func (c *Comparison) moreWorkTakesMoreMemory(a, b []table) {
 		if m := &c.Metrics[i]; m.Name == peakMemory && m.Role == Secondary {
 			m.allowance = math.Log1p(more)
 			if more > 0.01 {
-				m.Notes = append(m.Notes, fmt.Sprintf("B did %.1f %% more operations: its memory may be greater by as much beyond the bound", 100*more))
+				m.Notes = append(m.Notes, fmt.Sprintf("B did %.1f %% more operations: the bound of its memory is higher by the same share", 100*more))
 			}
 		}
 	}
@@ -274,12 +275,12 @@ func (c *Comparison) answer(look difference.Look) difference.Outcome {
 	return difference.Overall(asked, answers, breaks)
 }
 
-// markDrift finds the controls that differ as a system might: by more than a tie, and significantly, with their number
-// counted too.
+// markDrift marks the controls that differ like a system might: by more than a tie, and significantly after a correction
+// for their number.
 func (c *Comparison) markDrift() {
 	var controls []*Metric
 	for i := range c.Metrics {
-		// High percentiles say little about a machine.
+		// High percentiles are too noisy to show a change of the machine.
 		if m := &c.Metrics[i]; m.Control && m.P != nil && slices.Contains([]string{"mbit_per_s", "rate_per_s", "avg", "p50"}, m.Name) {
 			controls = append(controls, m)
 		}
@@ -294,7 +295,7 @@ func (m *Metric) take(a difference.Answer, paired bool) {
 	m.Change = &Change{Unit: m.changeUnit(), Paired: paired, Pairs: m.shift.N, Estimate: m.change(a.Estimate)}
 	m.P = new(a.P)
 	if a.Lo == nil {
-		return // too few for an interval
+		return // too few runs for an interval
 	}
 	lo, hi := m.change(*a.Lo), m.change(*a.Hi)
 	m.Change.Lo, m.Change.Hi = new(min(lo, hi)), new(max(lo, hi))

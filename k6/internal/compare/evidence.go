@@ -11,8 +11,9 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// evidence lists what tells where the time went: what sections say is to be compared, and the CPU time of each process of
-// the system. It is compared as all else, but breaks no gate: a part that grows while the whole shrinks is no regression.
+// evidence lists the metrics that explain where the time went: the comparable values of sections, and the CPU time of
+// each process of the system. They are compared like other metrics, but never break the gate: a part that grows while
+// the whole shrinks is no regression.
 func evidence(r result.Result) []row {
 	var all []row
 	add := func(m Metric, value *float64, quiet bool) {
@@ -59,7 +60,7 @@ func titleOf(r result.Result, operation string) string {
 	return operation
 }
 
-// answers says of each section what the runs of both sides found, a line each.
+// answers returns for each section the findings in the runs of both sides, one line each.
 func answers(a, b []Measured) []string {
 	var lines []string
 	var seen []key
@@ -76,20 +77,20 @@ func answers(a, b []Measured) []string {
 	return lines
 }
 
-// answered is such as `database in 5 of 6 runs, not named in 1`.
+// answered returns text such as `database in 5 of 6 runs, not named in 1`.
 func answered(runs []Measured, of key) string {
 	type count struct {
 		answer string
 		runs   int
 	}
 	var counts []count
-	told := 0
+	recorded := 0
 	for _, m := range runs {
 		for _, s := range m.Result.Sections {
 			if s.Answer == nil || of != (key{s.Operation, s.Name}) {
 				continue
 			}
-			told++
+			recorded++
 			answer := cmp.Or(*s.Answer, "not named")
 			i := slices.IndexFunc(counts, func(c count) bool { return c.answer == answer })
 			if i < 0 {
@@ -98,7 +99,7 @@ func answered(runs []Measured, of key) string {
 			counts[i].runs++
 		}
 	}
-	if told == 0 {
+	if recorded == 0 {
 		return "not looked for"
 	}
 	slices.SortStableFunc(counts, func(x, y count) int { return y.runs - x.runs })
@@ -106,7 +107,7 @@ func answered(runs []Measured, of key) string {
 	for i, c := range counts {
 		text := fmt.Sprintf("%s in %d", c.answer, c.runs)
 		if i == 0 {
-			text += fmt.Sprintf(" of %d runs", told)
+			text += fmt.Sprintf(" of %d runs", recorded)
 		}
 		parts = append(parts, text)
 	}

@@ -12,7 +12,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// TestWhereTheTimeWent has a component and a process that take twice as long, while the operation does not.
+// TestWhereTheTimeWent has a component and a process that take twice the time, while the operation does not.
 func TestWhereTheTimeWent(t *testing.T) {
 	q := pairsOf(12, noise(21), noise(22))
 	parts := func(name, operation string, answer *string, times map[string]float64) result.Section {

@@ -12,11 +12,12 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// moreRuns that fail on B than on A break the gate; one more is no pass. One run that is judged by kept ones breaks it alone.
+// moreRuns is how many more runs must fail on B than on A to break the gate. One more failed run prevents a pass. A run
+// that is judged by kept runs breaks the gate alone.
 const moreRuns = 2
 
-// countFailedRuns adds to c.Failures the runs, by what failed in them. Failures that a disturbed machine excuses break no gate,
-// and they are no pass either.
+// countFailedRuns adds the failed runs to c.Failures, by kind of failure. A failure that the disturbed machine may have
+// caused does not break the gate, but prevents a pass.
 func (c *Comparison) countFailedRuns(a, b []Measured) {
 	ways := map[string]bool{}
 	for _, m := range append(slices.Clone(a), b...) {
@@ -40,7 +41,7 @@ func (c *Comparison) countFailedRuns(a, b []Measured) {
 	}
 }
 
-// failedRuns counts the runs that failed in a way; sure counts the runs that nothing excuses.
+// failedRuns counts the runs with a kind of failure; sure counts those without an excuse.
 func failedRuns(runs []Measured, way string) (all Tally, sure int64) {
 	all.Of = int64(len(runs))
 	for _, m := range runs {
@@ -56,14 +57,15 @@ func failedRuns(runs []Measured, way string) (all Tally, sure int64) {
 	return all, sure
 }
 
-// counted are the runs whose operations are counted: all with a result that the bench itself did not break off.
+// counted returns the runs whose operations count: all with a result that the bench did not break off.
 func counted(runs []Measured) []Measured {
 	return slices.DeleteFunc(slices.Clone(runs), func(m Measured) bool {
 		return m.Result == nil || m.Outcome == run.LeftOut || m.Outcome == run.Interrupted || m.Cause == run.OfBench
 	})
 }
 
-// countErrors adds to c.Failures the operations that failed, by kind of error, in all runs: also in those whose figures are not used.
+// countErrors adds the failed operations of all runs to c.Failures, by kind of error, even of runs whose figures are not
+// used.
 func (c *Comparison) countErrors(a, b []Measured) {
 	a, b = counted(a), counted(b)
 	found := map[string]bool{}
@@ -85,20 +87,22 @@ func (c *Comparison) countErrors(a, b []Measured) {
 	}
 }
 
-// isCounted: lost datagrams are a metric with a bound, and limits of the generator say nothing of a side.
+// isCounted excludes two kinds: lost datagrams are a metric with a bound, and the generator's limits are no error of a
+// side.
 func isCounted(op result.Operation, kind string) bool {
 	return !(kind == "lost" && op.IsDatagrams()) && !kinds.All[kind].OwnLimit
 }
 
-// telling returns the runs whose errors of a kind are evidence: all runs that the machine and the meter left alone. If no busy machine
-// causes the kind, spoilt runs are evidence too, unless a control of the run met the kind.
+// telling returns the runs whose errors of a kind are evidence: all runs that the machine and the generator did not
+// disturb. If a busy machine cannot cause the kind, disturbed runs are evidence too, unless a control of the run met the
+// kind.
 func telling(runs []Measured, kind string) []Measured {
 	return slices.DeleteFunc(slices.Clone(runs), func(m Measured) bool {
 		return spoilt(m) && (kinds.All[kind].BusyMachine || slices.Contains(controlErrors(m), kind))
 	})
 }
 
-// runsBreak reports whether the runs that failed are enough to break the gate.
+// runsBreak reports whether enough runs failed to break the gate.
 func runsBreak(a, b []Measured) bool {
 	c := Comparison{}
 	c.countFailedRuns(a, b)
@@ -120,7 +124,7 @@ func errorsOf(runs []Measured, kind string) Tally {
 
 func (t Tally) share() float64 { return float64(t.Failed) / float64(max(1, t.Of)) }
 
-// moreErrors is the p-value of B having more errors of a kind: by the pairs, or where the runs did not take turns by all.
+// moreErrors is the p-value for more errors of a kind on B: from the pairs, or from all runs if they did not take turns.
 func (c *Comparison) moreErrors(a, b []Measured, kind string) float64 {
 	if !c.Interleaved {
 		shares := func(runs []Measured) []float64 {
@@ -143,7 +147,7 @@ func (c *Comparison) moreErrors(a, b []Measured, kind string) float64 {
 	return difference.MoreFailures(differences)
 }
 
-// failureLevels are the p-values of kinds of errors, in the order of c.Failures.
+// failureLevels are the p-values of the kinds of errors, in the order of c.Failures.
 func (c *Comparison) failureLevels() []float64 {
 	var all []float64
 	for _, f := range c.Failures {
@@ -154,8 +158,8 @@ func (c *Comparison) failureLevels() []float64 {
 	return all
 }
 
-// takeFailures writes what came of failureLevels. What B has more of is no pass, unless A has it too and chance tells as much
-// at 5 %.
+// takeFailures writes the outcomes of failureLevels. If B has more errors of a kind, it cannot pass, unless A has them
+// too and chance explains the difference at the 5 % level.
 func (c *Comparison) takeFailures(breaks []bool) {
 	i := 0
 	for n := range c.Failures {

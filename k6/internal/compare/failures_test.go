@@ -29,7 +29,7 @@ func TestFailuresAreEvidence(t *testing.T) {
 	killed := func(m *Measured) {
 		m.Result, m.Outcome, m.Cause, m.Reasons = nil, "set-up failed", run.OfBench, []string{"k6 was killed and wrote no result"}
 	}
-	// The sidecar ends, and the testbed with it: what there is of a result says that its processes ended.
+	// The sidecar ends, and so does the testbed: the partial result says that its processes ended.
 	sidecarEnded := func(m *Measured) {
 		died(m)
 		m.Outcome, m.Cause = "set-up failed", run.OfBench
@@ -59,7 +59,7 @@ func TestFailuresAreEvidence(t *testing.T) {
 	all := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}
 	for name, c := range map[string]struct {
 		spoil func(*Measured)
-		a, b  []int // runs that are spoilt
+		a, b  []int // spoilt runs
 		code  int
 		says  string
 	}{
@@ -70,7 +70,7 @@ func TestFailuresAreEvidence(t *testing.T) {
 		"it does not start in 2 of 14":    {notStarted, nil, []int{3, 4}, exitcode.Fail, "did not start in 2 of 14 runs"},
 		"its set-up fails in 2 of 14":     {notSetUp, nil, []int{3, 4}, exitcode.Fail, "failed its set-up in 2 of 14 runs"},
 		"2 of 10 have no result":          {withoutResult, nil, []int{3, 4}, exitcode.Fail, "has no result in 2 of 14 runs"},
-		"k6 is killed in 2 of B's 14":     {killed, nil, []int{3, 4}, exitcode.Inconclusive, "b4, b5: no result, so that nobody knows whether B failed"},
+		"k6 is killed in 2 of B's 14":     {killed, nil, []int{3, 4}, exitcode.Inconclusive, "b4, b5: no result, so it is unknown whether B failed"},
 		"the sidecar ends in 2 of 14":     {sidecarEnded, nil, []int{3, 4}, exitcode.Pass, ""},
 		"it never starts":                 {notStarted, nil, all, exitcode.Fail, "did not start in 14 of 14 runs"},
 		"0.75 % corrupted in every run":   {wrong("wrong payload", 15), nil, all, exitcode.Fail, "B fails more: wrong payload in 210 of 28,000 operations, of A in 0 of 28,000 operations"},
@@ -103,13 +103,13 @@ func TestFailuresAreEvidence(t *testing.T) {
 		if made.ExitCode() != c.code || !strings.Contains(reasons, c.says) {
 			t.Errorf("%s: %s: %s", name, made.Verdict, reasons)
 		}
-		if slices.ContainsFunc(made.Failures, func(f Failure) bool { return f.Outcome != "within" }) == (c.code == exitcode.Pass) && !strings.Contains(c.says, "can be used") && !strings.Contains(c.says, "nobody knows") {
+		if slices.ContainsFunc(made.Failures, func(f Failure) bool { return f.Outcome != "within" }) == (c.code == exitcode.Pass) && !strings.Contains(c.says, "can be used") && !strings.Contains(c.says, "it is unknown") {
 			t.Errorf("%s: %+v", name, made.Failures)
 		}
 	}
 }
 
-// TestOneCauseIsOneLine: each run says it with figures of its own.
+// TestOneCauseIsOneLine: the figures of the cause differ in each run.
 func TestOneCauseIsOneLine(t *testing.T) {
 	no := false
 	q := pairsOf(12, noise(1), noise(2))
@@ -119,7 +119,7 @@ func TestOneCauseIsOneLine(t *testing.T) {
 	}
 	c := Make(q)
 	others := slices.DeleteFunc(slices.Clone(c.Notes), func(note string) bool { return strings.HasPrefix(note, "unknown is") })
-	if want := []string{"a1 and 11 more runs of A: left out, as the measurement was at fault: generator CPU: a1"}; !slices.Equal(others, want) {
+	if want := []string{"a1 and 11 more runs of A: left out, because the measurement was at fault: generator CPU: a1"}; !slices.Equal(others, want) {
 		t.Errorf("%q", c.Notes)
 	}
 	if want := []string{"0 of the 12 runs of A can be used; it takes 80 %: generator CPU: a1"}; !slices.Equal(c.Reasons, want) {
@@ -187,8 +187,8 @@ func TestEndOfASeries(t *testing.T) {
 		pairs, q := feed(c.all, c.length, c.spoil)
 		made := Make(q)
 		valid(t, made)
-		if c.look > 1 && !strings.HasPrefix(q.told, "18 pairs of : inconclusive: ") {
-			t.Errorf("%s: told %q", name, q.told)
+		if c.look > 1 && !strings.HasPrefix(q.lookText, "18 pairs of : inconclusive: ") {
+			t.Errorf("%s: told %q", name, q.lookText)
 		}
 		if pairs != c.pairs || made.Looks != c.look || made.Verdict != c.verdict {
 			t.Errorf("%s: %d pairs, look %d, %s %v", name, pairs, made.Looks, made.Verdict, made.Reasons)

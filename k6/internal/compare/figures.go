@@ -4,7 +4,7 @@ package compare
 
 import "windtunnel/k6/internal/result"
 
-// Figure is the value of a metric that a comparison would judge, of one run. Better is higher or lower.
+// Figure is a judged metric's value in one run. Better is higher or lower.
 type Figure struct {
 	Operation string  `json:"operation"` // "" for the whole run
 	Title     string  `json:"title"`
@@ -14,10 +14,11 @@ type Figure struct {
 	Value     float64 `json:"value"`
 }
 
-// Higher reports whether more of it is better.
+// Higher reports whether a higher value is better.
 func (f Figure) Higher() bool { return f.Better == direction(true) }
 
-// Figures are those of a result, in the order of a comparison's rows: no controls, and nothing that is only shown.
+// Figures returns a result's judged metrics, in the order of a comparison's rows, without controls and metrics that are
+// only shown.
 func Figures(r result.Result) []Figure {
 	var all []Figure
 	for _, row := range rows(r) {

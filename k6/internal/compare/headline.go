@@ -16,7 +16,7 @@ func (m Metric) isSpeed() bool {
 	return slices.Contains([]string{meanSpeed, "mbit_per_s", "rate_per_s", "avg", "p50", "p95", "p99"}, m.Name)
 }
 
-// headline is one sentence of how fast B is, by the primary metric of speed.
+// headline says in one sentence how fast B is, by the primary metric of speed.
 func (c Comparison) headline() string {
 	i := slices.IndexFunc(c.Metrics, func(m Metric) bool { return m.Role == Primary && m.isSpeed() && m.Change != nil })
 	if i < 0 {
@@ -40,7 +40,7 @@ func (c Comparison) headline() string {
 	return fmt.Sprintf("%s may be faster or slower than %s%s%s", b, a, by, of)
 }
 
-// names are what to call the sides: what is different of them, else their letters.
+// names returns names of the sides: their differences, or their letters.
 func (c Comparison) names() (a, b string) {
 	a, b = c.label("A"), c.label("B")
 	if a == b {
@@ -49,8 +49,8 @@ func (c Comparison) names() (a, b string) {
 	return a, b
 }
 
-// label is what a side was: the testbed as it was given; else its name, and its variables that are others
-// on the other side; else the side's letter.
+// label names a side: by its testbed as given, else by the testbed's name and the variables that differ from the other
+// side, else by the side's letter.
 func (c Comparison) label(side string) string {
 	own, other := c.A, c.B
 	if side == "B" {
@@ -78,7 +78,7 @@ func (c Comparison) label(side string) string {
 	return own.Testbed.Name + ":" + strings.ReplaceAll(list(differ), ", ", ",")
 }
 
-// short is a percentage as people say it: 47, 3.2, 0.4.
+// short writes a percentage with few digits: 47, 3.2, 0.4.
 func short(v float64) string {
 	if math.Abs(v) >= 10 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -97,7 +97,7 @@ func signed(v float64) string {
 	return text
 }
 
-// confidenceText is a share in percent with as many digits as tell it from 100.
+// confidenceText is a share in percent, with enough digits to differ from 100.
 func confidenceText(share float64) string {
 	return strconv.FormatFloat(math.Floor(share*10000)/100, 'f', -1, 64)
 }

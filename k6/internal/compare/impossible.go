@@ -12,13 +12,15 @@ import (
 )
 
 const (
-	// roundingShare is by how much figures that are made of each other may differ: they are rounded in a result.
+	// roundingShare is the tolerated relative difference between figures that are computed from each other: a result
+	// rounds them.
 	roundingShare = 0.01
-	// linkShare is by how much payload may exceed a link's rate: its bucket lets a burst through.
+	// linkShare is the tolerated ratio of payload to a link's rate: the link's token bucket allows a burst.
 	linkShare = 1.05
 )
 
-// impossible says which figure of a result cannot be, "" where all can. A run with such a figure is missing evidence.
+// impossible names a figure of a result that cannot be right, "" if all are possible. A run with such a figure is
+// missing evidence.
 func impossible(r result.Result) string {
 	for _, op := range r.Operations {
 		if why := impossibleOperation(r, op); why != "" {
@@ -45,8 +47,8 @@ func impossibleOperation(r result.Result, op result.Operation) string {
 			return "a negative number of errors: " + kind
 		}
 	}
-	if op.RatePerS != nil && !madeOf(*op.RatePerS, float64(op.Success), op.WindowS) {
-		return "its rate is not that of its successes and its window"
+	if op.RatePerS != nil && !isRatio(*op.RatePerS, float64(op.Success), op.WindowS) {
+		return "its rate does not match its successes and its window"
 	}
 	if op.LatencyMS != nil && op.LatencyMS.Count > 0 && !inOrder(*op.LatencyMS) {
 		return "its latencies are 0, negative or not in order"
@@ -64,8 +66,8 @@ func impossibleTransfer(r result.Result, op result.Operation) string {
 		return fmt.Sprintf("%d bytes of payload", t.Bytes)
 	case t.MbitPerS == nil:
 		return ""
-	case !madeOf(*t.MbitPerS, float64(t.Bytes)*8/1e6, op.WindowS):
-		return "its throughput is not that of its bytes and its window"
+	case !isRatio(*t.MbitPerS, float64(t.Bytes)*8/1e6, op.WindowS):
+		return "its throughput does not match its bytes and its window"
 	}
 	if rate := linkRate(r.Run.Link, strings.Contains(op.Name, "both")); rate > 0 && *t.MbitPerS > linkShare*rate {
 		return fmt.Sprintf("%s Mbit/s over a link of %s Mbit/s", format.Mbit(t.MbitPerS), format.Mbit(&rate))
@@ -73,7 +75,7 @@ func impossibleTransfer(r result.Result, op result.Operation) string {
 	return ""
 }
 
-// linkRate is what a link carries in Mbit/s, in the faster direction or both together; 0 if it has no limit.
+// linkRate is a link's capacity in Mbit/s, of the faster direction or of both together; 0 without a limit.
 func linkRate(link *result.Link, both bool) float64 {
 	if link == nil || link.Settings.Up.RateBitS == nil || link.Settings.Down.RateBitS == nil {
 		return 0
@@ -85,16 +87,17 @@ func linkRate(link *result.Link, both bool) float64 {
 	return max(up, down)
 }
 
-// madeOf reports whether a figure is count by seconds, as far as rounding lets one tell.
-func madeOf(figure, count, seconds float64) bool {
+// isRatio reports whether a figure equals count / seconds within rounding.
+func isRatio(figure, count, seconds float64) bool {
 	if seconds <= 0 {
 		return count <= 0
 	}
-	made := count / seconds
-	return math.Abs(figure-made) <= max(roundingShare*made, 0.002)
+	computed := count / seconds
+	return math.Abs(figure-computed) <= max(roundingShare*computed, 0.002)
 }
 
-// inOrder reports whether latencies, which are of a count above 0, rise with their share and are within their extremes.
+// inOrder reports whether latencies rise with their percentile and lie between minimum and maximum. The count must be
+// above 0.
 func inOrder(l result.Latency) bool {
 	least := l.Min
 	for _, p := range []*float64{l.P50, l.P90, l.P95, l.P99, l.P999, &l.Max} {
@@ -114,7 +117,7 @@ func impossibleMemory(r result.Result) string {
 		if p.PeakAnonBytes == nil || p.Role != "total" {
 			continue
 		}
-		most := int64(math.MaxInt64) // of a host whose memory is unknown
+		most := int64(math.MaxInt64) // if the host's memory is unknown
 		if host := r.Run.Host; host != nil && host.Memory() > 0 {
 			most = host.Memory()
 		}
@@ -125,7 +128,7 @@ func impossibleMemory(r result.Result) string {
 	return ""
 }
 
-// impossibleCPU: work takes CPU time.
+// impossibleCPU finds work without CPU time.
 func impossibleCPU(r result.Result) string {
 	done := int64(0)
 	measured := 0.0
@@ -137,8 +140,8 @@ func impossibleCPU(r result.Result) string {
 		if *op.CPU.SystemS < 0 || *op.CPU.SystemS == 0 && op.Success > 0 {
 			return fmt.Sprintf("%s: the system took %g s of CPU for %s operations", op.Title, *op.CPU.SystemS, format.Count(op.Success))
 		}
-		if each := op.CPU.SystemUSPerOperation; each != nil && !madeOf(*each, *op.CPU.SystemS*1e6, float64(op.Success)) {
-			return op.Title + ": its CPU per operation is not that of its CPU and its successes"
+		if each := op.CPU.SystemUSPerOperation; each != nil && !isRatio(*each, *op.CPU.SystemS*1e6, float64(op.Success)) {
+			return op.Title + ": its CPU per operation does not match its CPU and its successes"
 		}
 		measured += *op.CPU.SystemS
 	}

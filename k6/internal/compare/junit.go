@@ -8,9 +8,9 @@ import (
 	"windtunnel/k6/internal/junit"
 )
 
-// JUnit writes comparisons as JUnit XML: a suite for each, a case for each metric that is judged, for each way of failing, and
-// for the verdict. A metric that is unclear is skipped with what it could tell; a verdict that is neither pass nor fail is an
-// error, as CI counts what is skipped as green.
+// JUnit writes comparisons as JUnit XML: one suite for each, with a case for each judged metric, for each kind of
+// failure, and for the verdict. An unclear metric is skipped, with its interval. A verdict other than pass or fail is an
+// error, because CI counts skipped cases as green.
 func JUnit(all []Comparison) ([]byte, error) {
 	var suites []junit.Suite
 	id, seconds := "", 0.0
@@ -64,7 +64,7 @@ func (c Comparison) suite() junit.Suite {
 	return s
 }
 
-// into says in a case what a metric is against the bound. Only a primary one must be within it.
+// into writes a metric's outcome into a case. Only a primary metric must be within its bound.
 func (m Metric) into(one *junit.Case, c Comparison) {
 	text := m.Title + ": " + changeText(m.Change) + " (" + interval(m.Change) + "), " + m.says()
 	switch {

@@ -13,16 +13,15 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// One run that is judged by runs that were kept: docs/baselines.md.
+// This file judges one run by kept runs (docs/how-to/baselines.md).
 
-// ofKept are the fields that must be the same in runs that were kept and in one that is judged by them, parameters apart. The
-// class of the machine is told before them, field by field.
+// ofKept are the fields that must be the same in kept runs and in the run that they judge, except parameters. The
+// machine's class is checked earlier, field by field.
 var ofKept = slices.DeleteFunc(slices.Clone(common), func(f field) bool {
 	return !slices.Contains([]string{"scenario", "profile"}, f.name)
 })
 
-// KeptRefusal says why a run cannot be judged by runs that were kept, in one line that names the fields and both values; ""
-// where it can.
+// KeptRefusal says in one line why kept runs cannot judge a run, with the fields and both values; "" if they can.
 func KeptRefusal(kept []Measured, own Measured, beds func(name string) testbed.Testbed) string {
 	of := results(kept)
 	if own.Result == nil || len(of) == 0 {
@@ -39,8 +38,8 @@ func KeptRefusal(kept []Measured, own Measured, beds func(name string) testbed.T
 	return repeated(kept, []Measured{own})
 }
 
-// OneThing says why runs cannot be kept together, in one line; "" where they are of one scenario, parameters, testbed and
-// versions, on one class of machine.
+// OneThing says in one line why runs cannot be kept together; "" if they have the same scenario, parameters, testbed,
+// versions and class of machine.
 func OneThing(runs []Measured, beds func(name string) testbed.Testbed) string {
 	of := results(runs)
 	if len(of) < 2 {
@@ -54,9 +53,9 @@ func OneThing(runs []Measured, beds func(name string) testbed.Testbed) string {
 	return refusal(of, of[:1], ofKept, beds)
 }
 
-// secondaryIsShown takes the secondary metrics out of the gate where too few runs were kept to tell their noise, which is not
-// that of a speed.
-func (c *Comparison) secondaryIsShown(kept int) {
+// excludeSecondary removes secondary metrics from the gate if there are too few kept runs to know their noise, which
+// differs from the noise of a speed.
+func (c *Comparison) excludeSecondary(kept int) {
 	if !c.kept || kept >= difference.FewestKept {
 		return
 	}
@@ -69,11 +68,11 @@ func (c *Comparison) secondaryIsShown(kept int) {
 	}
 }
 
-// noteKept says what the interval of one run is made of.
+// noteKept explains how the interval of one run is computed.
 func (c *Comparison) noteKept(kept int) {
-	noise := fmt.Sprintf("their noise is told by %s", plural(kept, "kept run"))
+	noise := fmt.Sprintf("their noise is known from %s", plural(kept, "kept run"))
 	if kept < difference.FewestKept {
-		noise = fmt.Sprintf("as fewer than %d runs were kept, runs are taken to differ by %g %%, and secondary metrics cannot be judged", difference.FewestKept, difference.AssumedNoise*100)
+		noise = fmt.Sprintf("because fewer than %d runs were kept, the noise of a run is assumed to be %g %%, and secondary metrics cannot be judged", difference.FewestKept, difference.AssumedNoise*100)
 	}
-	c.Notes = append(c.Notes, fmt.Sprintf("one run is judged by runs of another day: %s; the machine may have changed by %g %%, and each interval is wider by as much", noise, tieBound))
+	c.Notes = append(c.Notes, fmt.Sprintf("one run is judged by runs of another day: %s; the machine may have changed by %g %%, and each interval is wider by the same amount", noise, tieBound))
 }

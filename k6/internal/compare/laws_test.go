@@ -19,21 +19,22 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// The laws of comparisons, on made runs with random edits:
+// The laws of comparisons, for generated runs with random edits:
 //
 //   - removing evidence never turns 3 or 99 into 0;
 //   - worsening B never improves the verdict;
 //   - swapping A and B never gives two passes if one side is beyond the bound;
 //   - permuting the runs changes nothing.
-var lawCases = flag.Int("laws", 500, "cases of each kind in which the laws of comparisons are tried; docs/compare.md has a run of 100,000")
+var lawCases = flag.Int("laws", 500, "cases of each kind in which the laws of comparisons are tried; docs/benchmarks.md has a run of 100,000")
 
-// made is a comparison before any edit: what it may be is drawn at random.
+// made is a comparison before any edit, with random properties.
 type made struct {
 	Request
 	random *rand.Rand
 }
 
-// draw makes a comparison: how far apart its sides are, its noise, its number of pairs, failures and disturbances.
+// draw makes a random comparison: the difference of its sides, its noise, its number of pairs, failures and
+// disturbances.
 func draw(random *rand.Rand, kept bool) made {
 	n := []int{6, 9, 11, 12, 13, 15, 18, 20}[random.IntN(8)]
 	cv := []float64{0.005, 0.02, 0.05, 0.1}[random.IntN(4)]
@@ -73,7 +74,7 @@ func draw(random *rand.Rand, kept bool) made {
 	return m
 }
 
-// dress gives a result what a real one has: CPU to the end of a quiet period, and several checks.
+// dress adds the parts of a real result: CPU to the end of a quiet period, and several checks.
 func (m made) dress(r *result.Result, factor float64) {
 	yes := true
 	total := r.Processes[0].CPUS * factor
@@ -83,7 +84,7 @@ func (m made) dress(r *result.Result, factor float64) {
 	r.Integrity = []result.Integrity{{Check: "far end: tcp", Reported: new(int64(2000)), Found: new(int64(2000)), OK: &yes}}
 }
 
-// fail has some requests of a run fail.
+// fail makes some requests of a run fail.
 func (m made) fail(run *Measured, kind string, n int64) {
 	op := run.Result.Operations[0]
 	if op.Success <= n {
@@ -110,7 +111,7 @@ func (m made) spoil(run *Measured) {
 	run.Result.Validity, run.Outcome = checks, "inconclusive"
 }
 
-// code is what `k6 x compare` ends with.
+// code is the exit code of `k6 x compare`.
 func code(q Request) int {
 	if q.Kept {
 		if KeptRefusal(q.A, q.B[0], q.Beds) != "" {
@@ -122,7 +123,7 @@ func code(q Request) int {
 	return Make(q).ExitCode()
 }
 
-// copied is a deep copy, so that an edit leaves the original alone.
+// copied is a deep copy, so that an edit does not change the original.
 func (m made) copied() made {
 	for _, runs := range []*[]Measured{&m.A, &m.B} {
 		own := slices.Clone(*runs)
@@ -156,12 +157,12 @@ func (m made) some() []*Measured {
 	return all
 }
 
-// wrong is a value that stands where a figure stood.
+// wrong is a value that replaces a figure.
 func (m made) wrong() *float64 {
 	return []*float64{nil, p(0), p(-1), p(1e12), p(math.SmallestNonzeroFloat64)}[m.random.IntN(5)]
 }
 
-// removals take evidence away. A name says what in the failure of a test.
+// removals remove evidence. The name says what was removed, in a test's failure.
 var removals = []struct {
 	name string
 	edit func(m *made)
@@ -175,7 +176,7 @@ var removals = []struct {
 	}},
 	{"a run", func(m *made) {
 		if m.Kept {
-			return // which runs were kept is for the user to say
+			return // the user decides which runs are kept
 		}
 		for _, runs := range []*[]Measured{&m.A, &m.B} {
 			if m.random.IntN(2) == 0 && len(*runs) > 1 {
@@ -331,7 +332,7 @@ var worsenings = []struct {
 	}},
 }
 
-// slow has a result be slower by a factor, in all that follows from it.
+// slow makes a result slower by a factor, with all derived figures.
 func slow(r *result.Result, by float64) {
 	op := &r.Operations[0]
 	op.WindowS *= by
@@ -357,7 +358,7 @@ func badness(code int) int {
 	return 1
 }
 
-// eachCase tries a law in cases that are drawn from fixed seeds, on all CPUs.
+// eachCase tries a law in random cases with fixed seeds, on all CPUs.
 func eachCase(t *testing.T, kept bool, law func(m made) (broken string)) {
 	t.Helper()
 	var group sync.WaitGroup
@@ -422,7 +423,7 @@ func TestSwappedSidesDoNotBothPass(t *testing.T) {
 	eachCase(t, false, func(m made) string {
 		c := Make(m.Request)
 		beyond := slices.ContainsFunc(c.Metrics, func(x Metric) bool {
-			// On either side: worse by more than the bound, whatever is significant.
+			// Worse by more than the bound on either side, significant or not.
 			return x.Role != Shown && x.shift.N > 0 && math.Abs(x.shift.Estimate()) > x.bound(m.WorseBy)+x.allowance
 		})
 		if !beyond {
@@ -455,7 +456,7 @@ func TestOrderOfFilesChangesNothing(t *testing.T) {
 	})
 }
 
-// TestMadeRunsMeetAllVerdicts: laws that only ever meet one verdict would say nothing.
+// TestMadeRunsMeetAllVerdicts: laws that only ever met one verdict would prove nothing.
 func TestMadeRunsMeetAllVerdicts(t *testing.T) {
 	counts := map[int]int{}
 	for i := range 300 {

@@ -8,18 +8,18 @@ import (
 	"windtunnel/k6/internal/difference"
 )
 
-// leftOut are the runs that give a metric no sample. They may not make a pass: a pass must hold with them, too.
+// leftOut has the runs that give a metric no sample. A pass must hold with these runs too.
 type leftOut struct {
 	pairs                []pairOfRuns
-	unpairedA, unpairedB []table // of runs that did not take turns
-	withoutResult        int     // runs of B without numbers, that did not take turns
+	unpairedA, unpairedB []table // of runs without turns
+	withoutResult        int     // runs of B without turns and without figures
 }
 
-// pairOfRuns is a pair. The numbers of a run are nil if they cannot be read.
+// pairOfRuns is a pair of runs. A run's figures are nil if they cannot be read.
 type pairOfRuns struct {
 	a, b             *table
-	aFailed, bFailed bool // the side failed in its run
-	used             bool // both runs are
+	aFailed, bFailed bool // the side failed in this run
+	used             bool // both runs are used
 }
 
 func (c *Comparison) leftOut(q Request) leftOut {
@@ -51,7 +51,7 @@ func (c *Comparison) leftOut(q Request) leftOut {
 	return out
 }
 
-// lastPair is the number of the last pair that was made.
+// lastPair is the number of the last pair.
 func lastPair(q Request) int {
 	last := q.Made
 	for _, m := range append(slices.Clone(q.A), q.B...) {
@@ -60,7 +60,7 @@ func lastPair(q Request) int {
 	return last
 }
 
-// ofPair is the run of a pair, nil where it is not there.
+// ofPair returns the run of a pair, nil if it is missing.
 func ofPair(runs []Measured, pair int) *Measured {
 	i := slices.IndexFunc(runs, func(m Measured) bool { return m.Pair == pair })
 	if i < 0 {
@@ -77,7 +77,7 @@ func numbers(m *Measured) *table {
 	return &tabulate([]Measured{*m})[0]
 }
 
-// tables are all that have numbers.
+// tables returns all existing figures.
 func (l leftOut) tables() []table {
 	all := slices.Concat(l.unpairedA, l.unpairedB)
 	for _, p := range l.pairs {
@@ -90,15 +90,15 @@ func (l leftOut) tables() []table {
 	return all
 }
 
-// samples returns a metric's samples of the pairs that gave none: first of pairs in which B alone failed, then of the others. A pair
-// without figures counts as if B was far worse.
+// samples returns a metric's samples from the pairs that were left out: first from pairs in which only B failed, then
+// from the others. In a pair without figures, B counts as far worse.
 func (l leftOut) samples(m Metric, k key) (failed, doubtful []float64) {
 	far := difference.FarWorse(m.shares())
 	for _, p := range l.pairs {
 		v, has := m.sampleOf(k, p.a, p.b)
 		switch {
 		case p.used && has:
-		case p.aFailed: // the pair says nothing of how much worse B is
+		case p.aFailed: // a failed A does not show how much worse B is
 		case p.bFailed:
 			failed = append(failed, far)
 		case has:
@@ -110,7 +110,7 @@ func (l leftOut) samples(m Metric, k key) (failed, doubtful []float64) {
 	return failed, doubtful
 }
 
-// withoutValue has a value that is far worse for each left run of B that has none of the metric.
+// withoutValue returns a value that is far worse, once for each excluded run of B without the metric.
 func (l leftOut) withoutValue(m Metric, k key) []float64 {
 	missing := l.withoutResult + len(l.unpairedB) - len(valuesOf(l.unpairedB, k))
 	return slices.Repeat([]float64{difference.FarWorse(m.shares())}, missing)

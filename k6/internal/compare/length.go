@@ -10,18 +10,18 @@ import (
 	"windtunnel/k6/internal/difference"
 )
 
-// Length is how many pairs to make: a number of them, or with 0 until the comparison knows, of which none is begun after
-// Most.
+// Length is how many pairs to make: a fixed number, or, with 0, as many as the comparison needs to know. In the second
+// case no pair begins after Most.
 type Length struct {
 	Pairs int
 	Most  time.Duration
 }
 
-// spare is how many pairs beyond a fixed number are made in place of those that the machine disturbed.
+// spare is how many extra pairs replace disturbed ones, beyond a fixed number.
 func (l Length) spare() int { return max(2, l.Pairs/2) }
 
-// decided tells whether a scenario's comparison needs no more pairs, and takes the look that it has to; q.told is then what
-// it saw.
+// decided reports whether a scenario's comparison needs no more pairs. It takes a look if one is due, and sets q.lookText to
+// the result.
 func (q *Request) decided(length Length) bool {
 	if length.Pairs > 0 {
 		return q.whole() >= length.Pairs || len(q.A) >= length.Pairs+length.spare()
@@ -36,17 +36,17 @@ func (q *Request) decided(length Length) bool {
 	}
 	q.look()
 	c := Make(*q)
-	q.told = fmt.Sprintf("%s of %s: %s", plural(pairs, "pair"), q.Scenario, strings.Join(append([]string{c.Verdict}, c.Reasons[:min(1, len(c.Reasons))]...), ": "))
+	q.lookText = fmt.Sprintf("%s of %s: %s", plural(pairs, "pair"), q.Scenario, strings.Join(append([]string{c.Verdict}, c.Reasons[:min(1, len(c.Reasons))]...), ": "))
 	return pairs >= difference.MostPairs || c.Verdict == Fail || c.Verdict == Pass || c.Doubt == IsMissing
 }
 
-// hopeless tells that after as many pairs as decide a quiet comparison most runs of a side cannot be used.
+// hopeless reports whether most runs of a side are unusable after the number of pairs that decides a quiet comparison.
 func (q *Request) hopeless() bool {
 	n := len(q.A)
 	return n >= difference.Next(0) && 2*min(len(good(q.A)), len(good(q.B))) < n
 }
 
-// whole counts the pairs that the machine did not disturb.
+// whole counts the undisturbed pairs.
 func (q *Request) whole() int {
 	n := 0
 	for i := range min(len(q.A), len(q.B)) {
@@ -57,13 +57,13 @@ func (q *Request) whole() int {
 	return n
 }
 
-// look takes the next look: each spends its share of the errors, whether or not anything is found.
+// look takes the next look. Each look spends its share of the error probability, whether or not it decides.
 func (q *Request) look() {
 	q.Look.Number++
 	q.looked = q.whole()
 }
 
-// end takes the last look of a comparison that runs until it knows, at pairs that none has seen.
+// end takes the last look of a comparison that runs until it knows, if there are pairs after the previous look.
 func (q *Request) end(length Length) {
 	if length.Pairs == 0 && (q.Look.Number == 0 || q.whole() > q.looked) {
 		q.look()

@@ -20,8 +20,8 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// Load reads one side's runs from folders of runs and result files: those of the scenario
-// SYSTEM/NAME, or where it is "" of the only one that they hold. The error is one line.
+// Load reads one side's runs of a scenario, SYSTEM/NAME, from folders of runs and result files. With scenario "", they
+// must have only one scenario. The error is one line.
 func Load(paths []string, scenario string) ([]Measured, error) {
 	var all []Measured
 	var found []string
@@ -50,7 +50,8 @@ func Load(paths []string, scenario string) ([]Measured, error) {
 	return all, nil
 }
 
-// streamed is what the record of a run says, in its folder or beside a result file; nil where there is none.
+// streamed reads from a run's record whether it was streamed. The record is in the run's folder or beside the result
+// file. It returns nil without a record.
 func streamed(path string) *bool {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		path = filepath.Dir(path)
@@ -62,10 +63,10 @@ func streamed(path string) *bool {
 	return &record.Streamed
 }
 
-// pairFolder matches the names of the folders of runs in the folder of a comparison.
+// pairFolder matches the folder names of a comparison's runs.
 var pairFolder = regexp.MustCompile(`^pair(\d+)-[ab]$`)
 
-// PairByFolder joins the runs of a comparison's own folder by the names of their folders, so that a run that is not there is missed.
+// PairByFolder pairs the runs of a comparison by the names of their folders, so that a missing run is noticed.
 func PairByFolder(a, b []Measured) {
 	for _, runs := range [][]Measured{a, b} {
 		for i := range runs {
@@ -76,7 +77,7 @@ func PairByFolder(a, b []Measured) {
 	}
 }
 
-// Pair joins the runs of two sides by the order in which they ran, where both have as many.
+// Pair pairs the runs of two sides in the order in which they ran, if both sides have the same number of runs.
 func Pair(a, b []Measured) {
 	if len(a) != len(b) {
 		return
@@ -96,8 +97,8 @@ func start(m Measured) time.Time {
 	return m.Result.Run.Start
 }
 
-// OfComparison returns the folders of a comparison's runs, pairNN-a and pairNN-b, in their order;
-// none where dir is no folder of a comparison.
+// OfComparison returns the folders of a comparison's runs, pairNN-a and pairNN-b, in order; nil if dir is no folder of a
+// comparison.
 func OfComparison(dir string) (a, b []string) {
 	a, _ = filepath.Glob(filepath.Join(dir, "pair*-a"))
 	b, _ = filepath.Glob(filepath.Join(dir, "pair*-b"))
@@ -108,8 +109,7 @@ func OfComparison(dir string) (a, b []string) {
 	return slices.DeleteFunc(a, isFile), slices.DeleteFunc(b, isFile)
 }
 
-// OfSet returns the folders in dir that are those of comparisons, in the order in which they were begun;
-// none where dir is no folder of a set.
+// OfSet returns the folders of comparisons in dir, in the order in which they began; nil if dir is no folder of a set.
 func OfSet(dir string) []string {
 	entries, _ := os.ReadDir(dir)
 	type part struct {
@@ -137,7 +137,8 @@ func OfSet(dir string) []string {
 	return paths
 }
 
-// TakeSides takes over what the comparison in dir says of its sides, where it left a record: runs alone do not tell it.
+// TakeSides copies the descriptions of the sides from the record of the comparison in dir, if it has one: runs do not
+// have them.
 func (q *Request) TakeSides(dir string) {
 	data, err := os.ReadFile(filepath.Join(dir, FileName))
 	var c Comparison
@@ -149,8 +150,8 @@ func (q *Request) TakeSides(dir string) {
 	q.Made = max(len(c.A.Runs), len(c.B.Runs))
 }
 
-// LooksOf tells how often the comparison in dir looked at its pairs: what is judged anew with another gate has spent as
-// much. Where it left no record it may have looked as often as so many pairs allow.
+// LooksOf returns how many looks the comparison in dir took at its pairs: judging again with another gate spends the
+// same error probability. Without a record, it assumes the largest number of looks at this number of pairs.
 func LooksOf(dir string, pairs int) int {
 	data, err := os.ReadFile(filepath.Join(dir, FileName))
 	var c Comparison

@@ -29,7 +29,7 @@ func (c Comparison) Markdown() string {
 
 func (c Comparison) name() string { return c.System + "/" + c.Scenario }
 
-// write writes the verdict and the tables of metrics; heading is of what lies beneath.
+// write writes the verdict and the tables of metrics. heading is the level of the headings.
 func (c Comparison) write(b *strings.Builder, heading string) {
 	fmt.Fprintf(b, "%s.\n\n**Verdict: %s** — %s\n\n", markdown.Escape(c.Headline), mark(c.word())+c.secondaryOff(), markdown.Escape(cmp.Or(c.counts(), nothing)))
 	markdown.List(b, c.Reasons)
@@ -52,7 +52,7 @@ func (c Comparison) write(b *strings.Builder, heading string) {
 		markdown.Table(b, []string{"Kind", "A", "B", "p", "judgement"}, failures, func(column int) bool { return column >= 1 && column <= 3 })
 	}
 	if len(where)+len(c.answers) > 0 {
-		fmt.Fprintf(b, "%s Where the time went, and what else is only shown: it decides nothing\n\n", heading)
+		fmt.Fprintf(b, "%s Where the time went, and other figures that decide nothing\n\n", heading)
 		markdown.Table(b, head, where, lastIsText)
 		markdown.List(b, c.answers)
 	}
@@ -62,11 +62,11 @@ func (c Comparison) write(b *strings.Builder, heading string) {
 	}
 }
 
-// Which columns of a table hold numbers.
+// These functions say which columns of a table hold numbers.
 func noNumbers(int) bool         { return false }
 func lastIsText(column int) bool { return column >= 1 && column <= 5 }
 
-// notes are the comparison's, then those of its metrics.
+// notes returns the notes of the comparison, then those of its metrics.
 func (c Comparison) notes() []string {
 	notes := slices.Clone(c.Notes)
 	for _, m := range c.Metrics {
@@ -84,7 +84,7 @@ func (c Comparison) writeNotes(b *strings.Builder, heading string) {
 	}
 }
 
-// head of a table of metrics.
+// head is the header of a table of metrics.
 func (c Comparison) head() []string {
 	return []string{"Metric", "A", "B", "change", confidenceText(c.Confidence) + " % interval", "p", "judgement"}
 }
@@ -94,7 +94,7 @@ func (c Comparison) writeSame(b *strings.Builder, heading string) {
 	markdown.Table(b, []string{"Parameter", "Value"}, c.same(), noNumbers)
 }
 
-// word is the verdict, or that there was an interrupt.
+// word is the verdict, or a word for an interrupted comparison.
 func (c Comparison) word() string {
 	if c.Interrupted {
 		return "interrupted"
@@ -125,7 +125,7 @@ func (c Comparison) counts() string {
 	return strings.Join(parts, ", ")
 }
 
-// sides has a row for each thing in which A and B may differ.
+// sides returns a row for each property in which A and B may differ.
 func (c Comparison) sides() [][]string {
 	table := [][]string{}
 	add := func(name string, of func(Side) string) {
@@ -192,7 +192,7 @@ func (m Metric) difference() []string {
 	return []string{changeText(m.Change), interval(m.Change), p, m.says()}
 }
 
-// says is the judgement, and against the bound the outcome.
+// says is the judgement, with the outcome against the bound.
 func (m Metric) says() string {
 	switch {
 	case m.Outcome == "":
@@ -281,31 +281,31 @@ func percent(v float64, unit string) string {
 	return text + "%"
 }
 
-// legend says how the numbers are made.
+// legend explains how the numbers are computed.
 func (c Comparison) legend() []string {
-	change := "change: Hodges and Lehmann's estimate of the pairs' changes, with the exact interval of the signed-rank test, whose two-sided p it is"
+	change := "change: the Hodges-Lehmann estimate of the pairs' changes, with the exact interval of the signed-rank test; p is the two-sided p-value of that test"
 	switch {
 	case c.kept:
-		change = "change: the run against the mean of the kept ones, with the interval in which one more run of theirs would be (Student's, of the logarithms), wider by what the machine may have changed; p is of the same"
+		change = "change: the run against the mean of the kept runs, with the prediction interval for one more of those runs (Student's, of the logarithms), wider by the possible change of the machine; p is from the same distribution"
 	case !c.Interleaved:
-		change = "change: Hodges and Lehmann's estimate of all runs of B against all of A, with the exact interval of the rank-sum test, wider by what the machine may have changed; p is of that test"
+		change = "change: the Hodges-Lehmann estimate of all runs of B against all runs of A, with the exact interval of the rank-sum test, wider by the possible change of the machine; p is the p-value of that test"
 	}
 	looks := ""
 	if c.Looks > 0 {
-		looks = fmt.Sprintf("; this was look %d at the pairs, and the interval is as wide as repeated looks need", c.Looks)
+		looks = fmt.Sprintf("; this was look %d at the pairs, and the interval allows for repeated looks", c.Looks)
 	}
 	return []string{
 		"A, B: medians of the runs",
 		change + looks + "; pp: percentage points, for shares",
-		"better, worse: the interval leaves out 0, whatever the number of metrics; it decides nothing",
+		"better, worse: the interval excludes 0, without a correction for the number of metrics; this decides nothing",
 		fmt.Sprintf("within: the whole interval is less than %g %% worse (%g times the time, memory or CPU; of a rate 1/%g of it; of shares %g points); "+
 			"beyond: the estimate is worse than that, and significantly worse with all metrics counted; unclear: neither",
 			c.WorseByPercent, 1+c.WorseByPercent/100, 1+c.WorseByPercent/100, c.WorseByPercent*sharePoints),
-		"a pass takes each primary metric within, nothing beyond and no more failures than A's",
+		"a pass needs each primary metric within, no metric beyond, and no more failures than A",
 	}
 }
 
-// linkParameter is the words of the link, among the parameters.
+// linkParameter is the parameter with the link's words.
 const linkParameter = "link"
 
 func (c Comparison) same() [][]string {
@@ -333,7 +333,7 @@ func (c Comparison) same() [][]string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Parameters)) {
 		if name == linkParameter && c.Link != nil {
-			continue // its words have it
+			continue // the link's words include it
 		}
 		table = append(table, []string{strings.ReplaceAll(name, "_", " "), format.Any(c.Parameters[name])})
 	}

@@ -8,21 +8,21 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// measure is a number of an operation, or of a whole run.
+// measure is a figure of an operation, or of a whole run.
 type measure struct {
 	name, title, unit string
 	higher            bool // is better
 	of                func(result.Result, result.Operation) *float64
 }
 
-// key tells metrics of a comparison apart.
+// key identifies a metric within a comparison.
 type key struct{ operation, name string }
 
-// row is a metric of one result, not yet compared. value is nil where the result has none.
+// row is a metric of one result, before the comparison. value is nil if the result has no value.
 type row struct {
 	Metric
 	value *float64
-	quiet bool // that one side alone has it says nothing
+	quiet bool // a value on only one side is not reported
 }
 
 func (r row) key() key { return key{r.Operation, r.Name} }
@@ -59,7 +59,7 @@ var ofOperation = []measure{
 		return &share
 	}},
 	{measuredCPU, "CPU per operation", "us", false, func(r result.Result, op result.Operation) *float64 {
-		if op.CPU == nil || r.IsControl(op.Name) { // the system has no part in a control
+		if op.CPU == nil || r.IsControl(op.Name) { // a control does not involve the system
 			return nil
 		}
 		return op.CPU.SystemUSPerOperation
@@ -83,9 +83,9 @@ var ofOperation = []measure{
 
 const peakMemory = "peak_anon_bytes"
 
-// The CPU time per operation: of the measured parts of a probe, or of a whole run without such parts; and to the end of the quiet
-// period after the load, which has what a system does later. CPU outside of measured parts is shared out to the
-// operations in proportion to their measured CPU.
+// The CPU time per operation has two kinds. The first covers the measured parts of a probe, or the whole run without
+// such parts. The second lasts to the end of the quiet period after the load, and includes deferred work of the system.
+// CPU time outside measured parts is distributed to the operations in proportion to their measured CPU time.
 const (
 	measuredCPU = "cpu_us_per_operation"
 	wholeCPU    = "whole_cpu_us_per_operation"
@@ -101,7 +101,7 @@ func latency(name, title string, of func(result.Latency) *float64) measure {
 }
 
 var ofRun = []measure{
-	// Not of resident memory: how much of a program's text is resident is up to the page cache, not to the program.
+	// Own memory, not resident memory: the page cache decides how much of a program's text is resident.
 	{peakMemory, "total peak own memory", "bytes", false, ofTotal(func(p result.Process, _ result.Result) *float64 {
 		if p.PeakAnonBytes == nil {
 			return nil
@@ -131,7 +131,7 @@ var ofRun = []measure{
 	}},
 }
 
-// doneWithoutParts is the number of operations that succeeded through the system; 0 if each operation has its CPU time.
+// doneWithoutParts is the number of successful operations through the system; 0 if each operation has its own CPU time.
 func doneWithoutParts(r result.Result) float64 {
 	var done int64
 	for _, operation := range r.Operations {
@@ -145,7 +145,7 @@ func doneWithoutParts(r result.Result) float64 {
 	return float64(done)
 }
 
-// ofTotal is of all processes of the system under test together.
+// ofTotal sums a figure over all processes of the system under test.
 func ofTotal(of func(result.Process, result.Result) *float64) func(result.Result, result.Operation) *float64 {
 	return func(r result.Result, _ result.Operation) *float64 {
 		i := slices.IndexFunc(r.Processes, func(p result.Process) bool { return p.Role == "total" })
@@ -156,7 +156,7 @@ func ofTotal(of func(result.Process, result.Result) *float64) func(result.Result
 	}
 }
 
-// rows lists the metrics that a result can have: each operation's, then the run's.
+// rows lists the possible metrics of a result: of each operation, then of the run.
 func rows(r result.Result) []row {
 	all := make([]row, 0, len(r.Operations)*len(ofOperation)+len(ofRun))
 	add := func(op result.Operation, prefix string, control bool, measures []measure) {
@@ -164,10 +164,11 @@ func rows(r result.Result) []row {
 			role := Secondary
 			switch {
 			case control || m.name == "cpu_s" || m.name == "quiet_cpu_s" || m.name == "rate_per_s" && op.Loop == "open":
-				// What grows with the work that is done is no fault of who does more, and the rate of an open loop is its own.
+				// A figure that grows with the completed work is no fault of the faster side, and an open loop fixes its
+				// own rate.
 				role = Shown
 			case m.name == measuredCPU && r.CPU != nil:
-				role = Shown // a part of the whole
+				role = Shown // a part of another metric
 			}
 			all = append(all, row{value: m.of(r, op), Metric: Metric{Operation: op.Name, Title: prefix + m.title, Name: m.name,
 				Unit: m.unit, Better: direction(m.higher), Control: control, Role: role, Notes: []string{}}})
@@ -187,16 +188,16 @@ func direction(higher bool) string {
 	return "lower"
 }
 
-// table is a run's values by metric.
+// table has a run's values by metric.
 type table struct {
 	pair   int
 	result *result.Result
 	rows   []row
-	done   float64 // operations that succeeded, controls left out
+	done   float64 // successful operations without controls
 	values map[key]float64
 }
 
-// tabulate takes the values out of runs that have a result.
+// tabulate returns the values of the runs with a result.
 func tabulate(runs []Measured) []table {
 	var all []table
 	for _, m := range runs {

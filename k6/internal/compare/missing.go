@@ -14,12 +14,13 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// A comparison may pass only if each thing that it judges was measured on both sides. This file finds what was not.
+// A comparison may pass only if all judged parts were measured on both sides. This file finds the missing parts.
 
-// steadyChecks are validity checks that each run of a comparison makes or cannot make, as the machine and the scenario are the same.
+// steadyChecks are validity checks that either all or no runs of a comparison have, because machine and scenario are the
+// same.
 var steadyChecks = []string{"complete", "processes", "generator CPU", "neighbours"}
 
-// findMissing finds runs, checks and integrity that are missing, and figures that cannot be.
+// findMissing finds missing runs, checks and integrity, and impossible figures.
 func (c *Comparison) findMissing(q Request) {
 	if c.Interleaved && !q.Interrupted {
 		c.findMissingRuns(q)
@@ -37,7 +38,7 @@ func (c *Comparison) findMissing(q Request) {
 	}
 	for _, m := range q.B {
 		if how, _ := failing(m); m.Result == nil && how == "" && m.Outcome != run.LeftOut && m.Outcome != run.Interrupted {
-			found["no result, so that nobody knows whether B failed"] = append(found["no result, so that nobody knows whether B failed"], m.File)
+			found["no result, so it is unknown whether B failed"] = append(found["no result, so it is unknown whether B failed"], m.File)
 		}
 	}
 	for _, what := range slices.Sorted(maps.Keys(found)) {
@@ -45,7 +46,7 @@ func (c *Comparison) findMissing(q Request) {
 	}
 }
 
-// partsOfRuns are the names of the parts that any run of a comparison has: steady checks and integrity with a known answer, and
+// partsOfRuns names the parts that any run of a comparison has: steady checks, integrity with a known answer, and
 // operations.
 type partsOfRuns struct{ checks, integrity, operations map[string]bool }
 
@@ -78,7 +79,8 @@ func (c *Comparison) findMissingRuns(q Request) {
 	}
 }
 
-// missing are the parts that a run lacks, and its impossible figure. A run that its side broke off may lack what it likes: it failed.
+// missing returns the parts that a run lacks, and its impossible figure. A run that its side broke off counts as failed,
+// so it lacks nothing.
 func (p partsOfRuns) missing(m Measured) []string {
 	if failed(m) != "" && Unusable(m) != "" {
 		return nil
@@ -90,16 +92,16 @@ func (p partsOfRuns) missing(m Measured) []string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.integrity)) {
 		if p.integrity[name] && !slices.ContainsFunc(r.Integrity, func(i result.Integrity) bool { return i.Check == name && i.OK != nil }) {
-			all = append(all, "the integrity of "+name+" was not checked, which other runs have")
+			all = append(all, "the integrity of "+name+" was not checked, but other runs have this check")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.operations)) {
 		if _, there := r.Find(name); !there {
-			all = append(all, "the operation "+name+" is missing, which other runs have")
+			all = append(all, "the operation "+name+" is missing, but other runs have it")
 		}
 	}
 	if Unusable(m) != "" {
-		return all // its figures are not used
+		return all // the figures of this run are not used
 	}
 	if why := impossible(r); why != "" {
 		all = append(all, "an impossible figure: "+why)
@@ -107,24 +109,24 @@ func (p partsOfRuns) missing(m Measured) []string {
 	return all
 }
 
-// missingChecks are the steady checks that a run does not have. A run that is left out has a check that says why.
+// missingChecks returns the steady checks that a run lacks. A run that is left out has a check with the reason.
 func (p partsOfRuns) missingChecks(r result.Result) []string {
 	known := func(name string) bool {
 		return slices.ContainsFunc(r.Validity, func(v result.Validity) bool { return v.OK != nil && (name == "" || v.Check == name) })
 	}
 	if !known("") {
-		return []string{"no validity check was made: nothing says whether its figures can be believed"}
+		return []string{"no validity check ran, so its figures cannot be trusted"}
 	}
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(p.checks)) {
 		if !known(name) {
-			all = append(all, "the check of "+name+" is missing, which other runs have")
+			all = append(all, "the check of "+name+" is missing, but other runs have it")
 		}
 	}
 	return all
 }
 
-// findMissingValues finds the used runs that lack a judged metric which others have.
+// findMissingValues finds used runs without a judged metric that other runs have.
 func (c *Comparison) findMissingValues(r row, a, b []Measured, valuesA, valuesB []table) {
 	if r.Role == Shown || r.Control {
 		return
@@ -149,19 +151,20 @@ func (c *Comparison) findMissingValues(r row, a, b []Measured, valuesA, valuesB 
 	}
 	c.missing = append(c.missing, fmt.Sprintf("%s was not measured in %s%s", r.Title, files(without), tooFewFor(r, a, b)))
 	if counts[0] == len(a) && counts[1] == 0 && neverSucceeded(b, r.Operation) {
-		c.lost = append(c.lost, fmt.Sprintf("B has no %s, as no operation succeeded; all runs of A have it", r.Title))
+		c.lost = append(c.lost, fmt.Sprintf("B has no %s, because no operation succeeded; all runs of A have it", r.Title))
 	}
 }
 
-// latenessHides reports whether the generator's lateness is more than half of a percentile of a run, so that the result does not show it
-// (k6/internal/judge says so in its check).
+// latenessHides reports whether the generator's lateness is more than half of a percentile of a run, so that the result
+// hides the percentile (k6/internal/judge has the check).
 func latenessHides(r result.Result, operation, percentile string) bool {
 	return slices.ContainsFunc(r.Validity, func(v result.Validity) bool {
 		return v.Check == "generator lateness: "+operation && strings.Contains(v.Detail, "not shown") && strings.Contains(v.Detail, strings.ToUpper(percentile))
 	})
 }
 
-// hideByLateness shows a secondary percentile only, if the generator's lateness hides it in any run: no number of pairs would judge it.
+// hideByLateness only shows a secondary percentile if the generator's lateness hides it in any run: no number of pairs
+// could judge it.
 func hideByLateness(r *row, runs []Measured) {
 	hidden := 0
 	for _, m := range runs {
@@ -176,7 +179,7 @@ func hideByLateness(r *row, runs []Measured) {
 	r.Notes = append(r.Notes, fmt.Sprintf("not judged: the generator's lateness hides it in %s", plural(hidden, "run")))
 }
 
-// askedNothing reports whether an operation was not asked for in a run, as chance may have it of the rare ones of a mix.
+// askedNothing reports whether a run never attempted an operation; by chance this happens to rare operations of a mix.
 func askedNothing(r result.Result, operation string) bool {
 	op, there := r.Find(operation)
 	return there && op.Requests == 0 && op.Success == 0 && len(op.Errors) == 0 &&
@@ -185,7 +188,8 @@ func askedNothing(r result.Result, operation string) bool {
 		})
 }
 
-// neverSucceeded reports whether an operation, or with "" each operation, was asked for in each of the runs and never succeeded.
+// neverSucceeded reports whether an operation (or with "" every operation) was attempted in each run and never
+// succeeded.
 func neverSucceeded(runs []Measured, operation string) bool {
 	return !slices.ContainsFunc(runs, func(m Measured) bool {
 		asked, succeeded := int64(0), int64(0)
@@ -198,7 +202,7 @@ func neverSucceeded(runs []Measured, operation string) bool {
 	})
 }
 
-// tooFewFor says how many samples the run with the fewest has, if it is a percentile that is missing.
+// tooFewFor says, for a missing percentile, how many samples the run with the fewest samples has.
 func tooFewFor(r row, a, b []Measured) string {
 	if !strings.HasPrefix(r.Name, "p") || r.Unit != "ms" {
 		return ""
@@ -216,7 +220,8 @@ func tooFewFor(r row, a, b []Measured) string {
 	return fmt.Sprintf(" (the fewest samples of a run are %s; TIMES makes more)", format.Count(least))
 }
 
-// findMissingPrimary reports a comparison without a metric of speed, or without CPU time of a system that the bench started.
+// findMissingPrimary reports a comparison without a metric of speed, or without CPU time of a system that the bench
+// started.
 func (c *Comparison) findMissingPrimary(all []row, runs []Measured) {
 	var speed, cpu bool
 	for _, m := range c.Metrics {
@@ -232,7 +237,7 @@ func (c *Comparison) findMissingPrimary(all []row, runs []Measured) {
 	}
 }
 
-// findMute finds the judged metrics whose pairs are too few for them to fail.
+// findMute finds the judged metrics that cannot fail because there are too few pairs.
 func (c *Comparison) findMute(asked []difference.Metric, look difference.Look) {
 	tests, mute, pairs := map[difference.Role]int{}, map[difference.Role]int{}, 0
 	for _, m := range asked {
@@ -255,12 +260,12 @@ func (c *Comparison) findMute(asked []difference.Metric, look difference.Look) {
 			need := look.FewestToBreak(role.Role, tests[role.Role])
 			takes = fmt.Sprintf(": it takes %d%s", need, c.minutesFor(need))
 		}
-		c.mute = append(c.mute, fmt.Sprintf("with %s %d %s %s could not have failed, however much worse%s%s", plural(pairs, "pair"), n, role.word,
+		c.mute = append(c.mute, fmt.Sprintf("with %s %d %s %s could not have failed, however much worse B was%s%s", plural(pairs, "pair"), n, role.word,
 			pluralNoun(n, "metric"), takes, role.more))
 	}
 }
 
-// minutesFor estimates the time of a number of pairs from the pairs that were made.
+// minutesFor estimates the time for a number of pairs from the pairs made so far.
 func (c *Comparison) minutesFor(pairs int) string {
 	made := min(len(c.A.Runs), len(c.B.Runs))
 	if made == 0 || c.DurationS <= 0 {
@@ -269,7 +274,7 @@ func (c *Comparison) minutesFor(pairs int) string {
 	return fmt.Sprintf(", about %s in all", format.Seconds(c.DurationS/float64(made)*float64(pairs)))
 }
 
-// files are the names of runs in a line: the first ones, and how many more.
+// files names the first runs in one line, and counts the others.
 func files(names []string) string {
 	const most = 3
 	if len(names) <= most {

@@ -18,7 +18,7 @@ func each(runs []Measured, edit func(i int, m *Measured)) {
 	}
 }
 
-// corruptsAll is a run in which each payload came back wrong.
+// corruptsAll is a run in which each payload came back corrupted.
 func corruptsAll(_ int, m *Measured) {
 	no := false
 	m.Outcome = "fail"
@@ -48,7 +48,7 @@ func many(q Request, operations int) Request {
 	return q
 }
 
-// byABaseline judges the first run of B by the runs of A, as runs that were kept.
+// byABaseline judges the first run of B by the runs of A, as kept runs.
 func byABaseline(q Request) Request {
 	q.B, q.Kept, q.Planned, q.WorseBy = q.B[:1], true, 0, 30
 	for _, runs := range [][]Measured{q.A, q.B} {
@@ -59,14 +59,14 @@ func byABaseline(q Request) Request {
 	return q
 }
 
-// TestEvidenceThatWasLost has a comparison for each way in which evidence got lost on its way to the verdict.
+// TestEvidenceThatWasLost has a comparison for each way in which evidence can be lost on its way to the verdict.
 func TestEvidenceThatWasLost(t *testing.T) {
 	equal := func(n int) Request { return pairsOf(n, noise(41), noise(42)) }
 	for name, c := range map[string]struct {
 		make func() Request
 		code int
 		says string // in a reason
-		kind string // of the doubt
+		kind string // kind of the doubt
 	}{
 		"B corrupts every payload": {func() Request { q := equal(12); each(q.B, corruptsAll); return q },
 			exitcode.Fail, "had an operation without any success in 12 of 12 runs", ""},
@@ -130,7 +130,7 @@ func TestEvidenceThatWasLost(t *testing.T) {
 			q := equal(9)
 			each(q.B, func(_ int, m *Measured) { m.Result.Processes[0].PeakAnonBytes = new(int64(98 * 50 << 20)) })
 			return q
-		}, exitcode.Inconclusive, "secondary metrics could not have failed, however much worse: it takes 11, about 22.0 s in all; SECONDARY=off", TooLittleTime},
+		}, exitcode.Inconclusive, "secondary metrics could not have failed, however much worse B was: it takes 11, about 22.0 s in all; SECONDARY=off", TooLittleTime},
 		"a P99 of three times with 10 pairs": {func() Request {
 			q := equal(10)
 			each(q.B, func(_ int, m *Measured) {
@@ -143,7 +143,7 @@ func TestEvidenceThatWasLost(t *testing.T) {
 			q := many(equal(12), 24)
 			each(q.B, func(_ int, m *Measured) { m.Result.Operations[7] = operation("op7", 1.3*noise(9)(0)) })
 			return q
-		}, exitcode.Inconclusive, "145 secondary metrics could not have failed, however much worse: it takes 15", TooLittleTime},
+		}, exitcode.Inconclusive, "145 secondary metrics could not have failed, however much worse B was: it takes 15", TooLittleTime},
 		"primary metrics alone": {func() Request { q := equal(10); q.SecondaryOff = true; return q }, exitcode.Pass, "", ""},
 		"CPU that B spends later": {func() Request {
 			q := equal(12)
@@ -156,12 +156,12 @@ func TestEvidenceThatWasLost(t *testing.T) {
 			return q
 		}, exitcode.Fail, "CPU per operation is worse by more than 10 %: +14", ""},
 		"no validity": {func() Request { q := equal(12); q.B[2].Result.Validity = nil; return q },
-			exitcode.Inconclusive, "b3: no validity check was made", IsMissing},
+			exitcode.Inconclusive, "b3: no validity check ran", IsMissing},
 		"a validity that knows nothing": {func() Request {
 			q := equal(12)
 			each(q.B, func(_ int, m *Measured) { m.Result.Validity = []result.Validity{{Check: "complete"}} })
 			return q
-		}, exitcode.Inconclusive, "no validity check was made", IsMissing},
+		}, exitcode.Inconclusive, "no validity check ran", IsMissing},
 		"a pair is not there": {func() Request { q := equal(13); q.Planned, q.Made = 0, 13; q.A, q.B = q.A[:12], q.B[:12]; return q },
 			exitcode.Inconclusive, "there is no run of B in pair 13", IsMissing},
 		"a run is not there": {func() Request { q := equal(13); q.B = append(q.B[:5:5], q.B[6:]...); return q },

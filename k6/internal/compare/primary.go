@@ -10,31 +10,33 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// The names of the primary metrics that are made of several operations' own.
+// The names of the primary metrics that combine a metric of several operations.
 const (
 	meanSpeed = "speed_mean"
 	meanCPU   = "cpu_mean"
 )
 
-// part is one operation's metric that a primary metric is made of.
+// part is one operation's metric in a combined primary metric.
 type part struct {
 	key
 	title string
 }
 
-// primaryKind is a kind of metric, of the operations that have it, in the order of choice.
+// primaryKind is a candidate for the primary metric: a kind of metric, over the operations that have it. Candidates are
+// tried in order.
 type primaryKind struct {
-	name, title string // of the metric, of the mean
-	open        bool   // of an open loop, whose rate is given
+	name, title string // of the metric, and of the mean
+	open        bool   // for an open loop, whose rate is fixed
 }
 
 var speeds = []primaryKind{
 	{"mbit_per_s", "throughput", false}, {"rate_per_s", "rate", false}, {"p50", "P50", true},
 }
 
-// markPrimary gives the few metrics that must be within the bound their role: how fast it is, by what the scenario names, else
-// by its throughput, its rate or in an open loop its P50; and the CPU time per operation. Of several operations it is their geometric mean, a row of its own,
-// whose value each run of a side has that has all its parts. cpu is the kind of CPU time.
+// markPrimary marks the few metrics that must be within the bound. The first is speed: the metric that the scenario
+// declares, else throughput, else rate, or P50 in an open loop. The second is the CPU time per operation. For several
+// operations the primary metric is their geometric mean, in a separate row; a run has a value if it has all parts. cpu
+// is the kind of CPU time.
 func markPrimary(all []row, cpu string, tables ...[]table) []row {
 	runs := slices.Concat(tables...)
 	parts, kind := declared(runs)
@@ -51,7 +53,7 @@ func markPrimary(all []row, cpu string, tables ...[]table) []row {
 	return asPrimary(all, []part{{key: key{"", cpu}}}, Metric{}, tables)
 }
 
-// declared are the parts that the scenario itself names.
+// declared returns the parts that the scenario declares.
 func declared(runs []table) ([]part, primaryKind) {
 	for _, kind := range speeds {
 		if parts := partsOf(runs, kind, func(op result.Operation, _ bool) bool { return op.Primary == kind.name }); len(parts) > 0 {
@@ -61,8 +63,8 @@ func declared(runs []table) ([]part, primaryKind) {
 	return nil, primaryKind{}
 }
 
-// partsOf lists the metrics of a kind in the runs of both sides, of the operations that are wanted and no controls. wanted also
-// learns whether the run has a value.
+// partsOf lists the metrics of a kind in the runs of both sides, for the wanted operations without controls. The
+// argument has of wanted says whether the run has a value.
 func partsOf(runs []table, kind primaryKind, wanted func(op result.Operation, has bool) bool) []part {
 	var parts []part
 	for _, run := range runs {
@@ -79,7 +81,7 @@ func partsOf(runs []table, kind primaryKind, wanted func(op result.Operation, ha
 	return parts
 }
 
-// asPrimary marks the one part, or adds their geometric mean to the rows and its values to the tables.
+// asPrimary marks the single part, or adds the geometric mean to the rows and its values to the tables.
 func asPrimary(all []row, parts []part, mean Metric, tables [][]table) []row {
 	first := slices.IndexFunc(all, func(r row) bool { return r.key() == parts[0].key })
 	if first < 0 {
@@ -101,7 +103,7 @@ func asPrimary(all []row, parts []part, mean Metric, tables [][]table) []row {
 	return append([]row{{Metric: mean}}, all...)
 }
 
-// geometricMean is 0 where a part is; it tells false where a part is missing.
+// geometricMean is 0 if any part is 0; it returns false if a part is missing.
 func (t table) geometricMean(parts []part) (float64, bool) {
 	sum := 0.0
 	for _, p := range parts {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// ReadAll reads the comparisons that were written into a folder: the one, or of several scenarios each in a folder below. There
-// may be none; the error names the file.
+// ReadAll reads the comparisons in a folder: a single one in the folder, or one in each subfolder. There may be none;
+// the error names the file.
 func ReadAll(dir string) ([]Comparison, error) {
 	var all []Comparison
 	for _, pattern := range []string{FileName, "*/" + FileName} {
@@ -39,5 +39,5 @@ func ReadAll(dir string) ([]Comparison, error) {
 
 var special = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
 
-// globbed is a path for a pattern, in which it stands for itself.
+// globbed escapes a path for use in a pattern.
 func globbed(path string) string { return special.Replace(path) }

@@ -10,8 +10,8 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// repeated says which run is there more than once, in one line; "" where each is there once. A run that was copied is one piece of
-// evidence: pairs are only evidence if they are independent.
+// repeated names in one line a run that appears more than once; "" if all differ. Pairs are evidence only if they are
+// independent, so a copied run must not count twice.
 func repeated(a, b []Measured) string {
 	type place struct{ side, file string }
 	ids, digests := map[string]place{}, map[[sha256.Size]byte]place{}
@@ -41,7 +41,8 @@ func repeated(a, b []Measured) string {
 	return ""
 }
 
-// digestOf is SHA-256 of what a run measured; it tells false of a run without latencies, whose counts may be equal by chance.
+// digestOf is the SHA-256 of a run's measurements; it returns false for a run without latencies, whose counts may be
+// equal by chance.
 func digestOf(r result.Result) (digest [sha256.Size]byte, measured bool) {
 	for _, op := range r.Operations {
 		measured = measured || op.LatencyMS != nil

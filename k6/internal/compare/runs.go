@@ -13,7 +13,7 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// The ways in which a side fails in a run.
+// The kinds of failure of a side in a run.
 const (
 	notStarted = "did not start"
 	notSetUp   = "failed its set-up"
@@ -26,14 +26,16 @@ const (
 	noSuccess  = "had an operation without any success"
 )
 
-// ofSide are the validity checks that speak of the side, and what they say; all others are of the machine or of us.
+// ofSide maps the validity checks about the side to the kind of failure; all other checks are about the machine or the
+// generator.
 var ofSide = map[string]string{"processes": ended, "target": silent, "complete": cut, "rounds": cut, "probes": cut, "dropped iterations": overrun}
 
-// samplesCheck begins the names of checks that count samples. Too few samples are no fault of the machine: their figures are missing.
+// samplesCheck is the prefix of the checks that count samples. Too few samples are no fault of the machine: their
+// figures are missing.
 const samplesCheck = "samples: "
 
-// Unusable says why a run's numbers are not used, "" where they are. A run that crossed a threshold
-// is measured as well as any: leaving it out would hide the slow ones.
+// Unusable says why a run's figures are not used, "" if they are used. A run that crossed a threshold is used: excluding
+// it would hide slow runs.
 func Unusable(m Measured) string {
 	why := strings.Join(m.Reasons, "; ")
 	check := fault(m)
@@ -55,7 +57,7 @@ func failedChecks(m Measured) []result.Validity {
 	return slices.DeleteFunc(slices.Clone(m.Result.Validity), func(check result.Validity) bool { return check.OK == nil || *check.OK })
 }
 
-// fault is the first validity check that failed, apart from too few samples; one without a name where none did.
+// fault is the first failed validity check, except too few samples; its name is empty if no check failed.
 func fault(m Measured) result.Validity {
 	for _, check := range failedChecks(m) {
 		if !strings.HasPrefix(check.Check, samplesCheck) {
@@ -69,7 +71,7 @@ func tooFewSamples(m Measured) bool {
 	return slices.ContainsFunc(failedChecks(m), func(check result.Validity) bool { return strings.HasPrefix(check.Check, samplesCheck) })
 }
 
-// spoilt reports whether the machine or the meter was at fault in a run, whatever else was.
+// spoilt reports whether the machine or the generator was at fault in a run, among other faults.
 func spoilt(m Measured) bool {
 	return slices.ContainsFunc(failedChecks(m), func(check result.Validity) bool {
 		return ofSide[check.Check] == "" && !strings.HasPrefix(check.Check, samplesCheck)
@@ -80,8 +82,8 @@ func good(runs []Measured) []Measured {
 	return slices.DeleteFunc(slices.Clone(runs), func(m Measured) bool { return Unusable(m) != "" })
 }
 
-// failing says in what way a run's side failed in it, "" where it did not: the first of these ways. Excused: the machine or the
-// meter may have caused the failure, as its errors are of kinds that a busy machine can cause.
+// failing returns the first kind of failure of a run's side, "" if the side did not fail. excused says that the machine
+// or the generator may have caused the failure: a busy machine can cause these kinds of errors.
 func failing(m Measured) (how string, excused bool) {
 	switch {
 	case m.Outcome == run.LeftOut || m.Outcome == run.Interrupted || m.Cause == run.OfBench:
@@ -112,7 +114,7 @@ func failing(m Measured) (how string, excused bool) {
 	return how, excused && how != ""
 }
 
-// failed is the way in which a side failed in a run, "" where it did not or where the failure is excused.
+// failed is the kind of failure of a run's side, "" if the side did not fail or the failure is excused.
 func failed(m Measured) string {
 	if how, excused := failing(m); !excused {
 		return how
@@ -120,8 +122,8 @@ func failed(m Measured) string {
 	return ""
 }
 
-// evidentErrors are the kinds of errors of a run that no busy machine and no meter causes: evidence against its side. A kind that a
-// control met too is not the side's.
+// evidentErrors are the run's kinds of errors that neither a busy machine nor the generator causes: they are evidence
+// against the side. A kind that a control also met is no error of the side.
 func evidentErrors(m Measured) []string {
 	of := kindsOf(m, func(r *result.Result, op result.Operation) bool { return !r.IsControl(op.Name) })
 	control := controlErrors(m)
@@ -134,7 +136,7 @@ func controlErrors(m Measured) []string {
 	return kindsOf(m, func(r *result.Result, op result.Operation) bool { return r.IsControl(op.Name) })
 }
 
-// kindsOf are the kinds of errors that some operations of a run met.
+// kindsOf returns the kinds of errors of the wanted operations of a run.
 func kindsOf(m Measured, wanted func(*result.Result, result.Operation) bool) []string {
 	if m.Result == nil {
 		return nil
@@ -150,5 +152,5 @@ func kindsOf(m Measured, wanted func(*result.Result, result.Operation) bool) []s
 	return slices.Sorted(maps.Keys(found))
 }
 
-// disturbed reports whether a run says nothing of its side, as the machine or the measurement itself was at fault.
+// disturbed reports whether a run is no evidence about its side, because the machine or the measurement was at fault.
 func disturbed(m Measured) bool { return failed(m) == "" && Unusable(m) != "" }

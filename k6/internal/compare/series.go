@@ -19,7 +19,7 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// order tells which side a pair's first and second run are of.
+// order returns the sides of a pair's first and second run.
 func order(pair int, lot uint64) [2]int {
 	if difference.FirstIsB(pair, lot) {
 		return [2]int{1, 0}
@@ -27,14 +27,14 @@ func order(pair int, lot uint64) [2]int {
 	return [2]int{0, 1}
 }
 
-// sideNames are for people and folders.
+// sideNames are the names in messages and folders.
 var sideNames = [2]string{"a", "b"}
 
-// Measure runs scenarios, a list with commas, in pairs on two sides into results/RUN/pairNN-a and -b,
-// where there are several into results/RUN/SYSTEM-NAME/pairNN-a and -b: in each turn all on one testbed,
-// then all on the other. A scenario that has as many pairs as it takes is left out of the next turns. It returns a request for
-// each, made of the one that says what is common, with what came of it. Where it cannot begin, or a side cannot be set up at
-// its first run, it says why and returns a code other than exitcode.Pass.
+// Measure runs scenarios, a list with commas, in pairs on two sides. The folders are results/RUN/pairNN-a and -b, or
+// results/RUN/SYSTEM-NAME/pairNN-a and -b for several scenarios. Each turn runs all scenarios on one testbed, then all
+// on the other. A scenario that has enough pairs is left out of later turns. Measure returns a request for each
+// scenario: a copy of common with the scenario's runs. If it cannot begin, or the first set-up of a side fails, it
+// prints why and returns a code other than exitcode.Pass.
 func Measure(o bench.Options, scenarios string, length Length, common Request) (dir string, all []Request, code int) {
 	session, code := bench.Begin(o, List(scenarios), []string{common.SpecA, common.SpecB})
 	if code != exitcode.Pass {
@@ -44,7 +44,7 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 	common.ContentsA, common.ContentsB = session.Contents[0].Contents, session.Contents[1].Contents
 	all = requests(common, session, length)
 	session.Say("comparison %s: %s, %s, %s: A %s, B %s", filepath.Base(session.Dir), names(all), o.Profile, length,
-		told(common.SpecA, common.BuildA, common.ContentsA), told(common.SpecB, common.BuildB, common.ContentsB))
+		describeSide(common.SpecA, common.BuildA, common.ContentsA), describeSide(common.SpecB, common.BuildB, common.ContentsB))
 	begun := time.Now()
 	lot := difference.Lot(filepath.Base(session.Dir))
 	open := make([]bool, len(all))
@@ -53,7 +53,7 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 	}
 	for pair := 1; slices.Contains(open, true); pair++ {
 		if length.Pairs == 0 && time.Since(begun) >= length.Most {
-			session.Say("the time is over: no pair is begun after %s", length.Most)
+			session.Say("the time is up: no pair begins after %s", length.Most)
 			break
 		}
 		for _, side := range order(pair, lot) {
@@ -73,7 +73,7 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 			before := all[i].Look.Number
 			open[i] = !all[i].decided(length)
 			if open[i] && all[i].Look.Number > before {
-				session.Say("%s", all[i].told)
+				session.Say("%s", all[i].lookText)
 			}
 		}
 	}
@@ -90,8 +90,8 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 	return session.Dir, all, exitcode.Pass
 }
 
-// told is what a side is, in a line.
-func told(spec string, build *builds.Build, runs contents.Contents) string {
+// describeSide describes a side in one line.
+func describeSide(spec string, build *builds.Build, runs contents.Contents) string {
 	if build != nil {
 		spec = build.String() + " by " + spec
 	}
@@ -101,7 +101,7 @@ func told(spec string, build *builds.Build, runs contents.Contents) string {
 	return spec
 }
 
-// String is such as `10 pairs`.
+// String returns text such as `10 pairs`.
 func (l Length) String() string {
 	if l.Pairs > 0 {
 		return plural(l.Pairs, "pair")
@@ -116,11 +116,10 @@ func interrupted(all []Request) []Request {
 	return all
 }
 
-// restPairs are those of a series, the first ones, that watch the systems at rest: what they do there hardly differs from one
-// start to the next.
+// restPairs is how many pairs, from the first on, sample the idle systems: idle figures hardly differ between starts.
 const restPairs = 6
 
-// measure runs the scenario once on a side. It tells false where the next runs would fail as this one did.
+// measure runs the scenario once on a side. It returns false if the next runs would fail in the same way.
 func (q *Request) measure(session *bench.Session, scenario plan.Scenario, side, pair int) bool {
 	name := fmt.Sprintf("pair%02d-%s", pair, sideNames[side])
 	folder := filepath.Join(q.Folder, name)
@@ -139,11 +138,11 @@ func (q *Request) measure(session *bench.Session, scenario plan.Scenario, side, 
 		return true
 	}
 	session.Warn("%s: %s", folder, entry.Message)
-	// What fails at its first run, or with the sidecar, fails at every next.
+	// A side that fails at its first run, or because of the sidecar, fails in every later run.
 	return len(*runs) > 1 && session.Alive()
 }
 
-// requests are those of a session's scenarios, without runs.
+// requests returns a request without runs for each of a session's scenarios.
 func requests(common Request, session *bench.Session, length Length) []Request {
 	var all []Request
 	for _, scenario := range session.Scenarios {
@@ -178,7 +177,7 @@ func List(text string) []string {
 	return items
 }
 
-// measured is what came of a run in a folder of dir.
+// measured returns the outcome of a run in a subfolder of dir.
 func measured(dir, folder string, pair int, entry run.Scenario) Measured {
 	m := Measured{Scenario: entry.Name(), File: folder, Outcome: entry.Outcome, Cause: entry.Cause, Pair: pair}
 	if entry.Message != "" {

@@ -18,13 +18,13 @@ import (
 // Set is the comparisons of several scenarios of the same two sides.
 type Set struct{ Parts []Part }
 
-// Part is one of a set's comparisons and the folder of its files below the set's own.
+// Part is one comparison of a set, and the subfolder of its files.
 type Part struct {
 	Folder string
 	Comparison
 }
 
-// MakeSet compares runs of several scenarios, none of which Refusal refuses.
+// MakeSet compares runs of several scenarios that Refusal accepts.
 func MakeSet(all []Request) Set {
 	var s Set
 	for _, q := range all {
@@ -33,7 +33,7 @@ func MakeSet(all []Request) Set {
 	return s
 }
 
-// Comparisons are those of all parts.
+// Comparisons returns the comparisons of all parts.
 func (s Set) Comparisons() []Comparison {
 	var all []Comparison
 	for _, p := range s.Parts {
@@ -42,7 +42,7 @@ func (s Set) Comparisons() []Comparison {
 	return all
 }
 
-// ExitCode is the worst of the comparisons'.
+// ExitCode is the worst exit code of the comparisons.
 func (s Set) ExitCode() int {
 	var codes []int
 	for _, p := range s.Parts {
@@ -51,7 +51,7 @@ func (s Set) ExitCode() int {
 	return exitcode.Worst(codes...)
 }
 
-// Write writes each comparison into its folder below dir, and one page of all into dir.
+// Write writes each comparison into its subfolder of dir, and one page about all into dir.
 func (s Set) Write(dir string) error {
 	for _, p := range s.Parts {
 		folder := filepath.Join(dir, p.Folder)
@@ -65,8 +65,8 @@ func (s Set) Write(dir string) error {
 	return run.WriteFile(filepath.Join(dir, PageName), []byte(s.Markdown()))
 }
 
-// Markdown is the page: the verdict and the reference document's table of changes, a line for each scenario, then the
-// details of each.
+// Markdown is the page: the verdict, the reference document's table of changes with a line for each scenario, then the
+// details of each scenario.
 func (s Set) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# B against A: %s\n\n", markdown.Escape(s.name()))
@@ -107,13 +107,13 @@ func (s Set) passed() string {
 	return fmt.Sprintf("%d of %d scenarios pass", passed, len(s.Parts))
 }
 
-// head of the table of changes. Each scenario has an interval of its own confidence.
+// head is the header of the table of changes. The confidence may differ between scenarios.
 func (s Set) head() []string {
 	a, b := s.Parts[0].label("A"), s.Parts[0].label("B")
 	return []string{"Metric", "Baseline (" + a + ")", "Candidate (" + b + ")", "Improvement", "interval", "p", "judgement"}
 }
 
-// scenarios has a row for each.
+// scenarios returns a row for each scenario.
 func (s Set) scenarios() [][]string {
 	var rows [][]string
 	for _, p := range s.Parts {
@@ -122,7 +122,7 @@ func (s Set) scenarios() [][]string {
 	return rows
 }
 
-// combined are the metrics of the reference document's table, and what it calls them.
+// combined are the metrics of the reference document's table, with their names there.
 var combined = []struct{ name, title, as string }{
 	{"rate_per_s", "rate", "RPS"},
 	{"mbit_per_s", "throughput", "Mbit/s"},
@@ -131,8 +131,8 @@ var combined = []struct{ name, title, as string }{
 	{"success", "success", "success rate"},
 }
 
-// changes has a row for each of these metrics of each operation, the operations of a metric one below the
-// other. Operations of one title are told apart by their scenario.
+// changes returns a row for each of these metrics and each operation, grouped by metric. Operations with the same title
+// are distinguished by their scenario.
 func (s Set) changes() [][]string {
 	var rows [][]string
 	for _, kind := range combined {
@@ -160,7 +160,7 @@ func (s Set) changes() [][]string {
 	return rows
 }
 
-// plain is a median with its unit, where the metric's name does not tell it.
+// plain is a median, with its unit unless the metric's name has it.
 func (m Metric) plain(s Summary) string {
 	if m.Unit == "ms" {
 		return write(s.Median, m.Unit) + " ms"
@@ -168,7 +168,7 @@ func (m Metric) plain(s Summary) string {
 	return write(s.Median, m.Unit)
 }
 
-// legend says how the numbers are made.
+// legend explains how the numbers are computed.
 func (s Set) legend() []string {
 	lines := []string{"Improvement: the change from the baseline to the candidate: of a rate, more is better, of a latency, less; " +
 		"a success rate changes in percentage points"}

@@ -11,7 +11,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// ofUsers makes pairs of a scenario of the panel whose one operation is slower by factors, without a control.
+// ofUsers makes pairs of a panel's scenario with one operation, which is slower by factors, without a control.
 func ofUsers(scenario string, a, b func(int) float64) Request {
 	q := pairsOf(12, a, b)
 	q.Scenario, q.Folder = "panel/"+scenario, "panel-"+scenario
@@ -55,8 +55,8 @@ func TestSetTakesTheWorst(t *testing.T) {
 	}
 }
 
-// TestSetReadsAsTheDocument has the signs of the reference document: a rate that grows by half is +50 %, a
-// latency that shrinks by a third -33 %, and both are better.
+// TestSetReadsAsTheDocument uses the signs of the reference document: a rate that grows by half is +50 %, a latency that
+// shrinks by a third is -33 %, and both are better.
 func TestSetReadsAsTheDocument(t *testing.T) {
 	one := func(int) float64 { return 1 }
 	s := MakeSet([]Request{ofUsers("create", one, times(2.0/3, one)), ofUsers("enable", one, times(1.5, one))})
@@ -97,10 +97,11 @@ func TestSidesWithoutASpec(t *testing.T) {
 	}
 }
 
-// TestJudgedAnewAsOftenAsLookedAt: another gate on the same pairs has no errors left that the looks at them have spent.
+// TestJudgedAnewAsOftenAsLookedAt: another gate on the same pairs must not spend the error probability of earlier looks
+// again.
 func TestJudgedAnewAsOftenAsLookedAt(t *testing.T) {
 	dir := t.TempDir()
-	if got := LooksOf(dir, 20); got != 3 { // at 12 and 18, and at the end
+	if got := LooksOf(dir, 20); got != 3 { // at 12, at 18, and at the end
 		t.Errorf("without a record %d", got)
 	}
 	q := pairsOf(18, noise(1), noise(2))

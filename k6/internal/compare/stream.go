@@ -9,11 +9,11 @@ import (
 	"windtunnel/k6/internal/influx"
 )
 
-// limits have room for the comparisons of all scenarios.
+// limits are large enough for the comparisons of all scenarios.
 var limits = influx.Limits{Batches: 100, Bytes: 1 << 20}
 
-// Stream writes the judgement of each comparison to InfluxDB, in the measurement comparisons. It returns a line where something could
-// not be written, "" where all is there.
+// Stream writes the judgement of each comparison to InfluxDB, in the measurement comparisons. It returns a line if a
+// write failed, "" otherwise.
 func Stream(config influx.Config, all []Comparison) string {
 	warning := ""
 	sender := influx.NewSender(config, limits, func(line string) { warning = line })

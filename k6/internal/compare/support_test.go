@@ -36,7 +36,7 @@ func withErrors(op result.Operation, kind string, n int64) result.Operation {
 	return withSuccesses(op, op.Success-n)
 }
 
-// withSuccesses returns an operation with n successes in the same window, and figures that fit.
+// withSuccesses returns an operation with n successes in the same window, and consistent figures.
 func withSuccesses(op result.Operation, n int64) result.Operation {
 	share := float64(n) / float64(op.Success)
 	op.Success, op.RatePerS = n, p(*op.RatePerS*share)
@@ -52,7 +52,7 @@ func withSuccesses(op result.Operation, n int64) result.Operation {
 	return op
 }
 
-// oneRun is a run of a proxy that is slower by factor, at a place in time.
+// oneRun is a run of a proxy that is slower by factor, with a start time.
 func oneRun(second int, factor, control float64) *result.Result {
 	yes := true
 	r := &result.Result{Verdict: "pass", Validity: []result.Validity{{Check: "complete", OK: &yes}}, Operations: []result.Operation{operation("tcp", factor), operation("tcp_direct", control)},
@@ -67,7 +67,7 @@ func oneRun(second int, factor, control float64) *result.Result {
 	return r
 }
 
-// pairsOf makes n pairs that took turns; a and b give the factor of the i-th run.
+// pairsOf makes n pairs in turns; a and b give the factor of the i-th run.
 func pairsOf(n int, a, b func(i int) float64) Request {
 	q := Request{WorseBy: 10, Planned: n, SpecA: "pair", SpecB: "pair:queue=128", ID: "x", Beds: noBeds}
 	for i := 1; i <= n; i++ {
@@ -83,7 +83,7 @@ func pairsOf(n int, a, b func(i int) float64) Request {
 
 func noBeds(string) testbed.Testbed { return testbed.Testbed{} }
 
-// noise is a factor around 1, of 3 % either way, the same at each run of the test.
+// noise is a factor around 1, up to 3 % higher or lower, the same in each run of the test.
 func noise(seed uint64) func(int) float64 {
 	source := rand.New(rand.NewPCG(seed, 1))
 	return func(int) float64 { return 1 + 0.03*(2*source.Float64()-1) }

@@ -10,10 +10,10 @@ import (
 	"windtunnel/k6/internal/format"
 )
 
-// mostRows of a table are printed on the terminal; the page has all.
+// mostRows is the largest number of rows of a table on the terminal; the page has all rows.
 const mostRows = 24
 
-// Summary is what the terminal shows: a headline, the verdict and why, and an aligned table.
+// Summary is the text for the terminal: a headline, the verdict with its reasons, and an aligned table.
 func (c Comparison) Summary() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", c.Headline)
@@ -29,7 +29,7 @@ func (c Comparison) Summary() string {
 	return b.String()
 }
 
-// took is how many pairs a verdict took, and how long: "" where the runs did not take turns.
+// took says how many pairs a verdict needed, and how long it took: "" if the runs did not take turns.
 func (c Comparison) took() string {
 	if !c.Interleaved {
 		return ""
@@ -37,7 +37,7 @@ func (c Comparison) took() string {
 	return fmt.Sprintf(", by %s in %s", plural(min(len(c.A.Runs), len(c.B.Runs)), "pair"), format.Seconds(c.DurationS))
 }
 
-// Summary is the same of several scenarios: a headline and the reasons of each, and one table.
+// Summary is the text for several scenarios: the headline and reasons of each, and one table.
 func (s Set) Summary() string {
 	var b strings.Builder
 	for _, p := range s.Parts {
@@ -55,7 +55,7 @@ func (s Set) Summary() string {
 	return b.String()
 }
 
-// mostReasons of a comparison are printed on the terminal.
+// mostReasons is the largest number of a comparison's reasons on the terminal.
 const mostReasons = 5
 
 func (c Comparison) writeReasons(b *strings.Builder, of string) {
@@ -67,7 +67,7 @@ func (c Comparison) writeReasons(b *strings.Builder, of string) {
 	}
 }
 
-// secondaryOff says in the verdict's line that only primary metrics were judged.
+// secondaryOff is a part of the verdict's line: only primary metrics were judged.
 func (c Comparison) secondaryOff() string {
 	if c.Secondary == SecondaryOff {
 		return " of the primary metrics alone (SECONDARY=off)"
@@ -75,7 +75,7 @@ func (c Comparison) secondaryOff() string {
 	return ""
 }
 
-// secondaryOff is the same of several scenarios, which one command judges.
+// secondaryOff is the same part for several scenarios of one command.
 func (s Set) secondaryOff() string {
 	if len(s.Parts) == 0 {
 		return ""
@@ -83,7 +83,7 @@ func (s Set) secondaryOff() string {
 	return s.Parts[0].secondaryOff()
 }
 
-// count is the number of metrics that are not only shown.
+// count is the number of judged metrics.
 func (c Comparison) count() int {
 	n := 0
 	for _, m := range c.Metrics {
@@ -94,7 +94,8 @@ func (c Comparison) count() int {
 	return n
 }
 
-// rowsForTerminal are those of all metrics that are not only shown; of very many the primary ones and those that differ.
+// rowsForTerminal returns rows for all judged metrics, or, if there are very many, for the primary metrics and those
+// that differ.
 func (c Comparison) rowsForTerminal() [][]string {
 	var rows [][]string
 	for _, m := range c.Metrics {
@@ -106,7 +107,7 @@ func (c Comparison) rowsForTerminal() [][]string {
 	return rows[:min(len(rows), mostRows)]
 }
 
-// writeAligned pads the columns of rows, those of numbers to the left.
+// writeAligned pads the columns of rows; columns of numbers are right-aligned.
 func writeAligned(b *strings.Builder, rows [][]string) {
 	for _, line := range format.Align(rows, lastIsText) {
 		b.WriteString(line + "\n")

@@ -13,9 +13,9 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// An unknown fact equals nothing. This file names the facts that a result does not tell, and the files of such results.
+// An unknown fact equals nothing. This file finds the facts that a result lacks, and names the files of such results.
 
-// unknownFacts are the facts that decide whether any two runs can be compared, and that r does not tell.
+// unknownFacts are the facts missing in r without which no two runs can be compared.
 func unknownFacts(r result.Result) []string {
 	all := machine.Unknown(r.Run.Host)
 	if !isKnown(r.Run.Versions["windtunnel"]) {
@@ -24,8 +24,8 @@ func unknownFacts(r result.Result) []string {
 	return all
 }
 
-// unknownSettings are settings of the host's kernel. A machine without a CPU governor is normal, and so is a result from before settings
-// were recorded.
+// unknownSettings are missing settings of the host's kernel. A machine without a CPU governor is normal, and so is a
+// result that is older than the recording of settings.
 func unknownSettings(r result.Result) []string {
 	if r.Run.Host == nil {
 		return nil
@@ -49,7 +49,7 @@ func unknownSettings(r result.Result) []string {
 	return all
 }
 
-// unknownGenerator are versions of ours that need not be the same.
+// unknownGenerator are missing versions of Windtunnel, which may differ between runs.
 func unknownGenerator(r result.Result) []string {
 	var all []string
 	for _, name := range ofGenerator {
@@ -60,12 +60,13 @@ func unknownGenerator(r result.Result) []string {
 	return all
 }
 
-// isKnown reports whether a version says anything. A revision ends in -unknown if git could not tell whether files differ from it.
+// isKnown reports whether a version is known. A revision ends in -unknown if git could not say whether files differ from
+// it.
 func isKnown(version string) bool {
 	return version != "" && version != "unknown" && version != format.None && !strings.HasSuffix(version, "-unknown")
 }
 
-// lacking says which of the facts are unknown in which runs; "" where all are known.
+// lacking says which facts are unknown in which runs; "" if all are known.
 func lacking(runs []Measured, facts func(result.Result) []string) string {
 	in := map[string][]string{}
 	for _, m := range runs {
@@ -77,15 +78,15 @@ func lacking(runs []Measured, facts func(result.Result) []string) string {
 			in[names] = append(in[names], m.File)
 		}
 	}
-	var told []string
+	var texts []string
 	for _, names := range slices.Sorted(maps.Keys(in)) {
-		told = append(told, fmt.Sprintf("%s (%s)", names, files(in[names])))
+		texts = append(texts, fmt.Sprintf("%s (%s)", names, files(in[names])))
 	}
-	return strings.Join(told, "; ")
+	return strings.Join(texts, "; ")
 }
 
-// unknownRefused names in one line the deciding facts that are unknown. Runs that took turns were made by
-// one process on one machine, whatever is known of that machine.
+// unknownRefused names in one line the required facts that are unknown. Runs in turns come from one process on one
+// machine, so they need no facts about the machine.
 func unknownRefused(a, b []Measured) string {
 	facts := lacking(slices.Concat(a, b), unknownFacts)
 	if facts == "" || interleaved(a, b) {
@@ -94,7 +95,7 @@ func unknownRefused(a, b []Measured) string {
 	return "these runs cannot be compared: an unknown fact equals nothing, and unknown is " + facts
 }
 
-// unknownNotes tell of unknown facts that do not refuse runs.
+// unknownNotes reports unknown facts that do not prevent a comparison.
 func unknownNotes(q Request) []string {
 	var notes []string
 	note := func(facts, rest string) {
@@ -122,7 +123,7 @@ func unknownNotes(q Request) []string {
 	return notes
 }
 
-// unknownSystem is the version of a side's system. Many a system has none.
+// unknownSystem is the missing version of a side's system. Many systems have no version.
 func unknownSystem(side string) func(result.Result) []string {
 	return func(r result.Result) []string {
 		versions := systemVersions(r)

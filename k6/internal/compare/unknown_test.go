@@ -28,7 +28,7 @@ func changed(apart bool, change func(*result.Run)) Request {
 func TestAFactThatIsUnknownInAllRunsEqualsNothing(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*result.Run)
-		want   string // "": all is known
+		want   string // "" if all facts are known
 	}{
 		"all is known":                 {func(*result.Run) {}, ""},
 		"no host":                      {func(r *result.Run) { r.Host = nil }, "unknown is the host (a1, a2, b1 and 1 more runs)"},

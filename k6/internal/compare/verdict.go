@@ -13,15 +13,15 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// judge sets the verdict: from the failures, from what the runs can carry, and from the outcome of the metrics. Evidence against B
-// counts before what is missing, and what is missing before a pass.
+// judge sets the verdict from the failures, from the evidence that the runs can give, and from the outcome of the
+// metrics. Evidence against B comes before missing evidence, and missing evidence before a pass.
 func (c *Comparison) judge(q Request, goodA, goodB int, metrics difference.Outcome) {
 	c.noteRuns(q)
 	doubts, kind := c.doubts(q, goodA, goodB)
 	c.noteRest(q)
 	drift := c.drift()
 	if memory := c.memoryReasons(); len(doubts) == 0 && len(drift) > 0 && len(memory) > 0 && !q.Interrupted {
-		// What a machine does to the time of a control it does not do to the memory of a system.
+		// A change of the machine affects the time of a control, but not the memory of a system.
 		c.Verdict, c.Reasons = Fail, memory
 		c.Notes = append(c.Notes, drift...)
 		return
@@ -64,7 +64,7 @@ func nonEmpty(text string) []string {
 	return []string{text}
 }
 
-// doubtOfMetrics is the kind of doubt of a comparison in which a metric or a failure is unclear: more pairs decide, unless the metric is
+// doubtOfMetrics is the doubt of a comparison with an unclear metric or failure: more pairs decide, unless the metric is
 // too near its bound for any number of pairs.
 func (c *Comparison) doubtOfMetrics() string {
 	for _, m := range c.Metrics {
@@ -75,7 +75,7 @@ func (c *Comparison) doubtOfMetrics() string {
 	return TooLittleTime
 }
 
-// noteRuns says what is to know of single runs, those of one cause in one line, with what the first of them says.
+// noteRuns adds notes about single runs. Runs with the same cause share a line, with the message of the first.
 func (c *Comparison) noteRuns(q Request) {
 	type group struct{ side, what, why string }
 	var groups []group
@@ -89,7 +89,7 @@ func (c *Comparison) noteRuns(q Request) {
 			g := group{s.name, "used although it failed", why}
 			if left := Unusable(m); left != "" {
 				why = left
-				g.what, g.why = "left out, as the measurement was at fault", cmp.Or(fault(m).Check, left)
+				g.what, g.why = "left out, because the measurement was at fault", cmp.Or(fault(m).Check, left)
 				if failed(m) != "" {
 					g.what = "a failure of its side, without numbers"
 				}
@@ -112,11 +112,12 @@ func (c *Comparison) noteRuns(q Request) {
 	if c.kept {
 		c.noteKept(len(good(q.A)))
 	} else if !c.Interleaved && len(c.Metrics) > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("the runs did not take turns: the machine may have changed by %g %%, and each interval is wider by as much", tieBound))
+		c.Notes = append(c.Notes, fmt.Sprintf("the runs did not take turns: the machine may have changed by %g %%, and each interval is wider by the same amount", tieBound))
 	}
 }
 
-// doubts are the reasons for which the runs carry no verdict, whatever the metrics say, and the kind of the first of them.
+// doubts are the reasons why the runs cannot support a verdict, whatever the metrics are, and the kind of the first
+// reason.
 func (c *Comparison) doubts(q Request, goodA, goodB int) (all []string, kind string) {
 	doubt := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if q.Interrupted {
@@ -127,7 +128,7 @@ func (c *Comparison) doubts(q Request, goodA, goodB int) (all []string, kind str
 		name string
 		runs []Measured
 		good int
-		kept int // good, or of B a failure that counts as evidence against it
+		kept int // good runs, plus B's failures that count as evidence against it
 	}{{"A", q.A, goodA, goodA}, {"B", q.B, goodB, undisturbed(q.B)}} {
 		if len(s.runs) == 0 || float64(s.kept) < goodShare*float64(len(s.runs)) {
 			doubt("%d of the %d runs of %s can be used; it takes %g %%%s", s.good, len(s.runs), s.name, goodShare*100, firstCause(s.runs))
@@ -135,8 +136,8 @@ func (c *Comparison) doubts(q Request, goodA, goodB int) (all []string, kind str
 		}
 	}
 	switch least, fewest := min(goodA, goodB), q.Look.FewestPairs(); {
-	case least == 0 && len(all) > 0: // said already
-	case q.Kept: // what one run tells, its interval says
+	case least == 0 && len(all) > 0: // reported already
+	case q.Kept: // the interval includes the uncertainty of a single run
 	case goodA == 1 && goodB == 1:
 		doubt("one run each: no confidence")
 		kind = cmp.Or(kind, TooLittleTime)
@@ -147,7 +148,7 @@ func (c *Comparison) doubts(q Request, goodA, goodB int) (all []string, kind str
 	return all, kind
 }
 
-// undisturbed counts the runs that say something of their side.
+// undisturbed counts the runs that are evidence about their side.
 func undisturbed(runs []Measured) int {
 	n := 0
 	for _, m := range runs {
@@ -158,7 +159,7 @@ func undisturbed(runs []Measured) int {
 	return n
 }
 
-// doubtOfRuns is the kind of doubt of a side with too few runs that can be used.
+// doubtOfRuns is the doubt of a side with too few usable runs.
 func doubtOfRuns(runs []Measured) string {
 	if !slices.ContainsFunc(runs, func(m Measured) bool { return m.Result != nil }) {
 		return IsMissing
@@ -166,16 +167,16 @@ func doubtOfRuns(runs []Measured) string {
 	return TooNoisy
 }
 
-// drift says which controls differ as a system might. In runs that did not take turns the machine may have changed, and that
-// is a doubt. In pairs whose order is by lot it meets both sides alike: what moves with the side is the side's doing, which
-// is noted.
+// drift names the controls that differ like a system might. Without turns, the machine may have changed, which is a
+// doubt. In pairs with random order, a drift affects both sides alike: a control that moves with the side is an effect
+// of the side, which is noted.
 func (c *Comparison) drift() []string {
 	var all []string
 	for _, m := range c.Metrics {
 		switch {
 		case !m.drifted:
 		case c.Interleaved:
-			c.Notes = append(c.Notes, fmt.Sprintf("the control differs too, and with the side, pair by pair: %s %s: one side changes what runs beside it", m.Title, changeText(m.Change)))
+			c.Notes = append(c.Notes, fmt.Sprintf("the control differs too, in step with the side in each pair: %s %s: one side affects other programs", m.Title, changeText(m.Change)))
 		default:
 			all = append(all, fmt.Sprintf("the control differs too: %s %s: the machine changed, not the proxy", m.Title, changeText(m.Change)))
 		}
@@ -183,25 +184,25 @@ func (c *Comparison) drift() []string {
 	return all
 }
 
-// memoryReasons are the reasons of the gate that are about memory.
+// memoryReasons are the reasons of the gate about memory.
 func (c *Comparison) memoryReasons() []string {
 	only := *c
 	only.Metrics = slices.DeleteFunc(slices.Clone(c.Metrics), func(m Metric) bool { return m.Name != "peak_anon_bytes" })
 	return only.gateReasons()
 }
 
-// busyAtRest is from which share of a CPU on, in per cent, a side that has nothing to do is named.
+// busyAtRest is the CPU share (percent of one CPU) above which an idle side is reported.
 const busyAtRest = 20.0
 
-// noteRest says what each side's system does while nothing is sent, where that takes a good part of a CPU.
+// noteRest reports each side's CPU share while idle, if it is large.
 func (c *Comparison) noteRest(q Request) {
 	a, b := restOf(q.A), restOf(q.B)
 	if max(a, b) >= busyAtRest {
-		c.Notes = append(c.Notes, fmt.Sprintf("at rest, while nothing is sent, the system takes %.0f %% of a CPU on A and %.0f %% on B (medians of the runs that looked)", a, b))
+		c.Notes = append(c.Notes, fmt.Sprintf("while idle, the system uses %.0f %% of a CPU on A and %.0f %% on B (medians of the sampled runs)", a, b))
 	}
 }
 
-// restOf is the median of what a side's runs saw after their loads, in per cent of a CPU; 0 where none looked.
+// restOf is the median of a side's idle CPU share after the loads, in percent of one CPU; 0 if no run sampled it.
 func restOf(runs []Measured) float64 {
 	var all []float64
 	for _, m := range runs {
@@ -219,7 +220,7 @@ func restOf(runs []Measured) float64 {
 	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
-// firstCause is why the first run that cannot be used cannot.
+// firstCause says why the first unusable run is unusable.
 func firstCause(runs []Measured) string {
 	for _, m := range runs {
 		if why := Unusable(m); why != "" {
@@ -247,7 +248,8 @@ func (m Metric) boundText(percent float64) string {
 	return fmt.Sprintf("%g %%", percent)
 }
 
-// unclearReasons say of each primary metric that is not within its bound what would have been seen, and what would decide.
+// unclearReasons say for each primary metric that is not within its bound which loss the pairs could have shown, and
+// what would decide.
 func (c *Comparison) unclearReasons() []string {
 	var all []string
 	for _, m := range c.Metrics {
@@ -267,7 +269,7 @@ func (c *Comparison) unclearReasons() []string {
 	return all
 }
 
-// boundOf is a metric's bound in the scale of WorseAtMost.
+// boundOf is a metric's bound on the scale of WorseAtMost.
 func (c *Comparison) boundOf(m Metric) float64 {
 	if m.shares() {
 		return c.WorseByPercent * sharePoints
@@ -275,7 +277,7 @@ func (c *Comparison) boundOf(m Metric) float64 {
 	return c.WorseByPercent
 }
 
-// seen is what an unclear metric's pairs could tell.
+// seen says which loss an unclear metric's pairs could have shown.
 func (m Metric) seen() string {
 	what := "an increase"
 	if m.isSpeed() {
@@ -295,7 +297,7 @@ func (m Metric) more() string {
 	return fmt.Sprintf("; about %s would decide", plural(*m.MorePairs, "more pair"))
 }
 
-// failureReasons are a line for each kind of failure of this outcome, or with "" for all that B has more of.
+// failureReasons returns a line for each kind of failure with this outcome, or with "" for each kind that B has more of.
 func (c *Comparison) failureReasons(only difference.Outcome) []string {
 	var all []string
 	for _, f := range c.Failures {

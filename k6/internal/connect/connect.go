@@ -17,7 +17,7 @@ import (
 	"windtunnel/k6/internal/environment"
 )
 
-// Asked is what an environment says of a system's connection. Folder is the environment file's.
+// Asked is an environment's configuration of a system's connection. Folder is the folder of the environment file.
 type Asked struct {
 	URL    string           `json:"url"`
 	TLS    *environment.TLS `json:"tls"`
@@ -25,12 +25,12 @@ type Asked struct {
 	Folder string           `json:"folder"`
 }
 
-// Connection is how a system is reached.
+// Connection says how to reach a system.
 type Connection struct {
-	// URL is the one of requests, From the environment's: they differ where the certificate has another name.
+	// URL is the URL of requests, From the URL of the environment. They differ if the certificate has another name.
 	URL  string
 	From string
-	// Options are k6's.
+	// Options are options of k6.
 	Options map[string]any
 	// Parameters decide whether two runs can be compared.
 	Parameters map[string]string
@@ -38,19 +38,19 @@ type Connection struct {
 	// Tried are the addresses of the system's name, for a message that none answered; "" of an address.
 	Tried string
 
-	address string // to dial, HOST:PORT
-	name    string // that the certificate must have
+	address string // HOST:PORT to dial
+	name    string // name that the certificate must have
 	asked   Asked
 	keys    keys
 }
 
 var (
 	mu    sync.Mutex
-	known = map[string]*Connection{} // by what was asked; each VU asks anew
+	known = map[string]*Connection{} // by configuration; each VU calls Of again
 )
 
-// Of decides how the system is reached. It sets this process's proxy and trust, and tries the addresses of a name, once. The error is
-// one line.
+// Of decides how to reach the system. It sets this process's proxy and trusted certificates, and tries the addresses of
+// a name, once per process. The error is one line.
 func Of(a Asked) (*Connection, error) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -85,7 +85,7 @@ func of(a Asked) (*Connection, error) {
 	return c, c.useTLS(u, at)
 }
 
-// portOf is a URL's port, or its scheme's.
+// portOf is a URL's port, or the default port of its scheme.
 func portOf(u *url.URL) string {
 	switch port := u.Port(); {
 	case port != "":
@@ -115,21 +115,21 @@ func (c *Connection) useProxy(u *url.URL) error {
 	return nil
 }
 
-// pin makes k6, which tries one address of a name, take one that answers where not all do.
+// pin makes k6 use an address that answers, if some addresses of a name do not: k6 tries only one.
 func (c *Connection) pin(u *url.URL, at reached) {
 	if !at.pinned {
 		return
 	}
 	c.host(u.Hostname(), portOf(u), at.ip(""))
-	c.Notes = append(c.Notes, fmt.Sprintf("%s was reached at %s, as not all of its addresses answered (%s)", u.Hostname(), at.ip(""), at.told))
+	c.Notes = append(c.Notes, fmt.Sprintf("%s was reached at %s, as not all of its addresses answered (%s)", u.Hostname(), at.ip(""), at.results))
 }
 
-// host has k6 find a name at an address.
+// host sets the address of a name for k6.
 func (c *Connection) host(name, port, ip string) {
 	c.Options["hosts"] = map[string]string{net.JoinHostPort(name, port): net.JoinHostPort(ip, port)}
 }
 
-// useTLS says whom k6 trusts, and who it is.
+// useTLS sets the certificates that k6 trusts, and k6's own certificate.
 func (c *Connection) useTLS(u *url.URL, at reached) error {
 	t := c.asked.TLS
 	if t == nil {
@@ -170,7 +170,8 @@ func (c *Connection) useTLS(u *url.URL, at reached) error {
 	return nil
 }
 
-// nameServer has requests name the system as its certificate does, and k6 find that name where the system is.
+// nameServer makes requests use the name in the system's certificate, and makes k6 resolve that name to the system's
+// address.
 func (c *Connection) nameServer(u *url.URL, at reached) error {
 	name := c.asked.TLS.ServerName
 	if c.asked.Proxy != "" {
@@ -178,7 +179,7 @@ func (c *Connection) nameServer(u *url.URL, at reached) error {
 	}
 	ip := at.ip("")
 	if ip == "" {
-		return fmt.Errorf("%s has no address (%s): is its name right?", u.Hostname(), at.told)
+		return fmt.Errorf("%s has no address (%s): is its name right?", u.Hostname(), at.results)
 	}
 	c.host(name, portOf(u), ip)
 	c.name = name

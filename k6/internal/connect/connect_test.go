@@ -25,14 +25,14 @@ import (
 	"windtunnel/k6/internal/environment"
 )
 
-// made is a certificate with its key, in PEM too.
+// made is a certificate with its key, also in PEM.
 type made struct {
 	cert      *x509.Certificate
 	key       *ecdsa.PrivateKey
 	pem, file []byte
 }
 
-// issue makes a certificate, by an authority or by itself.
+// issue makes a certificate, signed by an authority or self-signed.
 func issue(t *testing.T, by *made, change func(*x509.Certificate)) made {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -79,7 +79,7 @@ func asAuthority(c *x509.Certificate) {
 	c.Subject.CommonName = "an authority of mine"
 }
 
-// Each fault of a certificate has its own mend.
+// Each fault of a certificate has its own fix.
 func TestMend(t *testing.T) {
 	as := func(*x509.Certificate) {}
 	authority := issue(t, nil, asAuthority)
@@ -164,7 +164,7 @@ func TestTLSIsAnOptionAParameterAndANote(t *testing.T) {
 	}
 }
 
-// A system at ::1 alone is reached by the name localhost, of which k6 would take 127.0.0.1.
+// A system only at ::1 is reached by the name localhost, for which k6 would use 127.0.0.1.
 func TestAllAddressesOfANameAreTried(t *testing.T) {
 	listener, err := net.Listen("tcp", "[::1]:0")
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 	"windtunnel/k6/internal/fault"
 )
 
-// keys are the contents of the files that an environment's tls names.
+// keys are the contents of the files in an environment's tls.
 type keys struct{ ca, cert, key []byte }
 
-// absolute is a path of an environment file's.
+// absolute makes a path in an environment file absolute.
 func absolute(path, folder string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -26,7 +26,7 @@ func absolute(path, folder string) string {
 	return filepath.Join(folder, path)
 }
 
-// Check says what is wrong with the files of tls, nil where nothing is.
+// Check says what is wrong with the files of tls, nil if they are right.
 func Check(t *environment.TLS, folder string) error {
 	if t == nil {
 		return nil

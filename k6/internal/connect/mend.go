@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// Mend says why TLS with a system fails, and what mends it, by a handshake that verifies nothing; "" where it finds nothing. It is
-// asked after a request has failed, never before.
+// Mend says why TLS with a system fails, and how to fix it; "" if it finds no reason. It makes a handshake without
+// verification. It is called only after a request has failed.
 func Mend(at string) string {
 	mu.Lock()
 	defer mu.Unlock()
 	for _, c := range known {
 		switch {
 		case c.URL != at:
-		case c.asked.Proxy != "": // it would look past the proxy
+		case c.asked.Proxy != "": // a direct handshake would not go through the proxy
 			return ""
 		default:
 			return c.mend(time.Now())
@@ -44,7 +44,7 @@ func (c *Connection) mend(now time.Time) string {
 		}
 	}
 	demanded := false
-	config := &tls.Config{ServerName: c.name, InsecureSkipVerify: true, //nolint:gosec // it only looks
+	config := &tls.Config{ServerName: c.name, InsecureSkipVerify: true, //nolint:gosec // this connection carries no data
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 			demanded = true
 			if len(pair) > 0 {
@@ -64,7 +64,7 @@ func (c *Connection) mend(now time.Time) string {
 	if header := (tls.RecordHeaderError{}); errors.As(err, &header) {
 		return "what answers there speaks no TLS: is the URL http://?"
 	}
-	if err == nil && demanded { // the refusal comes after the handshake of TLS 1.3
+	if err == nil && demanded { // in TLS 1.3 the rejection comes after the handshake
 		_ = raw.SetReadDeadline(time.Now().Add(dialPatience / 2))
 		_, err = conn.Read(make([]byte, 1))
 		if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
@@ -85,7 +85,7 @@ func (c *Connection) mend(now time.Time) string {
 	return strings.Join(wrong, "; ")
 }
 
-// wrongWith are the reasons not to trust a chain, each with what mends it.
+// wrongWith are the reasons not to trust a chain, each with its fix.
 func (c *Connection) wrongWith(chain []*x509.Certificate, now time.Time) (wrong []string) {
 	if len(chain) == 0 {
 		return nil
@@ -115,7 +115,7 @@ func (c *Connection) untrusted(chain []*x509.Certificate, leaf *x509.Certificate
 	for _, own := range chain[1:] {
 		between.AddCert(own)
 	}
-	// In the middle of its validity, since an expired certificate has a message of its own.
+	// Verify in the middle of the certificate's validity: an expired certificate has its own message.
 	_, err = leaf.Verify(x509.VerifyOptions{Roots: roots, Intermediates: between, CurrentTime: leaf.NotBefore.Add(leaf.NotAfter.Sub(leaf.NotBefore) / 2)})
 	if unknown := (x509.UnknownAuthorityError{}); !errors.As(err, &unknown) {
 		return nil
@@ -129,7 +129,7 @@ func (c *Connection) untrusted(chain []*x509.Certificate, leaf *x509.Certificate
 	return []string{fmt.Sprintf("its certificate is signed by %q, which this machine does not trust: give that authority's certificate as tls.ca", leaf.Issuer)}
 }
 
-// namesOf are the names and addresses that a certificate is for.
+// namesOf are the names and addresses in a certificate.
 func namesOf(leaf *x509.Certificate) []string {
 	names := append([]string{}, leaf.DNSNames...)
 	for _, ip := range leaf.IPAddresses {

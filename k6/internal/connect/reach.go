@@ -18,19 +18,19 @@ import (
 const (
 	lookupPatience = 5 * time.Second
 	dialPatience   = 2 * time.Second
-	// mostAddresses bounds the addresses of a name that are tried.
+	// mostAddresses is how many addresses of a name are tried at most.
 	mostAddresses = 8
 )
 
-// reached is what became of the addresses of a name.
+// reached is the result of trying the addresses of a name.
 type reached struct {
-	chosen string // the address that answers, else the first one; "" without any
-	pinned bool   // k6 could take another one, which does not answer
-	tried  string // all of them
-	told   string // the same, with what became of each
+	chosen  string // the first address that answers, else the first address; "" without an address
+	pinned  bool   // k6 could otherwise take an address that does not answer
+	tried   string // all addresses
+	results string // all addresses, each with its result
 }
 
-// ip is the chosen address, or what is given where there is none.
+// ip is the chosen address, or otherwise if there is no address.
 func (r reached) ip(otherwise string) string {
 	if r.chosen == "" {
 		return otherwise
@@ -38,18 +38,18 @@ func (r reached) ip(otherwise string) string {
 	return r.chosen
 }
 
-// reach tries all addresses of a host. k6 takes one of IPv4 where a name has any, whether it answers or not.
+// reach tries all addresses of a host. If a name has IPv4 addresses, k6 takes one of them, whether it answers or not.
 func reach(host, port string) reached {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return reached{chosen: ip.String()}
 	}
 	all, err := addressesOf(host)
 	if err != nil {
-		return reached{told: err.Error()}
+		return reached{results: err.Error()}
 	}
 	found := reached{chosen: all[0].String()}
 	answers := map[netip.Addr]bool{}
-	var tried, told []string
+	var tried, results []string
 	for _, ip := range all {
 		address := net.JoinHostPort(ip.String(), port)
 		conn, err := net.DialTimeout("tcp", address, dialPatience)
@@ -58,9 +58,9 @@ func reach(host, port string) reached {
 			answers[ip] = true
 		}
 		tried = append(tried, address)
-		told = append(told, address+" "+became(err))
+		results = append(results, address+" "+outcomeOf(err))
 	}
-	found.tried, found.told = strings.Join(tried, ", "), strings.Join(told, ", ")
+	found.tried, found.results = strings.Join(tried, ", "), strings.Join(results, ", ")
 	if i := slices.IndexFunc(all, func(ip netip.Addr) bool { return answers[ip] }); i >= 0 {
 		found.chosen = all[i].String()
 		found.pinned = slices.ContainsFunc(ofK6(all), func(ip netip.Addr) bool { return !answers[ip] })
@@ -68,8 +68,8 @@ func reach(host, port string) reached {
 	return found
 }
 
-// became is how a try ended, in words.
-func became(err error) string {
+// outcomeOf describes the result of a try.
+func outcomeOf(err error) string {
 	var timeout net.Error
 	switch {
 	case err == nil:
@@ -83,7 +83,8 @@ func became(err error) string {
 	return text[strings.LastIndex(text, ": ")+1:]
 }
 
-// addressesOf are those of a name, of IPv4 first; of localhost both of this machine's, whatever the resolver knows of it.
+// addressesOf returns the addresses of a name, IPv4 first. For localhost it returns both loopback addresses, whatever
+// the resolver answers.
 func addressesOf(host string) ([]netip.Addr, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), lookupPatience)
 	defer cancel()
@@ -110,7 +111,7 @@ func addressesOf(host string) ([]netip.Addr, error) {
 	return all[:min(len(all), mostAddresses)], nil
 }
 
-// ofK6 are the addresses of which k6 takes one.
+// ofK6 returns the addresses from which k6 chooses.
 func ofK6(all []netip.Addr) []netip.Addr {
 	if !all[0].Is4() {
 		return all

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package contents tells by its bytes what a testbed would run: two builds that differ in their paths alone are one build.
+// Package contents identifies the programs of a testbed by their bytes: two builds that differ only in their paths are
+// one build.
 package contents
 
 import (
@@ -20,19 +21,21 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// MeasureSame ends each refusal of two sides that are the same. `k6 x comment` knows such a refusal by it.
-const MeasureSame = "SAME=1 (--same) measures them all the same"
+// MeasureSame ends each refusal of two sides that are the same. `k6 x comment` recognizes the refusal by this text.
+const MeasureSame = "SAME=1 (--same) measures them anyway"
 
-// Contents are SHA-256 in hexadecimal digits, by what the testbed's [names] call it, or by the variable that is its path.
+// Contents are SHA-256 digests in hexadecimal, by the name in the testbed's [names] or by the variable with the path.
 type Contents map[string]string
 
-// whichBuild are the variables that say which build is run, and nothing of how (docs/your-own-build.md): contents say it better.
+// whichBuild are the variables that select the build and do not change how it runs (docs/how-to/compare-builds.md). Contents
+// identify the build better.
 var whichBuild = []string{"binary", "python", "source", "version", "wheel", "driver_version"}
 
-// ofPython is the variable of a wheel, which says nothing that the Python does not where it is installed.
+// ofPython is the variable of a wheel: an installed wheel is part of the Python environment's digest.
 const ofPython = "wheel"
 
-// Side is what tells whether two sides are the same. Contents that cannot be told are missing in it, and Whole is false.
+// Side is the data for deciding whether two sides are the same. If a digest is unknown, it is missing and Whole is
+// false.
 type Side struct {
 	Bed      string
 	Settings map[string]any
@@ -40,7 +43,7 @@ type Side struct {
 	Whole    bool
 }
 
-// Of tells it of a testbed with values for its variables. It reads the files of which it tells.
+// Of returns the Side of a testbed with values for its variables. It reads the files of the programs.
 func Of(root string, ref environment.TestbedRef, bed testbed.Testbed) (Side, error) {
 	side := Side{Bed: ref.Name, Settings: map[string]any{}, Contents: Contents{}, Whole: true}
 	checked, err := testbed.Check(root, ref.Name, nil, ref.Variables)
@@ -82,7 +85,7 @@ func Of(root string, ref environment.TestbedRef, bed testbed.Testbed) (Side, err
 	return side, nil
 }
 
-// located is the path that a name stands for, "" where it stands for none.
+// located is the path that a name stands for, "" if it stands for no path.
 func located(name, text string) string {
 	if filepath.IsAbs(text) {
 		return text
@@ -97,12 +100,12 @@ func located(name, text string) string {
 	return path
 }
 
-// Same reports whether two sides would run the same bytes with the same settings, as far as that can be told.
+// Same reports whether two sides would run the same bytes with the same settings, as far as known.
 func Same(a, b Side) bool {
 	return a.Whole && b.Whole && a.Bed == b.Bed && maps.Equal(a.Contents, b.Contents) && maps.Equal(a.Settings, b.Settings)
 }
 
-// Changed names what has other bytes than before, "" where nothing has.
+// Changed names the program whose bytes have changed, "" if none has.
 func (before Contents) Changed(now Contents) string {
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		if now[name] != before[name] {
@@ -112,7 +115,7 @@ func (before Contents) Changed(now Contents) string {
 	return ""
 }
 
-// String is such as `program 0123456789ab`.
+// String returns text such as `program 0123456789ab`.
 func (c Contents) String() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(c)) {
@@ -121,8 +124,8 @@ func (c Contents) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// digest is that of a file, of all in a folder, or of what is installed in the environment of a Python; "" of a Python whose
-// packages lie nobody knows where.
+// digest is the digest of a file, of all files in a folder, or of the packages in a Python environment. It is "" for a
+// Python whose package folder is unknown.
 func digest(path string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -156,13 +159,14 @@ func digest(path string) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// leftOut tells what of a folder of sources no program reads: what is made from others, and what begins with a dot.
+// leftOut reports whether to skip an entry of a source folder that no program reads: generated files, and names that
+// begin with a dot.
 func leftOut(path string, entry fs.DirEntry) bool {
 	name := entry.Name()
 	return strings.HasPrefix(name, ".") && path != "." || name == "__pycache__" || name == "node_modules" || strings.HasSuffix(name, ".pyc")
 }
 
-// ofInstalling tells what of an environment's packages only says how they came there.
+// ofInstalling reports whether a file of a Python environment only describes the installation of packages.
 func ofInstalling(path string, entry fs.DirEntry) bool {
 	name := entry.Name()
 	about := strings.HasSuffix(filepath.Dir(path), ".dist-info") && name != "METADATA" && !entry.IsDir()
@@ -182,7 +186,7 @@ func ofFolder(folder string, leftOut func(path string, entry fs.DirEntry) bool) 
 		}
 		own, err := ofFile(filepath.Join(folder, path))
 		if err != nil {
-			return nil //nolint:nilerr // a link that leads nowhere, or a folder: nothing is read there
+			return nil //nolint:nilerr // skip a dangling link or a link to a folder
 		}
 		fmt.Fprintf(hash, "%q %s\n", path, own)
 		return nil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package coordinate is a coordinator on its own: its runners are started by somebody else, such as k6-operator in a cluster.
-// It ends with the run's folder, its report and its exit code.
+// Package coordinate runs a coordinator alone: another program starts its runners, such as k6-operator in a cluster. It
+// writes the run's folder and report, and returns an exit code.
 package coordinate
 
 import (
@@ -37,20 +37,21 @@ type Options struct {
 	Listen  string // HOST:PORT
 	Wait    time.Duration
 	Silence time.Duration
-	K6      string // for the clean-up
+	K6      string // path of the k6 for the clean-up
 	Part
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Signals <-chan os.Signal
 }
 
-// farewell is how long runners may take to hear that their records were taken, after the report is written.
+// farewell is how long, after the report is written, runners may take to fetch the confirmation that their records
+// arrived.
 const farewell = 5 * time.Second
 
-// toldEvery is how often it is printed how far the runners are, where that has changed.
-const toldEvery = 2 * time.Second
+// progressEvery is the interval between printed lines of the runners' progress, if the progress has changed.
+const progressEvery = 2 * time.Second
 
-// job is a run under way.
+// job is one run.
 type job struct {
 	Options
 	scenario plan.Scenario
@@ -58,7 +59,7 @@ type job struct {
 	redactor *redact.Redactor
 	keeper   *coordinator.Coordinator
 	record   run.Run
-	stream   *stream.Stream // nil where nothing is streamed
+	stream   *stream.Stream // nil without streaming
 }
 
 // Run coordinates one run and returns its exit code.
@@ -84,7 +85,7 @@ func Run(o Options) int {
 func prepare(o Options) (*job, *fault.Fault) {
 	token := o.Getenv("COORDINATOR_TOKEN")
 	if len(token) < 16 {
-		return nil, fault.Usage("COORDINATOR_TOKEN is not set, or shorter than 16 characters: runners show it, and nobody else may")
+		return nil, fault.Usage("COORDINATOR_TOKEN is not set, or shorter than 16 characters: it is the secret that runners share with the coordinator")
 	}
 	if o.Runners < 1 {
 		return nil, fault.Usage("--runners: give how many runners there are")
@@ -133,9 +134,9 @@ func (j *job) run() int {
 	interrupted, stop := j.onSignals(stopWatching)
 	defer stop()
 	go j.keeper.Watch(watching)
-	told := make(chan struct{})
+	printed := make(chan struct{})
 	go func() {
-		defer close(told)
+		defer close(printed)
 		last := ""
 		for {
 			if now := j.keeper.Progress(); now != last {
@@ -145,13 +146,13 @@ func (j *job) run() int {
 			select {
 			case <-watching.Done():
 				return
-			case <-time.After(toldEvery):
+			case <-time.After(progressEvery):
 			}
 		}
 	}()
-	_ = j.keeper.Wait(watching) // it ends when all are there or gone, or nobody waits any longer
+	_ = j.keeper.Wait(watching) // it returns if all runners have joined or gone, or after waitNoMore
 	stopWatching()
-	<-told
+	<-printed
 	j.judge(interrupted())
 	if j.keeper.Unclean() {
 		j.cleanUp()
@@ -163,7 +164,8 @@ func (j *job) run() int {
 	return code
 }
 
-// onSignals has the first signal stop all runners, and the second wait for them no longer. Interrupted reports whether there was one.
+// onSignals stops all runners at the first signal, and ends the wait for them at the second. interrupted reports whether
+// a signal arrived.
 func (j *job) onSignals(waitNoMore func()) (interrupted func() bool, stop func()) {
 	var signals atomic.Int32
 	done := make(chan struct{})
@@ -207,7 +209,7 @@ func (j *job) judge(interrupted bool) {
 		if found.Verdict == result.Inconclusive {
 			entry.Message = j.keeper.Stopped()
 		}
-		// As of a run of one whose k6 says that its script threw an exception.
+		// This is the same outcome as for a single k6 whose script threw an exception.
 		if left := j.keeper.Left(); left != "" && found.Verdict == result.Pass {
 			entry.Outcome, entry.Message = run.Inconclusive, left
 		}
@@ -240,7 +242,7 @@ func (j *job) write(found judge.Judged) error {
 	return j.redactor.ResultFile(path)
 }
 
-// cleanUp removes what the run's set-up made and none of its runners removed.
+// cleanUp removes the objects of the run's set-up that no runner has removed.
 func (j *job) cleanUp() {
 	script := filepath.Join("scripts", j.scenario.System, "_cleanup.js")
 	if _, err := os.Stat(filepath.Join(j.Root, script)); err != nil {
@@ -254,11 +256,11 @@ func (j *job) cleanUp() {
 		message = fmt.Sprint(fault.Reason(err))
 	}
 	if err != nil || code != 0 {
-		fmt.Fprintf(j.Stderr, "%s: what its set-up made may be left on the target: %s\n", j.scenario, message)
+		fmt.Fprintf(j.Stderr, "%s: objects of its set-up may remain on the target: %s\n", j.scenario, message)
 	}
 }
 
-// finish closes the record, writes the report and says what came of it.
+// finish closes the record, writes the report and prints the verdict.
 func (j *job) finish() int {
 	end := moment()
 	j.record.End = &end

@@ -14,16 +14,18 @@ import (
 	"windtunnel/k6/internal/stream"
 )
 
-// Part says which of a run's scenarios this one is: the first one streams that the run began, the last one how it ended.
+// Part is the position of this scenario in a run: the first scenario streams the start of the run, the last scenario its
+// end.
 type Part struct {
-	More  bool // scenarios come after it
-	After int  // of those before it, the exit code of all together; NoneBefore
+	More  bool // more scenarios follow
+	After int  // combined exit code of the earlier scenarios, or NoneBefore
 }
 
-// NoneBefore is the exit code of the scenarios before the first one.
+// NoneBefore is the value of After for the first scenario.
 const NoneBefore = -1
 
-// openStream begins to stream where the variables ask for it, and says so. What runners measure they stream themselves.
+// openStream begins to stream if the variables ask for it, and prints a line about it. Runners stream their own
+// measurements.
 func (j *job) openStream() {
 	config, wanted, err := stream.Wanted(context.Background(), j.Getenv)
 	if err != nil || !wanted {
@@ -46,7 +48,7 @@ func (j *job) of() stream.Of {
 	return stream.Of{TestID: j.RunID, Profile: j.Profile, System: j.scenario.System, Scenario: j.scenario.Name}
 }
 
-// closeStream streams how the scenario ended, and notes what InfluxDB misses of what the coordinator sent.
+// closeStream streams the end of the scenario, and notes which of the coordinator's points are missing in InfluxDB.
 func (j *job) closeStream(code int) {
 	if j.stream == nil {
 		return
@@ -65,7 +67,7 @@ func (j *job) closeStream(code int) {
 	j.record.Notes = append(j.record.Notes, j.stream.Close(j.ofRun())...)
 }
 
-// ofAll is the exit code of this scenario and those before it.
+// ofAll is the combined exit code of this scenario and the earlier ones.
 func (j *job) ofAll(code int) int {
 	if j.After == NoneBefore {
 		return code

@@ -18,7 +18,7 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// sent is what a coordinator of a part of a run streams.
+// sent returns what the coordinator of a part of a run streams.
 func sent(t *testing.T, part Part, outcome string) string {
 	t.Helper()
 	var mu sync.Mutex

@@ -20,38 +20,39 @@ import (
 )
 
 const (
-	// requestTimeout bounds a question that is not held open.
+	// requestTimeout bounds a request that the coordinator answers at once.
 	requestTimeout = 10 * time.Second
-	// recordTimeout bounds the sending of a record.
+	// recordTimeout bounds the upload of a record.
 	recordTimeout = 10 * time.Minute
-	// Deaf is for how long a coordinator may not answer before its runners give up.
+	// Deaf is how long a coordinator may be unreachable before its runners give up.
 	Deaf = 20 * time.Second
-	// retryEvery is between two tries of a request that got no answer.
+	// retryEvery is the time between two tries of a request without an answer.
 	retryEvery = 250 * time.Millisecond
-	// exchanges are how often the clocks are compared; the quickest exchange counts.
+	// exchanges is how often the clocks are compared; the exchange with the shortest round trip counts.
 	exchanges = 12
 )
 
-// Client is a runner's way to its coordinator.
+// Client is a runner's connection to its coordinator.
 type Client struct {
 	URL    string
 	Token  string
 	Number int
 	http   http.Client
-	// answered is when the coordinator last did, nil before.
+	// answered is the time of the coordinator's last answer, nil before the first.
 	answered atomic.Pointer[time.Time]
 }
 
-// ErrDeaf is that a coordinator has not answered for so long.
+// ErrDeaf means that a coordinator has not answered for the time Deaf.
 var ErrDeaf = errors.New("the coordinator does not answer")
 
-// Silent reports whether the coordinator has answered once, and then nothing for Deaf. A question is asked once then.
+// Silent reports whether the coordinator has answered before, but not within the last Deaf. Then a request is tried only
+// once.
 func (c *Client) Silent() bool {
 	last := c.answered.Load()
 	return last != nil && time.Since(*last) > Deaf
 }
 
-// Patience is for how long the coordinator may stay silent yet before its runners give up, a second at least.
+// Patience is how much longer the coordinator may be silent before its runners give up, at least one second.
 func (c *Client) Patience() time.Duration {
 	last := c.answered.Load()
 	if last == nil {
@@ -60,9 +61,9 @@ func (c *Client) Patience() time.Duration {
 	return max(time.Until(last.Add(Deaf)), time.Second)
 }
 
-// ask asks once.
-func (c *Client) ask(ctx context.Context, path string, said, told any) error {
-	text, err := json.Marshal(said)
+// ask sends a request once.
+func (c *Client) ask(ctx context.Context, path string, body, answer any) error {
+	text, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func (c *Client) ask(ctx context.Context, path string, said, told any) error {
 		return err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	return c.send(request, told)
+	return c.send(request, answer)
 }
 
 func (c *Client) request(ctx context.Context, path string, body io.Reader) (*http.Request, error) {
@@ -84,7 +85,7 @@ func (c *Client) request(ctx context.Context, path string, body io.Reader) (*htt
 	return request, err
 }
 
-func (c *Client) send(request *http.Request, told any) error {
+func (c *Client) send(request *http.Request, answer any) error {
 	response, err := c.http.Do(request)
 	if err != nil {
 		return err
@@ -103,13 +104,13 @@ func (c *Client) send(request *http.Request, told any) error {
 		}
 		return &refusal{response.StatusCode, refused.Error}
 	}
-	return json.Unmarshal(text, told)
+	return json.Unmarshal(text, answer)
 }
 
-// insist asks again while nobody answers, until the last answer of all is Deaf ago.
-func (c *Client) insist(ctx context.Context, path string, said, told any) error {
+// insist repeats a request until it is answered, or until the last answer to any request is Deaf ago.
+func (c *Client) insist(ctx context.Context, path string, body, answer any) error {
 	for until := time.Now().Add(Deaf); ; {
-		err := c.ask(ctx, path, said, told)
+		err := c.ask(ctx, path, body, answer)
 		var refused *refusal
 		switch {
 		case err == nil, errors.As(err, &refused):
@@ -127,98 +128,98 @@ func (c *Client) insist(ctx context.Context, path string, said, told any) error 
 	}
 }
 
-// lastOf is the last part of what went wrong with a connection.
+// lastOf is the last part of a connection's error message.
 func lastOf(err error) string {
 	text := err.Error()
 	return strings.TrimSpace(text[strings.LastIndex(text, ": ")+1:])
 }
 
-// Register says who the runner is, and returns what it has in common with the other runners of this run, and with nobody else.
+// Register announces the runner. It returns an identifier that all runners of this run share, and no other run has.
 func (c *Client) Register(ctx context.Context, r Registration) (together string, err error) {
 	c.Number, r.Process = r.Number, rand.Text()
-	var told Answer
-	err = c.insist(ctx, PathRegister, r, &told)
-	return told.Together, err
+	var answer Answer
+	err = c.insist(ctx, PathRegister, r, &answer)
+	return answer.Together, err
 }
 
-// Offset is what Steady must be set forward by, to be the coordinator's: by the quickest of some exchanges, of which half
-// the time is each way.
+// Offset is the difference to add to Steady to get the coordinator's clock. It uses the quickest of some exchanges, and
+// assumes that each direction takes half of the time.
 func (c *Client) Offset(ctx context.Context) (time.Duration, error) {
 	quickest, offset := time.Duration(-1), time.Duration(0)
 	for range exchanges {
-		var told struct {
+		var answer struct {
 			UnixMS float64 `json:"unix_ms"`
 		}
 		before := Steady()
-		if err := c.insist(ctx, PathClock, struct{}{}, &told); err != nil {
+		if err := c.insist(ctx, PathClock, struct{}{}, &answer); err != nil {
 			return 0, err
 		}
 		took := time.Since(before)
 		if quickest < 0 || took < quickest {
 			middle := before.Add(took / 2)
-			quickest, offset = took, time.Duration((told.UnixMS-unixMS(middle))*float64(time.Millisecond))
+			quickest, offset = took, time.Duration((answer.UnixMS-unixMS(middle))*float64(time.Millisecond))
 		}
 	}
 	return offset, nil
 }
 
-// await asks until it is told something.
-func (c *Client) await(ctx context.Context, path string, said Said) (Answer, error) {
-	said.Number = c.Number
+// await repeats a request until the answer is not empty.
+func (c *Client) await(ctx context.Context, path string, body Said) (Answer, error) {
+	body.Number = c.Number
 	for {
-		var told Answer
-		if err := c.insist(ctx, path, said, &told); err != nil {
-			return told, err
+		var answer Answer
+		if err := c.insist(ctx, path, body, &answer); err != nil {
+			return answer, err
 		}
-		if told.Stop != "" || told.Do || told.Done || told.StartUnixMS != 0 {
-			return told, nil
+		if answer.Stop != "" || answer.Do || answer.Done || answer.StartUnixMS != 0 {
+			return answer, nil
 		}
 	}
 }
 
-// SetUp asks who sets up: this runner, or another whose data it then gets.
+// SetUp asks whether this runner sets up, or returns the data of the runner that did.
 func (c *Client) SetUp(ctx context.Context) (Answer, error) { return c.await(ctx, PathSetUp, Said{}) }
 
 // Ready waits for the start of the load.
 func (c *Client) Ready(ctx context.Context) (Answer, error) { return c.await(ctx, PathReady, Said{}) }
 
-// Loaded says that the load has ended, and why before its time; it asks who tears down.
+// Loaded reports the end of the load; early says why it ended too early. The answer says whether this runner tears down.
 func (c *Client) Loaded(ctx context.Context, early string) (Answer, error) {
 	return c.await(ctx, PathLoaded, Said{Why: early})
 }
 
-// Made hands on what the set-up returned.
+// Made sends the data that the set-up returned.
 func (c *Client) Made(ctx context.Context, data json.RawMessage) error {
 	return c.insist(ctx, PathMade, Said{Number: c.Number, Data: data}, &Answer{})
 }
 
-// TornDown says that the tear-down has come to its end, and why it failed, "" where it did not.
+// TornDown reports the end of the tear-down; failed says why it failed, "" if it did not.
 func (c *Client) TornDown(ctx context.Context, failed string) error {
 	return c.insist(ctx, PathTornDown, Said{Number: c.Number, Why: failed}, &Answer{})
 }
 
-// Stop asks that all stop.
+// Stop asks to stop all runners.
 func (c *Client) Stop(ctx context.Context, why string) error {
 	return c.ask(ctx, PathStop, Said{Number: c.Number, Why: why}, &Answer{})
 }
 
-// Leave says that there will be no record.
+// Leave reports that this runner sends no record.
 func (c *Client) Leave(ctx context.Context, why string) error {
 	return c.ask(ctx, PathLeave, Said{Number: c.Number, Why: why}, &Answer{})
 }
 
-// Beat is a sign of life; it returns why to stop, "" where nobody says so.
+// Beat sends a sign of life. It returns the reason to stop, "" to continue.
 func (c *Client) Beat(ctx context.Context) (stop string, err error) {
-	var told Answer
-	err = c.ask(ctx, PathBeat, Said{Number: c.Number}, &told)
+	var answer Answer
+	err = c.ask(ctx, PathBeat, Said{Number: c.Number}, &answer)
 	var refused *refusal
 	if errors.As(err, &refused) {
 		return refused.line, nil
 	}
-	return told.Stop, err
+	return answer.Stop, err
 }
 
-// Bye says that the runner knows that its record was taken.
+// Bye confirms that the runner knows that its record arrived.
 func (c *Client) Bye(ctx context.Context) error {
 	return c.ask(ctx, PathBye, Said{Number: c.Number}, &Answer{})
 }
@@ -228,7 +229,7 @@ func (c *Client) Record(ctx context.Context, record []byte) error {
 	return c.deliver(ctx, PathRecord, record)
 }
 
-// Draft sends the runner's samples before its record, and waits until all others' are there.
+// Draft sends the runner's samples before its record, and waits until the samples of all other runners have arrived.
 func (c *Client) Draft(ctx context.Context, record []byte) error {
 	if err := c.deliver(ctx, PathDraft, record); err != nil {
 		return err
@@ -237,14 +238,14 @@ func (c *Client) Draft(ctx context.Context, record []byte) error {
 	return err
 }
 
-// Values are those of a metric over the samples of all runners, by k6's names; nil where there is none.
+// Values are a metric's values over the samples of all runners, by k6's names; nil for an unknown metric.
 func (c *Client) Values(ctx context.Context, metric string) (map[string]float64, error) {
-	var told struct{ Values map[string]float64 }
-	err := c.insist(ctx, PathValues, Said{Number: c.Number, Metric: metric}, &told)
-	return told.Values, err
+	var answer struct{ Values map[string]float64 }
+	err := c.insist(ctx, PathValues, Said{Number: c.Number, Metric: metric}, &answer)
+	return answer.Values, err
 }
 
-// deliver sends a record, again where it was cut short on its way.
+// deliver sends a record, and sends it again if the transfer was cut short.
 func (c *Client) deliver(ctx context.Context, path string, record []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()

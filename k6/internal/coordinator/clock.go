@@ -4,12 +4,12 @@ package coordinator
 
 import "time"
 
-// began is when this process did, by both of its clocks.
+// began is the start of this process, with the wall clock and the monotonic clock.
 var began = time.Now()
 
-// Steady is a clock that nobody sets: what the machine's clock was when this process began, and what has passed since. A clock that is
-// set in mid-run, as by NTP, moves no start of a load.
+// Steady is a clock without jumps: the wall clock at the start of this process, plus the monotonic time since then. If
+// NTP sets the wall clock during the run, the start of the load does not move.
 func Steady() time.Time { return began.Add(time.Since(began)) }
 
-// Set is by how much the machine's clock, which reads wall now, has been set forward since this process began.
+// Set is how far the wall clock, which reads wall now, has been set forward since this process began.
 func Set(wall time.Time) time.Duration { return wall.Round(0).Sub(Steady().Round(0)) }

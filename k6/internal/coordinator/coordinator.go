@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package coordinator keeps the runners of one run together: k6 processes of which each makes a part of the load. One of them
-// sets up for all, all begin at one time, one of them tears down after all, and their records come here. It places and starts
-// no runners: whoever starts it does. docs/runners.md describes what they say to each other.
+// Package coordinator synchronizes the runners of one run. Runners are k6 processes that each make a part of the load.
+// One of them sets up for all, all begin at the same time, one of them tears down after all, and the coordinator
+// receives their records. It does not place or start runners. docs/how-to/runners.md describes the protocol.
 package coordinator
 
 import (
@@ -14,66 +14,67 @@ import (
 	"time"
 )
 
-// Config is what a coordinator is told. All of it must be given.
+// Config configures a coordinator. All fields are required.
 type Config struct {
-	// Runners is how many there are.
+	// Runners is the number of runners.
 	Runners int
-	// Token is what each request must carry: a secret.
+	// Token is a secret that each request must carry.
 	Token string
-	// Folder is where the records go, as NAME.runner-N.record.
+	// Folder is the folder of the records, which are named NAME.runner-N.record.
 	Folder, Name string
-	// Patience is how long it waits until all runners are there.
+	// Patience is how long to wait for all runners to join.
 	Patience time.Duration
-	// Silence is after how long without a sign of life a runner counts as dead.
+	// Silence is the time without a sign of life after which a runner counts as dead.
 	Silence time.Duration
-	// Say is told what goes wrong, a line each.
+	// Say receives errors and warnings, one line each.
 	Say func(line string)
 }
 
-// startsIn is how long after the last runner is ready the load begins, so that all hear of it before.
+// startsIn is the delay between the last runner's readiness and the start of the load, so that all runners learn the
+// start before it comes.
 const startsIn = 400 * time.Millisecond
 
 // Coordinator is safe for concurrent use.
 type Coordinator struct {
 	config Config
 	begun  time.Time
-	id     string // of this run, another one in each
+	id     string // unique to this run
 
 	mu      sync.Mutex
 	changed chan struct{} // closed at each change, and replaced
-	runners []*runner     // by number, from 1 on
-	setUpBy int           // the runner that sets up, 0 before one does
+	runners []*runner     // by number, from 1
+	setUpBy int           // number of the runner that sets up, 0 before one does
 	data    json.RawMessage
-	start   time.Time // of the load; zero before all are ready
-	stop    string    // why all are to stop, "" while they are not
-	cleaner int       // the runner that tears down, 0 before one does
+	start   time.Time // of the load; zero until all are ready
+	stop    string    // why all runners must stop, "" if they need not
+	cleaner int       // number of the runner that tears down, 0 before one does
 	cleaned bool
-	left    string // why the one who tore down could not, "" where it could
-	whole   *whole // all samples, while somebody asks for them
+	left    string // why the tear-down failed, "" if it did not
+	whole   *whole // all samples, while a runner needs them
 	cost    cost
 }
 
-// runner is what is known of one; heard is when it was last heard of.
+// runner is the state of one runner; heard is the time of its last request.
 type runner struct {
 	number   int
 	segment  string
 	checksum string
 	process  string
 	heard    time.Time
-	there    bool // it has registered
+	there    bool // has registered
 	ready    bool
 	loaded   bool
-	record   string // the file, "" before it came
-	sum      string // of the record
-	draft    string // the file of its samples, where its record comes later
-	bye      bool   // it knows that its record came
-	gone     string // why there will be no more of it, "" while there may be
+	record   string // file of its record, "" before it arrived
+	sum      string // checksum of the record
+	draft    string // file of its samples, if its record comes later
+	bye      bool   // knows that its record arrived
+	gone     string // why it ended, "" while it may continue
 }
 
-// over reports whether its tear-down is behind it, whatever came of that, or will never come.
+// over reports whether the runner's tear-down has ended, successfully or not, or will never come.
 func (r *runner) over() bool { return r.gone != "" || r.record != "" || r.draft != "" }
 
-// New makes a coordinator that waits for its runners from now on.
+// New returns a coordinator; its Patience begins now.
 func New(config Config) *Coordinator {
 	c := &Coordinator{config: config, begun: time.Now(), id: rand.Text(), changed: make(chan struct{})}
 	for number := 1; number <= config.Runners; number++ {
@@ -82,19 +83,19 @@ func New(config Config) *Coordinator {
 	return c
 }
 
-// name is what messages call a runner.
+// name is the name of a runner in messages.
 func (c *Coordinator) name(number int) string {
 	return fmt.Sprintf("runner %d of %d", number, c.config.Runners)
 }
 
-// tell lets all that wait look again, mu held.
+// tell wakes all waiting requests. The caller holds mu.
 func (c *Coordinator) tell() {
 	c.noteCost()
 	close(c.changed)
 	c.changed = make(chan struct{})
 }
 
-// await returns what look returns once it says that it is done; look is called with mu held.
+// await calls look, with mu held, until it is done, and returns its value.
 func await[T any](ctx context.Context, c *Coordinator, look func() (T, bool)) (T, error) {
 	for {
 		c.mu.Lock()
@@ -112,14 +113,14 @@ func await[T any](ctx context.Context, c *Coordinator, look func() (T, bool)) (T
 	}
 }
 
-// Stop tells all runners to stop their load and to clean up; the first reason stays.
+// Stop tells all runners to stop their load and to clean up; only the first reason is kept.
 func (c *Coordinator) Stop(why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stopAll(why)
 }
 
-// stopAll is Stop, mu held. Nobody waits any more for those who are not there.
+// stopAll is Stop with mu held. Runners that have not joined are no longer awaited.
 func (c *Coordinator) stopAll(why string) {
 	if c.stop != "" {
 		return
@@ -134,7 +135,7 @@ func (c *Coordinator) stopAll(why string) {
 	c.tell()
 }
 
-// Gone says that there will be no more of a runner, and why: its process has ended, say. One whose record has come is not missed.
+// Gone marks a runner as ended, for example because its process ended. A runner whose record has arrived is not missed.
 func (c *Coordinator) Gone(number int, why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,7 +144,7 @@ func (c *Coordinator) Gone(number int, why string) {
 	}
 }
 
-// goneNow is Gone, mu held.
+// goneNow is Gone with mu held.
 func (c *Coordinator) goneNow(r *runner, why string) {
 	if r.gone != "" || r.record != "" {
 		return
@@ -153,7 +154,7 @@ func (c *Coordinator) goneNow(r *runner, why string) {
 		c.config.Say(err.Error())
 	}
 	if c.cleaner == r.number {
-		c.cleaner = 0 // another one may
+		c.cleaner = 0 // another runner may tear down
 	}
 	if !r.loaded {
 		c.stopAll(fmt.Sprintf("%s %s: the others are stopped", c.name(r.number), why))
@@ -163,7 +164,7 @@ func (c *Coordinator) goneNow(r *runner, why string) {
 	c.tell()
 }
 
-// Watch finds runners that do not come and those that have died, until ctx is done.
+// Watch detects runners that do not join and runners that have died, until ctx is done.
 func (c *Coordinator) Watch(ctx context.Context) {
 	ticks := time.NewTicker(min(time.Second, c.config.Silence/4))
 	defer ticks.Stop()
@@ -191,7 +192,7 @@ func (c *Coordinator) look(now time.Time) {
 	}
 }
 
-// Wait returns once the record of each runner has come, or never will.
+// Wait returns when the record of each runner has arrived or can no longer arrive.
 func (c *Coordinator) Wait(ctx context.Context) error {
 	_, err := await(ctx, c, func() (struct{}, bool) {
 		for _, r := range c.runners {
@@ -204,8 +205,8 @@ func (c *Coordinator) Wait(ctx context.Context) error {
 	return err
 }
 
-// Farewell returns once each runner whose record came knows that, or ctx is done: one whose answer was lost on its way asks again,
-// and would take a coordinator that is no more for dead.
+// Farewell returns when each runner knows that its record arrived, or ctx is done. A runner that missed the answer asks
+// again, and would report a missing coordinator as dead.
 func (c *Coordinator) Farewell(ctx context.Context) {
 	_, _ = await(ctx, c, func() (struct{}, bool) {
 		for _, r := range c.runners {
@@ -217,28 +218,28 @@ func (c *Coordinator) Farewell(ctx context.Context) {
 	})
 }
 
-// Stopped is why all were stopped, "" where they were not.
+// Stopped is why all runners were stopped, "" if they were not.
 func (c *Coordinator) Stopped() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stop
 }
 
-// Unclean reports whether a set-up was begun and no tear-down has come to a good end: what was made may be left on the target.
+// Unclean reports whether a set-up began and no tear-down succeeded: its objects may remain on the target.
 func (c *Coordinator) Unclean() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.setUpBy != 0 && (!c.cleaned || c.left != "")
 }
 
-// Left is why the runner that tore down could not, "" where it could or none did.
+// Left is why the tear-down failed, "" if it succeeded or did not run.
 func (c *Coordinator) Left() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.left
 }
 
-// Progress is how far the run is, for people.
+// Progress describes the progress of the run for the user.
 func (c *Coordinator) Progress() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,29 +9,29 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// cost is the CPU time of the coordinator's process, from the common start of the load until the load of all had ended.
+// cost is the CPU time of the coordinator's process, from the common start of the load until the last load ended.
 type cost struct {
 	begun        bool
 	before, used float64 // seconds
 	lasted       time.Duration
 }
 
-// beginCost is for when the load begins.
+// beginCost runs when the load begins.
 func (c *Coordinator) beginCost() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cost.begun, c.cost.before = true, cpus.Used()
 }
 
-// noteCost ends it once no load goes on, mu held.
+// noteCost takes the final CPU time when the last load has ended. The caller holds mu.
 func (c *Coordinator) noteCost() {
 	if c.cost.begun && c.cost.lasted == 0 && c.allLoaded() {
 		c.cost.used, c.cost.lasted = cpus.Used()-c.cost.before, time.Since(c.start)
 	}
 }
 
-// Cost is what the coordinator took of the CPUs while the load went on; program is its process, in which other things may go on
-// too. Nil where no load began and ended.
+// Cost is the CPU time of the coordinator's process during the load. program is the name of that process, which may also
+// do other work. It is nil if no load began and ended.
 func (c *Coordinator) Cost(program string) *run.Coordinator {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,10 +16,11 @@ import (
 	"windtunnel/k6/internal/judge"
 )
 
-// mostBytes bounds a record: a thousand million samples are less.
+// mostBytes bounds a record; a record of a thousand million samples is smaller.
 const mostBytes = 16 << 30
 
-// take keeps a runner's record, each once: the same one sent again, since its sender had no answer, is no other. One that is cut short or damaged on its way is refused, so that the runner sends it again.
+// take stores a runner's record once. The same record may arrive again, if its sender got no answer. A truncated or
+// damaged record is rejected, so that the runner sends it again.
 func (c *Coordinator) take(number int, sum string, body io.Reader) error {
 	again := false
 	err := c.of(number, func(r *runner) error {
@@ -54,20 +55,20 @@ func (c *Coordinator) take(number int, sum string, body io.Reader) error {
 		return c.dropDraft(r)
 	})
 	if err != nil {
-		_ = os.Remove(written) // where it still has that name
+		_ = os.Remove(written) // a no-op if the file was renamed
 	}
 	return err
 }
 
-// cleansNoMore: a runner that is past its tear-down and has not said that it came to its end did not get through, so that another
-// one may; mu held.
+// cleansNoMore lets another runner tear down if this runner ended its tear-down without reporting success. The caller
+// holds mu.
 func (c *Coordinator) cleansNoMore(r *runner) {
 	if c.cleaner == r.number && !c.cleaned {
 		c.cleaner = 0
 	}
 }
 
-// keep writes a record beside path and returns where, once it is whole.
+// keep writes a record beside path and returns the file's path when the record is complete.
 func (c *Coordinator) keep(path, sum string, body io.Reader) (written string, err error) {
 	file, err := os.CreateTemp(filepath.Dir(path), ".record-*")
 	if err != nil {
@@ -92,7 +93,7 @@ func (c *Coordinator) keep(path, sum string, body io.Reader) (written string, er
 	return file.Name(), nil
 }
 
-// disk is a file; failed is why it could not be written.
+// disk is a file; failed is the error of a write.
 type disk struct {
 	file   *os.File
 	failed error
@@ -104,12 +105,12 @@ func (d *disk) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// notKept is the answer where the coordinator's own disk takes no record, which sending it again does not mend.
+// notKept is the answer if the coordinator's disk cannot store a record; sending it again does not help.
 func (c *Coordinator) notKept(err error) error {
 	return &refusal{http.StatusInsufficientStorage, fmt.Sprintf("the coordinator cannot keep a record: %v", fault.Reason(err))}
 }
 
-// Records are the files that came, and why none came of the others, by their numbers.
+// Records returns the files that arrived, and the reasons why other records are missing, by runner number.
 func (c *Coordinator) Records() (files []string, lost map[int]string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,7 +128,7 @@ func (c *Coordinator) Records() (files []string, lost map[int]string) {
 	return files, lost
 }
 
-// Judge makes the result of all records that came. The error is that none can be judged.
+// Judge makes the result from all records that arrived. It returns an error if no record can be judged.
 func (c *Coordinator) Judge() (found judge.Judged, err error) {
 	files, lost := c.Records()
 	all := judge.Open(files...)

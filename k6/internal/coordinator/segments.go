@@ -10,7 +10,7 @@ import (
 	"go.k6.io/k6/lib"
 )
 
-// SegmentArgs are the arguments of k6 run that make a process one of several runners: an equal part of the load each.
+// SegmentArgs are the arguments of k6 run for one of several runners; each runner makes an equal part of the load.
 func SegmentArgs(number, of int) []string {
 	ends := make([]string, of+1)
 	for i := range ends {
@@ -23,7 +23,7 @@ func SegmentArgs(number, of int) []string {
 	}
 }
 
-// PlaceOf is which of how many runners a process is, by its execution segment.
+// PlaceOf returns a process's runner number and the number of runners, from its execution segment.
 func PlaceOf(segment *lib.ExecutionSegment, sequence *lib.ExecutionSegmentSequence) (number, of int, err error) {
 	if segment == nil {
 		return 1, 1, nil
@@ -32,15 +32,15 @@ func PlaceOf(segment *lib.ExecutionSegment, sequence *lib.ExecutionSegmentSequen
 		return 0, 0, fmt.Errorf("--execution-segment=%s without --execution-segment-sequence: give both", segment)
 	}
 	if !sequence.IsFull() {
-		return 0, 0, fmt.Errorf("--execution-segment-sequence=%s does not go from 0 to 1: nobody would make the rest of the load", sequence)
+		return 0, 0, fmt.Errorf("--execution-segment-sequence=%s does not go from 0 to 1: a part of the load would be missing", sequence)
 	}
 	for i, one := range *sequence {
 		if one.Equal(segment) {
 			return i + 1, len(*sequence), nil
 		}
 	}
-	return 0, 0, fmt.Errorf("--execution-segment=%s is none of --execution-segment-sequence=%s", segment, sequence)
+	return 0, 0, fmt.Errorf("--execution-segment=%s is not in --execution-segment-sequence=%s", segment, sequence)
 }
 
-// RunnerName is a runner in tags.
+// RunnerName is the name of a runner in tags.
 func RunnerName(number int) string { return strconv.Itoa(number) }

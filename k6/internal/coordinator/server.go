@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// The paths of the API, all of them POST with JSON, but for the clock's and the record's body.
+// The paths of the API. All are POST with JSON, except the clock and the body of the record.
 const (
 	PathClock    = "/v1/clock"
 	PathRegister = "/v1/register"
@@ -32,29 +32,29 @@ const (
 	PathValues   = "/v1/values"
 )
 
-// SumHeader has the SHA-256 of a record, in hexadecimal; NumberHeader the runner's number.
+// SumHeader is the header with the SHA-256 of a record in hexadecimal, NumberHeader the one with the runner's number.
 const (
 	SumHeader    = "X-Windtunnel-Sha256"
 	NumberHeader = "X-Windtunnel-Runner"
 )
 
-// Said is what a runner says with a request.
+// Said is the body of a runner's request.
 type Said struct {
 	Number int `json:"number"`
-	// Why it ends, its load did before its time, or its tear-down failed; "" where all is as planned.
+	// Why says why the runner ended, why its load ended early, or why its tear-down failed; "" if all went as planned.
 	Why string `json:"why,omitempty"`
-	// Data is what its set-up returned.
+	// Data is the return value of the runner's set-up.
 	Data json.RawMessage `json:"data,omitempty"`
-	// Metric is whose values are asked for.
+	// Metric is the metric whose values are requested.
 	Metric string `json:"metric,omitempty"`
 }
 
 const (
-	mostJSON    = 64 << 20 // what a set-up may return
+	mostJSON    = 64 << 20 // largest return value of a set-up
 	readHeaders = 10 * time.Second
 )
 
-// Handler serves the API to who has the token.
+// Handler serves the API to clients with the token.
 func (c *Coordinator) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+PathClock, func(w http.ResponseWriter, _ *http.Request) {
@@ -78,25 +78,25 @@ func (c *Coordinator) Handler() http.Handler {
 		PathTornDown: func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.tornDown(s.Number, s.Why) },
 		PathWhole:    func(ctx context.Context, s Said) (Answer, error) { return c.othersThere(ctx, s.Number) },
 		PathBye:      func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.bye(s.Number) },
-		PathLeave:    func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.leave(s.Number, s.Why) },
+		PathLeave:    func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.withdraw(s.Number, s.Why) },
 	} {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
-			var said Said
-			if err := read(w, r, &said); err != nil {
+			var body Said
+			if err := read(w, r, &body); err != nil {
 				answer(w, nil, err)
 				return
 			}
-			told, err := does(r.Context(), said)
-			answer(w, told, err)
+			reply, err := does(r.Context(), body)
+			answer(w, reply, err)
 		})
 	}
 	mux.HandleFunc("POST "+PathValues, func(w http.ResponseWriter, r *http.Request) {
-		var said Said
-		if err := read(w, r, &said); err != nil {
+		var body Said
+		if err := read(w, r, &body); err != nil {
 			answer(w, nil, err)
 			return
 		}
-		found, err := c.values(said.Number, said.Metric)
+		found, err := c.values(body.Number, body.Metric)
 		answer(w, map[string]any{"values": found}, err)
 	})
 	for path, takes := range map[string]func(int, string, io.Reader) error{PathRecord: c.take, PathDraft: c.takeDraft} {
@@ -112,7 +112,7 @@ func (c *Coordinator) Handler() http.Handler {
 	return c.guarded(mux)
 }
 
-// guarded lets nobody in who has not the token.
+// guarded rejects requests without the token.
 func (c *Coordinator) guarded(next http.Handler) http.Handler {
 	want := sha256.Sum256([]byte("Bearer " + c.config.Token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -125,7 +125,7 @@ func (c *Coordinator) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// stopBy is Stop, asked for by a runner.
+// stopBy is Stop on request of a runner.
 func (c *Coordinator) stopBy(number int, why string) error {
 	return c.of(number, func(r *runner) error {
 		c.stopAll(c.name(r.number) + ": " + why + ": all are stopped")
@@ -144,10 +144,10 @@ func read(w http.ResponseWriter, r *http.Request, into any) error {
 	return nil
 }
 
-func answer(w http.ResponseWriter, told any, err error) {
+func answer(w http.ResponseWriter, reply any, err error) {
 	status := http.StatusOK
 	if err != nil {
-		status, told = http.StatusInternalServerError, map[string]string{"error": err.Error()}
+		status, reply = http.StatusInternalServerError, map[string]string{"error": err.Error()}
 		var refused *refusal
 		if errors.As(err, &refused) {
 			status = refused.status
@@ -155,10 +155,10 @@ func answer(w http.ResponseWriter, told any, err error) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(told) // who asked may be gone
+	_ = json.NewEncoder(w).Encode(reply) // the client may have disconnected
 }
 
-// Server serves the API; it is the caller's to listen and to shut it down.
+// Server serves the API; the caller listens and shuts it down.
 func (c *Coordinator) Server() *http.Server {
 	return &http.Server{Handler: c.Handler(), ReadHeaderTimeout: readHeaders}
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// refusal is an answer other than 200: one line.
+// refusal is an answer with a status other than 200: one line.
 type refusal struct {
 	status int
 	line   string
@@ -23,17 +23,17 @@ func conflict(format string, args ...any) error {
 	return &refusal{http.StatusConflict, fmt.Sprintf(format, args...)}
 }
 
-// Registration is what a runner says first. Checksum is of its script and options.
+// Registration is a runner's first request. Checksum is the checksum of its script and options.
 type Registration struct {
 	Number   int    `json:"number"`
 	Of       int    `json:"of"`
 	Segment  string `json:"segment"`
 	Checksum string `json:"checksum"`
-	// Process is another text in each process, so that one that asks again is known.
+	// Process is unique to each process, so that a repeated registration is recognized.
 	Process string `json:"process"`
 }
 
-// register takes a runner in; each number once.
+// register adds a runner; each number can register once.
 func (c *Coordinator) register(asked Registration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -48,7 +48,7 @@ func (c *Coordinator) register(asked Registration) error {
 	}
 	r := c.runners[asked.Number-1]
 	if r.there && asked.Process != "" && r.process == asked.Process {
-		return nil // it asks again, since no answer came
+		return nil // a repetition, because the runner got no answer
 	}
 	if r.there {
 		return conflict("%s is there already: two runners have the execution segment %s", c.name(r.number), r.segment)
@@ -65,7 +65,7 @@ func (c *Coordinator) register(asked Registration) error {
 	return nil
 }
 
-// known returns a runner that has registered here, and notes that it lives; mu held.
+// known returns a registered runner, and notes that it is alive. The caller holds mu.
 func (c *Coordinator) known(number int) (*runner, error) {
 	if number < 1 || number > len(c.runners) || !c.runners[number-1].there {
 		return nil, conflict("runner %d has not registered with this coordinator: was it started again?", number)
@@ -78,7 +78,7 @@ func (c *Coordinator) known(number int) (*runner, error) {
 	return r, nil
 }
 
-// of calls do with a runner that is there.
+// of calls do with a registered runner.
 func (c *Coordinator) of(number int, do func(*runner) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,24 +89,25 @@ func (c *Coordinator) of(number int, do func(*runner) error) error {
 	return do(r)
 }
 
-// Answer is what a runner that waits is told: Stop why it is to end, or what it waited for. All empty: ask again.
+// Answer is the answer to a waiting runner: Stop has the reason to stop, the other fields have the awaited data. An
+// empty answer means: ask again.
 type Answer struct {
 	Stop string `json:"stop,omitempty"`
-	// Do: this runner is to do it, set-up or tear-down.
+	// Do says that this runner does the set-up or the tear-down.
 	Do bool `json:"do,omitempty"`
-	// Done: another one has done it.
+	// Done says that another runner has done it.
 	Done bool            `json:"done,omitempty"`
 	Data json.RawMessage `json:"data,omitempty"`
-	// Together is of this run alone; it answers a registration.
+	// Together is the run's unique identifier; it answers a registration.
 	Together string `json:"together,omitempty"`
-	// StartUnixMS is when the load begins, by the coordinator's clock.
+	// StartUnixMS is the start of the load, by the coordinator's clock.
 	StartUnixMS float64 `json:"start_unix_ms,omitempty"`
 }
 
-// holdFor is how long a question is held open; then the runner asks again.
+// holdFor is how long a request is held open; then the runner asks again.
 const holdFor = 5 * time.Second
 
-// held waits for an answer; where there is none in time the runner is told to ask again.
+// held waits for an answer; after holdFor it returns an empty answer.
 func (c *Coordinator) held(ctx context.Context, number int, look func(*runner) (Answer, bool)) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, holdFor)
 	defer cancel()
@@ -119,13 +120,13 @@ func (c *Coordinator) held(ctx context.Context, number int, look func(*runner) (
 		}
 		return look(r)
 	})
-	if err != nil { // it was held for long enough
+	if err != nil { // holdFor has passed
 		return Answer{}, nil
 	}
 	return answer, failed
 }
 
-// setUp tells the first runner that asks to set up, and all others what came of it.
+// setUp tells the first runner that asks to set up, and gives all others the result.
 func (c *Coordinator) setUp(ctx context.Context, number int) (Answer, error) {
 	return c.held(ctx, number, func(r *runner) (Answer, bool) {
 		switch {
@@ -136,12 +137,12 @@ func (c *Coordinator) setUp(ctx context.Context, number int) (Answer, error) {
 		case c.setUpBy == 0 && c.allThere():
 			c.setUpBy = r.number
 		}
-		// Also where it asks again, since no answer came.
+		// A runner asks again if it got no answer.
 		return Answer{Do: true}, c.setUpBy == r.number
 	})
 }
 
-// allThere reports whether all have registered, mu held: nothing is made on the target before.
+// allThere reports whether all runners have registered. The set-up waits for all of them. The caller holds mu.
 func (c *Coordinator) allThere() bool {
 	for _, r := range c.runners {
 		if !r.there {
@@ -151,7 +152,7 @@ func (c *Coordinator) allThere() bool {
 	return true
 }
 
-// made takes what the set-up returned; the same again is no other, since its sender had no answer.
+// made stores the result of the set-up. The same result may arrive again, if its sender got no answer.
 func (c *Coordinator) made(number int, data json.RawMessage) error {
 	return c.of(number, func(r *runner) error {
 		if c.setUpBy != r.number || c.data != nil && !bytes.Equal(c.data, data) {
@@ -163,7 +164,7 @@ func (c *Coordinator) made(number int, data json.RawMessage) error {
 	})
 }
 
-// ready is the barrier: it answers once all are ready, and none before.
+// ready is the barrier: it answers when all runners are ready.
 func (c *Coordinator) ready(ctx context.Context, number int) (Answer, error) {
 	return c.held(ctx, number, func(r *runner) (Answer, bool) {
 		if !r.ready {
@@ -180,7 +181,7 @@ func (c *Coordinator) ready(ctx context.Context, number int) (Answer, error) {
 	})
 }
 
-// beginOnceReady names the start of the load, mu held.
+// beginOnceReady sets the start of the load. The caller holds mu.
 func (c *Coordinator) beginOnceReady() {
 	for _, r := range c.runners {
 		if !r.ready {
@@ -196,7 +197,7 @@ func (c *Coordinator) beginOnceReady() {
 
 func unixMS(at time.Time) float64 { return float64(at.UnixNano()) / 1e6 }
 
-// beat is a sign of life; it tells why to stop, where that is so.
+// beat handles a sign of life; it answers with the reason to stop, if there is one.
 func (c *Coordinator) beat(number int) (answer Answer, err error) {
 	err = c.of(number, func(*runner) error {
 		answer.Stop = c.stop
@@ -205,8 +206,8 @@ func (c *Coordinator) beat(number int) (answer Answer, err error) {
 	return answer, err
 }
 
-// loaded says that a runner's load has ended: before its time where early says why. It answers once that of all has, and tells
-// one of them to tear down; where that one dies, another.
+// loaded notes the end of a runner's load; early says why it ended too early. It answers when all loads have ended, and
+// tells one runner to tear down. If that runner dies, another one gets the task.
 func (c *Coordinator) loaded(ctx context.Context, number int, early string) (Answer, error) {
 	return c.held(ctx, number, func(r *runner) (Answer, bool) {
 		if !r.loaded {
@@ -227,7 +228,7 @@ func (c *Coordinator) loaded(ctx context.Context, number int, early string) (Ans
 	})
 }
 
-// allLoaded reports whether no load goes on, mu held.
+// allLoaded reports whether all loads have ended. The caller holds mu.
 func (c *Coordinator) allLoaded() bool {
 	for _, r := range c.runners {
 		if !r.loaded && !r.over() {
@@ -237,7 +238,7 @@ func (c *Coordinator) allLoaded() bool {
 	return true
 }
 
-// preferred is the runner that set up, where it still is there, else the one that asks; mu held.
+// preferred is the runner that set up if it is still alive, else the asking runner. The caller holds mu.
 func (c *Coordinator) preferred(asking int) int {
 	if c.setUpBy != 0 && !c.runners[c.setUpBy-1].over() {
 		return c.setUpBy
@@ -245,7 +246,7 @@ func (c *Coordinator) preferred(asking int) int {
 	return asking
 }
 
-// tornDown says that the tear-down has come to its end, and why it failed, "" where it did not.
+// tornDown notes the end of the tear-down; failed says why it failed, "" if it did not.
 func (c *Coordinator) tornDown(number int, failed string) error {
 	return c.of(number, func(r *runner) error {
 		if c.cleaner != r.number {
@@ -261,7 +262,7 @@ func (c *Coordinator) tornDown(number int, failed string) error {
 	})
 }
 
-// bye says that a runner knows that its record was taken: it asks no more.
+// bye notes that a runner knows that its record arrived: it sends no more requests.
 func (c *Coordinator) bye(number int) error {
 	return c.of(number, func(r *runner) error {
 		r.bye = true
@@ -270,8 +271,8 @@ func (c *Coordinator) bye(number int) error {
 	})
 }
 
-// leave says that a runner ends without a record.
-func (c *Coordinator) leave(number int, why string) error {
+// withdraw notes that a runner ends without a record.
+func (c *Coordinator) withdraw(number int, why string) error {
 	return c.of(number, func(r *runner) error {
 		c.goneNow(r, why)
 		return nil

@@ -13,11 +13,11 @@ import (
 	"windtunnel/k6/internal/record"
 )
 
-// What a scenario shows beside its operations, such as a panel's components, is made by its script of figures that must be the
-// whole run's. So the runner that tore down first leaves its samples here, a draft; once all others' records are there it asks
-// for figures of all, and then sends its record with what it made of them.
+// A script computes some figures itself, such as the shares of a panel's components, and needs figures of the whole run
+// for that. So the runner that tore down first sends its samples as a draft. When the records of all other runners have
+// arrived, it asks for figures over all samples, and then sends its record with the computed figures.
 
-// whole are all records at once.
+// whole has all records together.
 type whole struct {
 	parts []judge.Recorded
 	*record.Set
@@ -25,7 +25,7 @@ type whole struct {
 
 func (w *whole) close() error { return judge.Close(w.parts) }
 
-// takeDraft keeps the samples of a runner whose record will come later.
+// takeDraft stores the samples of a runner whose record comes later.
 func (c *Coordinator) takeDraft(number int, sum string, body io.Reader) error {
 	if err := c.of(number, func(*runner) error { return nil }); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (c *Coordinator) takeDraft(number int, sum string, body io.Reader) error {
 	return err
 }
 
-// dropDraft removes what was left, mu held.
+// dropDraft removes a draft. The caller holds mu.
 func (c *Coordinator) dropDraft(r *runner) error {
 	if r.draft == "" {
 		return nil
@@ -64,7 +64,7 @@ func (c *Coordinator) dropDraft(r *runner) error {
 	return errors.Join(closed, os.Remove(left))
 }
 
-// othersThere answers once each runner has left its samples, or never will.
+// othersThere answers when the samples of each other runner have arrived or can no longer arrive.
 func (c *Coordinator) othersThere(ctx context.Context, number int) (Answer, error) {
 	return c.held(ctx, number, func(*runner) (Answer, bool) {
 		for _, r := range c.runners {
@@ -76,7 +76,8 @@ func (c *Coordinator) othersThere(ctx context.Context, number int) (Answer, erro
 	})
 }
 
-// values are those of a metric, as record.Parse reads its name, over the samples of all runners; nil where there is none.
+// values are a metric's values over the samples of all runners; record.Parse parses the metric's name. They are nil for
+// an unknown metric.
 func (c *Coordinator) values(number int, metric string) (found record.Values, err error) {
 	err = c.of(number, func(*runner) error {
 		if c.whole == nil {
@@ -88,7 +89,8 @@ func (c *Coordinator) values(number int, metric string) (found record.Values, er
 	return found, err
 }
 
-// openWhole opens all that came, mu held. What cannot be read is told when all are judged.
+// openWhole opens all records that arrived. It skips an unreadable record, which the final judgement reports. The caller
+// holds mu.
 func (c *Coordinator) openWhole() *whole {
 	var files []string
 	for _, r := range c.runners {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package cpus tells the CPUs of this process, and writes CPUs as taskset takes them.
+// Package cpus returns the CPUs of this process, and writes lists of CPUs in taskset's form.
 package cpus
 
 import (
@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Allowed lists the CPUs that this process may use, which containers and taskset narrow.
+// Allowed lists the CPUs that this process may use. Containers and taskset may restrict them.
 func Allowed() []int {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
@@ -25,7 +25,7 @@ func Allowed() []int {
 	return cpus
 }
 
-// List writes CPUs in their order, as taskset takes them.
+// List writes CPUs in their order, in taskset's form.
 func List(cpus []int) string {
 	var parts []string
 	for i := 0; i < len(cpus); {

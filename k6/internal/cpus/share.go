@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// Share is how many CPUs' worth of time this process may use: those that it is allowed, or less where its container has a quota.
+// Share is how many CPUs' worth of time this process may use: its allowed CPUs, or less if its container has a quota.
 func Share() float64 { return min(float64(len(Allowed())), quota("/sys/fs/cgroup")) }
 
-// noQuota stands for as many CPUs as there may ever be.
+// noQuota is larger than any number of CPUs.
 const noQuota = 1 << 20
 
-// quota is that of the control group that a container sees as its root; noQuota where there is none.
+// quota is the CPU quota of the control group that a container sees as its root; noQuota without a quota.
 func quota(root string) float64 {
-	if fields := words(root, "cpu.max"); len(fields) == 2 { // version 2
+	if fields := words(root, "cpu.max"); len(fields) == 2 { // cgroup version 2
 		return ratio(fields[0], fields[1])
 	}
 	most, period := words(root, "cpu/cpu.cfs_quota_us"), words(root, "cpu/cpu.cfs_period_us")
@@ -28,11 +28,11 @@ func quota(root string) float64 {
 }
 
 func words(root, name string) []string {
-	text, _ := os.ReadFile(filepath.Join(root, name)) // what is not there has none
+	text, _ := os.ReadFile(filepath.Join(root, name)) // a missing file means no quota
 	return strings.Fields(string(text))
 }
 
-// ratio is a quota in CPUs; max and -1 are none.
+// ratio is a quota in CPUs; max and -1 mean no quota.
 func ratio(quota, period string) float64 {
 	most, err := strconv.ParseFloat(quota, 64)
 	of, periodErr := strconv.ParseFloat(period, 64)

@@ -20,13 +20,13 @@ func Used() float64 {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds()
 }
 
-// Machine is what all CPUs of this machine together have done since it started, in ticks of the kernel; Count is how many they are.
+// Machine is the work of all CPUs of this machine since boot, in kernel ticks; Count is the number of CPUs.
 type Machine struct {
 	Count      int
 	Busy, Idle float64
 }
 
-// OfMachine reads it; Count is 0 where it cannot be told.
+// OfMachine reads the work of the CPUs; Count is 0 if it is unknown.
 func OfMachine() Machine {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -35,7 +35,8 @@ func OfMachine() Machine {
 	return machineOf(string(text))
 }
 
-// machineOf reads the lines of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal; what guests used is in user already.
+// machineOf parses /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal. The time of guests is included in
+// user.
 func machineOf(text string) (m Machine) {
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
@@ -58,7 +59,7 @@ func machineOf(text string) (m Machine) {
 	return m
 }
 
-// BusyPercent is how busy the CPUs have been since before; false where that cannot be told.
+// BusyPercent is the load of the CPUs since before, in percent; false if unknown.
 func (m Machine) BusyPercent(before Machine) (percent float64, ok bool) {
 	busy, all := m.Busy-before.Busy, m.Busy+m.Idle-before.Busy-before.Idle
 	if m.Count == 0 || before.Count == 0 || all <= 0 {

@@ -4,7 +4,7 @@ package difference
 
 import "math"
 
-// Side is one of two that are compared.
+// Side is one of the two compared sides.
 type Side int
 
 // The sides.
@@ -14,16 +14,18 @@ const (
 	B
 )
 
-// Apart is which of two sides is the better one, and by how much B is worse. ToTell is about how many pairs in all would tell,
-// if the true shift is the estimate: 0 where a side is told, MostPairs+1 where it is more than MostPairs.
+// Apart is the better one of two sides, and how much worse B is. ToTell estimates the total number of pairs that would
+// show the better side, if the true shift is the estimate. It is 0 if the better side is known, and MostPairs+1 for more
+// than MostPairs.
 type Apart struct {
 	Answer
 	Better Side
 	ToTell int
 }
 
-// TellApart tells of each shift which side is the better one: significantly, and by more than bound. Both directions of all
-// shifts share one gate, so that of any number of equal sides none is told apart in 99.5 % of comparisons.
+// TellApart finds for each shift the better side: by more than bound, and significantly. Both directions of all shifts
+// share one gate. So in 99.5 % of comparisons, no pair of equal sides is called different, whatever the number of pairs
+// of sides.
 func TellApart(shifts []Shift, bound float64) []Apart {
 	var metrics []Metric
 	for _, s := range shifts {
@@ -53,5 +55,6 @@ func TellApart(shifts []Shift, bound float64) []Apart {
 	return all
 }
 
-// FewestToTellApart is the least number of pairs with which one of so many comparisons can tell its sides apart.
+// FewestToTellApart is the smallest number of pairs with which one of the given number of comparisons can find a better
+// side.
 func FewestToTellApart(comparisons int) int { return Look{}.FewestToBreak(Primary, 2*comparisons) }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package difference is the statistics of all comparisons: by how much B is worse than A, how sure that is, and what it
-// means against a bound. It knows numbers only: what they are of is for its callers to say.
+// Package difference has the statistics of all comparisons: how much worse B is than A, how sure that is, and what it
+// means against a bound. It knows only numbers; its callers know what the numbers measure.
 //
-// Runs that took turns are judged by their pairs alone. Each pair gives one number: the logarithm of a ratio, or a
-// difference of shares. If A and B are the same and the order within a pair is by lot, that number is as often above 0 as
-// below, and by as much, whatever the noise and the drift. Hodges and Lehmann's estimate and the exact interval and test of
-// Wilcoxon's signed ranks need no more than that. (Hollander, Wolfe, Chicken: Nonparametric Statistical Methods, 3rd
-// edition, sections 3.1 to 3.3, and 4.1 to 4.3 for runs without pairs.)
+// Runs in turns are judged only by their pairs. Each pair gives one number: the logarithm of a ratio, or a difference of
+// shares. If A and B are the same and the order within a pair is random, that number is symmetric around 0, whatever the
+// noise and the drift. The Hodges-Lehmann estimate, and the exact interval and test of Wilcoxon's signed ranks, need
+// only this symmetry. (Hollander, Wolfe, Chicken: Nonparametric Statistical Methods, 3rd edition, sections 3.1 to 3.3,
+// and 4.1 to 4.3 for runs without pairs.)
 package difference
 
 import (
@@ -16,10 +16,11 @@ import (
 	"sort"
 )
 
-// mostLog stands for the logarithm of a ratio with 0 on one side: ranks need a number, and it is beyond all others.
+// mostLog replaces the logarithm of a ratio with 0 on one side: ranks need a finite number, beyond all others.
 const mostLog = 20.0
 
-// FarWorse is the sample of a pair in which B is worse than any value says: a logarithm, and for shares all percentage points.
+// FarWorse is the sample of a pair in which B is worse than any value could show: a logarithm, or for shares 100
+// percentage points.
 func FarWorse(shares bool) float64 {
 	if shares {
 		return 100
@@ -27,8 +28,8 @@ func FarWorse(shares bool) float64 {
 	return mostLog
 }
 
-// LogRatio is ln(b/a), and its negative where higher is better: above 0 B is worse. Of 0 on both sides there is no
-// difference; 0 against anything else is beyond all other ratios.
+// LogRatio is ln(b/a), or its negative if higher is better: above 0, B is worse. It is 0 if both values are 0. A ratio
+// with one 0 is beyond all other ratios.
 func LogRatio(a, b float64, higherIsBetter bool) float64 {
 	if higherIsBetter {
 		a, b = b, a
@@ -44,7 +45,7 @@ func LogRatio(a, b float64, higherIsBetter bool) float64 {
 	return math.Log(b) - math.Log(a)
 }
 
-// Points is the difference of two shares in percentage points: above 0 B is worse.
+// Points is the difference of two shares in percentage points: above 0, B is worse.
 func Points(a, b float64, higherIsBetter bool) float64 {
 	if higherIsBetter {
 		a, b = b, a
@@ -52,20 +53,20 @@ func Points(a, b float64, higherIsBetter bool) float64 {
 	return (b - a) * 100
 }
 
-// Shift is by how much B is worse than A, from samples of it. Below 0 B is better. A shift and that of the sides
-// swapped mirror each other exactly.
+// Shift is how much worse B is than A, computed from samples. Below 0, B is better. Swapping the sides mirrors the shift
+// exactly.
 type Shift struct {
-	// N is the number of pairs; of runs without pairs that of the smaller side.
+	// N is the number of pairs; for runs without pairs, the number of runs of the smaller side.
 	N int
-	// averages of all pairs of samples, sorted; the estimate is in their middle.
+	// averages are the averages of all pairs of samples, sorted; the estimate is their median.
 	averages []float64
-	// tail is the probability that w of the averages or fewer are on one side of the truth.
+	// tail is the probability that at most w of the averages are on one side of the truth.
 	tail func(w int) float64
-	// widen is what the sides may differ by for no reason, as they did not take turns.
+	// widen is how far the sides may differ without a reason, because they did not take turns.
 	widen float64
 }
 
-// Paired is the shift of the samples of pairs.
+// Paired is the shift from one sample for each pair.
 func Paired(samples []float64) Shift {
 	n := len(samples)
 	s := Shift{N: n, averages: make([]float64, 0, n*(n+1)/2), tail: func(w int) float64 { return signedRankTail(n, w) }}
@@ -78,7 +79,7 @@ func Paired(samples []float64) Shift {
 	return s
 }
 
-// Estimate is Hodges and Lehmann's: the middle of all averages. NaN without a sample.
+// Estimate is the Hodges-Lehmann estimate: the median of all averages. It is NaN without samples.
 func (s Shift) Estimate() float64 {
 	n := len(s.averages)
 	if n == 0 {
@@ -87,21 +88,21 @@ func (s Shift) Estimate() float64 {
 	return (s.averages[(n-1)/2] + s.averages[n/2]) / 2
 }
 
-// Interval misses the truth on either side with probability alpha at most; false where there are too few for that.
+// Interval misses the truth on either side with a probability of at most alpha; it returns false with too few samples.
 func (s Shift) Interval(alpha float64) (lo, hi float64, ok bool) {
 	n := len(s.averages)
 	if n == 0 || s.tail(0) > alpha {
 		return 0, 0, false
 	}
-	// The greatest w of the lower half whose tail is within alpha.
+	// w is the largest index in the lower half whose tail is at most alpha.
 	w := sort.Search(n/2, func(w int) bool { return s.tail(w) > alpha }) - 1
 	w = max(0, min(w, (n-1)/2))
 	return s.averages[w] - s.widen, s.averages[n-1-w] + s.widen, true
 }
 
-// AtLeast is the one-sided p-value of B being worse by more than bound: how often chance would have as many averages
-// above it if B were worse by bound. It is below alpha where the interval of alpha lies above bound, and only there.
-// What is equal to the bound counts against it, so that ties make p larger, never smaller.
+// AtLeast is the one-sided p-value for B being worse by more than bound: the probability of this many averages above
+// bound if B were worse by exactly bound. It is below alpha if and only if the interval of alpha is above bound. A value
+// equal to the bound counts against the claim, so ties can only raise p.
 func (s Shift) AtLeast(bound float64) float64 {
 	n := len(s.averages)
 	if n == 0 {
@@ -111,7 +112,7 @@ func (s Shift) AtLeast(bound float64) float64 {
 	return s.tail(notAbove)
 }
 
-// leastP is the least one-sided p-value that this number of samples can have; 1 without a sample.
+// leastP is the smallest possible one-sided p-value for this number of samples; 1 without samples.
 func (s Shift) leastP() float64 {
 	if len(s.averages) == 0 {
 		return 1
@@ -119,7 +120,7 @@ func (s Shift) leastP() float64 {
 	return s.tail(0)
 }
 
-// Mirrored is the shift of the sides swapped.
+// Mirrored is the shift with the sides swapped.
 func (s Shift) Mirrored() Shift {
 	own := s
 	own.averages = make([]float64, len(s.averages))
@@ -129,7 +130,7 @@ func (s Shift) Mirrored() Shift {
 	return own
 }
 
-// P is the two-sided p-value of a difference at all: of the same test as the interval.
+// P is the two-sided p-value for any difference, from the same test as the interval.
 func (s Shift) P() float64 {
 	return min(1, 2*min(s.AtLeast(0), s.Mirrored().AtLeast(0)))
 }

@@ -49,7 +49,7 @@ func TestPublishedPairs(t *testing.T) {
 	if !near(s.P(), 0.0390625) || !near(s.AtLeast(0), 0.01953125) {
 		t.Errorf("p %g, one-sided %g", s.P(), s.AtLeast(0))
 	}
-	// SciPy's wilcoxon(d, method='exact'): two-sided, and one-sided.
+	// SciPy's wilcoxon(d, method='exact'), two-sided and one-sided.
 	d := []float64{0.646, 1.122, 0.63, -1.003, 1.205, 0.746, -0.237, 0.881, 0.665, 0.594, 0.328, 0.847}
 	if s := Paired(d); !near(s.P(), 0.02685546875) || !near(s.AtLeast(0), 0.013427734375) {
 		t.Errorf("p %g, one-sided %g", s.P(), s.AtLeast(0))
@@ -71,7 +71,7 @@ func TestPublishedRunsWithoutPairs(t *testing.T) {
 	}
 }
 
-// samples of any shape, also with ties and zeros.
+// samples of any shape, including ties and zeros.
 func samples(r *rand.Rand, n int) []float64 {
 	d := make([]float64, n)
 	for i := range d {
@@ -91,8 +91,8 @@ func negated(d []float64) []float64 {
 	return own
 }
 
-// TestSwappedSidesMirror: all that is said of a shift is said of the swapped sides with the sign turned, to the last bit;
-// and the interval leaves out as much above as below, which order statistics that drop one end do not.
+// TestSwappedSidesMirror: a shift of swapped sides has the same values with opposite sign, to the last bit. The interval
+// excludes the same number of averages above as below; order statistics that drop one end do not.
 func TestSwappedSidesMirror(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
@@ -115,7 +115,7 @@ func TestSwappedSidesMirror(t *testing.T) {
 	}
 }
 
-// TestTheTestBelongsToTheInterval: what the interval leaves out is significant, and nothing else.
+// TestTheTestBelongsToTheInterval: a value is significant if and only if the interval excludes it.
 func TestTheTestBelongsToTheInterval(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 500 {
@@ -129,8 +129,8 @@ func TestTheTestBelongsToTheInterval(t *testing.T) {
 	}
 }
 
-// TestAnIntervalUsesAllOfItsError has 1 to 10, whose least averages are 1, 1.5 and 2: chance has W <= 0 in one of 1,024 orders of signs
-// and W <= 1 in two.
+// TestAnIntervalUsesAllOfItsError uses 1 to 10, whose smallest averages are 1, 1.5 and 2. W <= 0 occurs in one of 1,024
+// combinations of signs, W <= 1 in two.
 func TestAnIntervalUsesAllOfItsError(t *testing.T) {
 	s := Paired([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
 	for alpha, want := range map[float64][2]float64{1.0 / 1024: {1, 10}, 1.9 / 1024: {1, 10}, 2.0 / 1024: {1.5, 9.5}} {
@@ -178,8 +178,9 @@ func TestScales(t *testing.T) {
 	}
 }
 
-// By hand: of n pairs that all differ the same way chance gives 1 in 2^n. Of 1, 1, 2 and -1 the ranks are 2, 2, 4 and 2;
-// the positive ones make 8 of 10, and of the 16 signs one makes 10 and three make 8.
+// Computed by hand: n pairs that all differ in the same direction have the probability 1 in 2^n. The ranks of 1, 1, 2
+// and -1 are 2, 2, 4 and 2, and the positive ones add up to 8 of 10. Of the 16 combinations of signs, one adds up to 10
+// and three to 8.
 func TestMoreFailures(t *testing.T) {
 	for _, c := range []struct {
 		d    []float64

@@ -8,9 +8,9 @@ import (
 	"github.com/aclements/go-moremath/mathx"
 )
 
-// MoreFailures is the one-sided p-value of B failing more than A, from the differences of the shares of failed operations
-// of pairs: Wilcoxon's test of those that differ, as pairs without a failure on either side say nothing of which side fails
-// more. Exact, also with ties: over all signs of the differences.
+// MoreFailures is the one-sided p-value for B failing more than A. Its input is the difference of the shares of failed
+// operations in each pair. It is Wilcoxon's test over the pairs that differ: equal pairs do not show which side fails
+// more. The test is exact even with ties, over all signs of the differences.
 func MoreFailures(differences []float64) float64 {
 	var own []float64
 	for _, d := range differences {
@@ -24,8 +24,9 @@ func MoreFailures(differences []float64) float64 {
 	return tiedSignedRank(own)
 }
 
-// MoreOften is the one-sided p-value of B failing more often than A, from how often each failed in as many tries where both
-// fail rarely: of all failures, each is then on either side by the toss of a coin.
+// MoreOften is the one-sided p-value for B failing more often than A. a and b count the failures of each side in the
+// same number of tries, and both sides rarely fail. Without a difference, a coin toss decides on which side each failure
+// is.
 func MoreOften(a, b int) float64 {
 	if b <= 0 {
 		return 1
@@ -33,15 +34,15 @@ func MoreOften(a, b int) float64 {
 	return mathx.BetaInc(0.5, float64(b), float64(a+1))
 }
 
-// tiedSignedRank is the probability that random signs give as great a sum of positive ranks, ties having the middle of
-// their ranks.
+// tiedSignedRank is the probability that random signs give at least this sum of positive ranks. Ties have their average
+// rank.
 func tiedSignedRank(d []float64) float64 {
 	size := make([]float64, len(d))
 	for i, v := range d {
 		size[i] = max(v, -v)
 	}
 	sorted := slices.Sorted(slices.Values(size))
-	// Doubled, the middle rank of a tie is whole.
+	// Doubled ranks are integers, even the average rank of a tie.
 	doubled, own, total := make([]int, len(d)), 0, 0
 	for i, v := range size {
 		first, _ := slices.BinarySearch(sorted, v)
@@ -55,7 +56,7 @@ func tiedSignedRank(d []float64) float64 {
 			own += doubled[i]
 		}
 	}
-	// The sum is as likely to be so small as the negative ranks are to be.
+	// By symmetry, P(sum of positive ranks >= own) = P(sum of negative ranks <= total-own).
 	p := make([]float64, total+1)
 	p[0] = 1
 	reached := 0

@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// Role is what a metric can do to the verdict.
+// Role is the effect of a metric on the verdict.
 type Role int
 
 const (
-	// Shown is evidence that decides nothing.
+	// Shown has no effect.
 	Shown Role = iota
 	// Secondary breaks the gate, but need not be within its bound.
 	Secondary
@@ -20,35 +20,35 @@ const (
 	Primary
 )
 
-// Outcome is where a metric of B lies against its bound.
+// Outcome is the position of a metric of B relative to its bound.
 type Outcome string
 
 // The outcomes.
 const (
-	// Within: the whole interval is below the bound.
+	// Within means that the whole interval is below the bound.
 	Within Outcome = "within"
-	// Beyond: significantly worse, and the estimate is beyond the bound.
+	// Beyond means significantly worse, with an estimate beyond the bound.
 	Beyond Outcome = "beyond"
-	// Unclear: neither.
+	// Unclear means neither.
 	Unclear Outcome = "unclear"
 )
 
-// Metric is what is judged: by how much B is worse, and what is tolerated of it, in the shift's scale.
+// Metric is the input of the judgement: how much worse B is, and the tolerated loss, on the shift's scale.
 type Metric struct {
 	Shift Shift
-	// Gate is the same shift with the pairs in which B failed: B is far worse in them. It breaks the gate in place of Shift. Its N
-	// is 0 if B never failed.
+	// Gate is the shift that includes the pairs in which B failed; B counts as far worse in them. It replaces Shift for
+	// breaking the gate. Its N is 0 if B never failed.
 	Gate Shift
-	// Cautious is the same shift with the pairs that were left out: with their values, or as if B was far worse in them. Its
-	// N is 0 if no pair was left out. A metric is within its bound only if both shifts are.
+	// Cautious is the shift that includes the excluded pairs, with their values, or as if B was far worse in them. Its N
+	// is 0 without excluded pairs. A metric is within its bound only if both shifts are.
 	Cautious Shift
 	Bound    float64
 	Role     Role
 }
 
-// Answer is what there is to say of a metric. Lo and Hi are the interval of the look, nil where the pairs are too few for
-// it. P is two-sided. Significant says that there is a difference at all: the interval leaves 0 out, whatever the number of
-// metrics. It is a word for people, and decides nothing.
+// Answer is the judgement of a metric. Lo and Hi are the interval of this look, nil with too few pairs. P is two-sided.
+// Significant says that the interval excludes 0, whatever the number of metrics. It is for the reader, and has no effect
+// on the verdict.
 type Answer struct {
 	Estimate    float64
 	Lo, Hi      *float64
@@ -57,8 +57,8 @@ type Answer struct {
 	Significant bool
 }
 
-// Judge answers for all metrics of a comparison and for its failures together: the more there are, the more it takes of
-// each to break the gate (Holm). failures has the p-value of each kind of failure that B has more of; breaks tells of each
+// Judge judges all metrics and failures of a comparison together: with more of them, each one needs stronger evidence to
+// break the gate (Holm). failures has the p-value of each kind of failure that B has more of. breaks says for each kind
 // whether it breaks the gate.
 func Judge(metrics []Metric, failures []float64, look Look) (answers []Answer, breaks []bool) {
 	answers = make([]Answer, len(metrics))
@@ -89,7 +89,7 @@ func Judge(metrics []Metric, failures []float64, look Look) (answers []Answer, b
 	for i, p := range failures {
 		kinds[i] = tested{p, i}
 	}
-	// One more kind of errors, up to fewKinds, must not hide the others.
+	// Up to fewKinds, another kind of error must not hide the existing kinds.
 	for _, i := range holm(kinds, look.failureGate(), max(fewKinds, len(kinds))) {
 		breaks[i] = true
 	}
@@ -104,7 +104,7 @@ func (m Metric) gate() Shift {
 	return m.Shift
 }
 
-// isCautiouslyWithin reports whether the pairs that were left out could not have changed the answer.
+// isCautiouslyWithin reports whether the excluded pairs could not have changed the outcome.
 func (m Metric) isCautiouslyWithin(look Look) bool {
 	if m.Cautious.N == 0 {
 		return true
@@ -113,8 +113,8 @@ func (m Metric) isCautiouslyWithin(look Look) bool {
 	return ok && hi < m.Bound
 }
 
-// Mute returns the judged metrics, by index, that could not have broken the gate, however much worse B had been in each pair:
-// their pairs are too few for their number.
+// Mute returns the indexes of judged metrics that could not have broken the gate, however much worse B had been in each
+// pair: the number of pairs is too small for the number of metrics.
 func Mute(metrics []Metric, look Look) []int {
 	tests := map[Role]int{}
 	for _, m := range metrics {
@@ -129,8 +129,8 @@ func Mute(metrics []Metric, look Look) []int {
 	return mute
 }
 
-// Overall is the outcome of a comparison: beyond where anything breaks the gate, within where all primary metrics are, of
-// which there must be one.
+// Overall is the outcome of a comparison: beyond if anything breaks the gate, within if there are primary metrics and
+// all of them are within.
 func Overall(metrics []Metric, answers []Answer, breaks []bool) Outcome {
 	if slices.Contains(breaks, true) {
 		return Beyond
@@ -153,17 +153,17 @@ func Overall(metrics []Metric, answers []Answer, breaks []bool) Outcome {
 	return overall
 }
 
-// tested is a p-value and whose it is.
+// tested is a p-value and the index of its metric.
 type tested struct {
 	p  float64
 	of int
 }
 
-// fewKinds of errors share what kinds of errors may err, also where fewer were met.
+// fewKinds is the smallest number of kinds of errors that share the error probability, even if fewer kinds occurred.
 const fewKinds = 4
 
-// holm returns whose p-values are significant if all together, of which there are tests, may err with probability alpha: S. Holm, A
-// simple sequentially rejective multiple test procedure, 1979.
+// holm returns the indexes of the significant p-values, so that all tests together err with probability alpha. tests is
+// their number. Source: S. Holm, A simple sequentially rejective multiple test procedure, 1979.
 func holm(all []tested, alpha float64, tests int) []int {
 	slices.SortStableFunc(all, func(x, y tested) int { return cmp.Compare(x.p, y.p) })
 	var found []int
@@ -176,9 +176,9 @@ func holm(all []tested, alpha float64, tests int) []int {
 	return found
 }
 
-// PairsToDecide estimates how many pairs it takes in all until a metric with this answer is within its bound or beyond it,
-// if the true shift is the estimate and the noise stays; 0 where it cannot be told, MostPairs+1 where it is more than
-// MostPairs. tests are those that share the gate with it.
+// PairsToDecide estimates the total number of pairs until a metric with this answer is within or beyond its bound, if
+// the true shift is the estimate and the noise stays the same. It is 0 if unknown, and MostPairs+1 for more than
+// MostPairs. tests is the number of metrics that share the gate.
 func PairsToDecide(m Metric, a Answer, look Look, tests int) int {
 	pairs := m.Shift.N
 	if a.Hi == nil || pairs == 0 {
@@ -186,13 +186,13 @@ func PairsToDecide(m Metric, a Answer, look Look, tests int) int {
 	}
 	room := m.Bound - a.Estimate
 	if room < 0 {
-		// The estimate is there already: it must leave 0 behind.
+		// The estimate is beyond the bound already, so the interval only needs to exclude 0.
 		return m.Shift.pairsToShow(look.gateOf(m.Role) / float64(max(1, tests)))
 	}
 	return shrunk(pairs, *a.Hi-a.Estimate, room)
 }
 
-// pairsToShow estimates how many pairs it takes in all until B is worse at all, at a one-sided level.
+// pairsToShow estimates the total number of pairs until B is significantly worse, at a one-sided level.
 func (s Shift) pairsToShow(level float64) int {
 	estimate := s.Estimate()
 	lo, _, ok := s.Interval(level)
@@ -202,8 +202,8 @@ func (s Shift) pairsToShow(level float64) int {
 	return shrunk(s.N, estimate-lo, estimate)
 }
 
-// shrunk is how many pairs it takes in all until a half of an interval is less than room, which is what shrinks it by their
-// square root; more than there are.
+// shrunk is the total number of pairs until half of an interval is smaller than room. The interval shrinks with the
+// square root of the number of pairs.
 func shrunk(pairs int, half, room float64) int {
 	need := float64(pairs) * (half / room) * (half / room)
 	if !(room > 0) || need > MostPairs {

@@ -11,7 +11,7 @@ import (
 
 var tenPercent = math.Log(1.1)
 
-// around is n samples about the middle, evenly spread.
+// around returns n samples, evenly spread around the middle.
 func around(middle, spread float64, n int) []float64 {
 	d := make([]float64, n)
 	for i := range d {
@@ -25,7 +25,7 @@ func secondary(d []float64) Metric {
 	return Metric{Shift: Paired(d), Bound: tenPercent, Role: Secondary}
 }
 
-// cautious has more pairs, which were left out of the first ones.
+// cautious has further pairs, which were excluded from the first ones.
 func cautious(d, all []float64) Metric {
 	m := primary(d)
 	m.Cautious = Paired(all)
@@ -62,8 +62,8 @@ func TestThreeOutcomes(t *testing.T) {
 	}
 }
 
-// TestMoreMetricsTakeMoreEvidence has one secondary metric of many that is worse in each pair: the level that one of 49
-// operations with four metrics each has to reach takes 16 pairs.
+// TestMoreMetricsTakeMoreEvidence has one secondary metric of many that is worse in each pair. With 49 operations of
+// four metrics each, 16 pairs reach the level for one metric.
 func TestMoreMetricsTakeMoreEvidence(t *testing.T) {
 	of := func(pairs, others int) Outcome {
 		all := []Metric{primary(around(0, 0.02, pairs)), secondary(around(0.5, 0.05, pairs))}
@@ -96,7 +96,7 @@ func TestFailuresBreakTheGate(t *testing.T) {
 	}
 }
 
-// TestMirroredAnswers: with the sides swapped, each answer is the other way round.
+// TestMirroredAnswers: with swapped sides, each answer is reversed.
 func TestMirroredAnswers(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 200 {
@@ -120,7 +120,7 @@ func TestMirroredAnswers(t *testing.T) {
 	}
 }
 
-// TestLooksShareTheErrors: all looks together spend no more than one may.
+// TestLooksShareTheErrors: all looks together do not exceed the error probability.
 func TestLooksShareTheErrors(t *testing.T) {
 	var intervals, gate float64
 	for k := 1; k <= 10000; k++ {
@@ -140,8 +140,8 @@ func TestLooksShareTheErrors(t *testing.T) {
 	}
 }
 
-// TestMute has metrics that are as much worse as can be in each pair: they are mute with too few pairs, and break the gate with one
-// pair more.
+// TestMute has metrics that are as bad as possible in each pair: they are mute with too few pairs, and break the gate
+// with one more pair.
 func TestMute(t *testing.T) {
 	for _, c := range []struct {
 		role            Role
@@ -196,7 +196,7 @@ func TestPairsToDecide(t *testing.T) {
 	if many, _ := pairs(0.2, 0.3, 20); many <= slow {
 		t.Errorf("one of 20 metrics %d, one alone %d", many, slow)
 	}
-	// Six pairs cannot break the gate, however much worse: it takes eight.
+	// Six pairs cannot break the gate, however much worse B is: eight can.
 	six := primary(around(1, 0.1, 6))
 	sure, _ := Judge([]Metric{six}, nil, Look{})
 	if got := PairsToDecide(six, sure[0], Look{}, 1); got != 8 {
@@ -209,7 +209,7 @@ func TestPairsToDecide(t *testing.T) {
 	}
 }
 
-// TestHolmStepsDown has levels of 0.05 for four tests: 0.0125, 0.01667, 0.025 and 0.05, in the order of the p-values.
+// TestHolmStepsDown uses levels of 0.05 for four tests: 0.0125, 0.01667, 0.025 and 0.05, in the order of the p-values.
 func TestHolmStepsDown(t *testing.T) {
 	for _, c := range []struct{ p, found []float64 }{
 		{[]float64{0.04, 0.0155, 0.03, 0.005}, []float64{0.005, 0.0155}},

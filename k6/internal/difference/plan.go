@@ -4,33 +4,35 @@ package difference
 
 import "slices"
 
-// How often a comparison may err, over all its looks together.
+// Error probabilities of a comparison, over all its looks together.
 const (
-	// missed is how often a metric that is worse by the bound or more may be called within it.
+	// missed is the probability of calling a metric within the bound that is worse by the bound or more.
 	missed = 0.02
-	// broken is how often equal sides may break the gate: a quarter of it by primary metrics, a quarter by kinds of errors, and half
-	// by secondary metrics.
+	// broken is the probability that equal sides break the gate: a quarter for primary metrics, a quarter for kinds of
+	// errors, and half for secondary metrics.
 	broken = 0.01
-	// Chance is how often chance alone may raise a doubt: by a control that differs, or by errors of which B has more.
+	// Chance is the probability that chance alone raises a doubt, through a control that differs or through more errors
+	// of B.
 	Chance = 0.05
 )
 
-// looks are the numbers of pairs at which a comparison that runs until it knows looks at them; each is about half as many
-// again as the one before.
+// looks are the numbers of pairs at which a comparison that runs until it knows takes a look; each is about 1.5 times
+// the one before.
 var looks = []int{12, 18, 26, 38, 56, 82, 120, 176, 258, 378, 554, 812, MostPairs}
 
-// Look is one look at the pairs of a comparison, and what may be spent on it. The errors of several looks add up at most
-// (Bonferroni), however they depend on each other, so that the shares of all looks sum to 1.
+// Look is one look at the pairs of a comparison, with its share of the error probability. The errors of several looks at
+// most add up (Bonferroni), however they depend on each other, so the shares of all looks sum to 1.
 type Look struct {
-	// Number of it, from 1; 0 where the number of pairs was fixed before: it is the only look.
+	// Number is the number of the look, from 1; 0 if the number of pairs was fixed, so that it is the only look.
 	Number int
-	// Comparisons that are made at once, of several scenarios: they share what may be broken. 0 counts as 1.
+	// Comparisons is the number of comparisons made together, one for each scenario: they share the probability broken.
+	// 0 counts as 1.
 	Comparisons int
-	// Failures: kinds of errors are judged, too. Primary metrics have half as much of the gate then.
+	// Failures says that kinds of errors are judged too. Then primary metrics have half of their share of the gate.
 	Failures bool
 }
 
-// Next is the number of pairs of the first look with more than so many.
+// Next is the number of pairs at the first look after the given number of pairs.
 func Next(pairs int) int {
 	for _, n := range looks {
 		if n > pairs {
@@ -40,7 +42,7 @@ func Next(pairs int) int {
 	return MostPairs
 }
 
-// Looked is the number of looks at so many pairs or fewer, one more where there are pairs beyond the last of them.
+// Looked is the number of looks at up to the given number of pairs, plus one if there are pairs after the last look.
 func Looked(pairs int) int {
 	i, exact := slices.BinarySearch(looks, pairs)
 	if exact || pairs > 0 {
@@ -49,7 +51,7 @@ func Looked(pairs int) int {
 	return i
 }
 
-// share of all errors that this look may make: of look k 1/(k(k+1)).
+// share is this look's share of the error probability: 1/(k(k+1)) for look k.
 func (l Look) share() float64 {
 	if l.Number == 0 {
 		return 1
@@ -60,10 +62,11 @@ func (l Look) share() float64 {
 // within is the one-sided level of an interval.
 func (l Look) within() float64 { return missed * l.share() }
 
-// gate is what this look may spend on errors of the gate, of all kinds together.
+// gate is this look's error probability for the gate, over all kinds of metrics.
 func (l Look) gate() float64 { return broken * l.share() / float64(max(1, l.Comparisons)) }
 
-// Primary metrics, kinds of errors and secondary metrics have separate levels, so that a great number of one does not hide another.
+// Primary metrics, kinds of errors and secondary metrics have separate levels, so that many of one kind do not hide
+// another.
 func (l Look) primaryGate() float64 {
 	if l.Failures {
 		return l.gate() / 4
@@ -81,13 +84,14 @@ func (l Look) gateOf(role Role) float64 {
 	return l.secondaryGate()
 }
 
-// Confidence is that of the interval of one metric at this look, 0 to 1.
+// Confidence is the confidence of one metric's interval at this look, 0 to 1.
 func (l Look) Confidence() float64 { return 1 - 2*l.within() }
 
-// FewestPairs is the least number of pairs of which an interval of this look can be had.
+// FewestPairs is the smallest number of pairs for which this look has an interval.
 func (l Look) FewestPairs() int { return FewestPairs(l.within()) }
 
-// FewestToBreak is the least number of pairs with which one of so many metrics of a role can break the gate at this look.
+// FewestToBreak is the smallest number of pairs with which one of the given number of metrics of a role can break the
+// gate at this look.
 func (l Look) FewestToBreak(role Role, metrics int) int {
 	return FewestPairs(l.gateOf(role) / float64(max(1, metrics)))
 }

@@ -10,21 +10,21 @@ import (
 )
 
 const (
-	// FewestKept is the least number of kept runs that tell their own noise.
+	// FewestKept is the smallest number of kept runs whose noise is known well enough.
 	FewestKept = 4
-	// AssumedNoise is the standard deviation of the logarithm of a run's value where fewer runs were kept: what two runs
-	// that follow each other differ by on the machine of docs/benchmarks.md.
+	// AssumedNoise is the standard deviation of the logarithm of a run's value, used with fewer kept runs. It is the
+	// noise between consecutive runs on the machine of docs/benchmarks.md.
 	AssumedNoise = 0.10
-	// tailSteps lead from leastTail to the middle of a distribution.
+	// tailSteps is the number of steps from leastTail to the middle of a distribution.
 	tailSteps = 400
 	leastTail = 1e-9
 )
 
-// Predicted is the shift of one run from runs that were kept, from a value of each, as it is or its logarithm, above which is
-// worse. Ranks of one against so few tell nothing at the levels of the gate, so this is the only shift that assumes a
-// distribution: the runs of one program are normally distributed, and the interval is that in which one more of them would
-// be (Student's, with the variance of the kept runs; with fewer than FewestKept that of AssumedNoise). widen, 0 or more, is
-// what the machine may have changed by since.
+// Predicted is the shift of one run from kept runs. Each value is plain or a logarithm; a higher value is worse. Ranks
+// of one value against so few prove nothing at the levels of the gate. So this is the only shift that assumes a
+// distribution: the runs of one program are normally distributed. The interval is the prediction interval of one more
+// run: Student's, with the variance of the kept runs, or normal with AssumedNoise for fewer than FewestKept. widen, 0
+// or more, is how much the machine may have changed since.
 func Predicted(kept []float64, own, widen float64) Shift {
 	n := len(kept)
 	if n == 0 {
@@ -46,7 +46,7 @@ func Predicted(kept []float64, own, widen float64) Shift {
 		case w < len(levels):
 			return levels[w]
 		case w < 2*len(levels)-1:
-			// The next level of the upper half, so that it errs to the safe side.
+			// Take the next higher level of the upper half, to err on the safe side.
 			return 1 - levels[2*len(levels)-2-w]
 		}
 		return 1
@@ -54,9 +54,9 @@ func Predicted(kept []float64, own, widen float64) Shift {
 	return s
 }
 
-var quantiles sync.Map // of degrees of freedom to the []float64 of quantilesOf
+var quantiles sync.Map // from degrees of freedom to the []float64 of quantilesOf
 
-// quantilesOf are Student's quantiles at the tailLevels; with 0 degrees of freedom the normal ones.
+// quantilesOf are Student's quantiles at the tailLevels; 0 degrees of freedom gives the normal distribution's.
 func quantilesOf(degrees int) []float64 {
 	if known, ok := quantiles.Load(degrees); ok {
 		return known.([]float64)
@@ -73,7 +73,7 @@ func quantilesOf(degrees int) []float64 {
 	return all
 }
 
-// tailLevels are probabilities from leastTail to just below 1/2, each the same ratio of the next.
+// tailLevels are probabilities from leastTail to just below 1/2, with a constant ratio between neighbours.
 func tailLevels() []float64 {
 	levels := make([]float64, tailSteps)
 	for i := range levels {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The interval of a further observation: mean 10, deviation 1 of 5; Student's t of 4 degrees at 0.98 is 2.9985.
+// The interval of one more observation: 5 values with mean 10 and deviation 1; Student's t with 4 degrees of freedom at
+// 0.98 is 2.9985.
 func TestPredictedIsThePredictionInterval(t *testing.T) {
 	kept := []float64{10 - math.Sqrt(2), 10, 10, 10, 10 + math.Sqrt(2)}
 	s := Predicted(kept, 10.5, 0.25)

@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// Series is a metric with the samples of its pairs in their order, NaN of a pair without a value: by how much B is worse than
-// it may be without any notice. Bound is what is tolerated beyond that.
+// Series is a metric with the samples of its pairs in order; a pair without a value has NaN. A sample is how much worse
+// B is beyond the loss that counts as none. Bound is the loss that is tolerated in addition.
 type Series struct {
 	Samples []float64
 	Bound   float64
 	Role    Role
 }
 
-// Decision is the answer of a metric at the look that decided it, else at the last. Look is that one, and Pairs are those of
-// them that have a value. ToDecide is about how many pairs in all, their number fixed before, would decide what is unclear: 0
-// where it is decided, MostPairs+1 where it is more than MostPairs.
+// Decision is the answer of a metric at the look that decided it, or at the last look. Look is that look, and Pairs the
+// number of its pairs with a value. ToDecide estimates, for an unclear metric, the total number of pairs, fixed in
+// advance, that would decide. It is 0 for a decided metric, and MostPairs+1 for more than MostPairs.
 type Decision struct {
 	Answer
 	Look     Look
@@ -30,11 +30,12 @@ func (s Series) isWhole(pairs int) bool {
 	return !slices.ContainsFunc(s.Samples[:min(len(s.Samples), pairs)], math.IsNaN)
 }
 
-// Sequence judges all metrics together at each of the looks, which are numbers of pairs; without looks once, at all pairs,
-// whose number was fixed before. What is decided at a look stays so: it needs no more pairs, so that metrics may have different
-// numbers of them. Each look judges all metrics, so that the gate holds for all of them however many are left. A metric that lacks
-// a value in a pair is not within its bound: nobody knows what the value would have been. It may be beyond by the others. A metric that
-// could not have been beyond at a look, because its pairs are too few for the number of metrics, is not within its bound either.
+// Sequence judges all metrics together at each of the looks, which are numbers of pairs. Without looks it judges once,
+// at all pairs, whose number was fixed in advance. A decision is final: a decided metric needs no more pairs, so metrics
+// may have different numbers of pairs. Each look judges all metrics, so the gate's error probability holds for all of
+// them, however many are still open. A metric without a value in a pair is not within its bound, because the value is
+// unknown; the other pairs may still show that it is beyond. A metric is not within its bound either if too few pairs
+// for the number of metrics kept it from being beyond.
 func Sequence(all []Series, looks []int) []Decision {
 	decisions := make([]Decision, len(all))
 	if len(looks) == 0 {
@@ -47,7 +48,7 @@ func Sequence(all []Series, looks []int) []Decision {
 	return decisions
 }
 
-// OverallOf is the outcome of all of them together.
+// OverallOf is the outcome of all metrics together.
 func OverallOf(all []Series, decisions []Decision) Outcome {
 	metrics, answers := make([]Metric, len(all)), make([]Answer, len(all))
 	for i := range all {
@@ -56,7 +57,7 @@ func OverallOf(all []Series, decisions []Decision) Outcome {
 	return Overall(metrics, answers, nil)
 }
 
-// take looks at the first pairs of all metrics.
+// take takes a look at the first pairs of all metrics.
 func take(decisions []Decision, all []Series, pairs int, look Look) {
 	metrics := metricsOf(all, pairs)
 	answers, _ := Judge(metrics, nil, look)
@@ -72,7 +73,7 @@ func take(decisions []Decision, all []Series, pairs int, look Look) {
 			a.Outcome = Unclear
 		}
 		now := Decision{Answer: a, Look: look, Pairs: metrics[i].Shift.N}
-		// A later look at the same pairs has a wider interval, and nothing new to say but a decision.
+		// A later look at the same pairs has a wider interval, so it is kept only if it decides.
 		if old.Outcome == "" || now.Pairs > old.Pairs || judged && decided(now) {
 			decisions[i] = now
 		}
@@ -95,7 +96,7 @@ func metricsOf(all []Series, pairs int) []Metric {
 
 func decided(d Decision) bool { return d.Outcome == Within || d.Outcome == Beyond }
 
-// estimatePairs says of what is unclear how many pairs, all looked at once, would decide it.
+// estimatePairs estimates how many pairs, all looked at once, would decide each unclear metric.
 func estimatePairs(decisions []Decision, all []Series) {
 	metrics := metricsOf(all, math.MaxInt)
 	answers, _ := Judge(metrics, nil, Look{})

@@ -11,7 +11,7 @@ import (
 
 func series(role Role, d []float64) Series { return Series{d, tenPercent, role} }
 
-// TestAFixedNumberIsOneLook: without looks the answers are those of Judge.
+// TestAFixedNumberIsOneLook: without looks the answers are the same as Judge's.
 func TestAFixedNumberIsOneLook(t *testing.T) {
 	all := []Series{series(Primary, around(0, 0.02, 12)), series(Primary, around(0.3, 0.02, 12)), series(Shown, around(0.3, 0.02, 12))}
 	got := Sequence(all, nil)
@@ -22,10 +22,10 @@ func TestAFixedNumberIsOneLook(t *testing.T) {
 	}
 }
 
-// TestWhatIsDecidedStaysSo: a metric that is within its bound at the first look needs no more pairs, and the later look, whose
-// interval is wider, does not take that back.
+// TestWhatIsDecidedStaysSo: a metric that is within its bound at the first look needs no more pairs. The later look has
+// a wider interval, but does not reverse the decision.
 func TestWhatIsDecidedStaysSo(t *testing.T) {
-	// Of 12 pairs the first look has an interval without the ends, the third one with them.
+	// With 12 pairs, the first look's interval excludes the extreme values, the third look's includes them.
 	quiet := around(0, 0.04, 12)
 	quiet[0], quiet[1], quiet[2] = 0.14, 0.14, 0.14
 	all := []Series{series(Primary, quiet), series(Primary, around(0.2, 0.3, 26))}
@@ -51,8 +51,8 @@ func TestWhatIsDecidedStaysSo(t *testing.T) {
 	}
 }
 
-// TestOneOfManyTakesMoreTurns: a target of 49 rows with three each that is missed by far takes 15 turns, and the sequence
-// says so; with fewer it is unclear.
+// TestOneOfManyTakesMoreTurns: one target of 49 rows with three targets each, missed by far, takes 15 turns, and the
+// sequence says so; with fewer turns it is unclear.
 func TestOneOfManyTakesMoreTurns(t *testing.T) {
 	of := func(pairs int) Decision {
 		all := []Series{series(Primary, around(0.5, 0.02, pairs))}
@@ -72,8 +72,8 @@ func TestOneOfManyTakesMoreTurns(t *testing.T) {
 	}
 }
 
-// TestNothingIsWithinThatCouldNotBeBeyond: equal sides whose pairs are too few to miss a target meet none, and the number of pairs
-// that the sequence asks for decides.
+// TestNothingIsWithinThatCouldNotBeBeyond: equal sides with too few pairs to miss a target meet no target, and the
+// number of pairs that the sequence asks for decides.
 func TestNothingIsWithinThatCouldNotBeBeyond(t *testing.T) {
 	of := func(metrics, pairs int, looks []int) Decision {
 		var all []Series
@@ -102,7 +102,7 @@ func TestNothingIsWithinThatCouldNotBeBeyond(t *testing.T) {
 	}
 }
 
-// TestPairsWithoutAValue: they pass nothing, and hide nothing.
+// TestPairsWithoutAValue: such pairs do not make a metric pass, and do not hide a failure.
 func TestPairsWithoutAValue(t *testing.T) {
 	gap := []float64{math.NaN(), math.NaN()}
 	fine, far := append(around(0, 0.02, 12), gap...), append(around(0.3, 0.02, 12), gap...)
@@ -116,7 +116,7 @@ func TestPairsWithoutAValue(t *testing.T) {
 	if overall := OverallOf([]Series{series(Primary, fine)}, got[:1]); overall != Unclear {
 		t.Error(overall)
 	}
-	// The gap is behind the look that decided it.
+	// The gap comes after the look that decided.
 	if d := Sequence([]Series{series(Primary, fine)}, []int{12, 14})[0]; d.Outcome != Within || d.Look.Number != 1 {
 		t.Errorf("%+v", d)
 	}
@@ -126,8 +126,8 @@ func TestPairsWithoutAValue(t *testing.T) {
 	}
 }
 
-// TestNoGapPutsAMetricWithinItsBound: random series lose samples at random. A metric that was not within its bound does not come
-// within, and neither does one that lacks a sample of the look that decides it.
+// TestNoGapPutsAMetricWithinItsBound: random series lose samples at random. A metric that was not within its bound stays
+// so. A metric that lacks a sample of the deciding look does not come within its bound either.
 func TestNoGapPutsAMetricWithinItsBound(t *testing.T) {
 	lot := rand.New(rand.NewPCG(30, 4))
 	within := 0
@@ -192,7 +192,7 @@ func TestTellApart(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	// As many pairs as are said to be the fewest tell, one fewer does not.
+	// The reported smallest number of pairs decides, one pair fewer does not.
 	for _, comparisons := range []int{1, 6, 22} {
 		fewest := FewestToTellApart(comparisons)
 		for pairs, want := range map[int]Side{fewest: B, fewest - 1: Neither} {
@@ -213,7 +213,7 @@ func TestTellApart(t *testing.T) {
 	}
 }
 
-// One half to the power of 7; of 12 failures 1 or fewer on one side: 13 of 4,096.
+// One half to the power of 7; for 12 failures, at most 1 on one side: 13 of 4,096.
 func TestMoreOften(t *testing.T) {
 	for _, c := range []struct {
 		a, b int

@@ -4,13 +4,13 @@ package difference
 
 import "sync"
 
-// MostPairs bounds a comparison: more pairs decide nothing that so many do not.
+// MostPairs is the largest number of pairs in a comparison; more pairs would decide nothing more.
 const MostPairs = 999
 
-var tails sync.Map // of n to the []float64 of tailsOf
+var tails sync.Map // from n to the []float64 of tailsOf
 
-// signedRankTail is P(W <= w) of Wilcoxon's signed-rank statistic of n pairs, W being the sum of the ranks of one
-// sign: exact, from all 2^n signs. w is 0 to n(n+1)/2.
+// signedRankTail is P(W <= w) of Wilcoxon's signed-rank statistic of n pairs. W is the sum of the ranks of one sign. It
+// is exact, from all 2^n signs. w is 0 to n(n+1)/2.
 func signedRankTail(n, w int) float64 {
 	if w < 0 {
 		return 0
@@ -29,7 +29,7 @@ func signedRankTail(n, w int) float64 {
 	return 1
 }
 
-// tailsOf is P(W <= w) for w of the lower half: each rank has either sign with probability 1/2.
+// tailsOf is P(W <= w) for w in the lower half: each rank has either sign with probability 1/2.
 func tailsOf(n int) []float64 {
 	p := make([]float64, n*(n+1)/4+1)
 	p[0] = 1
@@ -49,7 +49,7 @@ func tailsOf(n int) []float64 {
 	return p
 }
 
-// FewestPairs is the least number of pairs that can reach a one-sided level: all must then point the same way.
+// FewestPairs is the smallest number of pairs that can reach a one-sided level, if all pairs point the same way.
 func FewestPairs(alpha float64) int {
 	n := 1
 	for p := 0.5; p > alpha && n < MostPairs; p /= 2 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package document reads JSON and TOML files into plain values, and tells the line and column
-// of what it cannot read.
+// Package document reads JSON and TOML files into plain values. Its errors give line and column.
 package document
 
 import (
@@ -18,11 +17,11 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// MaxBytes bounds the size of a document.
+// MaxBytes is the largest size of a document.
 const MaxBytes = 64 << 20
 
-// Read returns the value of a .json or .toml file as jsonschema.UnmarshalJSON does: maps, slices,
-// strings, booleans, json.Number and nil. The error is one line without the file's name.
+// Read returns the value of a .json or .toml file like jsonschema.UnmarshalJSON: maps, slices, strings, booleans,
+// json.Number and nil. The error is one line without the file's name.
 func Read(path string) (any, error) {
 	data, err := load(path)
 	if err != nil {
@@ -43,7 +42,7 @@ func Decode(path string, v any) error {
 	return Into(doc, v)
 }
 
-// Into stores a value that Read returned in v by its JSON tags.
+// Into stores a value from Read in v by its JSON tags.
 func Into(doc, v any) error {
 	data, err := json.Marshal(doc)
 	if err != nil {
@@ -121,7 +120,7 @@ func parseTOML(data []byte) (any, error) {
 	return jsonschema.UnmarshalJSON(bytes.NewReader(text))
 }
 
-// position turns the offset after a faulty byte into its line and column, from 1.
+// position converts the offset after a faulty byte to its line and column, from 1.
 func position(data []byte, offset int64) (line, column int) {
 	before := data[:min(int64(len(data)), max(0, offset-1))]
 	line = 1 + bytes.Count(before, []byte("\n"))
@@ -129,11 +128,11 @@ func position(data []byte, offset int64) (line, column int) {
 	return line, column
 }
 
-// duplicateKey returns the first key that an object of valid JSON has twice, and the offset after
-// it; encoding/json would silently take the last.
+// duplicateKey returns the first key that appears twice in an object of valid JSON, and the offset after it.
+// encoding/json would silently use the second.
 func duplicateKey(data []byte) (string, int64) {
 	type frame struct {
-		keys   map[string]bool // nil in an array
+		keys   map[string]bool // nil for an array
 		isName bool            // the next token is a key
 	}
 	var stack []frame

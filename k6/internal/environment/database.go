@@ -4,17 +4,17 @@ package environment
 
 import "regexp"
 
-// DatabaseURL is what matters here of a database's URL as SQLAlchemy writes it:
+// DatabaseURL has the needed parts of a database's URL in SQLAlchemy's form:
 // DIALECT[+DRIVER]://USER:PASSWORD@HOST:PORT/NAME.
 type DatabaseURL struct {
 	dialect, host string
 }
 
-// SQLAlchemy's own expression, but that a host has no @: there a password's @ was not escaped.
+// This is SQLAlchemy's expression, except that a host has no @: an @ there is an unescaped @ of the password.
 var databaseURL = regexp.MustCompile(
 	`^(\w+)(?:\+\w+)?://(?:[^:/]*(?::[^@]*)?@)?(?:\[([^/?]+)\]|([^/:?@]+))?(?::[^/?@]*)?(?:/[^?]*)?(?:\?.*)?$`)
 
-// ParseDatabaseURL reads a database's URL; ok is false where it is none.
+// ParseDatabaseURL parses a database's URL; ok is false if the text is no such URL.
 func ParseDatabaseURL(text string) (parsed DatabaseURL, ok bool) {
 	m := databaseURL.FindStringSubmatch(text)
 	if m == nil {
@@ -23,8 +23,7 @@ func ParseDatabaseURL(text string) (parsed DatabaseURL, ok bool) {
 	return DatabaseURL{dialect: m[1], host: m[2] + m[3]}, true
 }
 
-// Usable reports whether it is of a database that scenarios can speak to: a server of MySQL or MariaDB or
-// a file of SQLite.
+// Usable reports whether scenarios can use the database: a server of MySQL or MariaDB, or a file of SQLite.
 func (d DatabaseURL) Usable() bool {
 	switch d.dialect {
 	case "mysql", "mariadb":
@@ -35,7 +34,7 @@ func (d DatabaseURL) Usable() bool {
 	return false
 }
 
-// RemoteHost returns the host without its port, "" where that is this machine.
+// RemoteHost returns the host without its port, "" if the host is this machine.
 func (d DatabaseURL) RemoteHost() string {
 	if d.host == "" || IsLoopback(d.host) {
 		return ""

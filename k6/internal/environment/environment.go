@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package environment knows where systems are and how to authenticate there.
+// Package environment reads the addresses of systems and their logins.
 package environment
 
 import (
@@ -17,9 +17,9 @@ type Environment struct {
 	Systems map[string]System `json:"systems"`
 }
 
-// System says where one system is: at URL, or started from Testbed, for some scenarios from one of Testbeds.
-// Testbeds, Placement and Target are of the data plane alone, User and DatabaseEnv (the variable with its database's URL, which may be unset) of the
-// panel.
+// System is the address of one system: URL, or the Testbed that starts it, or one of Testbeds for some scenarios. Only
+// the data plane has Testbeds, Placement and Target. Only the panel has User and DatabaseEnv (the variable with its
+// database's URL, which may be unset).
 type System struct {
 	URL      string                `json:"url"`
 	Testbed  *TestbedRef           `json:"testbed"`
@@ -32,7 +32,7 @@ type System struct {
 	Target      Target    `json:"target"`
 	User        User      `json:"user"`
 	DatabaseEnv string    `json:"database_env"`
-	// Settings are what the scripts of a system of the user's own know.
+	// Settings are for the scripts of the user's own system, which know them.
 	Settings map[string]any `json:"settings"`
 	// Thresholds are bounds by scenario and operation.
 	Thresholds map[string]map[string]any `json:"thresholds"`
@@ -47,7 +47,7 @@ type TLS struct {
 	ClientKey  string `json:"client_key"`
 }
 
-// TestbedOf returns the testbed of a scenario, nil where the system is up already.
+// TestbedOf returns the testbed of a scenario, nil if the system is up already.
 func (s System) TestbedOf(scenario string) *TestbedRef {
 	if own, ok := s.Testbeds[scenario]; ok {
 		return &own
@@ -55,13 +55,13 @@ func (s System) TestbedOf(scenario string) *TestbedRef {
 	return s.Testbed
 }
 
-// User is what each user of a panel is created with: settings and tags of inbounds by protocol.
+// User has the properties of each created user of a panel: settings and tags of inbounds by protocol.
 type User struct {
 	Proxies  map[string]any      `json:"proxies"`
 	Inbounds map[string][]string `json:"inbounds"`
 }
 
-// Target is what the proxy is asked to reach, HOST:PORT; "" is an echo of the sidecar's.
+// Target is the address that clients reach through the proxy, HOST:PORT; "" is an echo of the sidecar.
 type Target struct {
 	TCP string `json:"tcp"`
 	UDP string `json:"udp"`
@@ -91,13 +91,13 @@ func (a Auth) Secrets() []string {
 	return nil
 }
 
-// Ending is what a secret ends in that it probably should not; Never says that it cannot be meant.
+// Ending is a suspicious end of a secret; Never says that it cannot be intended.
 type Ending struct {
 	What  string `js:"what"`
 	Never bool   `js:"never"`
 }
 
-// EndsBadly tells what a secret ends in that a file or a copy leaves behind: What is "" where it ends well.
+// EndsBadly returns the end that a file or a copy has added to a secret. The field What is "" for a normal end.
 func EndsBadly(secret string) Ending {
 	switch {
 	case strings.HasSuffix(secret, "\r\n"):
@@ -116,7 +116,7 @@ func EndsBadly(secret string) Ending {
 func URLVariable(system string) string      { return strings.ToUpper(system) + "_URL" }
 func UsernameVariable(system string) string { return strings.ToUpper(system) + "_USERNAME" }
 
-// Secrets returns the names of the environment variables whose values nothing may show.
+// Secrets returns the names of the environment variables whose values no output may contain.
 func (s System) Secrets() []string {
 	secrets := s.Auth.Secrets()
 	if s.DatabaseEnv != "" {
@@ -133,8 +133,8 @@ func Probed(system string) bool {
 	return system == "dataplane" || system == "protocols" || system == "link"
 }
 
-// RemoteHosts returns the hosts (without port) that a system's load goes to and that are not this
-// machine: its own, its proxy's and its target's.
+// RemoteHosts returns the hosts (without port) other than this machine that get a system's load: of the system, its
+// proxy and its target.
 func (s System) RemoteHosts() []string {
 	var hosts []string
 	addresses := []string{s.URL, s.Proxy}
@@ -165,7 +165,7 @@ func remoteHost(address string) string {
 	return ""
 }
 
-// IsLoopback reports whether a host, without its port, is this machine; an IPv6 address may be in brackets.
+// IsLoopback reports whether a host, without port, is this machine; an IPv6 address may be in brackets.
 func IsLoopback(host string) bool {
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {

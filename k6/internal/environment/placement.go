@@ -12,13 +12,13 @@ import (
 // Placements lists the names of the placements.
 func Placements() []string { return []string{"shared", "split", "free"} }
 
-// Placement names on which CPUs probe, echo and system run: one name for all scenarios, or a name
-// for each under its scenario and `default`.
+// Placement names the CPUs for probe, echo and system: one name for all scenarios, or one name by scenario, with
+// `default` for the others.
 type Placement map[string]string
 
 const defaultPlacement = "default"
 
-// UnmarshalJSON takes a name or an object of names.
+// UnmarshalJSON reads a name or an object of names.
 func (p *Placement) UnmarshalJSON(data []byte) error {
 	var name string
 	if json.Unmarshal(data, &name) == nil {
@@ -28,12 +28,12 @@ func (p *Placement) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*map[string]string)(p))
 }
 
-// Of returns the placement of a scenario, shared where nothing is said.
+// Of returns the placement of a scenario; the default is shared.
 func (p Placement) Of(scenario string) string {
 	return cmp.Or(p[scenario], p[defaultPlacement], Placements()[0])
 }
 
-// Scenarios returns the scenarios that have a placement of their own, sorted.
+// Scenarios returns the scenarios with a separate placement, sorted.
 func (p Placement) Scenarios() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(p)), func(name string) bool { return name == defaultPlacement })
 }

@@ -9,9 +9,9 @@ import "slices"
 const (
 	Pass         = 0   // everything passed
 	Usage        = 2   // bad usage, or a malformed file
-	Inconclusive = 3   // measured, but the numbers cannot be trusted, or a result is missing
+	Inconclusive = 3   // measured, but the figures cannot be trusted, or a result is missing
 	Setup        = 4   // set-up failed: testbed, port, target, password, missing binary, disk
-	Fail         = 99  // a threshold failed (k6's own code for it)
+	Fail         = 99  // a threshold failed (k6's own exit code for that)
 	Interrupted  = 130 // stopped by SIGINT or SIGTERM
 )
 
@@ -25,7 +25,7 @@ const Help = `Exit codes:
   130  interrupted
 Where several apply, the first of 130, 4, 99, 3, 0 is taken.`
 
-// Verdict is the word for a whole run that ends with a code.
+// Verdict is the word for a whole run with this exit code.
 func Verdict(code int) string {
 	switch code {
 	case Pass:
@@ -42,8 +42,8 @@ func Verdict(code int) string {
 
 var precedence = []int{Interrupted, Setup, Fail, Inconclusive, Pass}
 
-// Worst returns the code that stands for all of codes: the first of 130, 4, 99, 3, 0 that is
-// among them. A code outside that list counts as Setup; no codes at all is Pass.
+// Worst returns the exit code for all of codes together: the first of 130, 4, 99, 3, 0 among them. Any other code counts
+// as Setup; without codes the result is Pass.
 func Worst(codes ...int) int {
 	best := len(precedence) - 1
 	for _, c := range codes {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package farend has what the far end of probes counted beside what the probes know: how a record keeps it, and what it adds up to.
+// Package farend compares the counts of the probes' far end with the counts of the probes. It defines how a record
+// stores them, and adds them up.
 package farend
 
 import (
@@ -11,18 +12,19 @@ import (
 	"windtunnel/k6/internal/record"
 )
 
-// Metric is the record's name for these counts. Its tags are `operation`, `count` (a name of a count, or `none`) and `of`.
+// Metric is the record's name for these counts. Its tags are `operation`, `count` (the name of a count, or `none`) and
+// `of`.
 const Metric = "operation_far_end"
 
 const (
 	countTag = "count"
 	ofTag    = "of"
-	// none counts the probes whose far end is none of the sidecar's.
+	// none counts the probes whose far end is not the sidecar.
 	none = "none"
 )
 
-// Parts of each count that the record keeps. Missing and beyond are worked out for each probe, so that two probes never make up for
-// each other.
+// Parts of each count in the record. Missing and beyond are computed for each probe, so that two probes never cancel
+// each other out.
 const (
 	least   = "least"
 	found   = "found"
@@ -30,20 +32,20 @@ const (
 	beyond  = "beyond"
 )
 
-// Names are the counts, the one that says most first.
+// Names are the counts, the most informative first.
 var Names = []string{"datagrams_up", "datagrams_down", "bytes_up", "bytes_down", "connections"}
 
-// Count is what the far end of one probe counted, and what it must have counted at least and at most; Most nil is any number.
+// Count is a count of one probe's far end, with its smallest and largest valid value; a nil Most means no upper limit.
 type Count struct {
 	Least float64  `json:"least"`
 	Most  *float64 `json:"most"`
 	Found float64  `json:"found"`
 }
 
-// Counts are the counts of one probe by name; nil where the far end is none of the sidecar's.
+// Counts are the counts of one probe by name; nil if the far end is not the sidecar.
 type Counts map[string]Count
 
-// Record adds them to a record's series that have these tags.
+// Record adds the counts to the record's series with these tags.
 func (c Counts) Record(r *record.Record, tags map[string]string) {
 	add := func(count, of string, value float64) {
 		own := maps.Clone(tags)
@@ -64,15 +66,16 @@ func (c Counts) Record(r *record.Record, tags map[string]string) {
 	}
 }
 
-// Metrics are what a record comes to.
+// Metrics are the recorded metrics.
 type Metrics interface {
 	Values(metric string, tags map[string]string) (record.Values, bool)
 }
 
-// Sum is one count of all probes of an operation.
+// Sum is one count over all probes of an operation.
 type Sum struct{ Least, Found, Missing, Beyond int64 }
 
-// Of returns the sums of an operation by name. They are empty where nothing was counted; recorded is false where no probe ended.
+// Of returns the sums of an operation by name. They are empty if nothing was counted; recorded is false if no probe
+// ended.
 func Of(m Metrics, operation string) (sums map[string]Sum, recorded bool) {
 	if _, recorded = m.Values(Metric, map[string]string{"operation": operation}); !recorded {
 		return nil, false

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package fault is why something cannot begin: a line for the user with the exit code that goes with it.
+// Package fault describes why something cannot begin: one line for the user, and an exit code.
 package fault
 
 import (
@@ -12,18 +12,18 @@ import (
 	"windtunnel/k6/internal/exitcode"
 )
 
-// Fault is one line for the user and the exit code that goes with it.
+// Fault is one line for the user and the exit code.
 type Fault struct {
 	Code    int
 	Message string
 }
 
-// Usage is a fault of the caller's: bad usage or a malformed file.
+// Usage is a fault of the caller: bad usage or a malformed file.
 func Usage(format string, args ...any) *Fault {
 	return &Fault{exitcode.Usage, fmt.Sprintf(format, args...)}
 }
 
-// Setup is a fault of the machine or of what is to be tested.
+// Setup is a fault of the machine or of the system under test.
 func Setup(format string, args ...any) *Fault {
 	return &Fault{exitcode.Setup, fmt.Sprintf(format, args...)}
 }
@@ -41,5 +41,5 @@ func Reason(err error) error {
 	return err
 }
 
-// OneLine is a text with its line ends and runs of space as single spaces.
+// OneLine replaces line ends and runs of spaces with single spaces.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Align pads the cells of rows, all of the same length, to columns with two spaces between them: numbers are set to the
-// right, text to the left. No line ends with spaces.
+// Align pads the cells of rows of equal length to columns, two spaces apart. Numbers are right-aligned, text is
+// left-aligned. No line ends with spaces.
 func Align(rows [][]string, numeric func(column int) bool) []string {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {

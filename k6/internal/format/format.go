@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package format writes numbers for people: no more digits than mean something, thousands
-// separated by commas, and a dash for what is not there.
+// Package format writes numbers for readers: only meaningful digits, commas between thousands, and a dash for a missing
+// value.
 package format
 
 import (
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// None stands for a value that is not there.
+// None stands for a missing value.
 const None = "—"
 
 // MS writes milliseconds: microseconds below 1, three significant digits up to 1,000, whole
@@ -42,7 +42,7 @@ func SignedMS(v *float64) string {
 	return text
 }
 
-// Mbit writes megabits a second: three decimals below 10, none above 1,000.
+// Mbit writes megabits per second: three decimals below 10, none above 1,000.
 func Mbit(v *float64) string {
 	if v != nil && math.Abs(*v) < 9.9995 {
 		return strconv.FormatFloat(*v, 'f', 3, 64)
@@ -50,7 +50,7 @@ func Mbit(v *float64) string {
 	return Rate(v)
 }
 
-// Rate writes something per second: one decimal below 1,000, two below 10, none above.
+// Rate writes a number per second: one decimal below 1,000, two below 10, none above.
 func Rate(v *float64) string {
 	if v == nil {
 		return None
@@ -69,8 +69,8 @@ func Rate(v *float64) string {
 // Count writes a whole number.
 func Count(n int64) string { return Thousands(strconv.FormatInt(n, 10)) }
 
-// Success writes how many of a number succeeded, such as `500 (100%)`. The share is rounded down,
-// so that 100% means all, and one that is not zero never reads 0%.
+// Success writes how many of a number succeeded, such as `500 (100%)`. The share is rounded down, so that 100% means
+// all; a share above zero is never written as 0%.
 func Success(success, requests int64) string {
 	if requests <= 0 {
 		return Count(success) + " (" + None + ")"
@@ -123,7 +123,7 @@ func Value(v *float64, unit string) string {
 	return strconv.FormatFloat(*v, 'g', 6, 64)
 }
 
-// Percent writes a percentage that is given as one.
+// Percent writes a percentage, given in percent.
 func Percent(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) + "%" }
 
 // MiB writes bytes in MiB.
@@ -151,10 +151,10 @@ func Seconds(s float64) string {
 	return (time.Duration(s) * time.Second).String()
 }
 
-// Time writes a moment in UTC to the second.
+// Time writes a time in UTC to the second.
 func Time(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + " UTC" }
 
-// Any writes a parameter: numbers with separators, all else as it is.
+// Any writes a parameter: numbers with separators, other values unchanged.
 func Any(v any) string {
 	switch n := v.(type) {
 	case float64:
@@ -168,7 +168,7 @@ func Any(v any) string {
 	return fmt.Sprint(v)
 }
 
-// Beside writes a number as one of MS, Rate and Share does, with as many more digits as it takes to see on which side of a
+// Beside writes a number like MS, Rate or Share (the argument write), with enough digits to show on which side of a
 // bound it lies.
 func Beside(write func(*float64) string, value, bound float64) string {
 	text := write(&value)

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Digits has three of them that count.
+// Digits writes a number with three significant digits.
 func Digits(v float64) string {
 	switch {
 	case v >= 99.95:
@@ -18,7 +18,7 @@ func Digits(v float64) string {
 	return strconv.FormatFloat(v, 'f', 2, 64)
 }
 
-// Nanoseconds is such as `2.06 µs`.
+// Nanoseconds returns text such as `2.06 µs`.
 func Nanoseconds(ns float64) string {
 	switch {
 	case ns < 1e3:
@@ -31,7 +31,7 @@ func Nanoseconds(ns float64) string {
 	return Digits(ns/1e9) + " s"
 }
 
-// BytesPerS is such as `29.6 MiB/s`.
+// BytesPerS returns text such as `29.6 MiB/s`.
 func BytesPerS(v float64) string {
 	switch {
 	case v >= 1<<30:
@@ -44,7 +44,7 @@ func BytesPerS(v float64) string {
 	return Digits(v) + " B/s"
 }
 
-// Bytes is such as `64 KiB`; `1460 B` where it is no whole number of them.
+// Bytes returns text such as `64 KiB`, or `1460 B` if the size is no whole number of KiB.
 func Bytes(bytes int64) string {
 	const kib, mib = 1 << 10, 1 << 20
 	switch {

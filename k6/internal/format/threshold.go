@@ -9,7 +9,7 @@ import (
 
 var boundPattern = regexp.MustCompile(`[<>=]=?=?\s*([-+0-9.eE]+)\s*$`)
 
-// Bound returns the number that a threshold's expression compares with; false where it has none.
+// Bound returns the number in a threshold's expression; false if it has no number.
 func Bound(expression string) (bound float64, ok bool) {
 	match := boundPattern.FindStringSubmatch(expression)
 	if match == nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/influxdata/influxdb1-client/models"
 )
 
-// Tags and Fields of a point. A field is an int64, float64, string or a *float64; what is nil or no
-// finite number is left out, as is an empty tag.
+// Tags and Fields of a point. A field is an int64, float64, string or *float64. Nil, NaN and infinite fields are left
+// out, and so are empty tags.
 type (
 	Tags   map[string]string
 	Fields map[string]any
@@ -23,8 +23,7 @@ type (
 // longestText bounds a string field, in bytes.
 const longestText = 8 << 10
 
-// Batch is points in line protocol, to the millisecond. One that is Spare is the first to be dropped where too
-// much waits.
+// Batch is points in line protocol, with millisecond timestamps. If too much is queued, Spare batches are dropped first.
 type Batch struct {
 	Spare bool
 
@@ -32,7 +31,7 @@ type Batch struct {
 	seconds Seconds
 }
 
-// Add adds a point. Without a field there is none.
+// Add adds a point, unless it has no field.
 func (b *Batch) Add(measurement string, tags Tags, fields Fields, at time.Time) {
 	kept := models.Fields{}
 	for name, value := range fields {
@@ -48,14 +47,14 @@ func (b *Batch) Add(measurement string, tags Tags, fields Fields, at time.Time) 
 	}
 	point, err := models.NewPoint(measurement, models.NewTags(cleaned), kept, at)
 	if err != nil {
-		return // no field, or a name or a time that InfluxDB cannot hold
+		return // no field, or a name or a time that InfluxDB cannot store
 	}
 	b.lines.WriteString(point.PrecisionString("ms"))
 	b.lines.WriteByte('\n')
 	b.seconds.Add(at.Unix())
 }
 
-// Lines is what was added, in line protocol with milliseconds.
+// Lines returns the added points, in line protocol with milliseconds.
 func (b *Batch) Lines() string { return b.lines.String() }
 
 func finite(value any) any {
@@ -75,14 +74,14 @@ func finite(value any) any {
 	return value
 }
 
-// oneLine is a text that a tag can hold: no end of a line, and no backslash that would escape what follows.
+// oneLine makes a text valid as a tag: without line ends, and without a backslash that would escape the next character.
 func oneLine(text string) string {
 	return strings.TrimRight(strings.Join(strings.Fields(text), " "), `\ `)
 }
 
-// writers are kept: each has a megabyte of tables.
+// writers are pooled, because each has a megabyte of tables.
 var writers = sync.Pool{New: func() any {
-	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // a level that there is
+	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
 	return w
 }}
 
@@ -92,7 +91,7 @@ func (b *Batch) compressed() []byte {
 	w := writers.Get().(*gzip.Writer)
 	defer writers.Put(w)
 	w.Reset(&body)
-	_, _ = w.Write(b.lines.Bytes()) // into memory
+	_, _ = w.Write(b.lines.Bytes()) // writing to memory cannot fail
 	_ = w.Close()
 	return body.Bytes()
 }

@@ -37,16 +37,16 @@ func newClient(c Config) *client {
 	}}
 }
 
-// trouble is why points were not written, as one line with its mend. Refused says that the same points
-// would be refused again; where they would not, again is when to try.
+// trouble is one line about why points were not written, and how to fix it. Refused says that the server would reject
+// the same points again. Otherwise, again is when to try again.
 type trouble struct {
 	line    string
 	refused bool
 	again   time.Duration
 }
 
-// passing is trouble that may be over in a moment, lasting trouble that somebody has to mend, and refused
-// that of these points alone.
+// passing is trouble that may end soon. lasting is trouble that a person must fix. refused is trouble with these points
+// only.
 func passing(format string, args ...any) *trouble {
 	return &trouble{line: fmt.Sprintf(format, args...), again: retryEvery}
 }
@@ -59,11 +59,11 @@ func refused(format string, args ...any) *trouble {
 	return &trouble{line: fmt.Sprintf(format, args...), refused: true}
 }
 
-// post writes gzip'd lines; nil is success.
+// post writes gzipped lines; nil is success.
 func (c *client) post(ctx context.Context, body []byte) *trouble {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.write, bytes.NewReader(body))
 	if err != nil {
-		return lasting("%s cannot be asked; mend INFLUX", c.config.name())
+		return lasting("%s is not a valid URL; fix INFLUX", c.config.name())
 	}
 	req.Header.Set("Content-Encoding", "gzip")
 	req.Header.Set("Content-Type", "text/plain; charset=utf-8")
@@ -82,7 +82,7 @@ func (c *client) post(ctx context.Context, body []byte) *trouble {
 
 func (c Config) name() string { return "InfluxDB at " + c.URL }
 
-// Place is where it writes to, in words.
+// Place describes where points are written.
 func (c Config) Place() string { return c.URL + ", database " + c.Database }
 
 func (c Config) authorize(req *http.Request) {
@@ -94,7 +94,7 @@ func (c Config) authorize(req *http.Request) {
 	}
 }
 
-// variable is the one to unset for not streaming.
+// variable is the variable to unset to stop streaming.
 func (c Config) variable() string {
 	if c.Given {
 		return VariableURL
@@ -102,7 +102,7 @@ func (c Config) variable() string {
 	return VariablePassword
 }
 
-// slow says that the server takes what it is sent, but too slowly.
+// slow says that the server accepts points, but too slowly.
 func (c *client) slow() string {
 	return fmt.Sprintf("%s takes longer than a second for a second's points; see what keeps it busy, or unset %s",
 		c.config.name(), c.config.variable())
@@ -123,54 +123,54 @@ func (c *client) silence(err error) string {
 	}
 	switch {
 	case errors.As(err, &certificate):
-		return fmt.Sprintf("%s has a certificate that is not trusted here (%s); let SSL_CERT_FILE name its authority, or mend INFLUX", name, oneLine(err.Error()))
+		return fmt.Sprintf("%s has a certificate that is not trusted here (%s); let SSL_CERT_FILE name its authority, or fix INFLUX", name, oneLine(err.Error()))
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
 		return name + " speaks no TLS; give INFLUX with http://"
 	case errors.As(err, &alert), strings.Contains(err.Error(), "tls: "):
-		return fmt.Sprintf("%s: the TLS handshake failed (%s); mend its certificate and settings of TLS, or INFLUX", name, oneLine(err.Error()))
+		return fmt.Sprintf("%s: the TLS handshake failed (%s); fix its certificate and TLS settings, or INFLUX", name, oneLine(err.Error()))
 	case errors.As(err, &timeout) && timeout.Timeout(), errors.Is(err, context.Canceled):
 		return fmt.Sprintf("%s does not answer within %v; see what keeps it busy, or %s", name, Timeout, unset)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return name + " refuses connections; " + start
 	case errors.As(err, &dns):
-		return name + ": there is no such host; mend INFLUX"
+		return name + ": there is no such host; fix INFLUX"
 	}
 	return fmt.Sprintf("%s does not answer (%s); %s", name, oneLine(err.Error()), start)
 }
 
-// wantsTLS is what Go's servers, InfluxDB among them, answer to plain HTTP on a port of HTTPS, with status 400.
+// wantsTLS is the answer of Go's servers, such as InfluxDB, to plain HTTP on an HTTPS port, with status 400.
 const wantsTLS = "Client sent an HTTP request to an HTTPS server"
 
-// refusal says what an answer other than 204 means.
+// refusal explains an answer other than 204.
 func (c *client) refusal(status int, body []byte) *trouble {
-	name, reason := c.config.name(), saidBy(body)
-	told := fmt.Sprintf("%d", status)
+	name, reason := c.config.name(), reasonIn(body)
+	detail := fmt.Sprintf("%d", status)
 	if reason != "" {
-		told += ": " + reason
+		detail += ": " + reason
 	}
 	switch {
 	case status == http.StatusUnauthorized && c.config.token == "" && c.config.password == "":
-		return lasting("%s wants a login (%s); set INFLUX_PASSWORD or INFLUX_TOKEN", name, told)
+		return lasting("%s wants a login (%s); set INFLUX_PASSWORD or INFLUX_TOKEN", name, detail)
 	case status == http.StatusUnauthorized:
-		return lasting("%s refuses the login (%s); mend INFLUX_USERNAME and INFLUX_PASSWORD, or INFLUX_TOKEN", name, told)
+		return lasting("%s refuses the login (%s); fix INFLUX_USERNAME and INFLUX_PASSWORD, or INFLUX_TOKEN", name, detail)
 	case status == http.StatusForbidden:
-		return lasting("%s lets nothing be written to the database %s (%s); grant it to the login", name, c.config.Database, told)
+		return lasting("%s lets nothing be written to the database %s (%s); grant it to the login", name, c.config.Database, detail)
 	case status == http.StatusNotFound:
-		return lasting("%s has no database %s (%s); make it, or mend INFLUX_DATABASE", name, c.config.Database, told)
+		return lasting("%s has no database %s (%s); make it, or fix INFLUX_DATABASE", name, c.config.Database, detail)
 	case status == http.StatusBadRequest && bytes.Contains(body, []byte(wantsTLS)):
 		return lasting("%s speaks TLS; give INFLUX with https://", name)
 	case status == http.StatusRequestTimeout || status == http.StatusTooManyRequests || status >= 500:
-		return passing("%s cannot write (%s); see its log and the disk that it writes to", name, told)
+		return passing("%s cannot write (%s); see its log and the disk that it writes to", name, detail)
 	case status == http.StatusRequestEntityTooLarge:
-		return refused("%s finds a second's points too long (%s); raise its max-body-size", name, told)
-	case status >= 400: // version 2 answers 422 where version 1 does 400
-		return refused("%s refuses points (%s); give a database of its own by INFLUX_DATABASE", name, told)
+		return refused("%s finds a second's points too long (%s); raise its max-body-size", name, detail)
+	case status >= 400: // version 2 answers 422, version 1 answers 400
+		return refused("%s refuses points (%s); give a separate database with INFLUX_DATABASE", name, detail)
 	}
-	return passing("%s answers as no InfluxDB does (%s); mend INFLUX", name, told)
+	return passing("%s answers as no InfluxDB does (%s); fix INFLUX", name, detail)
 }
 
-// saidBy is the reason in an answer, in one line; "" where it holds none.
-func saidBy(body []byte) string {
+// reasonIn is the reason in an answer, as one line; "" without a reason.
+func reasonIn(body []byte) string {
 	var answer struct{ Error, Message string }
 	if json.Unmarshal(body, &answer) != nil {
 		return ""
@@ -179,8 +179,8 @@ func saidBy(body []byte) string {
 	return string(text[:min(len(text), 200)])
 }
 
-// Answers reports whether an InfluxDB is up at the address, whoever may use it. It is not told the login: what
-// answers at an address that nobody gave may be anything.
+// Answers reports whether an InfluxDB is up at the address, whatever the login is. The request has no login: the server
+// at a default address may be any program.
 func (c Config) Answers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()

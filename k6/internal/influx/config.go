@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package influx writes points to InfluxDB over its v1 interface, which versions 1, 2 and 3 have.
-// Nothing here stops or delays who writes: a server that is dead, slow or full costs one warning
-// and what it misses.
+// Package influx writes points to InfluxDB over its v1 interface, which versions 1, 2 and 3 support. It never stops or
+// delays its callers: a dead, slow or full server costs one warning and the missing points.
 package influx
 
 import (
@@ -14,10 +13,10 @@ import (
 	"windtunnel/k6/internal/variables"
 )
 
-// DefaultURL is where `make up` and `make influx` have it.
+// DefaultURL is the address of InfluxDB after `make up` or `make influx`.
 var DefaultURL = variables.Default(VariableURL)
 
-// The variables that say where to stream to, and with which login.
+// The variables for the address and the login.
 const (
 	VariableURL      = "INFLUX"
 	VariableUsername = "INFLUX_USERNAME"
@@ -26,18 +25,18 @@ const (
 	VariableDatabase = "INFLUX_DATABASE"
 )
 
-// SecretVariables are those whose values are secrets.
+// SecretVariables are the variables with secret values.
 func SecretVariables() []string { return []string{VariablePassword, VariableToken} }
 
-// Config is where to write and as whom. Given tells whether INFLUX named the server.
+// Config is the address and the login. Given says whether INFLUX named the server.
 type Config struct {
 	URL, Database, Username string
 	Given                   bool
-	password, token         string // the token in place of the password, where there is one
+	password, token         string // the token replaces the password, if both are set
 }
 
-// FromEnvironment reads the variables, "" for those that are not set. The error is one line and quotes
-// no value, which may hold a password.
+// FromEnvironment reads the variables; an unset variable is "". The error is one line and quotes no value, because
+// values may contain a password.
 func FromEnvironment(getenv func(string) string) (Config, error) {
 	c := Config{
 		URL:      strings.TrimRight(cmp.Or(getenv(VariableURL), DefaultURL), "/"),

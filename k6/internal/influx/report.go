@@ -11,18 +11,18 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// reporter marks the lines of k6's log that the bench reads as reports.
+// reporter marks the lines of k6's log that are reports to the bench.
 const reporter = "windtunnel"
 
-// Report is what an output says in k6's log: that trouble with the server began, something else that is to be
-// known, or, at the end, which seconds are missing.
+// Report is a report of an output in k6's log: trouble with the server began, another remark, or, at the end, the
+// missing seconds.
 type Report struct {
 	Warning string
 	Notice  string
-	Missing *Seconds // nil but at the end
+	Missing *Seconds // nil except at the end
 }
 
-// Log writes it as one line of a log.
+// Log writes the report as one line of a log.
 func (r Report) Log(log logrus.FieldLogger) {
 	log = log.WithField("output", reporter)
 	if r.Missing != nil {
@@ -36,7 +36,7 @@ func (r Report) Log(log logrus.FieldLogger) {
 	log.WithField("trouble", r.Warning).Warn(r.Warning)
 }
 
-// ReadReport reads a line of k6's JSON log; false where it is no report.
+// ReadReport parses a line of k6's JSON log; false if it is no report.
 func ReadReport(line string) (Report, bool) {
 	var entry struct {
 		Output  string  `json:"output"`
@@ -55,7 +55,7 @@ func ReadReport(line string) (Report, bool) {
 	return r, true
 }
 
-// Sentence says what InfluxDB misses.
+// Sentence says which seconds are missing in InfluxDB.
 func (s Seconds) Sentence() string {
 	n := s.Count()
 	if n == 0 {

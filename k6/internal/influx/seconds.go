@@ -12,16 +12,16 @@ import (
 
 // Seconds is a set of whole seconds of Unix time.
 type Seconds struct {
-	spans []span // in order, apart from each other
+	spans []span // sorted, with gaps between them
 }
 
-// span is from its first to its last second.
+// span is a range of seconds, from first to last inclusive.
 type span struct{ first, last int64 }
 
 // Add adds a second.
 func (s *Seconds) Add(second int64) { s.add(span{second, second}) }
 
-// Union adds all of another set.
+// Union adds all seconds of another set.
 func (s *Seconds) Union(other Seconds) {
 	for _, o := range other.spans {
 		s.add(o)
@@ -42,7 +42,7 @@ func (s *Seconds) add(added span) {
 	s.spans = slices.Replace(s.spans, begin, end, added)
 }
 
-// Count is how many seconds are in it.
+// Count is the number of seconds in the set.
 func (s Seconds) Count() int64 {
 	var n int64
 	for _, one := range s.spans {
@@ -51,7 +51,7 @@ func (s Seconds) Count() int64 {
 	return n
 }
 
-// Bounds returns the first and the last second; both are zero times where there is none.
+// Bounds returns the first and the last second; both are zero times for an empty set.
 func (s Seconds) Bounds() (first, last time.Time) {
 	if len(s.spans) == 0 {
 		return first, last
@@ -59,7 +59,7 @@ func (s Seconds) Bounds() (first, last time.Time) {
 	return time.Unix(s.spans[0].first, 0).UTC(), time.Unix(s.spans[len(s.spans)-1].last, 0).UTC()
 }
 
-// String is such as 100-160,170-170; ParseSeconds reads it.
+// String returns text such as 100-160,170-170; ParseSeconds parses it.
 func (s Seconds) String() string {
 	parts := make([]string, len(s.spans))
 	for i, one := range s.spans {
@@ -68,7 +68,7 @@ func (s Seconds) String() string {
 	return strings.Join(parts, ",")
 }
 
-// ParseSeconds reads what String wrote; what is malformed is left out.
+// ParseSeconds parses the text of String and skips malformed parts.
 func ParseSeconds(text string) Seconds {
 	var s Seconds
 	for part := range strings.SplitSeq(text, ",") {

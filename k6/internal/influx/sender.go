@@ -11,30 +11,31 @@ import (
 
 const (
 	retryEvery = time.Second
-	// refusedEvery is after a refused login and the like, which need a person; and to check a wrong password
-	// costs the server, which may be on the machine that is measured, a lot.
+	// refusedEvery is the time to the next try after an error that a person must fix, such as a refused login. It is
+	// long because the check of a wrong password costs the server much CPU time, and the server may be on the measured
+	// machine.
 	refusedEvery = 15 * time.Second
-	// FlushLimit bounds how long a Close waits for the server.
+	// FlushLimit is how long Close waits for the server.
 	FlushLimit = 5 * time.Second
 )
 
-// Limits bound what waits for a server that is away; beyond them the oldest is dropped, what is spare first.
+// Limits bound the queue for an unreachable server. Beyond them the oldest batch is dropped, Spare batches first.
 type Limits struct {
 	Batches int
-	Bytes   int // compressed
+	Bytes   int // of compressed batches
 }
 
-// Outage is what a server's absence did. Warning is the first trouble, "" where there was none; Missing
-// are the seconds of which points were not written.
+// Outage is the effect of an unreachable server. Warning is the first trouble, "" without trouble. Missing are the
+// seconds whose points were not written.
 type Outage struct {
 	Warning string
 	Missing Seconds
 }
 
-// Any reports whether there was trouble, or anything is missing.
+// Any reports whether there was trouble, or points are missing.
 func (o Outage) Any() bool { return o.Warning != "" || o.Missing.Count() > 0 }
 
-// Sender writes batches from a goroutine of its own, in their order: nobody waits for the server.
+// Sender writes batches in order from a separate goroutine, so that callers do not wait for the server.
 type Sender struct {
 	client *client
 	limits Limits
@@ -51,14 +52,14 @@ type Sender struct {
 	stop   context.CancelFunc
 }
 
-// waiting is a batch on its way.
+// waiting is a queued batch.
 type waiting struct {
 	body    []byte
 	seconds Seconds
 	spare   bool
 }
 
-// NewSender starts a sender. Warn is called once, with one line, when trouble begins.
+// NewSender starts a sender. It calls warn once, with one line, when trouble begins.
 func NewSender(c Config, limits Limits, warn func(line string)) *Sender {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Sender{client: newClient(c), limits: limits, warn: warn, stop: stop,
@@ -67,7 +68,7 @@ func NewSender(c Config, limits Limits, warn func(line string)) *Sender {
 	return s
 }
 
-// Send takes over a batch and returns at once.
+// Send takes ownership of a batch and returns at once.
 func (s *Sender) Send(b *Batch) {
 	if b.lines.Len() == 0 {
 		return
@@ -85,7 +86,8 @@ func (s *Sender) Send(b *Batch) {
 	}
 }
 
-// put queues a batch at a place, and reports whether that was too much, so that one was given up; mu held.
+// put inserts a batch into the queue, and reports whether a batch was dropped because of the limits. The caller holds
+// mu.
 func (s *Sender) put(w waiting, place int) (dropped bool) {
 	s.queue = slices.Insert(s.queue, place, w)
 	s.bytes += len(w.body)
@@ -97,7 +99,7 @@ func (s *Sender) put(w waiting, place int) (dropped bool) {
 	return dropped
 }
 
-// take takes a batch out of the queue, mu held.
+// take removes a batch from the queue. The caller holds mu.
 func (s *Sender) take(place int) waiting {
 	taken := s.queue[place]
 	s.queue = slices.Delete(s.queue, place, place+1)
@@ -105,7 +107,7 @@ func (s *Sender) take(place int) waiting {
 	return taken
 }
 
-// trouble warns where nothing was wrong before.
+// trouble warns if there was no trouble before.
 func (s *Sender) trouble(line string) {
 	s.mu.Lock()
 	first := s.outage.Warning == ""
@@ -118,7 +120,7 @@ func (s *Sender) trouble(line string) {
 	}
 }
 
-// Outage tells what was missed so far.
+// Outage returns what is missing so far.
 func (s *Sender) Outage() Outage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,8 +130,8 @@ func (s *Sender) Outage() Outage {
 	return told
 }
 
-// Close sends what waits, for FlushLimit or until the context ends, and once only to a server that is away.
-// It tells what was missed in the end.
+// Close sends the queue, for up to FlushLimit or until the context ends. It tries an unreachable server only once. It
+// returns what is missing in the end.
 func (s *Sender) Close(ctx context.Context) Outage {
 	close(s.closed)
 	limit := time.AfterFunc(FlushLimit, s.stop)
@@ -149,12 +151,12 @@ func (s *Sender) Close(ctx context.Context) Outage {
 	return s.Outage()
 }
 
-// run sends until the sender is closed and either nothing waits or the server is away.
+// run sends until the sender is closed and the queue is empty or the server is unreachable.
 func (s *Sender) run(ctx context.Context) {
 	defer close(s.done)
-	away := false // before the sender was closed
+	away := false // whether the server was unreachable at the last try
 	for {
-		closed := s.isClosed() // before it looks at the queue: a last batch may come with the end
+		closed := s.isClosed() // read before the queue: the last batch may come together with the end
 		again, sent := s.sendAll(ctx)
 		switch {
 		case closed && (sent || away || again > retryEvery || ctx.Err() != nil):
@@ -194,7 +196,7 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// sendAll sends what waits, and reports whether nothing does any more; else when to try again.
+// sendAll sends the queue. sent says that the queue is empty; otherwise again is the time until the next try.
 func (s *Sender) sendAll(ctx context.Context) (again time.Duration, sent bool) {
 	for {
 		s.mu.Lock()
@@ -208,7 +210,7 @@ func (s *Sender) sendAll(ctx context.Context) (again time.Duration, sent bool) {
 		if t == nil {
 			continue
 		}
-		if ctx.Err() == nil { // else it is we who gave up
+		if ctx.Err() == nil { // otherwise this program gave up
 			s.trouble(t.line)
 		}
 		s.mu.Lock()

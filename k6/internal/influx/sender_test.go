@@ -416,14 +416,14 @@ func TestAnswersAreExplained(t *testing.T) {
 	}{
 		{401, `{"error":"unable to parse authentication credentials"}`, "wants a login (401: unable to parse authentication credentials); set INFLUX_PASSWORD or INFLUX_TOKEN"},
 		{403, `{"error":"no"}`, "lets nothing be written to the database windtunnel (403: no); grant it to the login"},
-		{404, `{"error":"database not found: \"windtunnel\""}`, `has no database windtunnel (404: database not found: "windtunnel"); make it, or mend INFLUX_DATABASE`},
-		{404, `{"code":"not found","message":"no bucket"}`, "has no database windtunnel (404: no bucket); make it, or mend INFLUX_DATABASE"},
+		{404, `{"error":"database not found: \"windtunnel\""}`, `has no database windtunnel (404: database not found: "windtunnel"); make it, or fix INFLUX_DATABASE`},
+		{404, `{"code":"not found","message":"no bucket"}`, "has no database windtunnel (404: no bucket); make it, or fix INFLUX_DATABASE"},
 		{413, ``, "finds a second's points too long (413); raise its max-body-size"},
-		{422, `{"code":"unprocessable entity","message":"field type conflict"}`, "refuses points (422: field type conflict); give a database of its own by INFLUX_DATABASE"},
+		{422, `{"code":"unprocessable entity","message":"field type conflict"}`, "refuses points (422: field type conflict); give a separate database with INFLUX_DATABASE"},
 		{408, ``, "cannot write (408); see its log and the disk that it writes to"},
 		{400, "Client sent an HTTP request to an HTTPS server.\n", "speaks TLS; give INFLUX with https://"},
-		{200, `<html>`, "answers as no InfluxDB does (200); mend INFLUX"},
-		{302, ``, "answers as no InfluxDB does (302); mend INFLUX"},
+		{200, `<html>`, "answers as no InfluxDB does (200); fix INFLUX"},
+		{302, ``, "answers as no InfluxDB does (302); fix INFLUX"},
 	} {
 		s := newServer(t)
 		s.answer(c.status, c.body)
@@ -447,10 +447,10 @@ func TestTroubleWithTLSIsNamed(t *testing.T) {
 		defer s.Close()
 	}
 	for url, want := range map[string]string{
-		secure.URL: " has a certificate that is not trusted here (tls: failed to verify certificate: x509: certificate signed by unknown authority); let SSL_CERT_FILE name its authority, or mend INFLUX",
+		secure.URL: " has a certificate that is not trusted here (tls: failed to verify certificate: x509: certificate signed by unknown authority); let SSL_CERT_FILE name its authority, or fix INFLUX",
 		strings.Replace(plain.URL, "http:", "https:", 1):  " speaks no TLS; give INFLUX with http://",
 		strings.Replace(secure.URL, "https:", "http:", 1): " speaks TLS; give INFLUX with https://",
-		old.URL: ": the TLS handshake failed (remote error: tls: protocol version not supported); mend its certificate and settings of TLS, or INFLUX",
+		old.URL: ": the TLS handshake failed (remote error: tls: protocol version not supported); fix its certificate and TLS settings, or INFLUX",
 	} {
 		trouble := newClient(config(t, "INFLUX", url)).post(t.Context(), batchOf(1).compressed())
 		if trouble == nil || trouble.line != "InfluxDB at "+url+want {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package jsvalue takes values out of a script and into it as JSON, so that both sides have plain data.
+// Package jsvalue passes values between Go and a script as JSON, so that both sides have plain data.
 package jsvalue
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/grafana/sobek"
 )
 
-// Into makes a script's value of a Go one.
+// Into converts a Go value to a script's value.
 func Into(rt *sobek.Runtime, value any) (sobek.Value, error) {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -19,7 +19,7 @@ func Into(rt *sobek.Runtime, value any) (sobek.Value, error) {
 	return call(rt, "parse", rt.ToValue(string(text)))
 }
 
-// OutOf is the JSON of a script's value: what is undefined is left out, and a number that is none is null.
+// OutOf returns a script's value as JSON. Undefined values are left out, NaN and infinity become null.
 func OutOf(rt *sobek.Runtime, value sobek.Value) ([]byte, error) {
 	text, err := call(rt, "stringify", value)
 	if err != nil {

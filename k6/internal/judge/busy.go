@@ -10,23 +10,23 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// checkControls is about operations without the system.
+// checkControls is the check of operations that bypass the system.
 const checkControls = "controls"
 
-// isDisturbed reports whether others used the CPUs that were measured.
+// isDisturbed reports whether other programs used the measured CPUs.
 func isDisturbed(checks []result.Validity) bool {
 	return failedCheck(checks, func(c result.Validity) bool { return c.Kind == result.Machine })
 }
 
-// isUnsettled reports whether a turn of a row was measured beside others, although it was measured again.
+// isUnsettled reports whether a turn of a row was disturbed by other programs even in its repetition.
 func isUnsettled(repeated []result.Repeated, row string) bool {
 	return slices.ContainsFunc(repeated, func(r result.Repeated) bool {
 		return !r.Settled && strings.HasPrefix(r.Part, row+", turn ")
 	})
 }
 
-// allBusy reports whether a busy machine can have caused all failures. A failure without a kind is evidence against the system, and so is
-// an operation that never succeeded.
+// allBusy reports whether a busy machine may have caused all failures. A failure without a kind is evidence against the
+// system, and so is an operation that never succeeded.
 func allBusy(rows []result.Operation) bool {
 	return !slices.ContainsFunc(rows, func(row result.Operation) bool {
 		var named int64
@@ -40,8 +40,8 @@ func allBusy(rows []result.Operation) bool {
 	})
 }
 
-// excuses reports whether others on the CPUs can have caused all failures by which thresholds were crossed. Round trips are a count,
-// which no busy machine changes.
+// excuses reports whether other programs on the CPUs may have caused all failures that crossed thresholds. Round trips
+// are a count, which a busy machine does not change.
 func excuses(thresholds []result.Threshold, checks []result.Validity, rows []result.Operation) bool {
 	if !isDisturbed(checks) || !allBusy(rows) {
 		return false
@@ -55,7 +55,7 @@ func excuses(thresholds []result.Threshold, checks []result.Validity, rows []res
 	})
 }
 
-// excusedLimit: where not even the first step held, and others on the CPUs can have caused that, the limit is not known.
+// excusedLimit makes the limit unknown if the first step failed and other programs on the CPUs may have caused that.
 func excusedLimit(found opinion, j Judged) opinion {
 	ofLimit := func(r reason) bool { return r.kind == "limit" }
 	if found.verdict == result.Fail && slices.ContainsFunc(found.reasons, ofLimit) && excuses(nil, j.Validity, j.Operations) {
@@ -64,7 +64,7 @@ func excusedLimit(found opinion, j Judged) opinion {
 	return found
 }
 
-// markBusy marks the reasons of an inconclusive run that others on the CPUs can have brought about.
+// markBusy marks the reasons of an inconclusive run that other programs on the CPUs may have caused.
 func markBusy(found opinion, j Judged) opinion {
 	if found.verdict != result.Inconclusive || !isDisturbed(j.Validity) {
 		return found

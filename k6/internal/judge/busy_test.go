@@ -8,7 +8,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// crowded is the evidence of a run whose CPU others used as well.
+// crowded is the evidence of a run whose CPU other programs used too.
 func crowded() Evidence {
 	e := complete()
 	e.Placement = &result.Placement{ProbeCPUs: "1"}
@@ -20,7 +20,8 @@ func failing(kind string, count float64) fake {
 	return sent(1000-count, count).with(fake{"operation_errors{operation:send,kind:" + kind + "}": {"count": count}})
 }
 
-// A bound on failures is crossed. Only a kind that a busy machine can cause is excused, and only by a busy machine.
+// A bound on failures is crossed. Only a busy machine excuses it, and only for kinds of errors that a busy machine can
+// cause.
 func TestABusyMachineIsNoFailureOfTheSystemAndExcusesNothingElse(t *testing.T) {
 	both := failing("lost", 3).with(fake{"operation_errors{operation:send,kind:corrupted}": {"count": 1}})
 	unnamed := failing("lost", 3).with(fake{"operation_failed{operation:send}": {"rate": 0.004, "passes": 4, "fails": 997}})
@@ -62,7 +63,7 @@ func TestALostMessageOfTheTargetsDataIsAFailureHoweverBusyTheMachineIs(t *testin
 	isJudged(t, "data", judged(t, e, failing("lost", 1)), result.Fail, "messages: 1 found, 2 reported")
 }
 
-// A program that ended has failed, whatever others did.
+// A program that ended has failed, whatever other programs did.
 func TestASystemThatEndedIsNotExcused(t *testing.T) {
 	e := crowded()
 	e.Usage.Processes = usage(40, 60, 50, "signal 9").Processes
@@ -133,7 +134,7 @@ func TestARowIsExcusedByOthersOnItsCPUsWhereAllItsErrorsCanBeTheirs(t *testing.T
 	}
 }
 
-// A link that was too slow beside others is measured again, one that died is not.
+// A link that was too slow on a busy machine is measured again, a link that died is not.
 func TestALinkThatOthersHeldUpIsMeasuredAgain(t *testing.T) {
 	died := "the device is gone"
 	slow := carried("trojan", LinkCounts{Sent: 100, Delivered: 98, OwnUnread: new(int64(2))})

@@ -9,19 +9,19 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// Names of checks that the verdict asks for.
+// Names of checks that decide the verdict.
 const (
 	checkComplete  = "complete"
 	checkProcesses = "processes"
 )
 
-// check is one that was made.
+// check returns a validity check.
 func check(name, kind string, ok bool, detail string) *result.Validity {
 	return &result.Validity{Check: name, Kind: kind, OK: &ok, Detail: detail}
 }
 
-// checksOf tell whether a run's numbers can be believed, apart from whether they are good; docs/numbers.md explains each and
-// its bound.
+// checksOf returns the validity checks: whether a run's figures can be trusted, not whether they are good.
+// docs/explanation/verdicts.md explains each check and its bound.
 func checksOf(e Evidence, m Metrics, rows []result.Operation, thresholds []result.Threshold, controls []result.Control) []result.Validity {
 	var checks []result.Validity
 	add := func(made ...*result.Validity) {
@@ -69,7 +69,7 @@ func checksOf(e Evidence, m Metrics, rows []result.Operation, thresholds []resul
 	return checks
 }
 
-// lastedAsPlanned: a run that ended early has no more time than it had.
+// lastedAsPlanned reports whether the load lasted as long as planned, within 0.1 %.
 func lastedAsPlanned(planned, seconds float64) bool { return seconds >= planned*0.999 }
 
 func completeness(plan Plan, done, seconds float64) *result.Validity {
@@ -91,7 +91,7 @@ func droppedIterations(dropped float64) *result.Validity {
 	return check("dropped iterations", "dropped", dropped == 0, detail)
 }
 
-// roundsFinished is about iterations that account for what they did at their end, such as for lost messages.
+// roundsFinished checks that iterations reached their end, where they report errors such as lost messages.
 func roundsFinished(begun, done float64) *result.Validity {
 	if begun == 0 {
 		return nil
@@ -104,7 +104,7 @@ func roundsFinished(begun, done float64) *result.Validity {
 	return check("rounds", "rounds", lost == 0, detail)
 }
 
-// probesWhole is about probes that ended before they had measured all.
+// probesWhole checks that no probe ended before it had measured everything.
 func probesWhole(lost float64) *result.Validity {
 	detail := "all ran to their end"
 	if lost > 0 {
@@ -113,7 +113,7 @@ func probesWhole(lost float64) *result.Validity {
 	return check("probes", "probe", lost == 0, detail)
 }
 
-// clockSane: an end before its start is the clock of WebSocket frames, which jumped.
+// clockSane checks that no operation ended before its start: then the clock of WebSocket frames jumped.
 func clockSane(row result.Operation) *result.Validity {
 	if row.LatencyMS == nil || row.LatencyMS.Min >= 0 {
 		return nil
@@ -121,7 +121,8 @@ func clockSane(row result.Operation) *result.Validity {
 	return check("clock: "+row.Name, "clock", false, fmt.Sprintf("a latency of %.3f ms: the wall clock jumped", row.LatencyMS.Min))
 }
 
-// sampleCount: a percentile that its samples cannot carry is not shown; a threshold on one cannot be judged.
+// sampleCount checks the number of samples for each percentile. A percentile with too few samples is not shown,
+// and its threshold cannot be judged.
 func sampleCount(row result.Operation, thresholds []result.Threshold) *result.Validity {
 	var samples int64
 	if row.LatencyMS != nil {
@@ -143,7 +144,7 @@ func sampleCount(row result.Operation, thresholds []result.Threshold) *result.Va
 	return check(name, "samples", samples > 0, fmt.Sprintf("%d samples", samples))
 }
 
-// processesAlive is about those of the system under test, and apart from it about what the testbed has besides, such as a
+// processesAlive checks the processes of the system under test and, separately, the testbed's other processes, such as a
 // database.
 func processesAlive(usage *Usage) []*result.Validity {
 	if usage == nil {
@@ -173,7 +174,8 @@ func processesAlive(usage *Usage) []*result.Validity {
 	return []*result.Validity{system, support}
 }
 
-// targetAnswers is about a run that was stopped because nobody answered any more; 0: it was not.
+// targetAnswers checks that the run was not stopped because the target stopped answering; sinceMS is 0 for a run that
+// was not.
 func targetAnswers(sinceMS, silentMS float64) *result.Validity {
 	if sinceMS == 0 {
 		return nil

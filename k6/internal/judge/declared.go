@@ -4,61 +4,63 @@ package judge
 
 import "math"
 
-// Declared is what a script says of itself before it runs. Units are in the JSON names.
+// Declared is a script's declaration before it runs. Units are in the JSON names.
 type Declared struct {
 	Operations []Operation `json:"operations"`
 	Plan       Plan        `json:"plan"`
-	// Steps are those of a run that looks for the limit (profile breakpoint); nil in any other.
+	// Steps are the steps of a run that looks for the limit (profile breakpoint); nil in any other run.
 	Steps *Steps `json:"steps"`
 }
 
-// Plan is how much was meant to run.
+// Plan is the planned amount of load.
 type Plan struct {
-	// Iterations of k6; nil where time bounds the run.
+	// Iterations of k6; nil if time bounds the run.
 	Iterations *float64 `json:"iterations"`
 	Seconds    float64  `json:"seconds"`
 }
 
-// Steps of a load that rises: how long each lasts, and its load in words.
+// Steps of a rising load: the duration of each step, and its load in words.
 type Steps struct {
 	Seconds float64  `json:"seconds"`
 	Loads   []string `json:"loads"`
 }
 
-// Operation is a row of the results table, as its script declares it. lib/scenario.js says what each field is for.
+// Operation is a row of the results table, as its script declares it. lib/scenario.js documents each field.
 type Operation struct {
 	Name      string `json:"name"`
 	Title     string `json:"title"`
-	Loop      string `json:"loop"` // closed, open
+	Loop      string `json:"loop"` // closed or open
 	LatencyIs string `json:"latency_is"`
-	// Items is what a request carries, in the plural; "" where it carries one.
+	// Items names, in the plural, the items that a request carries; "" if it carries one.
 	Items string `json:"items"`
-	// Control is the operation that does the same without the system under test.
+	// Control is the operation that does the same work without the system under test.
 	Control string `json:"control"`
-	// AgainstControl: its P50 is judged by its control's, so that gross slowness fails.
+	// AgainstControl says that the P50 is judged by the control's P50, so that gross slowness fails.
 	AgainstControl bool `json:"against_control"`
-	// Saturates: it sends as much as comes through, so that the meter may be the limit.
+	// Saturates says that the operation sends as much as the system accepts, so the generator may be the limit.
 	Saturates bool `json:"saturates"`
-	// AnswersItself: the system answers, and asks no far end: direct, where a far end answers, is not its limit.
+	// AnswersItself says that the system answers without asking a far end. The control, which a far end answers, is then
+	// not an upper limit.
 	AnswersItself bool `json:"answers_itself"`
-	// Optional: a complete run may have none of it.
+	// Optional says that a complete run may lack this operation.
 	Optional bool `json:"optional"`
-	// Uncounted: each of the k6 scenario's iterations carries one, and k6 counts them.
+	// Uncounted says that each iteration of the k6 scenario carries one operation, so that k6 counts them.
 	Uncounted bool `json:"uncounted"`
-	// Primary is what a comparison must find within its bound; "" where its kind says it.
+	// Primary is the metric that a comparison must find within its bound; "" for the default of the operation's kind.
 	Primary string `json:"primary"`
-	// Least are the fewest items that a complete run with a fixed number of iterations carries; nil: 1.
+	// Least is the smallest number of items in a complete run with a fixed number of iterations; nil means 1.
 	Least *float64 `json:"least"`
-	// PlannedS is how long it was meant to last, where time bounds it.
+	// PlannedS is the planned duration in seconds, if time bounds the run.
 	PlannedS float64 `json:"planned_s"`
 	Bounds   Bounds  `json:"bounds"`
 }
 
-// Bounds of an operation, by failed (share), errors, anomalies, round_trips (counts), rate (1/s), avg, p(50) … p(99.9), max (ms). One that
-// is nil bounds nothing.
+// Bounds are an operation's thresholds: failed (share), errors, anomalies, round_trips (counts), rate (1/s), avg, p(50)
+// … p(99.9), max (ms). A nil entry means no threshold.
 type Bounds map[string]*float64
 
-// leastItems is what the operation must carry, of a complete run. As many may be missing as may fail.
+// leastItems is the smallest number of items that the operation must carry in a complete run. The allowed share of
+// failures may be missing.
 func (d Declared) leastItems(op Operation) float64 {
 	if d.Steps != nil || op.Optional {
 		return 0

@@ -11,10 +11,10 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// farEnd is the source of what the far ends of probes counted.
+// farEnd is the source of the counts of the probes' far ends.
 const farEnd = "far_end"
 
-// farEndOf is one line for each operation whose probes have ended.
+// farEndOf returns one line for each operation whose probes have ended.
 func farEndOf(m Metrics, operations []Operation) (lines []result.Integrity) {
 	for _, operation := range operations {
 		if sums, recorded := farend.Of(m, operation.Name); recorded {
@@ -24,7 +24,7 @@ func farEndOf(m Metrics, operations []Operation) (lines []result.Integrity) {
 	return lines
 }
 
-// farEndLine shows the count that is wrong, else the one that says most.
+// farEndLine shows the count that is wrong, or the most informative one if all are right.
 func farEndLine(operation string, sums map[string]farend.Sum) result.Integrity {
 	line := result.Integrity{Check: "far end: " + operation, Source: farEnd, Detail: "not counted: the far end is not ours"}
 	holds := true

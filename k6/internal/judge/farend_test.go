@@ -10,7 +10,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// countedBy is a record of what one far end counted of the operation `send`.
+// countedBy is a record of one far end's counts of the operation `send`.
 func countedBy(all ...farend.Counts) *record.Record {
 	r := record.New()
 	for _, one := range all {
@@ -68,7 +68,7 @@ func TestAFarEndCountsAsTheProbeDid(t *testing.T) {
 	}
 }
 
-// both has what a good run left, and what its far end counted.
+// both has the evidence of a good run, and the counts of its far end.
 type both struct {
 	fake
 	far *record.Record

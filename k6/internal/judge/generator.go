@@ -15,25 +15,27 @@ import (
 )
 
 const (
-	// leastIdlePercent of all cores: with less, the generator competes with what it measures.
+	// leastIdlePercent is in percent of all cores. With less idle time, the generator competes with the measured system.
 	leastIdlePercent = 5
-	// othersMostPercent of one core, on a full machine, that neither the testbed nor the generator used.
+	// othersMostPercent is in percent of one core: on a fully used machine, the time that neither the testbed nor the
+	// generator used.
 	othersMostPercent = 50
-	// headroomLeast is how many times as fast a control must be, or the meter may be the limit.
+	// headroomLeast is how many times faster than the operation a control must be; otherwise the generator may be the
+	// limit.
 	headroomLeast = 1.2
-	// Lateness of an open loop may be this share of the P99 that it is part of, or this many ms where that is more.
+	// The lateness of an open loop may be this share of the P99 that includes it, or this many ms, whichever is more.
 	latenessShare   = 0.5
 	latenessFloorMS = 5
-	// handlingMostMS: arrivals are timed at the socket, so that late handling is not in the latency; above this the generator
-	// is swamped.
+	// handlingMostMS bounds late handling. Arrivals are timed at the socket, so late handling does not change the
+	// latency, but above this bound the generator is overloaded.
 	handlingMostMS = 250
 )
 
-// Usage is what processes and CPUs did while the measuring window was open, as the sidecar tells it (sidecar/README.md).
+// Usage is the usage of processes and CPUs during the measuring window, as the sidecar reports it (sidecar/README.md).
 type Usage struct {
 	DurationS float64 `json:"duration_s"`
 	Host      struct {
-		// Nil where the sidecar cannot tell.
+		// Nil if the sidecar does not know.
 		CPUs        *float64   `json:"cpus"`
 		BusyPercent *float64   `json:"busy_percent"`
 		ByCPU       []CPUUsage `json:"by_cpu"`
@@ -46,24 +48,25 @@ type Usage struct {
 		PeakAnonBytes *int64  `json:"peak_anon_bytes"`
 	} `json:"total"`
 	Repeated []Part `json:"repeated"`
-	// Whole is of the system from the first start to the end of the quiet period; nil where there was none.
+	// Whole is the system's CPU time from the first start to the end of the quiet period; nil without a quiet period.
 	Whole *result.WindowCPU `json:"whole,omitempty"`
 }
 
-// UnmarshalJSON takes what it knows of the sidecar's answer.
+// UnmarshalJSON reads the known fields of the sidecar's answer and ignores others.
 func (u *Usage) UnmarshalJSON(data []byte) error {
 	type plain Usage
 	return json.Unmarshal(data, (*plain)(u))
 }
 
-// ProcessUsage is one of them. ExitAfterS is from the window's opening; nil where it lives, or nobody saw it end.
+// ProcessUsage is the usage of one process. ExitAfterS is its end, in seconds from the opening of the window; nil if it
+// lives, or if its end was not seen.
 type ProcessUsage struct {
 	result.Process
 	ExitAfterS *float64 `json:"exit_after_s"`
 }
 
-// windowCPU is what the system used from the first start of the load to the end of the quiet period; nil where nobody waited
-// for one, or where no process of the system was watched.
+// windowCPU is the system's CPU time from the first start of the load to the end of the quiet period. It is nil without
+// a quiet period, or if no process of the system was sampled.
 func windowCPU(usage *Usage) *result.WindowCPU {
 	if usage == nil || !slices.ContainsFunc(usage.Processes, isSystem) {
 		return nil
@@ -71,7 +74,7 @@ func windowCPU(usage *Usage) *result.WindowCPU {
 	return usage.Whole
 }
 
-// processesOf are the rows of the result, with a total of the system's.
+// processesOf returns the result's rows of processes, with a total for the system.
 func processesOf(usage *Usage) []result.Process {
 	rows := []result.Process{}
 	if usage == nil {
@@ -89,10 +92,11 @@ func processesOf(usage *Usage) []result.Process {
 	})
 }
 
-// generatorCPU: the generator is the bottleneck where the machine had nothing left and it took the larger part of that; so is
-// anything else that took a large part. Controlled: the same load without the system tells what the generator can do. Unseen
-// are CPU seconds of systems under test that are not among the window's processes. Placed: somebody else on the CPUs of the
-// placement is told by a check of its own, and what happened on other CPUs is no matter.
+// generatorCPU checks whether the generator was the bottleneck: the machine had no idle time, and the generator used the
+// larger part. Another program with a large part fails the check too. controlled says that a control, the same load
+// without the system, shows what the generator can do. unseen is the CPU time in seconds of systems under test that are
+// not among the window's processes. placed says that a separate check covers other programs on the CPUs of the
+// placement; programs on other CPUs do not matter then.
 func generatorCPU(usage *Usage, controlled bool, unseen float64, placed bool) *result.Validity {
 	const name = checkGeneratorCPU
 	open := func(detail string) *result.Validity {
@@ -115,7 +119,7 @@ func generatorCPU(usage *Usage, controlled bool, unseen float64, placed bool) *r
 		return open("nothing was measured")
 	}
 	if usage.Host.CPUs == nil || usage.Host.BusyPercent == nil {
-		return open("how many cores the machine has and how busy they were is unknown")
+		return open("the number of cores of the machine, or their load, is unknown")
 	}
 	cpus, busy := *usage.Host.CPUs, *usage.Host.BusyPercent
 	others := 0.0
@@ -132,15 +136,16 @@ func generatorCPU(usage *Usage, controlled bool, unseen float64, placed bool) *r
 
 func isFull(busyPercent float64) bool { return 100-busyPercent < leastIdlePercent }
 
-// tookTheMachine: a machine had nothing left, and the generator, in per cent of one core, took the larger part of it.
+// tookTheMachine reports whether a machine had no idle time and the generator used the larger part. own is the
+// generator's usage in percent of one core.
 func tookTheMachine(own, busyPercent, cpus float64) bool {
 	return isFull(busyPercent) && own > busyPercent*cpus/2
 }
 
-// checkHeadroom is followed by the operation's name.
+// checkHeadroom is the prefix of a check's name; the operation's name follows.
 const checkHeadroom = "generator headroom: "
 
-// headroomOf is how fast the meter could be beside an operation; nil where nothing bounds it.
+// headroomOf checks how much faster than the operation the generator could be; nil if the generator cannot be the limit.
 func (e Evidence) headroomOf(control result.Control, rows []result.Operation) *result.Validity {
 	op := e.find(control.Operation)
 	row, _ := find(rows, op.Name)
@@ -153,8 +158,8 @@ func (e Evidence) headroomOf(control result.Control, rows []result.Operation) *r
 	return headroom(control, op.Saturates)
 }
 
-// headroom: where as much is sent as comes through, what the meter can do without the system bounds what it can tell of the
-// system. One round trip at a time has no such bound.
+// headroom checks the generator's speed without the system. If an operation sends as much as the system accepts, that
+// speed bounds the measurable speed of the system. An operation with one round trip at a time has no such bound.
 func headroom(control result.Control, saturates bool) *result.Validity {
 	ratio := control.RateRatio
 	if !saturates || ratio == nil || *ratio == 0 {
@@ -164,9 +169,9 @@ func headroom(control result.Control, saturates bool) *result.Validity {
 		"direct it is %.2f times as fast; below %.1f the meter, the far end or loopback may be the limit", 1 / *ratio, headroomLeast))
 }
 
-// probeHeadroom is the same where a control does not tell what the meter can do: of an operation that the system answers by
-// itself, beside whose control a far end takes some of the meter's CPU, and over a link, which bounds both sides. What bounds
-// such an operation is the one CPU of the meter's thread.
+// probeHeadroom is the check if a control does not show what the generator can do. There are two such cases: the system
+// answers alone, while the control's far end uses some of the generator's CPU; and a link bounds both operation and
+// control. The limit is then the one CPU of the generator's thread.
 func probeHeadroom(row result.Operation) *result.Validity {
 	if row.CPU == nil || row.WindowS <= 0 {
 		return nil
@@ -176,8 +181,8 @@ func probeHeadroom(row result.Operation) *result.Validity {
 		"the probe used %.0f %% of its CPU; above %.0f %% it may be the limit", 100*share, 100/headroomLeast))
 }
 
-// headroomOverLink: a link bounds an operation and its control alike, so that the meter is judged by its own CPU. A meter
-// whose CPU nobody knows has not been judged.
+// headroomOverLink judges the generator by its own CPU time, because a link bounds an operation and its control alike.
+// If that CPU time is unknown, the check fails.
 func headroomOverLink(row result.Operation) *result.Validity {
 	if row.Requests == 0 {
 		return nil
@@ -188,13 +193,13 @@ func headroomOverLink(row result.Operation) *result.Validity {
 	return check(checkHeadroom+row.Name, result.Generator, false, "the probe's CPU was not measured, and the link may bound the direct way")
 }
 
-// toldApart: a percentile of an open loop holds the generator's own lateness. Where that is more than half of it, it is not
-// told.
-func toldApart(percentile, lateness float64) bool {
+// isDistinguishable reports whether a percentile of an open loop is distinguishable from the generator's lateness, which it
+// includes. If the lateness is more than half of the percentile, the percentile is not shown.
+func isDistinguishable(percentile, lateness float64) bool {
 	return lateness == 0 || lateness <= percentile*latenessShare
 }
 
-// latenessBound is what a row's generator may be late with at P99, and by how many ms.
+// latenessBound is the largest acceptable P99 of a row's generator lateness in ms, and a description of it.
 func latenessBound(row result.Operation) (what string, mostMS float64) {
 	if row.Loop != "open" {
 		return "arrivals handled", handlingMostMS
@@ -206,15 +211,15 @@ func latenessBound(row result.Operation) (what string, mostMS float64) {
 	return "sent", mostMS
 }
 
-// generatorLateness is how late requests of an open loop were sent, and how late arrivals of a closed one were handled. A
-// threshold that holds with the lateness in the percentile holds without it; one that does not cannot be judged where the two
-// cannot be told apart.
+// generatorLateness checks how late requests of an open loop were sent, or how late arrivals of a closed loop were
+// handled. A threshold that holds with the lateness included also holds without it. A threshold that fails cannot be
+// judged if the lateness is too large a part of the percentile.
 func generatorLateness(row result.Operation, lateness record.Values, thresholds []result.Threshold) *result.Validity {
 	if lateness["count"] == 0 {
 		return nil
 	}
 	what, most := latenessBound(row)
-	var hidden []string // k6's names
+	var hidden []string // by k6's names
 	if latency := row.LatencyMS; row.Loop == "open" && latency != nil {
 		for _, p := range percentiles {
 			if *p.in(latency) == nil && Carries(p.share, latency.Count) {
@@ -222,27 +227,27 @@ func generatorLateness(row result.Operation, lateness record.Values, thresholds 
 			}
 		}
 	}
-	told := []string{fmt.Sprintf("%s %.3f ms late at P99, at most %.3f ms allowed", what, lateness["p(99)"], most)}
+	details := []string{fmt.Sprintf("%s %.3f ms late at P99, at most %.3f ms allowed", what, lateness["p(99)"], most)}
 	if len(hidden) > 0 {
 		words := make([]string, len(hidden))
 		for i, key := range hidden {
 			words[i] = aggregateOf(key)
 		}
-		told = append(told, fmt.Sprintf("more than half of %s, not shown", strings.Join(words, ", ")))
+		details = append(details, fmt.Sprintf("more than half of %s, not shown", strings.Join(words, ", ")))
 	}
 	clear := true
 	for _, line := range thresholds {
 		aggregate := aggregateIn(line.Expression)
 		if line.Operation == row.Name && line.Unit == "ms" && !line.OK && slices.Contains(hidden, aggregate) {
 			clear = false
-			told = append(told, fmt.Sprintf("%s %s cannot be judged", aggregateOf(aggregate), line.Required))
+			details = append(details, fmt.Sprintf("%s %s cannot be judged", aggregateOf(aggregate), line.Required))
 		}
 	}
-	return check("generator lateness: "+row.Name, result.Generator, lateness["p(99)"] <= most && clear, strings.Join(told, "; "))
+	return check("generator lateness: "+row.Name, result.Generator, lateness["p(99)"] <= most && clear, strings.Join(details, "; "))
 }
 
-// Failures of the kind meter are the meter's own: of the generator, or of the machine that both share. They say nothing of
-// the system under test, so a run that has them is inconclusive, whatever else failed in it.
+// Failures of the kind meter are caused by the generator, or by the machine that generator and system share. They are no
+// evidence about the system under test, so a run with such failures is inconclusive, whatever else failed in it.
 const meter = "meter"
 
 func generatorLimits(rows []result.Operation) *result.Validity {
@@ -265,7 +270,7 @@ func generatorLimits(rows []result.Operation) *result.Validity {
 	return check("generator limits", meter, false, strings.Join(met, "; "))
 }
 
-// controlsHold: a control does the same without the system under test.
+// controlsHold checks that the controls, which do the same work without the system under test, met their thresholds.
 func controlsHold(controls []result.Control, thresholds []result.Threshold) *result.Validity {
 	if len(controls) == 0 {
 		return nil

@@ -247,7 +247,7 @@ func TestLatenessOfAFewMillisecondsIsNoMatterWhateverThePercentileIs(t *testing.
 			t.Errorf("%g ms: %+v", late, c)
 		}
 	}
-	if !toldApart(20, 10) || toldApart(20, 10.1) || !toldApart(0, 0) {
+	if !isDistinguishable(20, 10) || isDistinguishable(20, 10.1) || !isDistinguishable(0, 0) {
 		t.Error("just half of a percentile may be lateness")
 	}
 	if generatorLateness(result.Operation{}, nil, nil) != nil {

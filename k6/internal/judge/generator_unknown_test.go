@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestAMachineOfUnknownSizeIsNotJudged has a sidecar that cannot tell how many CPUs there are, or how busy they were.
+// TestAMachineOfUnknownSizeIsNotJudged has a sidecar that does not know the number of CPUs, or how busy they were.
 func TestAMachineOfUnknownSizeIsNotJudged(t *testing.T) {
 	for host, known := range map[string]bool{
 		`{"cpus": 2, "busy_percent": 50}`:    true,

@@ -9,23 +9,23 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// Fact is what was found of the target's data, and what the run reported of it. Whether the two agree is judged here. Several
-// runners report by counters, which add up; what was found is said once, by the runner that looked.
+// Fact is a count of the target's data, and the count that the run reported. Whether the two agree is judged here.
+// Several runners report counters, which are added up. Only one runner counts the target's data.
 type Fact struct {
 	Check string `json:"check"`
-	// Source is who was asked: sql, api, dns.
+	// Source is where the data was counted: sql, api or dns.
 	Source   string `json:"source"`
 	Found    Amount `json:"found"`
 	Reported Amount `json:"reported"`
-	// Slack is by how many the two may differ: what was sent and got no clear answer.
+	// Slack is the allowed difference: requests that were sent and got no clear answer.
 	Slack []Term `json:"slack"`
-	// MayGrow: others make such things, too, so that more than was reported are not the run's doing.
+	// MayGrow says that other clients add such data too, so an excess is not caused by the run.
 	MayGrow bool `json:"may_grow"`
-	// MayShrink: others remove such things, too.
+	// MayShrink says that other clients remove such data too.
 	MayShrink bool `json:"may_shrink"`
 }
 
-// Amount is a number that was said, or the sum of counters. Both are nil where nobody could count.
+// Amount is a number, or the sum of counters. Both are nil if the amount is unknown.
 type Amount struct {
 	Said    *int64 `json:"said"`
 	Counted []Term `json:"counted"`
@@ -38,7 +38,7 @@ type Term struct {
 	Times  float64           `json:"times"`
 }
 
-// dns is the source of facts that are about queries.
+// dns is the source of facts about queries.
 const dns = "dns"
 
 func sumOf(m Metrics, terms []Term) int64 {
@@ -58,7 +58,7 @@ func (a Amount) of(m Metrics) *int64 {
 	return &sum
 }
 
-// integrityOf judges each fact; nil where there is none.
+// integrityOf judges each fact; nil without facts.
 func integrityOf(m Metrics, facts []Fact) (lines []result.Integrity) {
 	for _, fact := range facts {
 		line := result.Integrity{Check: fact.Check, Source: fact.Source, Found: fact.Found.of(m), Reported: fact.Reported.of(m)}
@@ -73,7 +73,7 @@ func integrityOf(m Metrics, facts []Fact) (lines []result.Integrity) {
 	return lines
 }
 
-// judgeRows is of things that the target stores.
+// judgeRows judges data that the target stores.
 func judgeRows(line *result.Integrity, slack int64, mayGrow, mayShrink bool) {
 	if line.Found == nil || line.Reported == nil {
 		line.Detail = "could not be counted"
@@ -87,16 +87,16 @@ func judgeRows(line *result.Integrity, slack int64, mayGrow, mayShrink bool) {
 	case more == 0:
 		detail = fmt.Sprintf("%d, as reported", found)
 	case more > 0 && mayGrow:
-		holds, detail = true, fmt.Sprintf("%d, %d more than before the run: somebody else's", found, more)
+		holds, detail = true, fmt.Sprintf("%d, %d more than before the run: other clients added them", found, more)
 	case more < 0 && mayShrink:
-		holds, detail = true, fmt.Sprintf("%d, %d fewer than before the run: somebody else removed them", found, -more)
+		holds, detail = true, fmt.Sprintf("%d, %d fewer than before the run: other clients removed them", found, -more)
 	case holds:
 		detail += fmt.Sprintf("; %d changes got no clear answer and may have been made", slack)
 	}
 	line.OK, line.Detail = &holds, detail
 }
 
-// judgeQueries tells whether what was meant to be cached was, and what was not meant to be was not.
+// judgeQueries checks that the target cached the queries that it should cache, and no others.
 func judgeQueries(line *result.Integrity, slack int64) {
 	if line.Found == nil || line.Reported == nil || *line.Reported == 0 {
 		line.Reported, line.Detail = nil, "nothing was measured"
@@ -104,7 +104,7 @@ func judgeQueries(line *result.Integrity, slack int64) {
 	}
 	more := *line.Found - *line.Reported
 	holds := max(more, -more) <= slack
-	line.OK, line.Detail = &holds, "as many as there ought to be"
+	line.OK, line.Detail = &holds, "as many as expected"
 	switch {
 	case holds:
 	case more < 0:

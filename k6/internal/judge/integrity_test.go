@@ -11,15 +11,15 @@ import (
 	"windtunnel/k6/internal/record"
 )
 
-// said is an amount that somebody counted.
+// said is a reported amount.
 func said(amount *int64) Amount { return Amount{Said: amount} }
 
-// changed is a term of a record as changes leaves it.
+// changed is a term for a counter that changes() records.
 func changed(change, outcome string, times float64) Term {
 	return Term{Metric: "user_changes", Tags: map[string]string{"change": change, "outcome": outcome}, Times: times}
 }
 
-// changes is a record of so many changes by kind: sent, done and refused.
+// changes is a record of a number of changes by kind: sent, done and refused.
 func changes(all map[string][3]float64) *record.Record {
 	r := record.New()
 	for change, counts := range all {
@@ -39,7 +39,7 @@ func TestRowsThatAreStoredAreJudgedByWhatWasReported(t *testing.T) {
 		about   string
 		changes map[string][3]float64
 		fact    Fact
-		want    string // as of the result
+		want    string // as in the result
 	}{
 		{"as reported", ten, Fact{Found: said(p(int64(10))), Reported: Amount{Counted: created}, Slack: unclear}, `10 10 true "10, as reported"`},
 		{"lost", ten, Fact{Found: said(p(int64(9))), Reported: Amount{Counted: created}, Slack: unclear}, `9 10 false "9 found, 10 reported"`},
@@ -52,10 +52,10 @@ func TestRowsThatAreStoredAreJudgedByWhatWasReported(t *testing.T) {
 		{"more than got no clear answer", map[string][3]float64{"created": {10, 8, 1}},
 			Fact{Found: said(p(int64(10))), Reported: Amount{Counted: created}, Slack: unclear}, `10 8 false "10 found, 8 reported"`},
 		{"nothing was done", nil, Fact{Found: said(p(int64(0))), Reported: Amount{Counted: created}}, `0 0 true "0, as reported"`},
-		{"others came", nil, Fact{Found: said(p(int64(8))), Reported: said(p(int64(7))), MayGrow: true}, `8 7 true "8, 1 more than before the run: somebody else's"`},
+		{"others came", nil, Fact{Found: said(p(int64(8))), Reported: said(p(int64(7))), MayGrow: true}, `8 7 true "8, 1 more than before the run: other clients added them"`},
 		{"others went", nil, Fact{Found: said(p(int64(6))), Reported: said(p(int64(7))), MayGrow: true}, `6 7 false "6 found, 7 reported"`},
 		{"others went from a panel that others use", nil, Fact{Found: said(p(int64(6))), Reported: said(p(int64(7))), MayShrink: true},
-			`6 7 true "6, 1 fewer than before the run: somebody else removed them"`},
+			`6 7 true "6, 1 fewer than before the run: other clients removed them"`},
 		{"others stayed", nil, Fact{Found: said(p(int64(7))), Reported: said(p(int64(7))), MayGrow: true}, `7 7 true "7, as reported"`},
 		{"left", nil, Fact{Found: said(p(int64(2))), Reported: said(p(int64(0)))}, `2 0 false "2 found, 0 reported"`},
 		{"nobody looked afterwards", ten, Fact{Reported: Amount{Counted: created}}, `null 10 null "could not be counted"`},
@@ -74,11 +74,11 @@ func TestQueriesThatGotThroughAreJudgedByThoseThatOughtToHave(t *testing.T) {
 		found, expected, slack float64
 		want                   string
 	}{
-		{100, 100, 0, `100 100 true "as many as there ought to be"`},
+		{100, 100, 0, `100 100 true "as many as expected"`},
 		{110, 100, 0, `110 100 false "10 queries too many reached the server"`},
 		{95, 100, 0, `95 100 false "5 queries were answered from a cache"`},
-		{95, 100, 5, `95 100 true "as many as there ought to be"`},
-		{105, 100, 5, `105 100 true "as many as there ought to be"`},
+		{95, 100, 5, `95 100 true "as many as expected"`},
+		{105, 100, 5, `105 100 true "as many as expected"`},
 		{105, 100, 4, `105 100 false "5 queries too many reached the server"`},
 		{0, 0, 0, `0 null null "nothing was measured"`},
 		{3, 0, 0, `3 null null "nothing was measured"`},
@@ -98,7 +98,7 @@ func TestQueriesThatGotThroughAreJudgedByThoseThatOughtToHave(t *testing.T) {
 	}
 }
 
-// isLine asks for one line: found, reported, ok and the detail, as of the result's JSON.
+// isLine checks one line: found, reported, ok and the detail, as in the result's JSON.
 func isLine(t *testing.T, about string, lines any, want string) {
 	t.Helper()
 	text, err := json.Marshal(lines)

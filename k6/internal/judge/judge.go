@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package judge makes a result of what was measured: percentiles, rates, thresholds, validity, verdict and its reasons. Nothing
-// else decides.
+// Package judge computes a result from the measurements: percentiles, rates, thresholds, validity, the verdict and its
+// reasons. Only this package decides a verdict.
 package judge
 
 import (
@@ -13,58 +13,58 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// Evidence is what a run left, beside what the record has of its operations. Units are in the JSON names.
+// Evidence is a run's data in addition to the recorded operations. Units are in the JSON names.
 type Evidence struct {
 	Declared
-	// Run and Headline are the result's own.
+	// Run and Headline are copied into the result.
 	Run      json.RawMessage  `json:"run"`
 	Headline *result.Headline `json:"headline"`
-	// LoadS is how long the load lasted.
+	// LoadS is the duration of the load in seconds.
 	LoadS float64 `json:"load_s"`
-	// Counts are k6's own.
+	// Counts are k6's own counts.
 	Counts struct {
 		Iterations float64 `json:"iterations"`
 		Dropped    float64 `json:"dropped_iterations"`
 	} `json:"counts"`
-	// SilentMS is for how long a target may answer nothing before the run is stopped.
+	// SilentMS is how long a target may not answer before the run is stopped.
 	SilentMS float64 `json:"silent_ms"`
-	// Usage is of the measuring window; nil where no sidecar was there.
+	// Usage is the usage in the measuring window; nil without a sidecar.
 	Usage *Usage `json:"usage"`
-	// CPUs are who used each CPU while the window ran; none where nobody can tell.
+	// CPUs are the users of each CPU during the window; empty if unknown.
 	CPUs []Sample `json:"cpus"`
-	// Placement is which CPUs did what; nil where nobody else's doing can be told from the system's.
+	// Placement says which CPUs each part used; nil if the system's CPU usage cannot be separated from others'.
 	Placement *result.Placement `json:"placement"`
-	// RestBefore and RestAfter are of the system's processes while nothing was sent; nil where nobody looked.
+	// RestBefore and RestAfter are the usage of the system's processes while idle; nil if not sampled.
 	RestBefore []AtRest `json:"rest_before"`
 	RestAfter  []AtRest `json:"rest_after"`
-	// Leftovers are what a run may leave on the target, in the plural, and how to find it.
+	// Leftovers names, in the plural, the objects that a run may leave on the target, and how to find them.
 	Leftovers string `json:"leftovers"`
-	// RemoveWith is the command that removes them; "" where there is none.
+	// RemoveWith is the command that removes them; "" without one.
 	RemoveWith string `json:"remove_with"`
-	// Facts are what the target holds and what the run reported of it; none where nothing is to be compared.
+	// Facts are counts of the target's data and the counts that the run reported; empty if there is nothing to compare.
 	Facts []Fact   `json:"facts"`
 	Notes []string `json:"notes"`
-	// Link is nil where the two ends of each pair met on loopback.
+	// Link is nil if the two ends of each pair met on loopback.
 	Link *Link `json:"link,omitempty"`
-	// Protocols and Interop are rows of programs, which decide where there are any.
+	// Protocols and Interop are rows of programs; if there are rows, they decide the verdict.
 	Protocols *Protocols   `json:"protocols,omitempty"`
 	Interop   []InteropRow `json:"interop,omitempty"`
-	// Sections are what the scenario shows beside its operations.
+	// Sections are the scenario's tables in addition to its operations.
 	Sections []result.Section `json:"sections"`
-	// Runner is which k6 process of several this is; nil where it is the only one.
+	// Runner identifies one of several k6 processes; nil if there is only one.
 	Runner *Runner `json:"runner,omitempty"`
 
-	// runners are all of them, where this is the evidence of the whole run.
+	// runners are all runners, if this is the evidence of the whole run.
 	runners []Recorded
 }
 
-// AtRest is what a process did while nothing was sent.
+// AtRest is the usage of a process while idle.
 type AtRest struct {
 	Name string `json:"name"`
 	result.AtRest
 }
 
-// Judged is a result: schemas/result.schema.json.
+// Judged is a result; schemas/result.schema.json describes it.
 type Judged struct {
 	Schema      string              `json:"schema"`
 	Run         json.RawMessage     `json:"run"`
@@ -88,7 +88,7 @@ type Judged struct {
 	Sections    []result.Section    `json:"sections"`
 }
 
-// Judge decides. The error is of a section that cannot be read.
+// Judge computes the result. It returns an error for an unreadable section.
 func Judge(e Evidence, m Metrics) (Judged, error) {
 	j := Judged{
 		Schema: result.Schema, Run: e.Run, Headline: e.Headline,
@@ -128,7 +128,7 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 	}
 	for _, row := range j.Operations {
 		if of(m, "operation_ms", row.Name)["error"] > 0 {
-			j.Notes = append(j.Notes, fmt.Sprintf("%s: more samples than are kept one by one: its percentiles are within %g %%", row.Name, 100*record.Error))
+			j.Notes = append(j.Notes, fmt.Sprintf("%s: too many samples to keep each one: its percentiles are within %g %%", row.Name, 100*record.Error))
 		}
 	}
 	j.Notes = append(append(j.Notes, found.notes...), e.Notes...)
@@ -136,8 +136,8 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 	return j, nil
 }
 
-// opinionOf is the last word: of the rows of a matrix, where there are any, of the operations where there are none. What is wrong with
-// the data is wrong with either.
+// opinionOf is the final verdict: from the rows of a matrix if there are any, otherwise from the operations. Wrong data
+// applies to both.
 func opinionOf(e Evidence, m Metrics, j Judged) opinion {
 	var found opinion
 	if e.Steps != nil {
@@ -148,7 +148,7 @@ func opinionOf(e Evidence, m Metrics, j Judged) opinion {
 	return markBusy(withIntegrity(ofPrograms(e, j, found), j.Integrity, j.Validity), j)
 }
 
-// leftoversOf is what the run could not remove; nil where nothing is left.
+// leftoversOf describes the objects that the run could not remove; nil if there are none.
 func leftoversOf(e Evidence, m Metrics) *result.Leftovers {
 	counted := func(metric string) float64 { values, _ := m.Values(metric, nil); return values["count"] }
 	left, unknown := counted("cleanup_left"), counted("cleanup_unknown")
@@ -158,7 +158,7 @@ func leftoversOf(e Evidence, m Metrics) *result.Leftovers {
 	return &result.Leftovers{Count: int64(left), Known: unknown == 0, What: e.Leftovers, RemoveWith: e.RemoveWith}
 }
 
-// connectionsOf are those of a load over HTTP; nil where there was none.
+// connectionsOf counts the connections of a load over HTTP; nil for other loads.
 func connectionsOf(m Metrics) *result.Connections {
 	opened, any := m.Values("connections_opened", nil)
 	resets, _ := m.Values("idle_resets", nil)
@@ -168,7 +168,7 @@ func connectionsOf(m Metrics) *result.Connections {
 	return &result.Connections{Opened: int64(opened["count"]), IdleResets: int64(resets["count"])}
 }
 
-// addDisturbances adds when others used the CPUs; nothing where nobody looked, or can tell.
+// addDisturbances adds the times in which other programs used the CPUs; it adds nothing if they were not sampled.
 func (j *Judged) addDisturbances(e Evidence) error {
 	if len(e.CPUs) == 0 {
 		return nil
@@ -191,13 +191,13 @@ func (j *Judged) addDisturbances(e Evidence) error {
 	return nil
 }
 
-// File is the result as the text of its file.
+// File returns the result as the text of its file.
 func (j Judged) File() ([]byte, error) {
 	text, err := json.MarshalIndent(j, "", "  ")
 	return append(text, '\n'), err
 }
 
-// restOf pairs what was seen before the load and after it, by process; nil where nobody looked.
+// restOf pairs the idle usage before and after the load, by process; nil if not sampled.
 func restOf(before, after []AtRest) (rest []result.Rest) {
 	at := func(name string) *result.Rest {
 		for i := range rest {

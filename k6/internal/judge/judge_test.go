@@ -154,8 +154,8 @@ func TestWhatNobodyCouldLookAtIsNoZero(t *testing.T) {
 		want          string
 	}{
 		{3, 0, "3 could not be removed from the target: users of the run; this removes them: the command"},
-		{37, 1, "up to 37 may be left on the target, which could not be asked: users of the run; this removes them: the command"},
-		{0, 1, "what is left on the target is not known, since it could not be asked: users of the run; this removes them: the command"},
+		{37, 1, "up to 37 may remain on the target, which could not be queried: users of the run; this removes them: the command"},
+		{0, 1, "the leftovers on the target are unknown, because the target could not be queried: users of the run; this removes them: the command"},
 	} {
 		j := judged(t, e, sent(1000, 0).with(fake{"cleanup_left": {"count": c.left}, "cleanup_unknown": {"count": c.unknown}}))
 		if j.Leftovers == nil || j.Leftovers.Text() != c.want || j.Leftovers.Known != (c.unknown == 0) || j.Notes[0] != c.want {
@@ -245,7 +245,7 @@ func TestAResultOfALimitWithControlsAndNeighboursIsValidByItsSchema(t *testing.T
 	}
 }
 
-// problemsOf are those that the schema has with the text of a result.
+// problemsOf are the problems that the schema finds in the text of a result.
 func problemsOf(t *testing.T, j Judged) ([]schema.Problem, string) {
 	t.Helper()
 	text, err := j.File()
@@ -265,7 +265,7 @@ func TestTheNotesTellOfAHistogram(t *testing.T) {
 		t.Error("as many as are kept one by one:", j.Notes)
 	}
 	metrics["operation_ms{operation:send}"]["error"] = record.Error
-	if j := judged(t, complete(), metrics); len(j.Notes) != 1 || !strings.Contains(j.Notes[0], "send: more samples than are kept one by one: its percentiles are within 0.1 %") {
+	if j := judged(t, complete(), metrics); len(j.Notes) != 1 || !strings.Contains(j.Notes[0], "send: too many samples to keep each one: its percentiles are within 0.1 %") {
 		t.Error(j.Notes)
 	}
 }

@@ -12,20 +12,20 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// The profile breakpoint: the load rises in steps, and the limit is the last step before the first that did not hold. Each
-// step is judged by its own samples: over the whole run, the easy steps would hide the one that broke.
+// The profile breakpoint raises the load in steps. The limit is the last step before the first step that failed. Each
+// step is judged only by its own samples: over the whole run, the easy steps would hide the step that failed.
 
 const (
-	// stepFailedMost is the share of its requests that may fail while a step holds,
+	// stepFailedMost is the largest share of failed requests in a step that holds.
 	stepFailedMost = 0.05
 	// stepFailedSurely is the share of failed requests that ends the run.
 	stepFailedSurely = 0.5
-	// stepPercentile has to be faster than the operation's own bound.
+	// stepPercentile must stay below the operation's bound.
 	stepPercentile = "p(95)"
 	noneBroke      = "every step held: the limit is above the highest load of this run, or the run ended early"
 )
 
-// byStep are the kinds of checks that a step which is too much for the system cannot hold.
+// byStep are the kinds of checks that a step beyond the system's limit may fail.
 var byStep = []string{"samples", "dropped", "interrupt", "system"}
 
 // abort ends a run early.
@@ -35,8 +35,8 @@ type abort struct {
 	Delay     string `json:"delayAbortEval"`
 }
 
-// addLimits adds k6's thresholds of the steps. The run ends early only once a step is beyond doubt: its median above the
-// bound, or half of its requests failed.
+// addLimits adds k6's thresholds for the steps. The run ends early only if a step certainly failed: its median is above
+// the bound, or half of its requests failed.
 func (d Declared) addLimits(thresholds map[string][]any) {
 	if d.Steps == nil {
 		return
@@ -53,7 +53,8 @@ func (d Declared) addLimits(thresholds map[string][]any) {
 	}
 }
 
-// inStep is what one operation did in one step. BeyondDoubt: it is so far from holding that the run ends by it (addLimits).
+// inStep is one operation in one step. BeyondDoubt says that the step failed so clearly that the run ends early
+// (addLimits).
 type inStep struct {
 	requests           float64
 	text               string
@@ -83,14 +84,14 @@ func operationInStep(m Metrics, op Operation, step int) inStep {
 	}
 }
 
-// step is one of the load that was measured.
+// step is one measured step of the load.
 type step struct {
 	number             int
 	holds, beyondDoubt bool
 	text               string
 }
 
-// wasCut: a part of the step is missing, and what is there does not tell beyond doubt what the whole would have.
+// wasCut reports whether a part of the step is missing and the rest does not decide beyond doubt.
 func (s step) wasCut(e Evidence) bool {
 	return !s.beyondDoubt && !lastedAsPlanned(e.Steps.Seconds*float64(s.number+1), e.LoadS)
 }
@@ -116,12 +117,12 @@ func stepsOf(m Metrics, d Declared) (steps []step) {
 	return steps
 }
 
-// findLimit is the verdict of a run that looks for the limit. Finding it is what the run is for; not holding even the first
-// step is a failure, and so is a system that ended instead of refusing.
+// findLimit is the verdict of a run that looks for the limit. Finding the limit is a pass. It is a failure if the first
+// step fails, or if the system ends instead of rejecting requests.
 //
-// A run ends before its time where a step is beyond doubt too much, which k6 judges by the samples that it has: of several runners
-// each k6 by its own part, and the first one ends the run for all. Here it is judged of the whole: a step of which a part is missing
-// is too much only where it is so beyond doubt.
+// A run ends early if a step is beyond the limit without doubt. k6 judges this by its own samples: each of several
+// runners by its part of the load, and the first one ends the run for all. Here the whole step is judged: a step with a
+// missing part is beyond the limit only if there is no doubt.
 func findLimit(m Metrics, e Evidence, checks []result.Validity) opinion {
 	d := e.Declared
 	steps := stepsOf(m, d)
@@ -130,12 +131,12 @@ func findLimit(m Metrics, e Evidence, checks []result.Validity) opinion {
 	}
 	loads := d.Steps.Loads
 	broken := slices.IndexFunc(steps, func(s step) bool { return !s.holds })
-	shown := steps
+	listed := steps
 	if broken >= 0 {
-		shown = steps[:min(len(steps), steps[broken].number+1)]
+		listed = steps[:min(len(steps), steps[broken].number+1)]
 	}
 	var found opinion
-	for _, s := range shown {
+	for _, s := range listed {
 		found.notes = append(found.notes, s.text)
 	}
 	of := func(is func(result.Validity) bool) []reason {
@@ -159,7 +160,7 @@ func findLimit(m Metrics, e Evidence, checks []result.Validity) opinion {
 	case broken < 0:
 		found.reasons = append(found.reasons, because("limit", noneBroke))
 	case cut:
-		found.reasons = append(found.reasons, because("limit", fmt.Sprintf("%s, but the load ended within that step, after %.1f s, and it was not beyond doubt too much",
+		found.reasons = append(found.reasons, because("limit", fmt.Sprintf("%s, but the load ended within that step, after %.1f s, and the step was not clearly beyond the limit",
 			steps[broken].text, e.LoadS)))
 	case broken == 0 || steps[broken-1].number != steps[broken].number-1:
 		found.reasons = append(found.reasons, because("limit", steps[broken].text+", and the step below it was not measured"))

@@ -10,7 +10,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// steps are two, of which the second does not hold where so many requests fail; -1: it was not measured.
+// steps are two steps; the second fails with this many failed requests, or was not measured with -1.
 func steps(failures float64) (Declared, fake) {
 	d := Declared{Steps: &Steps{Seconds: 15, Loads: []string{"load 0", "load 1"}}, Operations: []Operation{
 		{Name: "send", Bounds: bounds(map[string]float64{"p(95)": 100})},
@@ -80,7 +80,7 @@ func TestNoLimitAndNoStepThatHeld(t *testing.T) {
 	}
 }
 
-// Steps that are no longer than the warm-up leave nothing of the first.
+// If steps are no longer than the warm-up, nothing of the first step remains.
 func TestAStepBelowTheLimitMustHaveBeenMeasured(t *testing.T) {
 	d, metrics := steps(40)
 	delete(metrics, "operation_failed{operation:send,step:0}")

@@ -14,24 +14,25 @@ import (
 const (
 	checkLink = "link"
 	linkDied  = "it died: "
-	// A link's packets may come so much later than their time in the mean, ms, or this share of the way where that is more.
+	// The largest acceptable mean lateness of a link's packets, in ms, or as a share of the link's delay, whichever is
+	// more.
 	lateMostMS    = 0.2
 	lateMostOfWay = 0.01
 )
 
-// Link is what was between the ends of the pairs, and what it was found to be.
+// Link is the link between the ends of the pairs, with its measured properties.
 type Link struct {
 	About       result.Link     `json:"about"`
 	Calibration LinkCalibration `json:"calibration"`
-	// Uses are the links of the run, by the row or the pair that they were used for.
+	// Uses are the links of the run, by the row or the pair that used them.
 	Uses []LinkUse `json:"uses"`
 }
 
-// LinkCalibration is the sidecar's, of a link that was made before the load by the same words (sidecar/README.md). The figures
-// are shown by a section.
+// LinkCalibration is the sidecar's measurement of a link with the same settings, before the load (sidecar/README.md). A
+// section shows the figures.
 type LinkCalibration struct {
 	OK bool `json:"ok"`
-	// Wrong has a line for each figure that is not as asked.
+	// Wrong has a line for each figure that differs from the settings.
 	Wrong   []string `json:"wrong"`
 	Carries struct {
 		MbitS    float64 `json:"mbit_s"`
@@ -39,42 +40,43 @@ type LinkCalibration struct {
 	} `json:"carries"`
 }
 
-// UnmarshalJSON takes what it knows of the sidecar's answer.
+// UnmarshalJSON reads the known fields of the sidecar's answer and ignores others.
 func (c *LinkCalibration) UnmarshalJSON(data []byte) error {
 	type plain LinkCalibration
 	return json.Unmarshal(data, (*plain)(c))
 }
 
-// LinkUse is what links that were used for one thing have done, one after the other.
+// LinkUse is the traffic of consecutive links with one user.
 type LinkUse struct {
 	Name  string `json:"name"`
 	Links int    `json:"links"`
-	// RealTime: their threads went before all others.
+	// RealTime says that their threads had priority over all others.
 	RealTime bool `json:"real_time"`
-	// Failed is why one of them carried nothing any more; nil where all did to the end.
+	// Failed is why a link stopped carrying packets; nil if all links worked to the end.
 	Failed *string    `json:"failed"`
 	Up     LinkCounts `json:"up"`
 	Down   LinkCounts `json:"down"`
 }
 
-// LinkCounts are of one direction, in packets.
+// LinkCounts counts the packets of one direction.
 type LinkCounts struct {
 	Sent       int64 `json:"sent"`
 	Delivered  int64 `json:"delivered"`
 	OwnOverrun int64 `json:"own_overrun"`
 	OwnRefused int64 `json:"own_refused"`
-	// OwnUnread is nil where the sidecar cannot tell.
+	// OwnUnread is nil if the sidecar does not know.
 	OwnUnread *int64 `json:"own_unread"`
 	LateSumNS int64  `json:"late_sum_ns"`
 }
 
-// UnmarshalJSON takes what it knows of the sidecar's counts.
+// UnmarshalJSON reads the known fields of the sidecar's counts and ignores others.
 func (c *LinkCounts) UnmarshalJSON(data []byte) error {
 	type plain LinkCounts
 	return json.Unmarshal(data, (*plain)(c))
 }
 
-// checks are whether the link was what was asked for, before the load and in it. What a link does wrong is not the system's.
+// checks checks whether the link had the requested properties, before and during the load. A wrong link is no fault of
+// the system.
 func (l *Link) checks() []*result.Validity {
 	if l == nil {
 		return nil
@@ -95,7 +97,7 @@ func (l *Link) calibrated() *result.Validity {
 	return check(name, meter, false, strings.Join(l.Calibration.Wrong, "; "))
 }
 
-// linkOf is the name of the check of a row's links.
+// linkOf is the name of the check for a row's links.
 func linkOf(row string) string { return checkLink + ": " + row }
 
 func (l *Link) carried(use LinkUse) *result.Validity {
@@ -113,10 +115,10 @@ func (l *Link) carried(use LinkUse) *result.Validity {
 		if unread := side.counts.OwnUnread; unread != nil {
 			own += *unread
 		} else if use.Failed == nil {
-			wrong = append(wrong, side.name+": how many packets it lost by itself is unknown")
+			wrong = append(wrong, side.name+": the number of packets that the link itself lost is unknown")
 		}
 		if own > 0 {
-			wrong = append(wrong, fmt.Sprintf("%s: it lost %d of %d packets by itself: it was too slow", side.name, own, side.counts.Sent))
+			wrong = append(wrong, fmt.Sprintf("%s: the link itself lost %d of %d packets, because it was too slow", side.name, own, side.counts.Sent))
 		}
 		if side.counts.Delivered == 0 {
 			continue
@@ -131,14 +133,14 @@ func (l *Link) carried(use LinkUse) *result.Validity {
 	if len(wrong) > 0 {
 		return check(linkOf(use.Name), meter, false, strings.Join(wrong, "; "))
 	}
-	detail := "none lost by itself"
+	detail := "the link itself lost no packet"
 	if len(late) > 0 {
 		detail += fmt.Sprintf("; ms after their time in the mean: %s", strings.Join(late, ", "))
 	}
 	return check(linkOf(use.Name), meter, true, detail)
 }
 
-// spoilt reports whether a row's figures are the link's, and not its programs'.
+// spoilt reports whether a wrong link makes a row's figures useless.
 func (l *Link) spoilt(row string) bool {
 	if l == nil {
 		return false

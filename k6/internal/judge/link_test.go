@@ -11,7 +11,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// linkOver is a calibrated one of 90 ms each way, with these uses.
+// linkOver is a calibrated link with 90 ms each way and these uses.
 func linkOver(uses ...LinkUse) *Link {
 	l := &Link{Uses: uses}
 	l.About.Text = "far"
@@ -50,7 +50,7 @@ func TestALinkIsBelievedWhereItWasAsAskedAndCarriedAll(t *testing.T) {
 			l.Calibration.OK, l.Calibration.Wrong = false, []string{"up: the link itself is the bottleneck"}
 			return l
 		}(), "link far: up: the link itself is the bottleneck"},
-		"own loss":                 {linkOver(carried("trojan", LinkCounts{Sent: 100, Delivered: 97, OwnUnread: new(int64(2)), OwnRefused: 1})), "link: trojan: up: it lost 3 of 100 packets by itself"},
+		"own loss":                 {linkOver(carried("trojan", LinkCounts{Sent: 100, Delivered: 97, OwnUnread: new(int64(2)), OwnRefused: 1})), "link: trojan: up: the link itself lost 3 of 100 packets"},
 		"late":                     {linkOver(carried("trojan", LinkCounts{Sent: 100, Delivered: 100, LateSumNS: 100 * 1_000_000})), "link: trojan: up: its packets came 1.000 ms after their time"},
 		"late, yet within the way": {linkOver(carried("trojan", LinkCounts{Sent: 100, Delivered: 100, LateSumNS: 100 * 800_000})), ""},
 		"died":                     {linkOver(LinkUse{Name: "trojan", Failed: &died}), "link: trojan: it died: the device is gone"},
@@ -100,7 +100,7 @@ func TestARowThatItsLinkHasSpoiltIsNoFailureAndAnotherOneIs(t *testing.T) {
 	if v := judged(rowNamed("trojan", nil), broken("vless")); v != result.Fail {
 		t.Errorf("the row whose link was well: %s", v)
 	}
-	// A link that is not what was asked for tells nothing of targets.
+	// Behind a wrong link, targets cannot be judged.
 	link.Calibration.OK, link.Uses = false, nil
 	if v := judged(rowNamed("trojan", side(ranWell), line("latency", missed))); v != result.Inconclusive {
 		t.Errorf("a target missed over a link that is not as asked: %s", v)
@@ -110,13 +110,13 @@ func TestARowThatItsLinkHasSpoiltIsNoFailureAndAnotherOneIs(t *testing.T) {
 	}
 }
 
-// TestLossesThatNobodyCouldReadAreNotNone has a sidecar that cannot read what its device dropped.
+// TestLossesThatNobodyCouldReadAreNotNone has a sidecar that cannot read the drops of its device.
 func TestLossesThatNobodyCouldReadAreNotNone(t *testing.T) {
 	use := carried("trojan", LinkCounts{Sent: 100, Delivered: 100})
 	if err := json.Unmarshal([]byte(`{"sent": 100, "delivered": 100, "own_unread": null}`), &use.Up); err != nil {
 		t.Fatal(err)
 	}
-	const want = "link: trojan: up: how many packets it lost by itself is unknown"
+	const want = "link: trojan: up: the number of packets that the link itself lost is unknown"
 	if got := faults(linkOver(use)); !slices.Contains(got, want) {
 		t.Errorf("no %q in %q", want, got)
 	}

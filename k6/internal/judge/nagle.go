@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// delayedMS is how long Linux holds an acknowledgement back that it might send with an answer (TCP_DELACK_MIN of
-	// include/net/tcp.h: 40 ms), and delayedMostMS when the kernel's clock rounds it up.
+	// delayedMS is how long Linux delays an acknowledgement to send it with an answer (TCP_DELACK_MIN of
+	// include/net/tcp.h: 40 ms). delayedMostMS is the same time, rounded up by the kernel's clock.
 	delayedMS, delayedMostMS = 40.0, 44.5
-	// delayedTimes is how many such waits one after the other are still told: a hop each.
+	// delayedTimes is the largest number of such waits in a row that is reported: one for each hop.
 	delayedTimes = 4
-	// quickShare of it is what the same takes where nothing waits.
+	// quickShare is the largest ratio of the time without a wait to the time with waits.
 	quickShare = 0.25
 )
 
-// waits tells how many delayed acknowledgements a median looks like, 0 where it does not.
+// waits is the number of delayed acknowledgements that a median looks like, 0 if it does not look like any.
 func waits(ms float64) int {
 	for n := 1; n <= delayedTimes; n++ {
 		if ms >= float64(n)*delayedMS-1 && ms <= float64(n)*delayedMostMS+3 {
@@ -28,9 +28,9 @@ func waits(ms float64) int {
 	return 0
 }
 
-// waitNotes names medians that are as long as delayed acknowledgements, where the same without the proxy, or with the other
-// program, is over in a fraction of it. A packet that waits for the acknowledgement of the one before (RFC 896) meets an end
-// that waits for something to send it with (RFC 1122, 4.2.3.2).
+// waitNotes names medians that last as long as delayed acknowledgements, if the same work without the proxy, or with the
+// other program, takes a fraction of the time. In such a case a packet waits for the acknowledgement of the previous
+// packet (RFC 896), while the other end delays that acknowledgement to send it with data (RFC 1122, 4.2.3.2).
 func waitNotes(e Evidence, j Judged) []string {
 	var found []string
 	note := func(what string, ms, quick float64) {
@@ -61,7 +61,7 @@ func waitNotes(e Evidence, j Judged) []string {
 		return nil
 	}
 	return []string{strings.Join(slices.Compact(found), "; ") + ": as long as delayed acknowledgements, 40 ms each. " +
-		"Is TCP_NODELAY set on each connection, of clients and servers, and is what belongs together written at once?"}
+		"Is TCP_NODELAY set on each connection of clients and servers, and is each message written at once?"}
 }
 
 func waited(n int) string {

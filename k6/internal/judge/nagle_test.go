@@ -24,7 +24,7 @@ func TestWaitNotes(t *testing.T) {
 	if notes := waitNotes(Evidence{}, slow); len(notes) != 1 || !strings.HasPrefix(notes[0], "TCP round trip: P50 43.9 ms (one wait): as long as") {
 		t.Errorf("%q", notes)
 	}
-	// A line of 42 ms is no fault of the proxy's.
+	// A line of 42 ms is no fault of the proxy.
 	far := slow
 	far.Controls = []result.Control{{Operation: "tcp", Control: "tcp_direct", P50MS: &little}}
 	if notes := waitNotes(Evidence{}, far); notes != nil {

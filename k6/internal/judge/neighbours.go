@@ -16,14 +16,15 @@ import (
 )
 
 const (
-	// disturbedPercent of one CPU's time: with more, what runs on it waits for others.
+	// disturbedPercent is in percent of one CPU's time. Above it, programs on that CPU wait for others.
 	disturbedPercent = 10
-	// disturbedLeastS: the kernel counts idle time in ticks of 0.01 s, and a few of them are no neighbour.
+	// disturbedLeastS is in seconds: the kernel counts idle time in ticks of 0.01 s, so a few ticks are no sign of a
+	// neighbour.
 	disturbedLeastS = 0.05
 )
 
-// CPUUsage is one CPU while the measuring window ran: seconds that it was looked at, that others than the run used, and that
-// the hypervisor took. CPU is nil of all together.
+// CPUUsage is the use of one CPU during the measuring window: the observed seconds, the seconds used by programs outside
+// the run, and the seconds that the hypervisor took. A nil CPU means all CPUs together.
 type CPUUsage struct {
 	CPU     *int    `json:"cpu"`
 	SpanS   float64 `json:"span_s"`
@@ -31,7 +32,7 @@ type CPUUsage struct {
 	StealS  float64 `json:"steal_s"`
 }
 
-// Sample is who used the CPUs in a part of the window, up to a moment.
+// Sample is the use of the CPUs in a part of the window, which ends at the given time.
 type Sample struct {
 	AtUnixMS float64 `json:"at_unix_ms"`
 	SpanS    float64 `json:"span_s"`
@@ -42,7 +43,8 @@ type Sample struct {
 	} `json:"cpus"`
 }
 
-// Part is one of the measuring window, which a probe ran. Dropped: it was thrown away, and measured again.
+// Part is a part of the measuring window in which one probe ran. Dropped says that its figures were discarded and
+// measured again.
 type Part struct {
 	Name      string     `json:"name"`
 	DurationS float64    `json:"duration_s"`
@@ -50,7 +52,7 @@ type Part struct {
 	Dropped   bool       `json:"dropped"`
 }
 
-// UnmarshalJSON takes what it knows of the sidecar's answer.
+// UnmarshalJSON reads the known fields of the sidecar's answer and ignores others.
 func (s *Sample) UnmarshalJSON(data []byte) error {
 	type plain Sample
 	return json.Unmarshal(data, (*plain)(s))
@@ -68,14 +70,14 @@ func percent(part, whole float64) float64 {
 	return 100 * part / whole
 }
 
-// tenths has one decimal.
+// tenths rounds to one decimal.
 func tenths(v float64) float64 { return math.Floor(v*10+0.5) / 10 }
 
 func (u CPUUsage) disturbance() result.Disturbance {
 	return result.Disturbance{CPU: u.CPU, OthersPercent: tenths(percent(u.OthersS, u.SpanS)), StealPercent: tenths(percent(u.StealS, u.SpanS))}
 }
 
-// placed are the CPUs of a placement, none where nothing is pinned; its lists are such as 0-1,3.
+// placed returns the CPUs of a placement, nil if nothing is pinned. A placement's lists look like 0-1,3.
 func placed(placement *result.Placement) (cpus []int) {
 	if placement == nil {
 		return nil
@@ -97,8 +99,8 @@ func placed(placement *result.Placement) (cpus []int) {
 	return cpus
 }
 
-// Disturbances tell who else used the CPUs of a placement, where it was more than may be. Where nothing is pinned any CPU may
-// be the run's, so that it is the share of all of them together.
+// Disturbances lists the CPUs of a placement that other programs used too much. If nothing is pinned, the run may use
+// any CPU, so the share of all CPUs together counts.
 func Disturbances(byCPU []CPUUsage, placement *result.Placement) []result.Disturbance {
 	found := []result.Disturbance{}
 	on := placed(placement)
@@ -125,30 +127,30 @@ func together(byCPU []CPUUsage) (all CPUUsage) {
 	return all
 }
 
-// placementLoad tells whether the CPUs that probe, far end and system were placed on were theirs alone; nil where nothing is
-// pinned, or the sidecar did not look.
+// placementLoad checks whether only probe, far end and system used the CPUs of their placement; nil if nothing is
+// pinned, or if the sidecar did not sample.
 func placementLoad(usage *Usage, placement *result.Placement) *result.Validity {
 	if usage == nil || placement == nil {
 		return nil
 	}
 	on := placed(placement)
-	var told []string
+	var details []string
 	ok := true
 	for _, cpu := range usage.Host.ByCPU {
 		if cpu.CPU == nil || cpu.SpanS <= 0 || !slices.Contains(on, *cpu.CPU) {
 			continue
 		}
 		ok = ok && !cpu.disturbed()
-		told = append(told, fmt.Sprintf("CPU %d: %.1f %% used by others, %.1f %% taken by the hypervisor",
+		details = append(details, fmt.Sprintf("CPU %d: %.1f %% used by others, %.1f %% taken by the hypervisor",
 			*cpu.CPU, percent(cpu.OthersS, cpu.SpanS), percent(cpu.StealS, cpu.SpanS)))
 	}
-	if len(told) == 0 {
+	if len(details) == 0 {
 		return nil
 	}
-	return check("neighbours", result.Machine, ok, fmt.Sprintf("%s; at most %d %%", strings.Join(told, "; "), disturbedPercent))
+	return check("neighbours", result.Machine, ok, fmt.Sprintf("%s; at most %d %%", strings.Join(details, "; "), disturbedPercent))
 }
 
-// disturbedSeconds are those of a run in which others used its CPUs.
+// disturbedSeconds are the seconds of a run in which other programs used its CPUs.
 func disturbedSeconds(samples []Sample, placement *result.Placement, start time.Time) []result.Disturbed {
 	var order []int
 	seconds := map[int][]CPUUsage{}
@@ -178,8 +180,8 @@ func disturbedSeconds(samples []Sample, placement *result.Placement, start time.
 	return found
 }
 
-// repeatedOf are the parts of a run that were measured again, as others disturbed them: those that were thrown away, and those
-// that count in their place.
+// repeatedOf are the parts of a run that were measured again because of a disturbance: the discarded ones, and the ones
+// that count instead.
 func repeatedOf(parts []Part, placement *result.Placement) []result.Repeated {
 	found := []result.Repeated{}
 	for _, part := range parts {
@@ -205,7 +207,7 @@ func repeatedOf(parts []Part, placement *result.Placement) []result.Repeated {
 	return found
 }
 
-// worst is that of each CPU.
+// worst returns the worst disturbance of each CPU.
 func worst(all []result.Disturbance) []result.Disturbance {
 	place := func(d result.Disturbance) int {
 		if d.CPU == nil {

@@ -9,7 +9,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// percentile is a field of a result's latency, k6's name for it, and its share.
+// percentile is a field of a result's latency, with k6's name and its share (0 to 1).
 type percentile struct {
 	key   string
 	share float64
@@ -24,11 +24,11 @@ var percentiles = []percentile{
 	{"p(99.9)", 0.999, func(l *result.Latency) **float64 { return &l.P999 }},
 }
 
-// Carries reports whether so many samples carry a percentile, whose share is 0 to 1: at least one sample must lie beyond it.
-// Of 50 samples the 99th percentile is only their maximum with a misleading name.
+// Carries reports whether a percentile, given as a share (0 to 1), is meaningful for a number of samples: at least one
+// sample must lie beyond it. The 99th percentile of 50 samples would only be their maximum under a misleading name.
 func Carries(share float64, samples int64) bool { return float64(samples)*(1-share) >= 1-1e-9 }
 
-// shareOf is that of what a threshold aggregates to, such as p(95); false where it is no percentile.
+// shareOf is the share of a threshold's aggregate, such as p(95); false if it is no percentile.
 func shareOf(expression string) (float64, bool) {
 	aggregate := aggregateIn(expression)
 	if aggregate == "med" {

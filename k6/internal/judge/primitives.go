@@ -11,28 +11,29 @@ import (
 )
 
 const (
-	// mostBytesPerNS is what no core moves: two loads of 64 bytes in each of 8 cycles.
+	// mostBytesPerNS is more than any core can move: two loads of 64 bytes in each of 8 cycles.
 	mostBytesPerNS = 1024
-	// emptyMargin: what is not above an empty loop by more than this does nothing.
+	// emptyMargin is in multiples of an empty loop: an operation that takes no longer than this does no work.
 	emptyMargin = 1.2
-	// Twice the work takes so many times as long.
+	// The valid range of the time for twice the work, relative to the time for the work.
 	twiceLeast, twiceMost = 1.8, 2.2
-	// again: the same work, measured again, may differ by so much.
+	// again is the tolerated relative difference between two measurements of the same work.
 	again = 0.05
-	// waitedMost is for how much of the time, in any part, the measuring thread may have waited for its CPU.
+	// waitedMost is the largest share of time, in any part, in which the measuring thread may wait for its CPU.
 	waitedMost = 0.25
-	// copyOperation is what others of the same bytes are compared with, memorySection the part whose blocks no cache holds.
+	// copyOperation is the reference for operations on the same bytes; memorySection has the blocks that are larger than
+	// all caches.
 	copyOperation, memorySection = "copy", "memory"
 )
 
-// Primitives are what `sidecar bench primitives` measured; the sidecar's README has the fields.
+// Primitives are the measurements of `sidecar bench primitives`; the sidecar's README describes the fields.
 type Primitives struct {
 	Measurements []Primitive `json:"measurements"`
-	// Waited is the greatest share of a part's time that it waited for its CPU; nil where the kernel does not tell.
+	// Waited is the largest share of a part's time in which it waited for its CPU; nil if the kernel does not report it.
 	Waited *float64 `json:"waited"`
 }
 
-// Primitive is one operation of one library, of a payload or a rule set of one size.
+// Primitive is one operation of one library, with one size of the payload or rule set.
 type Primitive struct {
 	Section        string  `json:"section"`
 	Subject        string  `json:"subject"`
@@ -41,20 +42,21 @@ type Primitive struct {
 	Bytes          *int64  `json:"bytes"`
 	Rules          *int64  `json:"rules"`
 	BuildS         float64 `json:"build_s"`
-	// Rounds took turns with those of others.
+	// Rounds took turns with the rounds of other primitives.
 	Rounds []Round `json:"rounds"`
-	// Implausible is why it cannot be true, "" where it can: it is for the judge to say.
+	// Implausible says why the figure cannot be true, "" if it can be. The judge sets it.
 	Implausible string `json:"-"`
 }
 
-// Round is the CPU time of one operation, ns: a median with its 95 % interval.
+// Round is the CPU time of one operation in ns: a median with its 95 % interval.
 type Round struct {
 	Median float64 `json:"median"`
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
 }
 
-// Time is the median of the rounds, from the least lower bound of them to the greatest upper one.
+// Time is the median of the rounds. Its interval is from the smallest lower bound to the largest upper bound of the
+// rounds.
 func (p Primitive) Time() Round {
 	time := Round{Low: math.Inf(1)}
 	var medians []float64
@@ -66,7 +68,7 @@ func (p Primitive) Time() Round {
 	return time
 }
 
-// BytesPerS is how many bytes it gets through a second, false where it has no payload.
+// BytesPerS is the throughput in bytes per second, false without a payload.
 func (p Primitive) BytesPerS() (float64, bool) {
 	if p.Bytes == nil {
 		return 0, false
@@ -76,7 +78,7 @@ func (p Primitive) BytesPerS() (float64, bool) {
 
 func (p Primitive) bytesPerNS() float64 { return float64(*p.Bytes) / p.Time().Median }
 
-// median is 0 of none.
+// median is 0 for no values.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	count := len(sorted)
@@ -89,8 +91,9 @@ func median(values []float64) float64 {
 	return (sorted[count/2-1] + sorted[count/2]) / 2
 }
 
-// copiesAtLeast: an operation that does work on each byte is not faster than so many copies of them; taking a buffer and filling
-// it is a copy itself, which may find its bytes in a nearer cache. 0 for what is not compared with a copy.
+// copiesAtLeast is the smallest valid time of an operation, in copies of the same bytes: an operation that works on each
+// byte is not faster than a copy. Taking a buffer and filling it is a copy itself, whose bytes may be in a nearer cache.
+// It is 0 for operations that are not compared with a copy.
 func copiesAtLeast(operation string) float64 {
 	switch operation {
 	case "encrypt", "decrypt", "hash":
@@ -101,12 +104,13 @@ func copiesAtLeast(operation string) float64 {
 	return 0
 }
 
-// moves reports whether an operation moves its payload.
+// moves reports whether an operation copies its payload.
 func moves(operation string) bool {
 	return copiesAtLeast(operation) > 0 || operation == copyOperation || operation == "read" || operation == "write"
 }
 
-// implausible is why a measurement cannot be true, "" where it can. The copy is that of the same bytes, nil without one.
+// implausible says why a measurement cannot be true, "" if it can be. copied is the copy of the same number of bytes,
+// nil without one.
 func implausible(p Primitive, copied *Primitive, empty Primitive) string {
 	time := p.Time()
 	copies := copiesAtLeast(p.Operation)
@@ -125,8 +129,8 @@ func implausible(p Primitive, copied *Primitive, empty Primitive) string {
 	return ""
 }
 
-// implausibleBlock is the same of a block that no cache holds. Fastest are the bytes a nanosecond of the fastest copy within the
-// caches.
+// implausibleBlock is the same for a block larger than all caches. fastest is the speed of the fastest copy within the
+// caches, in bytes per nanosecond.
 func implausibleBlock(p Primitive, fastest float64) string {
 	if p.Bytes == nil || p.bytesPerNS() <= fastest {
 		return ""
@@ -134,7 +138,7 @@ func implausibleBlock(p Primitive, fastest float64) string {
 	return fmt.Sprintf("%.0f GB/s: faster than any copy within the caches, %.0f GB/s", p.bytesPerNS(), fastest)
 }
 
-// find is the control that was measured as an operation.
+// find returns the control with the name of an operation.
 func (p Primitives) find(operation string) (Primitive, error) {
 	i := slices.IndexFunc(p.Measurements, func(one Primitive) bool { return one.Subject == "control" && one.Operation == operation })
 	if i < 0 {
@@ -152,7 +156,7 @@ func (p Primitives) copyOf(section string, bytes *int64) *Primitive {
 	return nil
 }
 
-// judge says of each measurement whether it can be true, and returns how many cannot.
+// judge marks each measurement that cannot be true, and returns their number.
 func (p Primitives) judge(empty Primitive) (count int) {
 	fastest := math.Inf(-1)
 	for _, one := range p.Measurements {
@@ -175,7 +179,7 @@ func (p Primitives) judge(empty Primitive) (count int) {
 	return count
 }
 
-// times is how often the medians of second are those of first, in the middle of the rounds.
+// timesOf is the ratio of the medians of second to those of first: the median over the rounds.
 func timesOf(first, second Primitive) float64 {
 	var all []float64
 	for i := range min(len(first.Rounds), len(second.Rounds)) {
@@ -184,7 +188,7 @@ func timesOf(first, second Primitive) float64 {
 	return median(all)
 }
 
-// primitiveChecks are the measurement's own known answers, and what the machine did meanwhile.
+// primitiveChecks are the known answers of the measurement, and the state of the machine meanwhile.
 func primitiveChecks(work, twice, repeated Primitive, waited *float64, implausible int) []result.Validity {
 	ratio, differs := timesOf(work, twice), math.Abs(timesOf(work, repeated)-1)
 	waiting := &result.Validity{Check: "waiting for the CPU", Kind: result.Machine, Detail: "the kernel does not tell: it has no CONFIG_SCHED_INFO"}
@@ -207,8 +211,8 @@ func primitiveChecks(work, twice, repeated Primitive, waited *float64, implausib
 	}
 }
 
-// OfPrimitives says of each measurement whether it can be true, and decides whether the figures can be trusted. The result has
-// neither a run nor sections yet. The error is of controls that were not measured.
+// OfPrimitives marks measurements that cannot be true, and decides whether the figures can be trusted. The result has
+// neither a run nor sections yet. It returns an error if a control is missing.
 func OfPrimitives(p Primitives) (Judged, error) {
 	controls := map[string]Primitive{}
 	for _, operation := range []string{"empty", "work", "work twice", "work again"} {

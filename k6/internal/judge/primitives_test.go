@@ -10,7 +10,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// primitive has rounds with these medians, and bounds 1 % beside them; 0 bytes: no payload.
+// primitive has rounds with these medians, and bounds 1 % above and below; 0 bytes means no payload.
 func primitive(subject, operation, implementation string, bytes int64, medians ...float64) Primitive {
 	one := Primitive{Subject: subject, Operation: operation, Implementation: implementation}
 	if bytes > 0 {
@@ -113,7 +113,8 @@ func TestAClockThatErrsAndABusyMachineAreTold(t *testing.T) {
 	}
 }
 
-// measuredPrimitives has the controls, the memory and an AEAD beside its copy of 64 KiB, which takes so many nanoseconds.
+// measuredPrimitives has the controls, the memory part, and an AEAD with its copy of 64 KiB, which takes the given time
+// in ns.
 func measuredPrimitives(copied float64) Primitives {
 	in := func(section string, one Primitive) Primitive {
 		one.Section = section
@@ -146,7 +147,7 @@ func TestPrimitivesAreJudged(t *testing.T) {
 			t.Errorf("%s %s: %q", one.Subject, one.Operation, one.Implausible)
 		}
 	}
-	// The memory is not held to its own copy, but to those within the caches.
+	// Memory is not compared with its own copy, but with the copies within the caches.
 	slow := measuredPrimitives(10_000)
 	if _, err := OfPrimitives(slow); err != nil || !strings.Contains(slow.Measurements[4].Implausible, "within the caches") {
 		t.Errorf("%+v %v", slow.Measurements[4], err)

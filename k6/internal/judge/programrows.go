@@ -4,14 +4,14 @@ package judge
 
 import "encoding/json"
 
-// Protocols are proxy protocols, each through a client and a server: what decides of a run whose rows are these. Compared: a
-// candidate was measured beside the baseline.
+// Protocols has the rows of proxy protocols, each with a client and a server; the rows decide the verdict of their run.
+// Compared says that a candidate was measured beside the baseline.
 type Protocols struct {
 	Compared bool          `json:"compared"`
 	Rows     []ProtocolRow `json:"rows"`
 }
 
-// UnmarshalJSON takes what the judge decides by of what a script knows of its rows.
+// UnmarshalJSON reads the fields that decide the verdict from a script's rows.
 func (p *Protocols) UnmarshalJSON(data []byte) error {
 	type plain Protocols
 	return json.Unmarshal(data, (*plain)(p))
@@ -19,17 +19,17 @@ func (p *Protocols) UnmarshalJSON(data []byte) error {
 
 // Outcomes of a row, and of a pair of programs.
 const (
-	// measured without an error.
+	// ranWell means measured without an error.
 	ranWell = "measured"
-	// withErrors: some operations failed.
+	// withErrors means that some operations failed.
 	withErrors = "errors"
-	// tooSlow: a candidate was many times slower than the baseline, and was cut short.
+	// tooSlow means that a candidate was many times slower than the baseline, and was stopped early.
 	tooSlow = "too slow"
-	// impossibleHere is what a program has not, or this machine cannot do.
+	// impossibleHere means that a program lacks the feature, or this machine cannot run it.
 	impossibleHere = "impossible here"
-	// interoperates is of two programs that understand each other.
+	// interoperates means that two programs understand each other.
 	interoperates = "interoperates"
-	// wrongWire is of a side whose hop did not show in each turn what the row says.
+	// wrongWire means that the traffic of a side's hop did not match the row in each turn.
 	wrongWire = "wrong wire"
 )
 
@@ -39,21 +39,21 @@ type ProtocolRow struct {
 	Baseline   ProtocolSide         `json:"baseline"`
 	Candidate  *ProtocolSide        `json:"candidate"`
 	Comparison []ProtocolComparison `json:"comparison"`
-	// RoundTrips are those of the hop until a tunnel has opened, answered and closed; nil where they were not counted.
+	// RoundTrips are the hop's round trips until a tunnel has opened, answered and closed; nil if they were not counted.
 	RoundTrips *ProtocolRoundTrips `json:"round_trips"`
 }
 
-// ProtocolRoundTrips are counts of both sides, and whether the candidate's is within its target. A side without a count has nil, and
-// OK is nil then.
+// ProtocolRoundTrips are the counts of both sides, and whether the candidate's count meets its target. Without a count a
+// side is nil, and OK is nil too.
 type ProtocolRoundTrips struct {
 	Baseline  *int  `json:"baseline"`
 	Candidate *int  `json:"candidate"`
 	OK        *bool `json:"ok"`
 }
 
-// ProtocolSide is how a row ended on one side, and what was measured; units are in the figures' names. Known is the fault
-// that excuses its errors. Busy: a busy machine can have caused the outcome. Unchecked is why nobody knows what the hop of one of
-// its turns showed.
+// ProtocolSide is the outcome of a row on one side, with its figures; units are in the figures' names. Known is the
+// known fault that excuses its errors. Busy says that a busy machine may have caused the outcome. Unchecked says why the
+// traffic of the hop is unknown in a turn.
 type ProtocolSide struct {
 	Outcome string             `json:"outcome"`
 	Detail  *string            `json:"detail"`
@@ -64,21 +64,21 @@ type ProtocolSide struct {
 	Unchecked *string `json:"unchecked"`
 }
 
-// mayBeBusy reports whether others on the CPUs can have caused how the side ended. A program that did not start, or ended, is to
-// blame for that itself.
+// mayBeBusy reports whether other programs on the CPUs may have caused the outcome of a side. A program that did not
+// start, or ended, failed on its own.
 func (s *ProtocolSide) mayBeBusy() bool {
 	return s.Busy && (s.Outcome == withErrors || s.Outcome == tooSlow)
 }
 
-// Spread is over the turns of a row.
+// Spread is the spread of a figure over the turns of a row.
 type Spread struct {
 	Median float64 `json:"median"`
 	Min    float64 `json:"min"`
 	Max    float64 `json:"max"`
 }
 
-// ProtocolComparison is the candidate by the baseline, with its confidence interval. Bound is 0 and Judged "" where there is
-// no target.
+// ProtocolComparison is the ratio of the candidate to the baseline, with its confidence interval. Without a target,
+// Bound is 0 and Judged is "".
 type ProtocolComparison struct {
 	Target string   `json:"target"`
 	Bound  float64  `json:"bound"`
@@ -86,21 +86,21 @@ type ProtocolComparison struct {
 	Low    *float64 `json:"low"`
 	High   *float64 `json:"high"`
 	Judged string   `json:"judged"`
-	// Pairs are turns: those of the look that decided it, else all.
+	// Pairs is the number of turns at the look that decided, or of all turns.
 	Pairs int `json:"pairs"`
-	// ToDecide is about how many turns would; nil where it is decided, and where no number would.
+	// ToDecide estimates how many turns would decide; nil if it is decided, or if no number would decide.
 	ToDecide *int `json:"to_decide"`
-	// Lacks says which turns have no measurement of it; nil where all have one.
+	// Lacks says which turns have no measurement; nil if all have one.
 	Lacks *string `json:"lacks"`
 }
 
-// InteropRow is one protocol, and who understands whom in it.
+// InteropRow is one protocol, with each pair of programs.
 type InteropRow struct {
 	Row   string        `json:"row"`
 	Cells []InteropCell `json:"cells"`
 }
 
-// InteropCell is the client of one program with the server of another.
+// InteropCell is the client of one program with the server of another program.
 type InteropCell struct {
 	Client  string  `json:"client"`
 	Server  string  `json:"server"`

@@ -9,8 +9,8 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// ofPrograms is the last word of a run whose rows are programs: what became of them says more than their operations do. Any
-// other run keeps its own.
+// ofPrograms is the verdict of a run whose rows are programs: the outcomes of the rows are more informative than the
+// operations. Any other run keeps its verdict.
 func ofPrograms(e Evidence, j Judged, found opinion) opinion {
 	notes := found.notes
 	if e.Protocols != nil {
@@ -23,8 +23,9 @@ func ofPrograms(e Evidence, j Judged, found opinion) opinion {
 	return found
 }
 
-// ofInterop: two programs of which neither is on trial, and that do not understand each other, are a finding. What fails is a
-// program that does not understand itself, a hop that others can read, and whatever the candidate has a part in.
+// ofInterop judges pairs of programs. If neither program is the candidate and the two do not understand each other, that
+// is a finding, not a failure. It is a failure if a program does not understand itself, if others can read a hop, or if
+// any pair with the candidate fails.
 func ofInterop(rows []InteropRow, checks []result.Validity) opinion {
 	const notEncrypted, candidate = "not encrypted", "candidate"
 	var failed []reason

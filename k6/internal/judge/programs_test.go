@@ -54,7 +54,7 @@ func TestTheRowsOfAMatrixHaveTheLastWord(t *testing.T) {
 		return &p
 	}
 	e.Protocols = told(`{"rows":[{"row":"socks","udp":true,"baseline":{"outcome":"measured","figures":{"rtt_ms":{"median":1}}}}]}`)
-	// The failed requests of a row are told by its outcome.
+	// The outcome of a row includes its failed requests.
 	j := judged(t, e, sent(1000, 0).with(fake{"operation_errors{operation:send,kind:timeout}": {"count": 1}}))
 	isJudged(t, "measured", j, result.Pass, "")
 	e.Protocols = told(`{"rows":[{"row":"socks","baseline":{"outcome":"not ready"}}]}`)

@@ -12,24 +12,25 @@ import (
 	"windtunnel/k6/internal/variables"
 )
 
-// turnsMost are those of a row at most.
+// turnsMost is the largest number of turns of a row.
 var turnsMost = variables.Most("TURNS")
 
-// What a target was judged to be.
+// The judgements of a target.
 const (
 	met       = "met"
 	missed    = "missed"
 	uncertain = "uncertain"
-	// bound: what measures it, or a rate that it is told, may bound it.
+	// bound means that the generator, or a configured rate, may limit the figure.
 	bound = "bound"
 )
 
-// targets are the names of the targets of a compared row.
+// targets are the targets of a compared row.
 var targets = []string{"throughput", "latency", "memory", "first reply"}
 
-// ofProtocols: a row that did not run, or that missed a target with confidence, is a failure, whatever else the run was.
-// The outcome of a row has its errors. Errors that others on the CPUs can have caused are no failure while others were there.
-// What a link has spoilt is no failure of a row's: its check says so.
+// ofProtocols is the verdict of a run of protocol rows. A row that did not run, or that missed a target with confidence,
+// is a failure, whatever the rest of the run was. The outcome of a row includes its errors. Errors are no failure if
+// other programs on the CPUs were active and may have caused them. A row that a link has spoilt is no failure either:
+// the link's check reports it.
 func ofProtocols(protocols Protocols, link *Link, j Judged, verdict string) opinion {
 	rows := protocols.Rows
 	busy := isDisturbed(j.Validity)
@@ -71,15 +72,17 @@ func ofProtocols(protocols Protocols, link *Link, j Judged, verdict string) opin
 	return programsEnded(j.Validity, failed, reasons)
 }
 
-// fine: it was measured without an error, it cannot be here, or a known fault excuses its errors.
+// fine reports whether a side was measured without an error, is impossible here, or has errors that a known fault
+// excuses.
 func fine(side *ProtocolSide) bool {
 	return side.Outcome == ranWell || side.Outcome == impossibleHere || side.Known != nil
 }
 
-// isUnfit reports whether a candidate cannot be held against its baseline, whose hop is not what the row says.
+// isUnfit reports whether a candidate cannot be compared because the traffic of the baseline's hop does not match the
+// row.
 func isUnfit(row ProtocolRow) bool { return row.Candidate != nil && row.Baseline.Outcome == wrongWire }
 
-// uncheckedOf names the sides of a compared row whose hop was not checked: such a row meets nothing.
+// uncheckedOf names the sides of a compared row whose hop was not checked: such a row meets no target.
 func uncheckedOf(row ProtocolRow) (reasons []reason) {
 	if row.Candidate == nil {
 		return nil
@@ -96,7 +99,7 @@ func uncheckedOf(row ProtocolRow) (reasons []reason) {
 	return reasons
 }
 
-// ended is how a side of a row did, where that is not fine.
+// ended describes the outcome of a row's side that is not fine.
 func ended(row, name string, side *ProtocolSide) []reason {
 	if side == nil || fine(side) {
 		return nil
@@ -105,8 +108,8 @@ func ended(row, name string, side *ProtocolSide) []reason {
 	return []reason{{kind: "row", name: side.Outcome, text: text, busy: side.mayBeBusy()}}
 }
 
-// missesOf are the targets that a row missed. excuses: others used the CPUs, so that a candidate whose errors they can have caused
-// missed no target by having no figure.
+// missesOf are the targets that a row missed. excuses says that other programs used the CPUs. A candidate whose errors
+// they may have caused does not miss a target by lacking a figure.
 func missesOf(row ProtocolRow, excuses bool) (reasons []reason) {
 	lacks := excuses && row.Candidate != nil && row.Candidate.mayBeBusy()
 	for _, line := range row.Comparison {
@@ -128,7 +131,7 @@ func missesOf(row ProtocolRow, excuses bool) (reasons []reason) {
 	return reasons
 }
 
-// unjudged are the targets that a row is not judged by, although both sides have the row.
+// unjudged are the targets without a judgement, although both sides have the row.
 func unjudged(row ProtocolRow) (reasons []reason) {
 	lacks := func(target, text string) {
 		reasons = append(reasons, reason{kind: "empty", name: target, text: fmt.Sprintf("%s: %s: %s", row.Row, target, text)})
@@ -160,7 +163,8 @@ func unjudged(row ProtocolRow) (reasons []reason) {
 	return reasons
 }
 
-// isJudged reports whether a target has a judgement; a target that is met has a ratio, and a figure in each turn.
+// isJudged reports whether a target has a judgement. A target that is met must also have a ratio, and a figure in each
+// turn.
 func (c ProtocolComparison) isJudged() bool {
 	switch c.Judged {
 	case missed, uncertain:
@@ -176,14 +180,15 @@ func boundOf(row ProtocolRow) (reasons []reason) {
 	for _, line := range row.Comparison {
 		if line.Judged == bound {
 			reasons = append(reasons, reason{kind: "noise", name: line.Target + " bound", text: fmt.Sprintf(
-				"%s: %s: what measures it, or the rate that it is told, bounds the baseline, and the candidate takes %s of its CPU: it may be slower than it looks",
+				"%s: %s: the generator or a configured rate limits the baseline, and the candidate uses %s of the baseline's CPU time: the candidate may be slower than the figures show",
 				row.Row, line.Target, times(cpu))})
 		}
 	}
 	return reasons
 }
 
-// dearest is the largest ratio of CPU time: for each GiB, or of whole turns with their quiet periods. It is nil if there is none.
+// dearest is the largest ratio of CPU time: for each GiB, or for whole turns with their quiet periods. It is nil without
+// such a ratio.
 func dearest(lines []ProtocolComparison) (most *float64) {
 	for _, line := range lines {
 		isCPU := line.Target == "CPU" || line.Target == "turn CPU"
@@ -194,14 +199,15 @@ func dearest(lines []ProtocolComparison) (most *float64) {
 	return most
 }
 
-// undecidedLine is where more turns would tell.
+// undecidedLine is a target that more turns would decide.
 type undecidedLine struct {
 	row int
 	of  string
 	ProtocolComparison
 }
 
-// undecidedLines have those first that take the most turns; of a row that did not run they would not tell.
+// undecidedLines lists the undecided targets, the one with the most turns needed first. It skips rows that did not run,
+// because more turns would not decide them.
 func undecidedLines(rows []ProtocolRow) (lines []undecidedLine) {
 	for i, row := range rows {
 		if !fine(&row.Baseline) || row.Candidate != nil && !fine(row.Candidate) {
@@ -223,8 +229,8 @@ func undecidedLines(rows []ProtocolRow) (lines []undecidedLine) {
 	return lines
 }
 
-// Undecided are the places of the rows that more turns would decide, what takes the fewest first. A turn that lacks a figure stays
-// so, whatever comes after it.
+// Undecided are the indexes of the rows that more turns would decide, the one with the fewest turns needed first. A row
+// with a missing figure stays undecided, whatever later turns measure.
 func Undecided(rows []ProtocolRow) []int {
 	places := []int{}
 	for _, line := range undecidedLines(rows) {
@@ -248,14 +254,14 @@ func (l undecidedLine) text() string {
 	if l.Low != nil {
 		found = fmt.Sprintf(" (%s of the baseline, %s to %s)", times(l.Ratio), times(l.Low), times(l.High))
 	}
-	mend := "nor would more: it takes a quieter machine"
+	advice := "nor would more: it takes a quieter machine"
 	if l.ToDecide != nil && *l.ToDecide <= turnsMost {
-		mend = fmt.Sprintf("about %d would: TURNS=%d", *l.ToDecide, *l.ToDecide)
+		advice = fmt.Sprintf("about %d would: TURNS=%d", *l.ToDecide, *l.ToDecide)
 	}
-	return fmt.Sprintf("%s: %s: %d turns cannot tell%s; %s", l.of, l.Target, l.Pairs, found, mend)
+	return fmt.Sprintf("%s: %s: %d turns cannot tell%s; %s", l.of, l.Target, l.Pairs, found, advice)
 }
 
-// manyTimes: from so many times as much on per cents are no help.
+// manyTimes is the ratio from which on the text uses a factor instead of percent.
 const manyTimes = 10
 
 func times(value *float64) string {
@@ -268,10 +274,10 @@ func times(value *float64) string {
 	return fmt.Sprintf("%.0f %%", 100**value)
 }
 
-// essential figures are those that a row passes by.
+// essential are the figures without which a row cannot pass.
 var essential = []string{"rtt_ms", "mbit_64k", "goodput_down_mbit"}
 
-// nothing is why a run has nothing to judge; a run passes by what it measured.
+// nothing is the reason of a run without anything to judge; a run passes by what it measured.
 func nothing(rows []ProtocolRow, compared bool) []reason {
 	some := slices.ContainsFunc(rows, func(row ProtocolRow) bool {
 		return slices.ContainsFunc(essential, func(figure string) bool { return row.Baseline.Figures[figure] != nil })
@@ -279,10 +285,10 @@ func nothing(rows []ProtocolRow, compared bool) []reason {
 	if !some {
 		return []reason{because("empty", "no row was measured")}
 	}
-	told := slices.ContainsFunc(rows, func(row ProtocolRow) bool {
+	judged := slices.ContainsFunc(rows, func(row ProtocolRow) bool {
 		return slices.ContainsFunc(row.Comparison, func(line ProtocolComparison) bool { return line.Ratio != nil })
 	})
-	if compared && !told {
+	if compared && !judged {
 		return []reason{because("empty", "no row was compared")}
 	}
 	return nil

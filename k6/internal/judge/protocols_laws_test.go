@@ -11,7 +11,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// rank of a verdict: the higher, the better for the candidate.
+// rankOf ranks a verdict: higher is better for the candidate.
 func rankOf(verdict string) int {
 	return slices.Index([]string{result.Fail, result.Inconclusive, result.Pass}, verdict)
 }
@@ -39,7 +39,7 @@ func madeRows(lot *rand.Rand) (rows []ProtocolRow) {
 	return rows
 }
 
-// without removes evidence of a row; it says what.
+// without removes evidence of a row, and returns what it removed.
 func without(lot *rand.Rand, row *ProtocolRow) string {
 	at := lot.IntN(len(row.Comparison))
 	l := &row.Comparison[at]
@@ -67,7 +67,7 @@ func without(lot *rand.Rand, row *ProtocolRow) string {
 	return "a count of round trips"
 }
 
-// worse makes a row worse for the candidate; it says how.
+// worse makes a row worse for the candidate, and returns how.
 func worse(lot *rand.Rand, row *ProtocolRow) string {
 	l := &row.Comparison[lot.IntN(len(row.Comparison))]
 	switch lot.IntN(4) {
@@ -87,7 +87,8 @@ func worse(lot *rand.Rand, row *ProtocolRow) string {
 	return "round trips"
 }
 
-// TestNoEditOfRowsMakesAPass: removed evidence makes no pass, a worse row gets no better verdict, and the order of rows is no matter.
+// TestNoEditOfRowsMakesAPass: removing evidence makes no pass, a worse row gets no better verdict, and the order of rows
+// does not matter.
 func TestNoEditOfRowsMakesAPass(t *testing.T) {
 	busy := Judged{Validity: []result.Validity{*check("neighbours", result.Machine, false, "CPU 1")}}
 	passed := 0

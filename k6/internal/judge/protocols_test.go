@@ -19,7 +19,7 @@ func line(target, judged string) ProtocolComparison {
 	return ProtocolComparison{Target: target, Bound: 1, Ratio: p(1.1), Low: p(1.05), High: p(1.2), Judged: judged, Pairs: 8}
 }
 
-// lines are those of all targets: met, but for these.
+// lines are the lines of all targets: met, except the given ones.
 func lines(others ...ProtocolComparison) (all []ProtocolComparison) {
 	for _, target := range targets {
 		i := slices.IndexFunc(others, func(l ProtocolComparison) bool { return l.Target == target })
@@ -37,12 +37,12 @@ func lines(others ...ProtocolComparison) (all []ProtocolComparison) {
 	return all
 }
 
-// trips are counts of round trips, of which a nil was not counted.
+// trips has counts of round trips; nil was not counted.
 func trips(baseline, candidate *int, ok *bool) ProtocolRow {
 	return ProtocolRow{Row: "x", Baseline: *side(ranWell), RoundTrips: &ProtocolRoundTrips{Baseline: baseline, Candidate: candidate, OK: ok}}
 }
 
-// rowNamed is one that was measured on its baseline.
+// rowNamed is a row that was measured on its baseline.
 func rowNamed(name string, candidate *ProtocolSide, lines ...ProtocolComparison) ProtocolRow {
 	return ProtocolRow{Row: name, Baseline: *side(ranWell), Candidate: candidate, Comparison: lines}
 }
@@ -85,7 +85,7 @@ func TestTheVerdictIsOfRowsAndTargetsTogether(t *testing.T) {
 	cpu.Ratio = p(1.5)
 	got, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", side(ranWell), lines(line("throughput", "bound"), cpu)...))
 	if got != result.Inconclusive || !slices.Equal(texts, []string{
-		"trojan: throughput: what measures it, or the rate that it is told, bounds the baseline, and the candidate takes 150 % of its CPU: it may be slower than it looks",
+		"trojan: throughput: the generator or a configured rate limits the baseline, and the candidate uses 150 % of the baseline's CPU time: the candidate may be slower than the figures show",
 	}) {
 		t.Errorf("%s %q", got, texts)
 	}
@@ -131,7 +131,7 @@ func TestTheCPUThatACandidateTakesIsFoundWhereverItsLineIs(t *testing.T) {
 	cpu.Ratio = p(1.5)
 	row := rowNamed("trojan", side(ranWell), append([]ProtocolComparison{cpu}, lines(line("throughput", "bound"))...)...)
 	_, texts := ofRows(true, Judged{}, result.Pass, row)
-	if len(texts) != 1 || !strings.Contains(texts[0], "the candidate takes 150 % of its CPU") {
+	if len(texts) != 1 || !strings.Contains(texts[0], "the candidate uses 150 % of the baseline's CPU time") {
 		t.Errorf("%q", texts)
 	}
 }
@@ -141,7 +141,7 @@ func TestABoundThroughputIsToldWithTheCPUThatACandidatePutsOff(t *testing.T) {
 	cpu.Ratio, turn.Ratio = p(1.), p(2.5)
 	row := rowNamed("trojan", side(ranWell), append(lines(line("throughput", "bound")), cpu, turn)...)
 	_, texts := ofRows(true, Judged{}, result.Pass, row)
-	if len(texts) != 1 || !strings.Contains(texts[0], "the candidate takes 250 % of its CPU") {
+	if len(texts) != 1 || !strings.Contains(texts[0], "the candidate uses 250 % of the baseline's CPU time") {
 		t.Errorf("%q", texts)
 	}
 }

@@ -13,10 +13,10 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// causes are the kinds that may have brought about all else, the likeliest first.
+// causes are the kinds of reasons that may have caused all others, the likeliest first.
 var causes = []string{"process", "system", result.Machine, meter, kindRunner, "interrupt", "probe"}
 
-// more is what one more of a kind is called, and several.
+// more has the words for one more reason of a kind, and for several.
 var more = map[string][2]string{
 	"process":        {"process", "processes"},
 	"system":         {"operation", "operations"},
@@ -40,17 +40,17 @@ var more = map[string][2]string{
 	"empty":          {"part", "parts"},
 }
 
-// reason is why a verdict is not pass; k6/schemas/result.schema.json says what each kind is. Reasons of one kind and name are
-// folded into one: the name is the kind of an error, or a target.
+// reason is why a verdict is not pass; k6/schemas/result.schema.json describes each kind. Reasons with the same kind and
+// name are combined into one. The name is the kind of an error, or a target.
 type reason struct {
 	kind, name, text string
-	failed           *failure // where it is of the kind error
-	busy             bool     // others on the CPUs can have caused it, and they were there
+	failed           *failure // for the kind error
+	busy             bool     // other programs were on the CPUs and may have caused it
 }
 
 type failure struct {
-	operation, mend string
-	count           int64
+	operation, explanation string
+	count                  int64
 }
 
 func because(kind, text string) reason { return reason{kind: kind, text: text} }
@@ -67,40 +67,40 @@ func errorReasons(rows []result.Operation, controls []result.Control) (reasons [
 			if count == 0 {
 				continue
 			}
-			mend := kinds.Explain(kind, through(kind)) + received(row.Details, kind)
+			explanation := kinds.Explain(kind, through(kind)) + received(row.Details, kind)
 			reasons = append(reasons, reason{
 				kind: "error", name: kind,
-				text:   fmt.Sprintf("%s: %d × %s in %d requests: %s", row.Name, count, kind, row.Requests, mend),
-				failed: &failure{row.Name, mend, count},
+				text:   fmt.Sprintf("%s: %d × %s in %d requests: %s", row.Name, count, kind, row.Requests, explanation),
+				failed: &failure{row.Name, explanation, count},
 			})
 		}
 	}
 	return reasons
 }
 
-// shownDetails is how many of the details of a kind a reason names.
-const shownDetails = 3
+// mostDetails is how many details of a kind a reason names.
+const mostDetails = 3
 
-// received is what came back with errors of a kind, for the end of a sentence.
+// received describes the answers with errors of a kind, for the end of a sentence.
 func received(details []result.ErrorDetail, kind string) string {
-	var shown []string
+	var named []string
 	rest := 0
 	for _, own := range details {
 		switch {
 		case own.Kind != kind:
-		case len(shown) == shownDetails:
+		case len(named) == mostDetails:
 			rest++
 		default:
-			shown = append(shown, fmt.Sprintf("%s × %s", format.Count(own.Count), own.Detail))
+			named = append(named, fmt.Sprintf("%s × %s", format.Count(own.Count), own.Detail))
 		}
 	}
-	if len(shown) == 0 {
+	if len(named) == 0 {
 		return ""
 	}
 	if rest > 0 {
-		shown = append(shown, fmt.Sprintf("%d others", rest))
+		named = append(named, fmt.Sprintf("%d others", rest))
 	}
-	return " (received: " + strings.Join(shown, "; ") + ")"
+	return " (received: " + strings.Join(named, "; ") + ")"
 }
 
 func crossedReasons(thresholds []result.Threshold) (reasons []reason) {
@@ -121,8 +121,8 @@ func invalidReasons(checks []result.Validity) (reasons []reason) {
 	return reasons
 }
 
-// integrityReasons are those of what does not hold, and those of what nobody could check. A far end that is not ours was never to be
-// checked: the environment names it.
+// integrityReasons are the reasons for broken integrity, and for integrity that could not be checked. A far end other
+// than the sidecar cannot be checked, and the environment names it: it is no reason.
 func integrityReasons(integrity []result.Integrity) (broken, unknown []reason) {
 	for _, line := range integrity {
 		r := because("integrity", line.Check+": "+line.Detail)
@@ -137,8 +137,8 @@ func integrityReasons(integrity []result.Integrity) (broken, unknown []reason) {
 	return broken, unknown
 }
 
-// fold makes one of each kind and name: one fault brings about many others, and what may have brought about the rest comes
-// first. All else is in the order in which it came.
+// fold combines the reasons of each kind and name. Probable causes come first, because one fault causes many others. The
+// other reasons keep their order.
 func fold(reasons []reason) []result.Reason {
 	var groups [][]reason
 	for _, r := range reasons {
@@ -174,7 +174,7 @@ func rank(kind string) int {
 	return len(causes)
 }
 
-// oneOf is one sentence for all of a group.
+// oneOf returns one sentence for a group.
 func oneOf(group []reason) string {
 	first, rest := group[0], len(group)-1
 	if rest == 0 {
@@ -191,5 +191,5 @@ func oneOf(group []reason) string {
 	for _, r := range group {
 		times += r.failed.count
 	}
-	return fmt.Sprintf("%s and %d more %s: %s × %s: %s", first.failed.operation, rest, words, format.Count(times), first.name, first.failed.mend)
+	return fmt.Sprintf("%s and %d more %s: %s × %s: %s", first.failed.operation, rest, words, format.Count(times), first.name, first.failed.explanation)
 }

@@ -12,7 +12,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// killed is a data plane whose proxy ended in mid-run: all that follows from it.
+// killed is a data plane whose proxy ended during the run, with all consequences.
 func killed() (Evidence, fake) {
 	e := complete()
 	e.Usage, e.Operations = usage(10, 50, 10, "signal 9"), nil

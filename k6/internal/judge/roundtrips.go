@@ -9,14 +9,14 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// roundTripsMetric has the round trips of a link until a new tunnel's first bytes are back, with fractions: the slope of that time over
-// the link's round trip, from two delays.
+// roundTripsMetric is the number of a link's round trips until a new tunnel's first bytes are back, with fractions. It
+// is the slope of that time over the link's round-trip time, from two delays.
 const roundTripsMetric = "operation_round_trips"
 
-// unclearTrips: a slope so far from a whole number has noise in it.
+// unclearTrips is the distance of a slope from the nearest whole number above which the slope is noisy.
 const unclearTrips = 0.25
 
-// tripsOf is the slope of an operation; nil where none was measured.
+// tripsOf is the slope of an operation; nil if it was not measured.
 func tripsOf(m Metrics, operation string) *float64 {
 	slope, recorded := of(m, roundTripsMetric, operation)["med"]
 	if !recorded {
@@ -25,8 +25,9 @@ func tripsOf(m Metrics, operation string) *float64 {
 	return &slope
 }
 
-// roundTripsLine judges the nearest whole number. Of a slope between two of them it takes the lower one: whether the bound holds is then
-// not known, which tripsClear says; what is beyond it by a whole round trip is.
+// roundTripsLine judges the nearest whole number. For a slope between two whole numbers it uses the lower one: whether
+// the bound holds is then unknown, which tripsClear reports. A slope that is beyond the bound by a whole round trip
+// still fails.
 func roundTripsLine(m Metrics, operation string, most float64) result.Threshold {
 	b := bounded{roundTripsMetric, "med", "<=", most, "count"}
 	line := result.Threshold{Operation: operation, Metric: b.metric, Expression: b.expression(), Unit: b.unit}
@@ -42,7 +43,7 @@ func roundTripsLine(m Metrics, operation string, most float64) result.Threshold 
 
 func isUnclear(slope float64) bool { return math.Abs(slope-math.Round(slope)) > unclearTrips }
 
-// tripsClear is about a count that a bound is judged by.
+// tripsClear checks that a count with a bound is near a whole number.
 func tripsClear(m Metrics, op Operation) *result.Validity {
 	if op.Bounds["round_trips"] == nil {
 		return nil

@@ -20,7 +20,7 @@ func TestRoundTripsAreACountThatFailsAnywhere(t *testing.T) {
 	isJudged(t, "two more, or three", judged(t, e, slope(5.4)), result.Fail, "send: 5 round trips, at most 3")
 	isJudged(t, "three or four", judged(t, e, slope(3.5)), result.Inconclusive, "")
 	isJudged(t, "none", judged(t, e, sent(1000, 0)), result.Inconclusive, "")
-	// On a machine that others use it fails all the same.
+	// The count also fails on a busy machine.
 	e.Counts.Dropped = 5
 	isJudged(t, "dropped iterations", judged(t, e, slope(3)), result.Inconclusive, "")
 	isJudged(t, "dropped iterations, and one more", judged(t, e, slope(4)), result.Fail, "send: 4 round trips, at most 3")

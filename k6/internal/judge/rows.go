@@ -12,25 +12,26 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// Metrics are what was recorded, by name and tags; *record.Record has them.
+// Metrics are the recorded metrics, by name and tags; *record.Record implements it.
 type Metrics interface {
 	Values(metric string, tags map[string]string) (record.Values, bool)
 }
 
-// cut is the kind of a request that was begun and never ended.
+// cut is the kind of a request that began and never ended.
 const cut = "cut"
 
-// rounded is for milliseconds, seconds and rates: a direct round trip takes hundredths of a millisecond.
+// rounded rounds milliseconds, seconds and rates to five decimals: a direct round trip takes hundredths of a
+// millisecond.
 func rounded(v float64) float64 { return math.Floor(v*1e5+0.5) / 1e5 }
 
-// rowOf is one row of the table. A rate is counted over the operation's own window, not over k6's whole run: from its first
-// start to its last end, and no less than the planned seconds where time bounds it, or the parts of the run that a probe
-// measured. What was begun and neither succeeded nor failed was cut, and is a failed request.
+// rowOf is one row of the table. A rate is counted over the operation's own window, not over the whole run of k6. The
+// window is from the first start to the last end, and at least the planned seconds if time bounds it; for a probe it is
+// the measured parts. A request that began and neither succeeded nor failed was cut, and counts as failed.
 func rowOf(m Metrics, op Operation, plannedS float64) result.Operation {
 	latency := of(m, "operation_ms", op.Name)
-	// An interrupt may fall between two samples of one request: each success is counted by its latency alone.
+	// An interrupt may fall between two samples of one request, so a success is counted by its latency alone.
 	success := int64(latency["count"])
-	// For k6 a sample of true is a pass: here it means a failed request.
+	// k6 counts a sample of true as a pass; here true means a failed request.
 	ended := success + int64(of(m, "operation_failed", op.Name)["passes"])
 	requests := max(ended, int64(of(m, "operation_begun", op.Name)["count"]))
 	row := result.Operation{
@@ -51,7 +52,7 @@ func rowOf(m Metrics, op Operation, plannedS float64) result.Operation {
 	}
 	var lateness record.Values
 	if op.Loop == "open" {
-		// Only an open loop's is in its latency.
+		// Only an open loop's latency includes the lateness.
 		lateness = of(m, "operation_lateness_ms", op.Name)
 	}
 	row.LatencyMS = latencyOf(latency, lateness)
@@ -74,7 +75,7 @@ func latencyOf(values, lateness record.Values) *result.Latency {
 	}
 	latency := &result.Latency{Count: count, Avg: rounded(values["avg"]), Min: rounded(values["min"]), Max: rounded(values["max"])}
 	for _, p := range percentiles {
-		if Carries(p.share, count) && toldApart(values[p.key], lateness[p.key]) {
+		if Carries(p.share, count) && isDistinguishable(values[p.key], lateness[p.key]) {
 			value := rounded(values[p.key])
 			*p.in(latency) = &value
 		}
@@ -93,12 +94,12 @@ func errorsOf(m Metrics, operation string) map[string]int64 {
 	return errors
 }
 
-// tagged are metrics that know which values a tag has.
+// tagged are metrics that list the values of a tag.
 type tagged interface {
 	TagValues(metric string, tags map[string]string, tag string) []string
 }
 
-// detailsOf are what came back with an operation's errors, the most frequent of each kind first.
+// detailsOf are the answers with an operation's errors, the most frequent of each kind first.
 func detailsOf(m Metrics, operation string, errors map[string]int64) (details []result.ErrorDetail) {
 	known, ok := m.(tagged)
 	if !ok {
@@ -121,7 +122,7 @@ func detailsOf(m Metrics, operation string, errors map[string]int64) (details []
 	return details
 }
 
-// windowOf are the seconds that a row's rate is counted over.
+// windowOf is the length of a row's rate window, in seconds.
 func windowOf(m Metrics, operation string, plannedS float64) float64 {
 	if probed := of(m, "operation_active_s", operation)["count"]; probed > 0 {
 		return probed
@@ -130,13 +131,13 @@ func windowOf(m Metrics, operation string, plannedS float64) float64 {
 	return math.Max(plannedS, rounded((clock["max"]-clock["min"])/1000))
 }
 
-// addProbed adds what only a probe tells: bytes moved, and CPU time for each operation.
+// addProbed adds the figures that only a probe has: bytes moved, and CPU time for each operation.
 func addProbed(m Metrics, row *result.Operation) {
 	sum := func(name string) float64 { return of(m, "operation_"+name, row.Name)["count"] }
 	if sum("active_s") == 0 {
 		return
 	}
-	// A handshake carries nothing.
+	// A handshake carries no payload.
 	if bytes := sum("bytes"); bytes > 0 {
 		row.Transfer = &result.Transfer{Bytes: int64(bytes)}
 		if row.WindowS > 0 {
@@ -159,7 +160,7 @@ func addProbed(m Metrics, row *result.Operation) {
 	}
 }
 
-// controlsOf is what the system adds to its control, where an operation has one.
+// controlsOf returns, for each operation with a control, the cost that the system adds.
 func controlsOf(d Declared, rows []result.Operation) (controls []result.Control) {
 	for _, own := range rows {
 		direct, ok := find(rows, d.find(own.Name).Control)

@@ -46,7 +46,7 @@ func TestTheWindowIsThePlannedTimeWhereTimeBoundsTheRun(t *testing.T) {
 	}
 }
 
-// probed is what a probe of 100 operations left.
+// probed has the metrics of a probe of 100 operations.
 func probed(name string, ms, seconds float64) fake {
 	of := func(metric string) string { return metric + "{operation:" + name + "}" }
 	return fake{

@@ -11,8 +11,8 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// Ended is the outcome of a k6 process that wrote a result, by its exit code and the result, and why where the result does not
-// say it. How says how k6 ended, message is what it said last. A k6 that failed has never passed.
+// Ended is the outcome of a k6 process that wrote a result, from its exit code and the result. why is the reason if the
+// result has none. how describes how k6 ended, message is its last message. A k6 that failed never passes.
 func Ended(code int, how, message string, measured result.Result) (outcome, why string) {
 	switch {
 	case measured.Verdict != result.Pass:
@@ -25,8 +25,8 @@ func Ended(code int, how, message string, measured result.Result) (outcome, why 
 	return run.Pass, ""
 }
 
-// Outcome is that of a scenario, by what the record of the run says of it and by the verdict of its result: the record knows
-// of interrupts and of k6's exit code.
+// Outcome is the outcome of a scenario, from the run's record and the verdict of its result: the record knows of
+// interrupts and of k6's exit code.
 func Outcome(recorded, verdict string) string {
 	switch recorded {
 	case run.Interrupted, run.SetupFailed, run.Skipped, run.LeftOut, run.Fail:
@@ -37,17 +37,17 @@ func Outcome(recorded, verdict string) string {
 		}
 		return recorded
 	}
-	return verdict // planned or running: the bench was killed before it took note
+	return verdict // planned or running: the bench was killed before it updated the record
 }
 
-// AllLeftOut reports whether nothing was measured, as nothing here can run what was planned.
+// AllLeftOut reports whether nothing was measured, because this machine can run none of the planned scenarios.
 func AllLeftOut(outcomes []string) bool {
 	return len(outcomes) > 0 && !slices.ContainsFunc(outcomes, func(outcome string) bool { return outcome != run.LeftOut })
 }
 
-// ExitCode is that of a whole run: of the outcomes of its scenarios, and of what its record tells beyond them, such as a full
-// disk; nil where it has none. What was left out counts where nothing else was planned and the record does not say what that
-// comes to.
+// ExitCode is the exit code of a whole run, from the outcomes of its scenarios and from the code that its record adds,
+// for example for a full disk; nil without such a code. Left-out scenarios count only if nothing else was planned and
+// the record has no code.
 func ExitCode(outcomes []string, recorded *int) int {
 	if len(outcomes) == 0 {
 		return exitcode.Inconclusive
@@ -64,9 +64,9 @@ func ExitCode(outcomes []string, recorded *int) int {
 	return exitcode.Worst(codes...)
 }
 
-// Spoilt says why nothing but the machine and the generator made a result inconclusive, so that it may pass when it is measured
-// again; "" of any other: an error of the system, or too few samples, would come again. Errors that others on the CPUs can have
-// caused are the machine's.
+// Spoilt says why only the machine and the generator made a result inconclusive, so that it may pass if it is measured
+// again. It is "" for any other result: an error of the system, or too few samples, would come again. Errors that other
+// programs on the CPUs may have caused count as the machine's.
 func Spoilt(measured result.Result) string {
 	if measured.Verdict != result.Inconclusive || len(measured.Reasons) == 0 {
 		return ""
@@ -76,5 +76,5 @@ func Spoilt(measured result.Result) string {
 			return ""
 		}
 	}
-	return measured.Reasons[0].Text // causes come first, and the machine is one
+	return measured.Reasons[0].Text // causes come first, and the machine is a cause
 }

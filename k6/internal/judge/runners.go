@@ -13,56 +13,58 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// Runner is one k6 process of a run of several, as it says of itself in its evidence. Units are in the JSON names.
+// Runner is one of several k6 processes of a run, as its evidence describes it. Units are in the JSON names.
 type Runner struct {
 	// Number is from 1 to Of.
 	Number int `json:"number"`
 	Of     int `json:"of"`
-	// Together is the same text in all records of one run, and of no other: a run's id may be used again.
+	// Together is unique to the run and the same in all its records: a run's id may be used again.
 	Together string `json:"together,omitempty"`
-	// Segment is its part of the load, as k6 writes it: 0:1/2.
+	// Segment is its part of the load, in k6's notation: 0:1/2.
 	Segment string `json:"segment"`
-	// StartOffsetMS is how long after the common start its load began; below 0 it was early.
+	// StartOffsetMS is the start of its load minus the common start, in ms; it is negative for an early start.
 	StartOffsetMS float64 `json:"start_offset_ms"`
-	// ClockOffsetMS is what its own clock must be set forward by, to be the coordinator's.
+	// ClockOffsetMS is the coordinator's clock minus the runner's clock, in ms.
 	ClockOffsetMS float64 `json:"clock_offset_ms"`
-	// ZeroUnixMS is when, by its own clock, the clock of its operations was 0: lib/clock.js, measureOffset().
+	// ZeroUnixMS is the zero of its operations' clock, by its own wall clock: lib/clock.js, measureOffset().
 	ZeroUnixMS float64 `json:"zero_unix_ms"`
-	// Machine is the same for runners that share a kernel (its boot id), and "" where nobody can tell.
+	// Machine is the kernel's boot id, which runners on one kernel share; "" if unknown.
 	Machine string `json:"machine"`
-	// CPUS is the CPU time of its process while the load ran, and CPUs how many it may use: for where no sidecar is beside it.
+	// CPUS is the CPU time of its process during the load, in seconds, and CPUs how many CPUs it may use. They replace
+	// the sidecar's figures if there is no sidecar.
 	CPUS *float64 `json:"cpu_s"`
 	CPUs *float64 `json:"cpus"`
-	// MachineCPUs is how many CPUs its machine has, 0 where that cannot be told, and MachineBusyPercent how busy they were while
-	// the load ran: several runners may share them.
+	// MachineCPUs is the number of CPUs of its machine, 0 if unknown. MachineBusyPercent is the load of those CPUs
+	// during the load: several runners may share them.
 	MachineCPUs        int      `json:"machine_cpus,omitempty"`
 	MachineBusyPercent *float64 `json:"machine_busy_percent,omitempty"`
-	// Teardown: it ran the run's teardown, and has what was seen before and after the load.
+	// Teardown says that this runner ran the run's teardown. Its evidence has the observations before and after the
+	// load.
 	Teardown bool `json:"teardown"`
 }
 
-// Recorded is what came of one runner.
+// Recorded is the data of one runner.
 type Recorded struct {
-	// Number is the runner's; 0 where neither its evidence nor anybody else says it.
+	// Number is the runner's number; 0 if unknown.
 	Number int
-	// File is the record's name, "" where none came, with its size and its SHA-256 in hexadecimal.
+	// File is the record's name, "" without a record, with its size and its SHA-256 in hexadecimal.
 	File   string
 	Bytes  int64
 	SHA256 string
-	// Evidence and Record are what it left.
+	// Evidence and Record are the runner's measurements.
 	Evidence Evidence
 	Record   *record.Record
-	// Lost is why there is no record that counts; "" where there is one.
+	// Lost says why no record counts; "" if one does.
 	Lost string
 
 	set   *record.Set
 	close func() error
 }
 
-// Lost is a runner without a record: it was killed, say, or never came.
+// Lost returns a runner without a record, which for example was killed or never started.
 func Lost(number int, why string) Recorded { return Recorded{Number: number, Lost: why} }
 
-// name is what messages call its runner.
+// name is the runner's name in messages.
 func (r Recorded) name() string {
 	if r.Number > 0 {
 		return fmt.Sprintf("runner %d", r.Number)
@@ -78,9 +80,10 @@ func (r Recorded) why() string {
 	return r.File + ": " + r.Lost
 }
 
-// Runners judges a run by the records of all its runners; one record of a run of one is judged as Judge does. A runner whose
-// record is missing, cut short, of another run or there already is named, and the run does not pass. It sets the records' clocks,
-// so that what was opened is judged once. The error is that no record can be judged at all, or no longer be read.
+// Runners judges a run by the records of all its runners; a single record is judged like Judge does. It names each
+// runner whose record is missing, truncated, of another run or a duplicate, and the run does not pass. It sets the
+// records' clocks, so opened records can be judged only once. It returns an error if no record can be judged, or a file
+// can no longer be read.
 func Runners(all []Recorded) (Judged, error) {
 	all = slices.Clone(all)
 	leaveOutForeign(all)
@@ -116,7 +119,7 @@ func Runners(all []Recorded) (Judged, error) {
 	return found, errors.Join(failed...)
 }
 
-// counting are those with a record that counts.
+// counting are the runners with a record that counts.
 func counting(all []Recorded) []Recorded {
 	return slices.DeleteFunc(slices.Clone(all), func(r Recorded) bool { return r.Lost != "" })
 }
@@ -132,7 +135,8 @@ func noneOf(all []Recorded) error {
 	return errors.New(strings.Join(why, "; "))
 }
 
-// leaveOutDoubled: of two records of one runner nobody can tell which is meant; the first counts, and the run does not pass.
+// leaveOutDoubled handles two records of one runner: the first counts, and the run does not pass, because either may be
+// the right one.
 func leaveOutDoubled(all []Recorded) {
 	first := map[int]string{}
 	for i, one := range all {
@@ -147,7 +151,7 @@ func leaveOutDoubled(all []Recorded) {
 	}
 }
 
-// missing are the runners of whom nothing is known at all.
+// missing are the runners without any data.
 func missing(all []Recorded) (none []Recorded) {
 	of := 0
 	known := map[int]bool{}
@@ -165,7 +169,7 @@ func missing(all []Recorded) (none []Recorded) {
 	return none
 }
 
-// rowOfRunner is what the result has of a runner, before anything is judged.
+// rowOfRunner is the result's row of a runner, before anything is judged.
 func rowOfRunner(one Recorded) result.Runner {
 	row := result.Runner{Number: one.Number}
 	if one.Lost != "" {

@@ -8,17 +8,17 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// A runner that is worse off than all others says something of itself, of its way to the system, or of what the system allows one
-// client. In the figures of a hundred it is one per cent, which bounds may allow.
+// If one runner has worse figures than all others, the cause may be the runner, its network path to the system, or the
+// system's limit for one client. In the figures of a hundred runners, one is only 1 %, which bounds may allow.
 
 const (
-	// aloneLeast is how many requests of an operation a runner must have made before its part says anything by itself.
+	// aloneLeast is the smallest number of requests of an operation for which a runner is judged alone.
 	aloneLeast = 10
-	// aloneFailedMost is the share of its own requests that may fail in one runner where fewer fail in the whole run.
+	// aloneFailedMost is the largest share of failed requests in one runner, if a smaller share failed in the whole run.
 	aloneFailedMost = 0.5
 )
 
-// nothingSent: a runner that has no part of the load does not do what it is there for.
+// nothingSent reports a runner without a part of the load: it does not do its work.
 func nothingSent(own, all float64) []string {
 	if own > 0 || all == 0 {
 		return nil
@@ -26,8 +26,8 @@ func nothingSent(own, all float64) []string {
 	return []string{"it sent nothing"}
 }
 
-// refusedFaults: most of this runner's requests failed, and of the whole run's most did not. A run that looks for the limit is
-// judged by its steps.
+// refusedFaults reports a runner with mostly failed requests, if most requests of the whole run succeeded. A run that
+// looks for the limit is judged by its steps instead.
 func (e Evidence) refusedFaults(one Recorded, rows []result.Operation) (faults []string) {
 	if e.Steps != nil || len(e.runners) < 2 {
 		return nil
@@ -40,15 +40,15 @@ func (e Evidence) refusedFaults(one Recorded, rows []result.Operation) (faults [
 			continue
 		}
 		if bound := e.find(row.Name).Bounds["failed"]; bound != nil && *bound > aloneFailedMost {
-			continue // they may
+			continue // this operation's requests may fail
 		}
 		faults = append(faults, fmt.Sprintf("%s: %.0f of its %.0f requests failed, of all runners %.0f of %d", row.Name, failed, all, whole, row.Requests))
 	}
 	return faults
 }
 
-// limitFaults, of a run that looks for the limit, are of each runner for which alone the step that broke is beyond doubt too much,
-// while another one's part of it held: the system's limit would be that of all.
+// limitFaults is for a run that looks for the limit. It reports each runner for which alone the failed step is beyond
+// the limit without doubt, while another runner's part of the step held: a limit of the system would affect all.
 func (e Evidence) limitFaults(all []Recorded) map[int][]string {
 	if e.Steps == nil {
 		return nil
@@ -61,7 +61,7 @@ func (e Evidence) limitFaults(all []Recorded) map[int][]string {
 	faults := map[int][]string{}
 	for number := range e.Steps.Loads {
 		if len(faults) > 0 {
-			break // the run ends by it
+			break // the run ends with this step
 		}
 		for _, op := range e.Operations {
 			var broke []Recorded
@@ -78,7 +78,7 @@ func (e Evidence) limitFaults(all []Recorded) map[int][]string {
 			}
 			for _, one := range broke {
 				if held {
-					faults[one.Number] = append(faults[one.Number], fmt.Sprintf("%s: step %d was too much for this runner, and for another one it was not", op.Name, number+1))
+					faults[one.Number] = append(faults[one.Number], fmt.Sprintf("%s: step %d was beyond the limit for this runner, but not for another one", op.Name, number+1))
 				}
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// Of a hundred runners one is one per cent, which a bound may allow.
+// One of a hundred runners is 1 %, which a bound may allow.
 func TestARunnerThatAloneIsRefusedIsNamed(t *testing.T) {
 	refused := func(runners int, by func(n int) bool, bound float64) Judged {
 		all := sentBy(runners, spread, by)
@@ -42,8 +42,8 @@ func TestARunnerThatSentNothingIsNamed(t *testing.T) {
 	isJudged(t, "idle", j, result.Inconclusive, "runner 3: it sent nothing")
 }
 
-// climbing are two runners that look for the limit, of which each sent so many requests in each of three steps of 2 s. Latency and
-// failure are by runner, step and request.
+// climbing are two runners that look for the limit, and send the given number of requests in each of three steps of 2 s.
+// Latency and failure depend on runner, step and request.
 func climbing(each int, ms func(runner, step, n int) float64, failed func(runner, step int) bool) []part {
 	all := parts(2)
 	for runner := range all {
@@ -83,7 +83,7 @@ func TestTheLimitOfSeveralRunnersIsOfTheWhole(t *testing.T) {
 	isJudgedLimit("both meet it", climbing(50, both, healthy), result.Pass, "the limit: 20 requests a second held, 30 requests a second did not")
 	isJudgedLimit("neither does", climbing(50, fast, healthy), result.Inconclusive, noneBroke)
 
-	// One in ten is slow, and all of those are one runner's: a fifth of its part.
+	// One in ten requests is slow, and all of those are of one runner: a fifth of its part.
 	tenth := func(runner, step, n int) float64 {
 		if step == 2 && runner == 1 && n%5 == 0 {
 			return 500
@@ -91,7 +91,7 @@ func TestTheLimitOfSeveralRunnersIsOfTheWhole(t *testing.T) {
 		return 5
 	}
 	isJudgedLimit("true of the whole", climbing(50, tenth, healthy), result.Pass, "30 requests a second did not")
-	// One in forty is: it breaks the part of one runner, and not the whole.
+	// One in forty requests is slow: this breaks the part of one runner, but not the whole.
 	few := func(runner, step, n int) float64 {
 		if step == 2 && runner == 1 && n%20 < 2 {
 			return 500
@@ -104,7 +104,7 @@ func TestTheLimitOfSeveralRunnersIsOfTheWhole(t *testing.T) {
 	isJudgedLimit("and of neither", whole, result.Inconclusive, noneBroke)
 }
 
-// It may be its own way to the system that broke, or what the system allows one client.
+// The cause may be the runner's network path to the system, or the system's limit for one client.
 func TestALimitOfOneRunnerAloneIsNone(t *testing.T) {
 	fast := func(_, _, _ int) float64 { return 5 }
 	for about, all := range map[string][]part{
@@ -117,7 +117,7 @@ func TestALimitOfOneRunnerAloneIsNone(t *testing.T) {
 		}, healthy),
 	} {
 		j := judgedFiles(t, files(t, all))
-		isJudged(t, about, j, result.Inconclusive, "runner 2: send: step 3 was too much for this runner, and for another one it was not")
+		isJudged(t, about, j, result.Inconclusive, "runner 2: send: step 3 was beyond the limit for this runner, but not for another one")
 		if j.Runners[1].OK || !j.Runners[0].OK {
 			t.Errorf("%s: %+v", about, j.Runners)
 		}
@@ -125,7 +125,7 @@ func TestALimitOfOneRunnerAloneIsNone(t *testing.T) {
 	isJudged(t, "a step of which one did little", judgedFiles(t, files(t, climbing(5, fast, func(runner, step int) bool { return runner == 1 && step == 2 }))), result.Pass, "")
 }
 
-// The first runner whose own part is beyond doubt ends the run for all, after two requests, say.
+// The first runner whose own part is beyond doubt ends the run for all, for example after two requests.
 func TestAStepThatWasCutShortIsTheLimitOnlyBeyondDoubt(t *testing.T) {
 	cut := func(ms func(runner, step, n int) float64) []part {
 		all := climbing(50, ms, healthy)
@@ -139,7 +139,7 @@ func TestAStepThatWasCutShortIsTheLimitOnlyBeyondDoubt(t *testing.T) {
 			return 500
 		}
 		return 5
-	}))), result.Inconclusive, "the load ended within that step, after 4.5 s, and it was not beyond doubt too much")
+	}))), result.Inconclusive, "the load ended within that step, after 4.5 s, and the step was not clearly beyond the limit")
 	isJudged(t, "beyond doubt", judgedFiles(t, files(t, cut(func(_, step, _ int) float64 { return []float64{5, 5, 500}[step] }))), result.Pass, "")
 	first := cut(func(_, _, n int) float64 { return []float64{5, 500}[map[bool]int{true: 1}[n%10 == 0]] })
 	for i := range first {
@@ -153,7 +153,7 @@ func TestALimitWithoutARunnerIsNone(t *testing.T) {
 	isJudged(t, "lost", judgedFiles(t, files(t, all)[:1]), result.Inconclusive, "runner 2: no record came")
 }
 
-// Four processes with half a core each leave two cores nothing, though none of them is short of what it may use.
+// Four processes with half a core each use up two cores, though each uses less than it may.
 func TestRunnersThatTookTheirMachineAreTheBottleneckWithoutASidecarToo(t *testing.T) {
 	told := func(used, busy float64, cpus int, machine func(n int) string) Judged {
 		all := sentBy(4, spread, never)

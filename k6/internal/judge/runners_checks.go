@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// startMostMS is by how much a runner's load may begin before or after the common start.
+	// startMostMS is how far a runner's start may differ from the common start.
 	startMostMS = 100
-	// kindRunner is of a runner without a record that counts: what it measured is not in the figures.
+	// kindRunner is the kind of reason for a runner without a record that counts: the figures lack its measurements.
 	kindRunner = "runner"
 )
 
-// judgeRunners adds what the result has of each runner. Validity is every runner's: one that is lost, late or short of CPU is
-// named, and the run does not pass.
+// judgeRunners adds the runners to the result. Each runner must be valid: a lost, late or CPU-starved runner is named,
+// and the run does not pass.
 func (j *Judged) judgeRunners(e Evidence) {
 	if e.runners == nil {
 		return
@@ -85,7 +85,7 @@ func startFaults(one Recorded) []string {
 	return nil
 }
 
-// cutFaults: time bounds the run, and this runner had less of it.
+// cutFaults reports a runner whose load was shorter than planned, if time bounds the run.
 func (e Evidence) cutFaults(one Recorded) []string {
 	if own := one.Evidence.LoadS; e.Steps == nil && !lastedAsPlanned(e.Plan.Seconds, own) {
 		return []string{fmt.Sprintf("%.1f s of %.1f s: ended early", own, e.Plan.Seconds)}

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// clocks are the gauges of moments on a test's own clock.
+// clocks are the gauges with times of a test's own clock.
 var clocks = []string{"operation_clock_ms", "target_silent_since_ms"}
 
-// combined is the evidence of a run by that of its runners, in the order of their numbers. What was planned is the same in
-// all. What was counted is added up, and what was seen once is taken of the one who ran the teardown. The records' clocks are
-// set to the first one's zero.
+// combined merges the evidence of runners, in the order of their numbers. The plan is the same in all. Counts are added
+// up. Observations that only one runner makes come from the runner of the teardown. The records' clocks are set to the
+// zero of the first runner's clock.
 func combined(all []Recorded) (Evidence, error) {
 	e := all[0].Evidence
 	if len(all) == 1 {
@@ -31,7 +31,7 @@ func combined(all []Recorded) (Evidence, error) {
 	e.Facts, e.Sections, e.Leftovers = closing.Facts, closing.Sections, closing.Leftovers
 	e.Protocols, e.Interop = closing.Protocols, closing.Interop
 	e.RestBefore, e.RestAfter = nil, closing.RestAfter
-	// Each one's samples take the others for neighbours.
+	// The samples of each runner count the other runners as neighbours.
 	e.CPUs = nil
 	e.Counts.Iterations, e.Counts.Dropped = 0, 0
 	zero := zeroOf(e.Runner)
@@ -39,7 +39,7 @@ func combined(all []Recorded) (Evidence, error) {
 		own := one.Evidence
 		e.Counts.Iterations += own.Counts.Iterations
 		e.Counts.Dropped += own.Counts.Dropped
-		// What one of them cut short was cut short.
+		// If one runner's load was cut short, the whole load was.
 		e.LoadS = min(e.LoadS, own.LoadS)
 		if e.RestBefore == nil {
 			e.RestBefore = own.RestBefore
@@ -51,7 +51,7 @@ func combined(all []Recorded) (Evidence, error) {
 	e.Notes = notesOf(all)
 	e.Usage = usageOf(all)
 	if e.Usage != nil {
-		// The one who cleaned up waited before that, once the load of all had ended.
+		// The runner of the teardown waited for the quiet period after the load of all had ended.
 		e.Usage.Whole = windowCPU(closing.Usage)
 	}
 	var err error
@@ -59,10 +59,10 @@ func combined(all []Recorded) (Evidence, error) {
 	return e, err
 }
 
-// zeroOf is the zero of a runner's clock, on the coordinator's.
+// zeroOf is the zero of a runner's clock, by the coordinator's clock.
 func zeroOf(r *Runner) float64 { return r.ZeroUnixMS + r.ClockOffsetMS }
 
-// notesOf has a note once; one that not all have says whose it is.
+// notesOf lists each note once; a note that not all runners have names its runner.
 func notesOf(all []Recorded) (notes []string) {
 	for _, one := range all {
 		for _, note := range one.Evidence.Notes {
@@ -78,8 +78,8 @@ func notesOf(all []Recorded) (notes []string) {
 	return notes
 }
 
-// runOf is the first one's, from the first start to the last end by the coordinator's clock; the number of runners is one more of its
-// parameters.
+// runOf is the run of the first runner, with the first start and the last end by the coordinator's clock. The number of
+// runners becomes a parameter.
 func runOf(all []Recorded) (json.RawMessage, error) {
 	var run map[string]json.RawMessage
 	var start, end time.Time
@@ -120,8 +120,8 @@ func runOf(all []Recorded) (json.RawMessage, error) {
 	return json.Marshal(run)
 }
 
-// withRunners are the parameters of a run with one more: of one system so many generators may make other figures, so that runs of
-// other numbers are not to be compared.
+// withRunners adds the number of runners to the parameters of a run: several generators on one system may produce other
+// figures, so runs with different numbers are not compared.
 func withRunners(text json.RawMessage, runners int) (parameters map[string]any, err error) {
 	if text != nil {
 		err = json.Unmarshal(text, &parameters)
@@ -136,10 +136,10 @@ func withRunners(text json.RawMessage, runners int) (parameters map[string]any, 
 	return parameters, nil
 }
 
-// moment is as JavaScript's toISOString() writes it.
+// moment formats a time like JavaScript's toISOString().
 func moment(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// usageOf are the windows of all as one: the system's processes once, whoever saw them, and each runner's own.
+// usageOf merges the windows of all runners: each process of the system once, and each runner's own process.
 func usageOf(all []Recorded) *Usage {
 	var whole *Usage
 	for _, one := range all {
@@ -167,7 +167,8 @@ func usageOf(all []Recorded) *Usage {
 
 func isSystem(p ProcessUsage) bool { return p.Role == "system" }
 
-// take adds a process that a runner saw. All runners see the same system; who saw a process of it end knows best.
+// take adds a process from a runner's window. All runners see the same system; the entry that has the process's end is
+// the best.
 func (u *Usage) take(p ProcessUsage, runner string) {
 	if p.Role == "generator" {
 		p.Name = fmt.Sprintf("%s (%s)", p.Name, runner)

@@ -10,15 +10,16 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// ownCPUMostPercent of the CPUs that a runner may use, where nobody but it looked: with more it is the bottleneck.
+// ownCPUMostPercent is in percent of the CPUs that a runner may use, by its own figures. Above it the runner is the
+// bottleneck.
 const ownCPUMostPercent = 90
 
 const checkGeneratorCPU = "generator CPU"
 
-// machine is where runners share the CPUs.
+// machine is a group of runners that share CPUs.
 type machine []Recorded
 
-// machinesOf groups those that run on one machine; one that cannot tell is on its own.
+// machinesOf groups the runners by machine; a runner with an unknown machine is a separate group.
 func machinesOf(all []Recorded) (machines []machine) {
 	for _, one := range counting(all) {
 		own := one.Evidence.Runner.Machine
@@ -31,7 +32,7 @@ func machinesOf(all []Recorded) (machines []machine) {
 	return machines
 }
 
-// check is what to call that of a machine's generators.
+// check is the name of the check of a machine's generators.
 func (m machine) check(machines int) string {
 	if machines == 1 {
 		return checkGeneratorCPU
@@ -43,7 +44,7 @@ func (m machine) check(machines int) string {
 	return checkGeneratorCPU + ": " + strings.Join(names, ", ")
 }
 
-// generatorCPUs has a check for each machine: on one, all its runners together may be the bottleneck.
+// generatorCPUs returns a check for each machine, because all its runners together may be the bottleneck.
 func (e Evidence) generatorCPUs(controlled bool, unseen float64, placed bool) (checks []*result.Validity) {
 	if e.runners == nil {
 		return []*result.Validity{generatorCPU(e.Usage, controlled, unseen, placed)}
@@ -60,10 +61,10 @@ func (e Evidence) generatorCPUs(controlled bool, unseen float64, placed bool) (c
 	return checks
 }
 
-// ownCPU goes by what the runners say of themselves: each may be short of what it may use, and all together of their machine.
+// ownCPU uses the runners' own figures: a runner may use up its CPUs, or all runners together may use up their machine.
 func (m machine) ownCPU() *result.Validity {
 	ok, all := true, 0.0
-	var told []string
+	var details []string
 	for _, one := range m {
 		own := one.Evidence.Runner
 		used := *cpuPercentOf(one.Evidence)
@@ -73,16 +74,17 @@ func (m machine) ownCPU() *result.Validity {
 			text += fmt.Sprintf(", of the %g %% that it may", 100**own.CPUs)
 			ok = ok && used <= ownCPUMostPercent**own.CPUs
 		}
-		told = append(told, text)
+		details = append(details, text)
 	}
 	if cpus, busy, seen := m.busiest(); seen {
-		told = append(told, fmt.Sprintf("the %d cores of the machine were %.1f %% busy", cpus, busy))
+		details = append(details, fmt.Sprintf("the %d cores of the machine were %.1f %% busy", cpus, busy))
 		ok = ok && !tookTheMachine(all, busy, float64(cpus))
 	}
-	return check(checkGeneratorCPU, result.Generator, ok, strings.Join(told, "; "))
+	return check(checkGeneratorCPU, result.Generator, ok, strings.Join(details, "; "))
 }
 
-// busiest is how many CPUs a machine has, and how busy they were by the runner that saw them busiest; false where none looked.
+// busiest is the number of CPUs of a machine, and their load by the runner that saw the highest load; false if no runner
+// measured it.
 func (m machine) busiest() (cpus int, percent float64, seen bool) {
 	for _, one := range m {
 		own := one.Evidence.Runner
@@ -94,7 +96,8 @@ func (m machine) busiest() (cpus int, percent float64, seen bool) {
 	return cpus, percent, seen
 }
 
-// crowdedRunners are those, by their numbers, on whose machine the generators were the bottleneck, with the check's detail.
+// crowdedRunners are the numbers of the runners on machines where the generators were the bottleneck, with the check's
+// detail.
 func crowdedRunners(all []Recorded, checks []result.Validity) map[int]string {
 	crowded := map[int]string{}
 	machines := machinesOf(all)
@@ -110,7 +113,8 @@ func crowdedRunners(all []Recorded, checks []result.Validity) map[int]string {
 	return crowded
 }
 
-// cpuPercentOf is what a runner's process used of one core, by the sidecar or by its own account; nil where nobody looked.
+// cpuPercentOf is the CPU share of a runner's process in percent of one core, from the sidecar or its own figures; nil
+// if unknown.
 func cpuPercentOf(e Evidence) *float64 {
 	used, seen := 0.0, false
 	if e.Usage != nil {

@@ -11,15 +11,16 @@ import (
 )
 
 const (
-	// lateShare of a runner's own requests may be later than the bound of its operation, as of the whole run's at P99.
+	// lateShare is the share of a runner's requests that may be later than the bound of its operation. The
+	// whole run allows the same share, because its bound is for P99.
 	lateShare = 0.01
-	// wronglyLateMost is how often at most a run has a runner that is called late, and has no more late requests than that
-	// but by chance: a hundred runners have a hundred chances.
+	// wronglyLateMost is the probability that a run wrongly calls any of its runners late, by chance. It is corrected
+	// for the number of runners.
 	wronglyLateMost = 0.01
 )
 
-// latenessOf is how late a runner was at P99, of the operation in which it was latest, and what is too much of it. Each runner
-// goes by its own: in the P99 of a hundred, one late generator cannot be seen.
+// latenessOf is the P99 lateness of a runner in its latest operation, and the reasons why it is too late. Each runner is
+// judged alone: one late generator is invisible in the P99 of a hundred.
 func latenessOf(one Recorded, rows []result.Operation, runners int) (worst *float64, faults []string) {
 	for _, row := range rows {
 		own := of(one.set, "operation_lateness_ms", row.Name)
@@ -38,12 +39,13 @@ func latenessOf(one Recorded, rows []result.Operation, runners int) (worst *floa
 	return worst, faults
 }
 
-// isLate: so many late ones of all are more than chance makes of lateShare, in any runner of so many.
+// isLate reports whether more requests are late than chance explains with lateShare, in any of this many runners.
 func isLate(late, all int64, runners int) bool {
 	if late == 0 {
 		return false
 	}
-	// The chance of as many or more: https://en.wikipedia.org/wiki/Binomial_distribution#Cumulative_distribution_function
+	// The probability of this many or more:
+	// https://en.wikipedia.org/wiki/Binomial_distribution#Cumulative_distribution_function
 	chance := mathx.BetaInc(lateShare, float64(late), float64(all-late)+1)
 	return chance < wronglyLateMost/float64(runners)
 }

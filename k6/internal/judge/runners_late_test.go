@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestARunnerIsWronglyCalledLateInAtMostOneOfAHundredRuns simulates runs each of whose requests is late with the share that is
-// allowed, and such in which one generator is late with more of them.
+// TestARunnerIsWronglyCalledLateInAtMostOneOfAHundredRuns simulates runs whose requests are late with the allowed share,
+// and runs with one generator that is late more often.
 func TestARunnerIsWronglyCalledLateInAtMostOneOfAHundredRuns(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	late := func(requests int, share float64) (count int64) {
@@ -21,8 +21,8 @@ func TestARunnerIsWronglyCalledLateInAtMostOneOfAHundredRuns(t *testing.T) {
 	}
 	for _, c := range []struct {
 		runners, requests int
-		share             float64 // of the one that is late
-		found             float64 // of the runs, at least
+		share             float64 // late share of the late runner
+		found             float64 // smallest share of runs in which it is found
 	}{{2, 50, 0.2, 0.9}, {2, 1000, 0.03, 0.9}, {10, 200, 0.1, 0.95}, {100, 100, 0.2, 0.95}, {100, 1000, 0.05, 0.95}} {
 		const runs = 400
 		wrong, found := 0, 0
@@ -38,7 +38,7 @@ func TestARunnerIsWronglyCalledLateInAtMostOneOfAHundredRuns(t *testing.T) {
 				found++
 			}
 		}
-		// Four standard deviations of what chance makes of 1 % of 400 runs are 8.
+		// 1 % of 400 runs is 4; four standard deviations are 8.
 		if wrong > 4+8 {
 			t.Errorf("%+v: %d of %d runs have a runner that is called late, and none is", c, wrong, runs)
 		}
@@ -57,7 +57,7 @@ func TestNoneLateIsNeverLateAndAllLateAlwaysIs(t *testing.T) {
 			t.Errorf("all of %d", requests)
 		}
 	}
-	// In a run of many, one late request of few is chance.
+	// In a run of many runners, one late request of few is chance.
 	if isLate(1, 10, 100) {
 		t.Error("one of ten")
 	}

@@ -20,8 +20,8 @@ import (
 	"windtunnel/k6/internal/record"
 )
 
-// Open reads the record of each file, and keeps the files open until Close. Of one that is missing, cut short, damaged or of
-// another form there is why.
+// Open reads the record of each file, and keeps the files open until Close. For a file that is missing, truncated,
+// damaged or of another format, the entry has the reason.
 func Open(paths ...string) []Recorded {
 	all := make([]Recorded, len(paths))
 	places := make(chan int, len(paths))
@@ -41,7 +41,7 @@ func Open(paths ...string) []Recorded {
 	return all
 }
 
-// Close closes the files of all.
+// Close closes all files.
 func Close(all []Recorded) error {
 	var failed []error
 	for _, one := range all {
@@ -52,7 +52,7 @@ func Close(all []Recorded) error {
 	return errors.Join(failed...)
 }
 
-// FileOf is the name of a runner's record, by that of the run's, such as pulsar-ingest.
+// FileOf is the file name of a runner's record, from the name of the run's record, such as pulsar-ingest.
 func FileOf(name string, number int) string {
 	return fmt.Sprintf("%s.runner-%d%s", name, number, record.Extension)
 }
@@ -61,7 +61,7 @@ var runnerFile = regexp.MustCompile(`\.runner-([0-9]+)\` + record.Extension + `$
 
 func open(path string) Recorded {
 	one := Recorded{File: filepath.Base(path)}
-	// Of one that cannot be read only its name tells.
+	// The name of an unreadable record still has the runner's number.
 	if named := runnerFile.FindStringSubmatch(one.File); named != nil {
 		one.Number, _ = strconv.Atoi(named[1])
 	}
@@ -77,7 +77,7 @@ func open(path string) Recorded {
 	return one
 }
 
-// without says why there is no record, without the file's place on this machine.
+// without says why there is no record, without this machine's path.
 func (r Recorded) without(err error) Recorded {
 	var of *fs.PathError
 	if errors.As(err, &of) {

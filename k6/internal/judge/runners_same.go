@@ -8,12 +8,12 @@ import (
 	"slices"
 )
 
-// identity is what all runners of a run have in common, by the names of its parts.
+// identity has the properties that all runners of a run share, by name.
 type identity struct {
 	names, values []string
 }
 
-// runFields of `run` are the same for all runners; its times and its machine are each one's own.
+// runFields of `run` are the same for all runners; times and machine differ.
 var runFields = []string{"id", "system", "scenario", "profile", "environment", "target", "parameters", "testbed", "versions", "placement"}
 
 func identityOf(e Evidence) (own identity, err error) {
@@ -43,7 +43,8 @@ func identityOf(e Evidence) (own identity, err error) {
 	return own, err
 }
 
-// leaveOutForeign leaves out what is not of the run that most records are of; of as many, of the run of the first.
+// leaveOutForeign excludes the records that do not belong to the run of most records; in a tie, to the run of the first
+// record.
 func leaveOutForeign(all []Recorded) {
 	own := make([]identity, len(all))
 	votes := map[string]int{}
@@ -72,7 +73,7 @@ func leaveOutForeign(all []Recorded) {
 	}
 	for i, one := range all {
 		if one.Lost == "" && len(all) > 1 && (one.Evidence.Runner == nil || one.Number < 1 || one.Number > one.Evidence.Runner.Of) {
-			all[i].Lost = "it does not say which of the runners it is of"
+			all[i].Lost = "it does not name its runner"
 		}
 	}
 }

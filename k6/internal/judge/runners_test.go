@@ -18,13 +18,13 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// part is what one runner left, before it is written.
+// part is the data of one runner before it is written.
 type part struct {
 	evidence Evidence
 	record   *record.Record
 }
 
-// send takes a request that began at a time on the test's clock, ms.
+// send adds a request with its start on the test's clock, in ms.
 func (p part) send(at, ms float64, failed bool) {
 	series := func(metric string, kind metrics.MetricType) *record.Series {
 		return p.record.Series(metric, kind, map[string]string{"operation": "send"})
@@ -42,12 +42,12 @@ func (p part) send(at, ms float64, failed bool) {
 	series("operation_items", metrics.Counter).Add(1)
 }
 
-// late is how late the generator was.
+// late adds the generator's lateness.
 func (p part) late(ms float64) {
 	p.record.Series("operation_lateness_ms", metrics.Trend, map[string]string{"operation": "send"}).Add(ms)
 }
 
-// parts are those of a run of so many runners, each of which is on a machine of its own.
+// parts are the parts of a run with the given number of runners, each on a separate machine.
 func parts(runners int) (all []part) {
 	for n := range runners {
 		e := complete()
@@ -61,7 +61,7 @@ func parts(runners int) (all []part) {
 	return all
 }
 
-// files writes them, and returns their paths.
+// files writes the parts, and returns their paths.
 func files(t *testing.T, all []part) (paths []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -98,7 +98,7 @@ func judgedFiles(t *testing.T, paths []string, more ...Recorded) Judged {
 	return j
 }
 
-// sentBy gives 1,000 requests to so many runners.
+// sentBy distributes 1,000 requests to the given number of runners.
 func sentBy(runners int, ms func(n int) float64, failed func(n int) bool) []part {
 	all := parts(runners)
 	for n := range 1000 {
@@ -111,7 +111,7 @@ func sentBy(runners int, ms func(n int) float64, failed func(n int) bool) []part
 
 func never(int) bool { return false }
 
-// spread is from 1 to 11 ms.
+// spread is a latency from 1 to 11 ms.
 func spread(n int) float64 { return 1 + float64(n*7919%1000)/100 }
 
 func TestAHundredRunnersHaveTheFiguresOfOne(t *testing.T) {
@@ -161,14 +161,14 @@ func TestAThresholdIsOfTheWhole(t *testing.T) {
 		}
 		return all
 	}
-	// True of the whole and false of each part: 1,000 items.
+	// 1,000 items: true for the whole, false for each part.
 	j := judgedFiles(t, files(t, sentBy(2, spread, never)))
 	isJudged(t, "count of the whole", j, result.Pass, "")
-	// False of the whole and true of one part: its own P95 is 2 ms, the other's 90 ms.
+	// False for the whole, true for one part: its P95 is 2 ms, the other's 90 ms.
 	slow := func(n int) float64 { return []float64{2, 90}[n%2] }
 	j = judgedFiles(t, files(t, bounded(sentBy(2, slow, never), map[string]float64{"p(95)": 50})))
 	isJudged(t, "P95 of the whole", j, result.Fail, "P95 90.0 ms, at most 50 ms")
-	// True of the whole and false of one part: 1 % of its requests are slow, and P99 is of all.
+	// True for the whole, false for one part: 1 % of its requests are slow, and P99 is over all requests.
 	few := func(n int) float64 {
 		if n%2 == 1 && n%50 == 1 && n < 300 {
 			return 90
@@ -177,10 +177,10 @@ func TestAThresholdIsOfTheWhole(t *testing.T) {
 	}
 	j = judgedFiles(t, files(t, bounded(sentBy(2, few, never), map[string]float64{"p(99)": 50})))
 	isJudged(t, "P99 of the whole", j, result.Pass, "")
-	// Of the average of percentiles, 46, nothing is said; the whole's rate is that of both.
+	// The average of the percentiles, 46, does not appear; the rate of the whole is that of both runners.
 	j = judgedFiles(t, files(t, bounded(sentBy(2, spread, never), map[string]float64{"rate": 400})))
 	isJudged(t, "rate of the whole", j, result.Pass, "")
-	// Errors allowed of the whole, all with one runner.
+	// The whole allows errors; all of them are in one runner.
 	one := func(n int) bool { return n%2 == 1 && n < 20 }
 	for most, verdict := range map[float64]string{0.01: result.Pass, 0.009: result.Fail} {
 		j = judgedFiles(t, files(t, bounded(sentBy(2, spread, one), map[string]float64{"failed": most})))
@@ -232,9 +232,9 @@ func TestARecordThatIsNotThereIsNeverAPass(t *testing.T) {
 			return p
 		}, nil, "runner 2: pulsar-ingest.runner-2.record: it is of another run: its coordinator differs", 3},
 		"of a run of one":   {func(p []string) []string { rewritten(p[1], func(e *Evidence) { e.Runner = nil }); return p }, nil, "number of runners differs", 3},
-		"of no such runner": {func(p []string) []string { rewritten(p[1], func(e *Evidence) { e.Runner.Number = 7 }); return p }, nil, "it does not say which of the runners it is of", 4},
+		"of no such runner": {func(p []string) []string { rewritten(p[1], func(e *Evidence) { e.Runner.Number = 7 }); return p }, nil, "it does not name its runner", 4},
 	} {
-		// Even where what is left would do: 600 of 1,000 requests are asked for.
+		// It does not pass even if the rest is enough: 600 of 1,000 requests are required.
 		all := sentBy(3, spread, never)
 		for i := range all {
 			all[i].evidence.Plan.Iterations, all[i].evidence.Operations[0].Least = nil, nil
@@ -272,7 +272,7 @@ func TestNoRecordAtAllIsAnError(t *testing.T) {
 	}
 	// Two runs of one runner each are not one run.
 	a, b := files(t, sentBy(1, spread, never)), files(t, sentBy(1, spread, never))
-	if _, err := Runners(Open(a[0], b[0])); err == nil || !strings.Contains(err.Error(), "does not say which of the runners") {
+	if _, err := Runners(Open(a[0], b[0])); err == nil || !strings.Contains(err.Error(), "does not name its runner") {
 		t.Error(err)
 	}
 }
@@ -340,7 +340,7 @@ func TestRunnersOfOneMachineAreOneGenerator(t *testing.T) {
 	all := sentBy(2, spread, never)
 	for i := range all {
 		all[i].evidence.Runner.Machine = "same"
-		// Each of them alone is far from what is too much, and takes the other for somebody else.
+		// Each generator alone is far below the limit, and counts the other as a neighbour.
 		all[i].evidence.Usage = usage(90, 99, 15, "")
 	}
 	j := judgedFiles(t, files(t, all))
@@ -356,14 +356,15 @@ func TestRunnersOfOneMachineAreOneGenerator(t *testing.T) {
 
 func TestClocksThatAreOffByAnHourAreCorrected(t *testing.T) {
 	all := sentBy(2, spread, never)
-	// The second began 500 ms after the first, and its clock is an hour late: by its own clock it began long before.
+	// The second runner began 500 ms after the first, and its clock is an hour behind: by its own clock it began much
+	// earlier.
 	all[0].evidence.Runner.ZeroUnixMS = 1_795_392_000_000
 	all[1].evidence.Runner.ZeroUnixMS = 1_795_392_000_500 - 3_600_000
 	all[1].evidence.Runner.ClockOffsetMS = 3_600_000
 	all[1].evidence.Run = json.RawMessage(strings.NewReplacer("2026-11-23T00:00:00Z", "2026-11-22T23:00:00.5Z", "2026-11-23T00:00:02Z", "2026-11-22T23:00:02.5Z").Replace(someRun))
 	j := judgedFiles(t, files(t, all))
 	isJudged(t, "an hour", j, result.Pass, "")
-	// From 1,000 ms to 2,998 ms on each one's clock, and its last latency.
+	// From 1,000 ms to 2,998 ms on each runner's clock, plus the last latency.
 	want := (500 + 1998 + spread(999)) / 1000
 	if got := j.Operations[0].WindowS; got < want-1e-5 || got > want+1e-5 {
 		t.Errorf("a window of %g s, want %g", got, want)
@@ -401,7 +402,7 @@ func TestWhatWasSeenOnceIsOfTheOneWhoRanTheTeardown(t *testing.T) {
 	}
 }
 
-// Two generators find more of the same relay than one does: docs/runners.md.
+// Two generators may measure other figures of the same relay than one: docs/how-to/runners.md.
 func TestTheNumberOfRunnersIsAParameterOfTheRun(t *testing.T) {
 	for runners, want := range map[int]string{1: `{}`, 3: `{"runners":3}`} {
 		var run struct{ Parameters json.RawMessage }

@@ -9,7 +9,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// figures are those of an operation that a cell of a section may ask for; nil where the operation has none.
+// figures are an operation's figures that a cell of a section may show; nil if the operation has no such figure.
 var figures = map[string]func(result.Operation) *float64{
 	"rate_per_s": func(op result.Operation) *float64 { return op.RatePerS },
 	"p50_ms":     ofLatency(func(l result.Latency) *float64 { return l.P50 }),
@@ -27,7 +27,7 @@ func ofLatency(figure func(result.Latency) *float64) func(result.Operation) *flo
 	}
 }
 
-// addSections takes over the sections, with the figures of operations that their cells ask for.
+// addSections copies the sections, with the operations' figures that their cells name.
 func (j *Judged) addSections(sections []result.Section) error {
 	for _, s := range sections {
 		if err := s.Check(); err != nil {
@@ -53,7 +53,7 @@ func (j *Judged) addSections(sections []result.Section) error {
 	return nil
 }
 
-// figure is nil where there is none.
+// figure is nil for a missing figure.
 func (j *Judged) figure(asked result.Figure) (*float64, error) {
 	figure, known := figures[asked.Figure]
 	if !known {

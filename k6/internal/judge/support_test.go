@@ -11,7 +11,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// fake has what was measured by names such as operation_ms{operation:send,step:0}.
+// fake has metrics by names such as operation_ms{operation:send,step:0}.
 type fake map[string]record.Values
 
 func (f fake) Values(metric string, tags map[string]string) (record.Values, bool) {
@@ -29,7 +29,7 @@ func (f fake) Values(metric string, tags map[string]string) (record.Values, bool
 	return values, ok
 }
 
-// with is a copy with other values.
+// with returns a copy with further values.
 func (f fake) with(more fake) fake {
 	all := fake{}
 	for name, values := range f {
@@ -41,7 +41,7 @@ func (f fake) with(more fake) fake {
 	return all
 }
 
-// sent is what requests of the operation `send` left: so many succeeded and failed.
+// sent has the metrics of the operation `send` with the given numbers of successes and failures.
 func sent(success, failed float64) fake {
 	return fake{
 		"operation_ms{operation:send}":          {"count": success, "avg": 5, "min": 1, "med": 4, "p(90)": 8, "p(95)": 10, "p(99)": 20, "p(99.9)": 30, "max": 40},
@@ -70,7 +70,7 @@ func sendOperation() Operation {
 	}
 }
 
-// usage is of a relay and a generator on two CPUs; exit "" is that the relay lives.
+// usage is the usage of a relay and a generator on two CPUs; exit "" means that the relay lives.
 func usage(generatorPercent, busyPercent, relayPercent float64, exit string) *Usage {
 	u := &Usage{DurationS: 2}
 	u.Host.CPUs, u.Host.BusyPercent = p(2.0), p(busyPercent)
@@ -102,7 +102,7 @@ func judged(t *testing.T, e Evidence, m Metrics) Judged {
 	return j
 }
 
-// reasons are all sentences, a line each.
+// reasonsOf returns all sentences, one line each.
 func reasonsOf(j Judged) string {
 	var all []string
 	for _, r := range j.Reasons {
@@ -125,7 +125,7 @@ func checkNamed(t *testing.T, j Judged, name string) result.Validity {
 	return result.Validity{}
 }
 
-// isJudgedFirst asks for a verdict, and for a part of the first of the reasons.
+// isJudgedFirst checks the verdict, and a part of the first reason.
 func isJudgedFirst(t *testing.T, about string, j Judged, verdict, says string) {
 	t.Helper()
 	if j.Verdict != verdict || len(j.Reasons) == 0 || !strings.Contains(j.Reasons[0].Text, says) {
@@ -133,7 +133,7 @@ func isJudgedFirst(t *testing.T, about string, j Judged, verdict, says string) {
 	}
 }
 
-// isJudged asks for a verdict, and for a part of the reasons.
+// isJudged checks the verdict, and a part of the reasons.
 func isJudged(t *testing.T, about string, j Judged, verdict, says string) {
 	t.Helper()
 	if j.Verdict != verdict || !strings.Contains(reasonsOf(j), says) {

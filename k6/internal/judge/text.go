@@ -12,10 +12,10 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// reasonsMost are shown; they are folded already.
+// reasonsMost is how many combined reasons are shown.
 const reasonsMost = 5
 
-// Text is the few lines that a single `k6 run` prints; k6 x report prints the whole.
+// Text is the short summary of a single `k6 run`; k6 x report prints the whole result.
 func (j Judged) Text() string {
 	var run struct{ System, Scenario, Profile, Environment string }
 	_ = json.Unmarshal(j.Run, &run)
@@ -60,7 +60,7 @@ func firstReasons(reasons []result.Reason) []string {
 	return append(texts[:reasonsMost-1:reasonsMost-1], fmt.Sprintf("and %d more: the result has them", len(texts)-reasonsMost+1))
 }
 
-// aligned has the first column to the left, the others to the right.
+// aligned left-aligns the first column and right-aligns the others.
 func aligned(rows [][]string) (lines []string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {

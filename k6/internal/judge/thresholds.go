@@ -15,7 +15,7 @@ var latencyKeys = []struct{ key, aggregate string }{
 	{"avg", "avg"}, {"p(50)", "med"}, {"p(90)", "p(90)"}, {"p(95)", "p(95)"}, {"p(99)", "p(99)"}, {"p(99.9)", "p(99.9)"}, {"max", "max"},
 }
 
-// bounded is what a bound asks of a metric.
+// bounded is a bound of a metric.
 type bounded struct {
 	metric, aggregate, operator string
 	bound                       float64
@@ -34,11 +34,12 @@ func (b bounded) holds(value float64) bool {
 	return value >= b.bound
 }
 
-// number is as short as it can be, and never with an exponent.
+// number writes a number with the fewest digits and without an exponent.
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// boundedOf is what an operation's bounds ask. In k6 a Trend without samples satisfies any p(95)<N, so each latency bound
-// comes with a count of successes. A run that looks for the limit is meant to go beyond its bounds: only its steps are judged.
+// boundedOf lists the bounds of an operation. In k6, a Trend without samples satisfies any p(95)<N, so each latency
+// bound comes with a count of successes. A run that looks for the limit must exceed its bounds: only its steps are
+// judged.
 func (d Declared) boundedOf(op Operation) (all []bounded) {
 	if d.Steps != nil {
 		return nil
@@ -55,7 +56,7 @@ func (d Declared) boundedOf(op Operation) (all []bounded) {
 			all = append(all, bounded{"operation_ms", latency.aggregate, "<", *bound, "ms"})
 		}
 	}
-	// All may fail: that bounds nothing.
+	// A share of 1 bounds nothing, because all requests may fail.
 	if bound := op.Bounds["failed"]; bound != nil && *bound != 1 {
 		all = append(all, bounded{"operation_failed", "rate", "<=", *bound, "share"})
 	}
@@ -68,8 +69,8 @@ func (d Declared) boundedOf(op Operation) (all []bounded) {
 	return all
 }
 
-// Thresholds are k6's options.thresholds, so that a plain `k6 run` ends by the bounds too: expressions, and objects of those
-// that abort. https://grafana.com/docs/k6/latest/using-k6/thresholds/
+// Thresholds are k6's options.thresholds, so that a plain `k6 run` also fails by the bounds. An entry is an expression,
+// or an object if it aborts the run. https://grafana.com/docs/k6/latest/using-k6/thresholds/
 func (d Declared) Thresholds() map[string][]any {
 	thresholds := map[string][]any{}
 	for _, op := range d.Operations {
@@ -82,7 +83,7 @@ func (d Declared) Thresholds() map[string][]any {
 	return thresholds
 }
 
-// judged are the lines of an operation's bounds.
+// judged are the judged bounds of an operation.
 func (d Declared) judged(m Metrics, row result.Operation, op Operation) (lines []result.Threshold) {
 	for _, b := range d.boundedOf(op) {
 		value := valueOf(m, row, b)
@@ -95,7 +96,7 @@ func (d Declared) judged(m Metrics, row result.Operation, op Operation) (lines [
 		}
 		lines = append(lines, inWords(line, op.Items))
 	}
-	// k6 divides by the whole test's time; only the operation's own window is its rate.
+	// k6 divides by the time of the whole test; the rate here is over the operation's own window.
 	if least := op.Bounds["rate"]; least != nil && d.Steps == nil {
 		ok := row.RatePerS != nil && *row.RatePerS >= *least
 		line := result.Threshold{Operation: op.Name, Metric: "rate", Expression: "rate>=" + number(*least), Value: row.RatePerS, Unit: "per_s", OK: ok}
@@ -107,8 +108,8 @@ func (d Declared) judged(m Metrics, row result.Operation, op Operation) (lines [
 	return lines
 }
 
-// valueOf is what a metric came to. k6 counts iterations, failed ones too: a result goes by the successes among them. It does
-// not know of requests that were cut: they failed, too.
+// valueOf is the value of a metric. k6 counts iterations, even failed ones, but a result counts only successful ones. k6
+// does not know of cut requests, which count as failed.
 func valueOf(m Metrics, row result.Operation, b bounded) float64 {
 	switch {
 	case b.metric == "iterations":
@@ -119,13 +120,13 @@ func valueOf(m Metrics, row result.Operation, b bounded) float64 {
 	return of(m, b.metric, row.Name)[b.aggregate]
 }
 
-// A wait through the proxy may be so many times the same without it, and so many ms whatever that is.
+// A wait through the proxy may be this many times the wait without it, and always this many ms.
 const (
 	controlTimes   = 20
 	controlFloorMS = 20
 )
 
-// againstControl: without a baseline gross slowness has nothing to be seen by but the control.
+// againstControl compares with the control: without a baseline, only the control shows gross slowness.
 func againstControl(own, direct result.Operation) []result.Threshold {
 	if own.LatencyMS == nil || own.LatencyMS.P50 == nil || direct.LatencyMS == nil || direct.LatencyMS.P50 == nil {
 		return nil
@@ -138,13 +139,13 @@ func againstControl(own, direct result.Operation) []result.Threshold {
 	}, "")}
 }
 
-// precise has so many significant digits.
+// precise rounds to the given number of significant digits.
 func precise(v float64, digits int) float64 {
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
 	return rounded
 }
 
-// of is what a metric of an operation came to; nil where nothing was recorded.
+// of is the values of an operation's metric; nil if nothing was recorded.
 func of(m Metrics, metric, operation string) record.Values {
 	values, _ := m.Values(metric, map[string]string{"operation": operation})
 	return values

@@ -103,7 +103,7 @@ func TestAWaitThroughTheProxyThatIsGrosslyLongerThanWithoutItFails(t *testing.T)
 	}{
 		{47, 0.05, false, "med<20", "P50 47.0 ms, at most 20 ms"},
 		{19, 0.05, true, "med<20", "P50 19.0 ms, at most 20 ms"},
-		// Over a path of 30 ms twenty times as much.
+		// Over a path of 30 ms, twenty times the wait without the proxy.
 		{61, 30, true, "med<600", "P50 61.0 ms, at most 600 ms"},
 	} {
 		lines := againstControl(row(&c.own), row(&c.direct))

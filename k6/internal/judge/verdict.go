@@ -8,16 +8,16 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// opinion is a verdict, and why it is not pass.
+// opinion is a verdict, with the reasons if it is not pass.
 type opinion struct {
 	verdict string
 	reasons []reason
 	notes   []string
 }
 
-// decide is the verdict of a run. A system that ended by itself has failed. An interrupted run judges nothing else. Failed
-// requests are a fact whatever the generator did, unless the meter failed by itself, or others used the CPUs and can have caused
-// all of them. All else is only judged where the run is valid.
+// decide is the verdict of a run, in this order. A system that ended has failed. An interrupted run is judged no
+// further. Failed requests count whatever the generator did, unless the generator failed, or other programs on the CPUs
+// may have caused all failures. The rest is judged only if the run is valid.
 func decide(thresholds []result.Threshold, checks []result.Validity, rows []result.Operation, controls []result.Control) opinion {
 	invalid, crossed := invalidReasons(checks), crossedReasons(thresholds)
 	reasons := slices.Concat(errorReasons(rows, controls), crossed, invalid)
@@ -37,7 +37,8 @@ func decide(thresholds []result.Threshold, checks []result.Validity, rows []resu
 	return opinion{verdict: result.Pass}
 }
 
-// aboutErrors: what is a fact whatever the generator did meanwhile. Round trips are a count, which no busy machine makes one more.
+// aboutErrors reports whether a threshold counts whatever the generator did. Round trips are a count, which a busy
+// machine does not raise.
 func aboutErrors(line result.Threshold) bool {
 	if line.Metric == roundTripsMetric {
 		return line.Value != nil
@@ -49,12 +50,12 @@ func failedCheck(checks []result.Validity, is func(result.Validity) bool) bool {
 	return slices.ContainsFunc(checks, func(c result.Validity) bool { return c.OK != nil && !*c.OK && is(c) })
 }
 
-// systemEnded: the system under test ended by itself, or answered nothing any more.
+// systemEnded reports whether the system under test ended or stopped answering.
 func systemEnded(checks []result.Validity) bool {
 	return failedCheck(checks, func(c result.Validity) bool { return c.Check == checkProcesses || c.Kind == "system" })
 }
 
-// isInterrupted: a part of what was planned did not happen, or is not in the figures.
+// isInterrupted reports whether a part of the plan did not happen, or is missing in the figures.
 func isInterrupted(checks []result.Validity) bool {
 	return failedCheck(checks, func(c result.Validity) bool { return c.Check == checkComplete || c.Kind == kindRunner })
 }
@@ -63,14 +64,14 @@ func meterFailed(checks []result.Validity) bool {
 	return failedCheck(checks, func(c result.Validity) bool { return c.Kind == meter })
 }
 
-// withIntegrity: data that was lost is a failure whatever the figures are, and a run whose data could not be counted does not
-// pass; an interrupted run still judges nothing.
+// withIntegrity adds integrity to a verdict. Lost data is a failure whatever the figures are. A run whose data could not
+// be counted does not pass. An interrupted run is still not judged.
 func withIntegrity(found opinion, integrity []result.Integrity, checks []result.Validity) opinion {
 	broken, unknown := integrityReasons(integrity)
 	if len(broken)+len(unknown) == 0 {
 		return found
 	}
-	// What could not be counted mostly follows from the rest: an interrupt, a dead target.
+	// If data could not be counted, the reason is mostly an earlier one: an interrupt, or a dead target.
 	found.reasons = slices.Concat(broken, found.reasons, unknown)
 	switch {
 	case isInterrupted(checks):

@@ -11,7 +11,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// aggregates are k6's names for what it aggregates a trend to, and ours.
+// aggregates map k6's names of a trend's aggregates to ours.
 var aggregates = map[string]string{
 	"avg": "average", "med": "P50", "p(90)": "P90", "p(95)": "P95", "p(99)": "P99", "p(99.9)": "P99.9",
 }
@@ -25,7 +25,7 @@ func aggregateOf(aggregate string) string {
 
 var expressionParts = regexp.MustCompile(`^([^<>=]+)([<>]=?)(.*)$`)
 
-// aggregateIn is what an expression of k6's aggregates to.
+// aggregateIn is the aggregate in a k6 expression.
 func aggregateIn(expression string) string {
 	if parts := expressionParts.FindStringSubmatch(expression); parts != nil {
 		return parts[1]
@@ -33,8 +33,8 @@ func aggregateIn(expression string) string {
 	return expression
 }
 
-// inWords adds what was measured and what is required, such as "P50 0.561 ms" and "at most 0.01 ms". Items is what a success
-// carries, in the plural, where it carries many.
+// inWords adds the measured value and the requirement, such as "P50 0.561 ms" and "at most 0.01 ms". items names, in the
+// plural, the items of a success, if it carries several.
 func inWords(line result.Threshold, items string) result.Threshold {
 	parts := expressionParts.FindStringSubmatch(line.Expression)
 	aggregate, operator := parts[1], parts[2]
@@ -88,7 +88,7 @@ func boundText(metric string, bound float64) string {
 	return format.Thousands(number(bound))
 }
 
-// relation: a value that is the bound itself does not hold where k6's operator is strict.
+// relation describes a value against its bound. A value equal to the bound fails if k6's operator is strict.
 func relation(operator string, equal bool) string {
 	switch {
 	case operator == "<" && equal:

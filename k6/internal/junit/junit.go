@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package junit is the XML that CI shows tests of.
+// Package junit writes test results as JUnit XML, which CI systems display.
 package junit
 
 import (
@@ -19,7 +19,7 @@ type Suites struct {
 	Suites   []Suite  `xml:"testsuite"`
 }
 
-// Suite is what is told of one scenario.
+// Suite is the results of one scenario.
 type Suite struct {
 	Name       string     `xml:"name,attr"`
 	Tests      int        `xml:"tests,attr"`
@@ -32,13 +32,13 @@ type Suite struct {
 	Cases      []Case     `xml:"testcase"`
 }
 
-// Property is what a suite was made with.
+// Property is a setting of a suite.
 type Property struct {
 	Name  string `xml:"name,attr"`
 	Value string `xml:"value,attr"`
 }
 
-// Case passed where nothing else is said.
+// Case has passed if neither Skipped nor a Fault is set.
 type Case struct {
 	Name      string   `xml:"name,attr"`
 	ClassName string   `xml:"classname,attr"`
@@ -53,7 +53,7 @@ type Message struct {
 	Message string `xml:"message,attr"`
 }
 
-// Fault is why a case failed, or could not be told.
+// Fault says why a case failed, or why it could not be decided.
 type Fault struct {
 	Message string `xml:"message,attr"`
 	Type    string `xml:"type,attr"`
@@ -74,7 +74,7 @@ func (s *Suite) Add(c Case) {
 	s.Cases = append(s.Cases, c)
 }
 
-// Write is a file of suites that took so many seconds together.
+// Write returns a file of suites with their total time in seconds.
 func Write(name string, suites []Suite, seconds float64) ([]byte, error) {
 	all := Suites{Name: name, Time: Time(seconds), Suites: suites}
 	for _, s := range suites {
@@ -89,5 +89,5 @@ func Write(name string, suites []Suite, seconds float64) ([]byte, error) {
 	return []byte(xml.Header + string(data) + "\n"), nil
 }
 
-// Time is seconds as JUnit has them.
+// Time formats seconds for JUnit.
 func Time(seconds float64) string { return fmt.Sprintf("%.3f", seconds) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package kinds knows what can go wrong with an operation, by name: k6/lists/kinds.json is the one list, which lib/errors.js reads
-// as well, and against which the sidecar's names are tested.
+// Package kinds has the kinds of errors of an operation, by name. k6/lists/kinds.json is the only list; lib/errors.js
+// reads it too, and a test compares the sidecar's names with it.
 package kinds
 
 import (
@@ -12,21 +12,23 @@ import (
 	"windtunnel/k6/lists"
 )
 
-// Kind is what a kind of error means.
+// Kind describes a kind of error.
 type Kind struct {
-	// Says what happened, and what to do about it where there is something.
+	// Says is what happened, and what to do about it if anything helps.
 	Says string `json:"says"`
-	// ThroughProxy says it of an operation through a proxy, where the same without it was clean: the target is not to blame.
+	// ThroughProxy is the text for an operation through a proxy, if the same operation without the proxy was clean: the
+	// target is not the cause.
 	ThroughProxy string `json:"through_proxy"`
-	// AtSetUp is what to do where the set-up of a data plane meets it.
+	// AtSetUp is what to do if the set-up of a data plane has this error.
 	AtSetUp string `json:"at_set_up"`
-	// OwnLimit is a limit of the generator's own, which says nothing of the system under test.
+	// OwnLimit says that the error is a limit of the generator, which is no evidence about the system under test.
 	OwnLimit bool `json:"own_limit"`
-	// BusyMachine: a machine that other programs keep busy can cause the error. All other kinds are evidence against the system under test.
+	// BusyMachine says that a machine busy with other programs can cause the error. All other kinds are evidence against
+	// the system under test.
 	BusyMachine bool `json:"busy_machine"`
 }
 
-// All are the kinds, by name.
+// All has the kinds by name.
 var All = func() (all map[string]Kind) {
 	if err := json.Unmarshal(lists.Kinds, &all); err != nil {
 		panic(err)
@@ -34,7 +36,7 @@ var All = func() (all map[string]Kind) {
 	return all
 }()
 
-// Names are those of all kinds, in the order of the list.
+// Names has the names of all kinds, in the order of the list.
 var Names = func() (names []string) {
 	list := json.NewDecoder(bytes.NewReader(lists.Kinds))
 	if _, err := list.Token(); err != nil {
@@ -54,8 +56,7 @@ var Names = func() (names []string) {
 	return names
 }()
 
-// Explain says in words what a kind of error is; through says that it met what goes through a proxy, and not the same
-// without it.
+// Explain describes a kind of error. through says that the error occurred only through a proxy, not without it.
 func Explain(kind string, through bool) string {
 	k, ok := All[kind]
 	switch {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestSidecarsKindsAreListed reads the names of the sidecar's kinds from where it has them.
+// TestSidecarsKindsAreListed reads the names of the sidecar's kinds from its source.
 func TestSidecarsKindsAreListed(t *testing.T) {
 	source, err := os.ReadFile("../../../sidecar/src/probe/kinds.rs")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Here is what of this machine's class can be told before a run: its hardware, kernel and congestion control. What cannot be
-// told is unknown, or 0.
+// Here is the part of this machine's class that is known before a run: hardware, kernel and congestion control. An
+// unknown field is "unknown" or 0.
 func Here() Class { return read("/proc") }
 
 func read(proc string) Class {
@@ -21,8 +21,8 @@ func read(proc string) Class {
 	return c
 }
 
-// processors reads /proc/cpuinfo as the sidecar does: the model's name, and what ARM has in place of one, the implementer and
-// part of each kind of core; and how many processors there are.
+// processors parses /proc/cpuinfo like the sidecar: the model's name, or on ARM, which has no such name, the implementer
+// and part of each kind of core; and the number of processors.
 func processors(cpuinfo string) (model string, count int) {
 	var found []string
 	implementer := ""
@@ -51,14 +51,14 @@ func processors(cpuinfo string) (model string, count int) {
 }
 
 func text(proc, name string) string {
-	data, _ := os.ReadFile(proc + "/" + name) // what cannot be read is unknown
+	data, _ := os.ReadFile(proc + "/" + name) // an unreadable file counts as unknown
 	return strings.TrimSpace(string(data))
 }
 
-// Excludes names the fields in which this machine is of another class than c, with both values. Where a run will be placed, and
-// by which versions it will be made, is not asked yet.
+// Excludes names the fields in which this machine's class differs from c, with both values. The placement and the
+// versions of a run are not known yet.
 func (c Class) Excludes(here Class) []string {
-	told := c
-	told.CPUModel, told.CPUs, told.Kernel, told.CongestionControl = here.CPUModel, here.CPUs, here.Kernel, here.CongestionControl
-	return c.Differences(told)
+	merged := c
+	merged.CPUModel, merged.CPUs, merged.Kernel, merged.CongestionControl = here.CPUModel, here.CPUs, here.Kernel, here.CongestionControl
+	return c.Differences(merged)
 }

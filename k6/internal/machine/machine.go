@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package machine tells which runs were made on machines of one class: whose figures may be held against each other although
-// they did not take turns. docs/baselines.md says what is part of a class, and why.
+// Package machine groups machines into classes. Figures of runs on one class may be compared although the runs did not
+// take turns. docs/how-to/baselines.md says what is part of a class, and why.
 package machine
 
 import (
@@ -14,15 +14,15 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// unknown stands for what a result does not tell.
+// unknown is the value of a fact that a result lacks.
 const unknown = "unknown"
 
-// Class is what makes figures and is no part of the system under test. Two classes are the same where all fields are known and the
-// same.
+// Class has the properties that affect figures and are no part of the system under test. Two classes are the same if all
+// fields are known and equal.
 type Class struct {
 	CPUModel          string `json:"cpu_model"`
 	CPUs              int    `json:"cpus"`
-	Kernel            string `json:"kernel"` // its major version, such as 6
+	Kernel            string `json:"kernel"` // major version, such as 6
 	Placement         string `json:"placement"`
 	CongestionControl string `json:"congestion_control"`
 	Windtunnel        string `json:"windtunnel"`
@@ -48,10 +48,11 @@ func Of(r result.Result) Class {
 	return c
 }
 
-// architectures stood in results of before an ARM machine's implementer and part did: they tell no machine.
+// architectures are values in old results, which had no implementer and part for ARM machines: they do not identify a
+// machine.
 var architectures = []string{"aarch64", "arm", "x86_64", "x86", "riscv64"}
 
-// isUnknown reports whether a field's value says nothing, and so is no other's equal; no machine has 0 CPUs.
+// isUnknown reports whether a field's value is unknown, so that it equals no other value; no machine has 0 CPUs.
 func isUnknown(value string) bool { return value == unknown || value == "0" }
 
 func known(text string) string {
@@ -61,7 +62,7 @@ func known(text string) string {
 	return text
 }
 
-// count is 0 where it is unknown.
+// count is 0 if unknown.
 func count(cpus *int) int {
 	if cpus == nil {
 		return 0
@@ -69,7 +70,7 @@ func count(cpus *int) int {
 	return *cpus
 }
 
-// Unknown names the facts of a host that its result does not tell. Such a fact equals no other host's.
+// Unknown names the host's facts that a result lacks. A missing fact equals no other host's.
 func Unknown(host *result.Host) []string {
 	if host == nil {
 		return []string{"the host"}
@@ -96,13 +97,13 @@ func cpus(list string) string {
 	return "on " + list
 }
 
-// fields are the names of a class's fields and their values, in one order.
+// fields returns the names and values of a class's fields, in a fixed order.
 func (c Class) fields() [][2]string {
 	return [][2]string{{"CPU model", c.CPUModel}, {"CPUs", strconv.Itoa(c.CPUs)}, {"kernel's major version", c.Kernel}, {"placement", c.Placement},
 		{"congestion control", c.CongestionControl}, {"windtunnel version", c.Windtunnel}, {"k6 version", c.K6}}
 }
 
-// Differences name the fields in which other is of another class, with both values; none where it is of this one.
+// Differences names the fields in which other differs, with both values; nil if the classes are the same.
 func (c Class) Differences(other Class) []string {
 	var all []string
 	theirs := other.fields()
@@ -117,13 +118,13 @@ func (c Class) Differences(other Class) []string {
 	return all
 }
 
-// String is the class on one line, for people.
+// String is the class in one line, for the reader.
 func (c Class) String() string {
 	return fmt.Sprintf("%s, %d CPUs, Linux %s, %s, congestion control %s, windtunnel %s, k6 %s", c.CPUModel, c.CPUs, c.Kernel, c.Placement,
 		c.CongestionControl, c.Windtunnel, c.K6)
 }
 
-// Key names the class in files: of 12 letters and digits, the same for the same class.
+// Key identifies the class in file names: 12 letters and digits, the same for equal classes.
 func (c Class) Key() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", c.fields()))
 	return fmt.Sprintf("%x", sum[:6])

@@ -27,7 +27,7 @@ func TestClass(t *testing.T) {
 	own := ofHost(func(*result.Result) {})
 	for name, c := range map[string]struct {
 		change func(*result.Result)
-		named  string // "" where the class stays
+		named  string // "" if the class is the same
 	}{
 		"a patch of the kernel": {func(r *result.Result) { r.Run.Host.Kernel = "6.12.1" }, ""},
 		"memory":                {func(r *result.Result) { r.Run.Host.MemoryBytes = new(2 * *r.Run.Host.MemoryBytes) }, ""},
@@ -80,7 +80,7 @@ func TestHere(t *testing.T) {
 	}
 }
 
-// TestModelsAreTheSidecars has the texts of /proc/cpuinfo that the sidecar reads too.
+// TestModelsAreTheSidecars uses the same texts of /proc/cpuinfo as the sidecar's test.
 func TestModelsAreTheSidecars(t *testing.T) {
 	data, err := os.ReadFile("../../../tests/fixtures/cpu-models.json")
 	if err != nil {
@@ -97,7 +97,7 @@ func TestModelsAreTheSidecars(t *testing.T) {
 	}
 }
 
-// An unknown value equals nothing: not even the same machine's own.
+// An unknown value equals nothing, not even the same machine's unknown value.
 func TestUnknownIsNoClass(t *testing.T) {
 	for name, change := range map[string]func(*result.Result){
 		"no model":         func(r *result.Result) { r.Run.Host.CPUModel = "" },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package madeup writes runs of known figures, for tests of what reads runs.
+// Package madeup writes runs with known figures, for tests of code that reads runs.
 package madeup
 
 import (
@@ -15,14 +15,15 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// template is a result of pulsar/ingest, in k6/.
+// template is a result of pulsar/ingest; the path is relative to k6/.
 const template = "internal/report/testdata/run/pulsar-ingest.json"
 
-// Run writes the folder results/ID of a checkout: a run of pulsar/ingest that began so many days after another and is slower by a
-// factor; change, where it is not nil, changes the result besides. It returns the folder.
+// Run writes the folder results/ID of a checkout and returns the folder. It is a run of pulsar/ingest that began the
+// given number of days after a fixed day and is slower by factor. change, if not nil, makes further changes to the
+// result.
 func Run(t *testing.T, root, id string, day int, factor float64, change func(*result.Result)) string {
 	t.Helper()
-	// A test's folder is that of its package, two below k6/.
+	// Tests run in their package's folder, two levels below k6/.
 	r, err := result.Read(filepath.Join("..", "..", template))
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +34,7 @@ func Run(t *testing.T, root, id string, day int, factor float64, change func(*re
 	r.Run.Host.Settings = &result.Settings{NetworkSettings: result.NetworkSettings{CongestionControl: &cubic, SOMaxConn: &pinned}}
 	r.Run.Placement = &result.Placement{Name: "split", ProbeCPUs: "1", EchoCPUs: "1", SystemCPUs: "0", Wait: "block"}
 	r.Operations = r.Operations[:1]
-	factor *= 1 + 1e-9*float64(day) // no two runs have the same figures to the last digit
+	factor *= 1 + 1e-9*float64(day) // makes the figures of all runs differ in the last digits
 	op := &r.Operations[0]
 	op.WindowS, op.RatePerS = op.WindowS*factor, new(*op.RatePerS/factor)
 	l := op.LatencyMS

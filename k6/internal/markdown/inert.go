@@ -8,28 +8,28 @@ import (
 	"unicode"
 )
 
-// gap is a space of no width. GitHub looks for mentions, issues and addresses in the rendered text, where an escape is gone;
-// a gap is still there.
+// gap is a zero-width space. GitHub looks for mentions, issues and addresses in the rendered text: there an escape is
+// gone, but a gap remains.
 const gap = "&#8203;"
 
-// seen are what GitHub makes something of, wherever it stands in the text: each is parted after its first group.
-// References come first, as a gap itself has a # in it.
+// seen are the patterns that GitHub turns into links, anywhere in the text: a gap after the first group breaks each.
+// References come first, because the gap itself contains a #.
 var seen = []*regexp.Regexp{
-	regexp.MustCompile(`(\\?#)`),             // an issue, also of another repository
-	regexp.MustCompile(`(@)`),                // a mention, an address of mail
-	regexp.MustCompile(`(?i)(\bgh)(-[0-9])`), // an issue by its old name
-	regexp.MustCompile(`(:)(//)`),            // an address
-	regexp.MustCompile(`(?i)(www)(\.)`),      // an address without its scheme
+	regexp.MustCompile(`(\\?#)`),             // an issue, even of another repository
+	regexp.MustCompile(`(@)`),                // a mention or an e-mail address
+	regexp.MustCompile(`(?i)(\bgh)(-[0-9])`), // an issue by its old notation
+	regexp.MustCompile(`(:)(//)`),            // a URL
+	regexp.MustCompile(`(?i)(www)(\.)`),      // a URL without its scheme
 }
 
-// emoji is one by its name; a colon may end one and begin another.
+// emoji is an emoji by its name; one colon may end an emoji and begin another.
 var emoji = regexp.MustCompile(`(:)((?:\\?[A-Za-z0-9_+-])+:)`)
 
-// commit is one by its name, whole or shortened; parted is less than the shortest.
+// commit is a commit's hash, whole or shortened; parted cuts it into parts shorter than the shortest hash.
 var commit, parted = regexp.MustCompile(`(?i)[0-9a-f]{7,}`), regexp.MustCompile(`.{1,6}`)
 
-// Inert is text of others for a comment that GitHub shows: plain as Escape makes it, and besides without mentions, links,
-// references, emoji, and characters that turn the direction of what follows.
+// Inert makes text from other sources safe for a GitHub comment. It is plain as after Escape, and has no mentions,
+// links, references, emoji, or characters that change the writing direction.
 func Inert(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {
@@ -41,7 +41,7 @@ func Inert(text string) string {
 	for _, pattern := range seen {
 		text = pattern.ReplaceAllString(text, "${1}"+gap+"${2}")
 	}
-	// A gap at the end would begin a word, such as the old name of an issue.
+	// A gap at the end would begin a word, such as the old notation of an issue.
 	text = commit.ReplaceAllStringFunc(text, func(name string) string { return strings.Join(parted.FindAllString(name, -1), gap) })
 	for emoji.MatchString(text) {
 		text = emoji.ReplaceAllString(text, "${1}"+gap+"${2}")

@@ -4,7 +4,7 @@ package markdown
 
 import "testing"
 
-// What a library renders of it, ../comment tests.
+// ../comment tests how a library renders it.
 func TestInert(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain, 1.5 %":      "plain, 1.5 %",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package markdown writes GitHub-flavoured Markdown in which no text gains a meaning.
+// Package markdown writes GitHub-flavoured Markdown in which text cannot become markup.
 package markdown
 
 import (
@@ -19,8 +19,7 @@ func List(b *strings.Builder, lines []string) {
 	}
 }
 
-// Table writes a table and an empty line, nothing where there are no rows. Columns of numbers are
-// set to the right.
+// Table writes a table and an empty line, or nothing without rows. Columns of numbers are right-aligned.
 func Table(b *strings.Builder, head []string, rows [][]string, numeric func(column int) bool) {
 	if len(rows) == 0 {
 		return
@@ -46,11 +45,11 @@ func Table(b *strings.Builder, head []string, rows [][]string, numeric func(colu
 	b.WriteByte('\n')
 }
 
-// special are the characters that Markdown gives a meaning within a line or a table.
+// special are the characters that Markdown interprets within a line or a table.
 const special = "\\`*_[]<>|&~#$"
 
-// Escape makes text plain in Markdown: one line, nothing formatted, no HTML. An underscore or a
-// hash within a word has no meaning and stays as it is.
+// Escape makes text plain in Markdown: one line, without formatting or HTML. An underscore or a hash within a word needs
+// no escape.
 func Escape(text string) string {
 	runes := []rune(strings.Join(strings.Fields(text), " "))
 	var b strings.Builder

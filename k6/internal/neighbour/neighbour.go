@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package neighbour keeps benches on one machine from measuring each other.
+// Package neighbour prevents two benches on one machine from disturbing each other's measurement.
 package neighbour
 
 import (
@@ -20,24 +20,25 @@ import (
 	"windtunnel/k6/internal/fault"
 )
 
-// Two benches on the same CPUs measure each other. So each holds a name of the host's abstract socket namespace
-// (unix(7)) while it runs: the kernel frees it however the bench ends, it needs no file and no rights, and other
-// users see it too. Whoever connects is told who holds it. Containers with networks of their own do not meet.
+// Two benches on the same CPUs would disturb each other. So each bench holds a name in the host's abstract socket
+// namespace (unix(7)) while it runs. The kernel frees the name however the bench ends, it needs no file and no rights,
+// and other users see it too. A client that connects gets the description of the bench. Containers with separate
+// networks do not see each other.
 
 const (
 	claimSlots   = 16
 	claimTimeout = time.Second
 )
 
-// claimPrefix begins the names; the @ makes them abstract.
+// claimPrefix is the prefix of the names; the @ makes them abstract.
 var claimPrefix = "@windtunnel-bench"
 
-// Apart gives the benches of this process names that begin with a prefix of their own: those of a test are no matter to others.
+// Apart gives the benches of this process a separate prefix, so that benches of a test do not affect others.
 func Apart(prefix string) { claimPrefix = prefix }
 
 func claimName(slot int) string { return fmt.Sprintf("%s-%d", claimPrefix, slot) }
 
-// neighbour is another bench on this machine. CPUs are those that it may use.
+// neighbour is another bench on this machine. CPUs are the CPUs that it may use.
 type neighbour struct {
 	PID    int    `json:"pid"`
 	Folder string `json:"folder"`
@@ -54,26 +55,26 @@ func (c Claim) Release() {
 	}
 }
 
-// claimHost takes a name, and finds the benches that hold others. Where no name is free it holds none.
-func claimHost(own neighbour) (c Claim, others []neighbour) {
+// claimHost takes a free name, and finds the benches that hold other names. If no name is free, the claim is empty.
+func claimHost(self neighbour) (c Claim, others []neighbour) {
 	for slot := range claimSlots {
 		if c.listener == nil {
 			listener, err := net.Listen("unix", claimName(slot))
 			if err == nil {
 				c.listener = listener
-				go tellWho(listener, own)
+				go sendTo(listener, self)
 				continue
 			}
 		}
-		if other, ok := whoHolds(slot); ok {
+		if other, ok := holderOf(slot); ok {
 			others = append(others, other)
 		}
 	}
 	return c, others
 }
 
-func tellWho(listener net.Listener, own neighbour) {
-	data, _ := json.Marshal(own)
+func sendTo(listener net.Listener, self neighbour) {
+	data, _ := json.Marshal(self)
 	for {
 		conn, err := listener.Accept()
 		if err != nil {
@@ -85,8 +86,9 @@ func tellWho(listener net.Listener, own neighbour) {
 	}
 }
 
-// whoHolds asks a slot's holder. Its pid is what the kernel says, so that one which does not answer is known too.
-func whoHolds(slot int) (n neighbour, ok bool) {
+// holderOf asks the holder of a slot to describe itself. The pid comes from the kernel, so even a holder that does not
+// answer is known.
+func holderOf(slot int) (n neighbour, ok bool) {
 	conn, err := net.DialTimeout("unix", claimName(slot), claimTimeout)
 	if err != nil {
 		return n, false
@@ -107,7 +109,7 @@ func whoHolds(slot int) (n neighbour, ok bool) {
 	return n, n.PID != 0
 }
 
-// disturbs reports whether a bench may use one of these CPUs, and is neither this process nor one that started it.
+// disturbs reports whether a bench may use one of these CPUs. It ignores this process and the processes that started it.
 func (n neighbour) disturbs(cpus []int) bool {
 	if n.PID == os.Getpid() || slices.Contains(ancestors(os.Getpid()), n.PID) {
 		return false
@@ -115,7 +117,7 @@ func (n neighbour) disturbs(cpus []int) bool {
 	return len(n.CPUs) == 0 || len(cpus) == 0 || slices.ContainsFunc(n.CPUs, func(cpu int) bool { return slices.Contains(cpus, cpu) })
 }
 
-// ancestors are the processes that a process was started by, the nearest first.
+// ancestors returns the parents of a process, the nearest first.
 func ancestors(pid int) (found []int) {
 	for pid > 1 && len(found) < 100 {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -129,13 +131,13 @@ func ancestors(pid int) (found []int) {
 	return found
 }
 
-// ClaimHost claims the host for a run that writes into folder. Beside another bench on the same CPUs it does not run, unless
-// beside says that this is meant; each such bench is then a line for warn.
+// ClaimHost claims the host for a run that writes into folder. It returns a fault if another bench uses the same CPUs,
+// unless beside says that the user allows it; then warn gets a line for each such bench.
 func ClaimHost(folder string, beside bool, warn func(format string, args ...any)) (Claim, *fault.Fault) {
-	own := neighbour{PID: os.Getpid(), Folder: folder, CPUs: cpus.Allowed()}
-	held, others := claimHost(own)
+	self := neighbour{PID: os.Getpid(), Folder: folder, CPUs: cpus.Allowed()}
+	held, others := claimHost(self)
 	for _, other := range others {
-		if !other.disturbs(own.CPUs) {
+		if !other.disturbs(self.CPUs) {
 			continue
 		}
 		line := fmt.Sprintf("another bench runs on the same CPUs: pid %d in %s; each would measure the other", other.PID, orUnknown(other.Folder))

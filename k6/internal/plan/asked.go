@@ -4,21 +4,22 @@ package plan
 
 import "strings"
 
-// Asked is what the caller asks for. All paths are absolute. Environ is the caller's environment, which k6 and the sidecar inherit.
+// Asked is the caller's request. All paths are absolute. Environ is the caller's environment, which k6 and the sidecar
+// inherit.
 type Asked struct {
 	Root      string // the checkout
 	Profile   string
 	Env       string
 	Only      string
-	Testbed   string // NAME[:VARIABLE=VALUE,…], in place of the environment's
-	URL       string // of the system that is up, in place of what the environment says of it
+	Testbed   string // NAME[:VARIABLE=VALUE,…], replaces the environment's testbed
+	URL       string // of a system that is up already, replaces the environment's URL
 	Dashboard bool
-	Runners   int    // k6 processes that make the load together; 1 unless given
-	Sidecar   string // its binary
+	Runners   int    // number of k6 processes that share the load; default 1
+	Sidecar   string // path of the sidecar
 	Environ   []string
 }
 
-// Getenv returns a variable of the caller's environment, "" where it is not set.
+// Getenv returns a variable of the caller's environment, "" if it is not set.
 func (a Asked) Getenv(name string) string {
 	for i := len(a.Environ) - 1; i >= 0; i-- {
 		if value, ok := strings.CutPrefix(a.Environ[i], name+"="); ok {

@@ -14,8 +14,8 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// replaceTestbed puts the testbed that the caller names into the environment, for the system that it
-// starts. Where the environment names the same one, the values that it gives stay beside the caller's.
+// replaceTestbed puts the caller's testbed into the environment, for the system that it starts. If the environment names
+// the same testbed, its values remain, and the caller's values take precedence.
 func (p *Plan) replaceTestbed(a Asked, chosen []Scenario) *fault.Fault {
 	if a.Testbed == "" {
 		return nil
@@ -32,14 +32,14 @@ func (p *Plan) replaceTestbed(a Asked, chosen []Scenario) *fault.Fault {
 		return f
 	}
 	for _, name := range bed.Names() {
-		if given := p.given(ref, bed)[name]; given == nil && bed.Variables[name].Default == nil {
+		if value := p.startValues(ref, bed)[name]; value == nil && bed.Variables[name].Default == nil {
 			return fault.Usage("testbeds/%s.toml has no default for the variable %s: give %s:%s=…", ref.Name, name, ref.Name, name)
 		}
 	}
 	for name, system := range p.Env.Systems {
 		if bed.Starts(name) {
 			own := ref
-			own.Variables = withOwn(system, ref)
+			own.Variables = withEntryValues(system, ref)
 			system.Testbed, system.Testbeds, system.URL = &own, nil, ""
 			p.Env.Systems[name] = system
 		}
@@ -47,13 +47,13 @@ func (p *Plan) replaceTestbed(a Asked, chosen []Scenario) *fault.Fault {
 	return nil
 }
 
-// given are the values that a testbed starts with, for the system that it is of.
-func (p *Plan) given(ref environment.TestbedRef, bed testbed.Testbed) map[string]any {
-	return withOwn(p.Env.Systems[bed.System], ref)
+// startValues are the start values of a testbed, for its system.
+func (p *Plan) startValues(ref environment.TestbedRef, bed testbed.Testbed) map[string]any {
+	return withEntryValues(p.Env.Systems[bed.System], ref)
 }
 
-// withOwn are a testbed's values with those that a system's entry gives the same one behind them.
-func withOwn(system environment.System, ref environment.TestbedRef) map[string]any {
+// withEntryValues merges a testbed's values with the values that a system's entry has for the same testbed.
+func withEntryValues(system environment.System, ref environment.TestbedRef) map[string]any {
 	known := slices.Collect(maps.Values(system.Testbeds))
 	if system.Testbed != nil {
 		known = append(known, *system.Testbed)
@@ -69,8 +69,8 @@ func withOwn(system environment.System, ref environment.TestbedRef) map[string]a
 	return ref.Variables
 }
 
-// split keeps the scenarios whose system the environment has, which need no testbed where it has none, and
-// which the testbed that they would run on is for. It reads those testbeds.
+// split keeps the scenarios that can run, and notes the others as left out. A scenario needs a system in the environment,
+// a testbed if it cannot use a system that is up already, and a testbed that suits it. split reads those testbeds.
 func (p *Plan) split(a Asked, chosen []Scenario) *fault.Fault {
 	missing, unsuited := map[string]int{}, map[string][]string{}
 	for _, s := range chosen {
@@ -111,7 +111,7 @@ func (p *Plan) split(a Asked, chosen []Scenario) *fault.Fault {
 	return nil
 }
 
-// readTestbed returns what a testbed declares, read once.
+// readTestbed returns what a testbed declares; it reads each testbed once.
 func (p *Plan) readTestbed(a Asked, name string) (testbed.Testbed, *fault.Fault) {
 	if bed, ok := p.beds[name]; ok {
 		return bed, nil
@@ -127,7 +127,7 @@ func (p *Plan) readTestbed(a Asked, name string) (testbed.Testbed, *fault.Fault)
 	return bed, nil
 }
 
-// outputs are those of a system's testbed, none where it is up already.
+// outputs are the outputs of a system's testbed, nil if the system is up already.
 func (p *Plan) outputs(system environment.System) map[string]string {
 	if system.Testbed == nil {
 		return nil
@@ -135,7 +135,7 @@ func (p *Plan) outputs(system environment.System) map[string]string {
 	return p.beds[system.Testbed.Name].Outputs
 }
 
-// Subject is what scenarios are about: a system, and the testbed that starts it, "" where it is up already.
+// Subject is the system of a scenario, and the testbed that starts it, "" if it is up already.
 type Subject struct{ system, testbed string }
 
 func (p *Plan) Subject(s Scenario) Subject {
@@ -145,7 +145,7 @@ func (p *Plan) Subject(s Scenario) Subject {
 	return Subject{system: s.System}
 }
 
-// Bed is what a scenario's testbed declares, nothing where it has none.
+// Bed is the declaration of a scenario's testbed, the zero value without a testbed.
 func (p *Plan) Bed(s Scenario) testbed.Testbed {
 	if ref := p.Env.Systems[s.System].TestbedOf(s.Name); ref != nil {
 		return p.beds[ref.Name]

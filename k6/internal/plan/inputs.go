@@ -15,7 +15,7 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// checkOf refuses a testbed of the caller's that starts the system of none of the scenarios: it would go unused.
+// checkOf rejects the caller's testbed if it starts the system of none of the scenarios: it would be unused.
 func checkOf(bed testbed.Testbed, chosen []Scenario) *fault.Fault {
 	var systems []string
 	for _, s := range chosen {
@@ -30,7 +30,7 @@ func checkOf(bed testbed.Testbed, chosen []Scenario) *fault.Fault {
 		bed.Name, bed.System, strings.Join(systems, ", "))
 }
 
-// isEngine reports whether a value of CANDIDATE is the name of an engine's file, which says its program.
+// isEngine reports whether a value of CANDIDATE is the name of an engine's file, which names the program.
 func (a Asked) isEngine(name string) bool {
 	if name != filepath.Base(name) {
 		return false
@@ -39,7 +39,7 @@ func (a Asked) isEngine(name string) bool {
 	return err == nil
 }
 
-// checkPrograms refuses programs to be measured that cannot be run: each row of a matrix would fail by itself.
+// checkPrograms rejects programs that cannot be run; otherwise each row of a matrix would fail separately.
 func (a Asked) checkPrograms(scenarios []Scenario) *fault.Fault {
 	if !slices.ContainsFunc(scenarios, func(s Scenario) bool { return s.System == "protocols" }) {
 		return nil
@@ -56,7 +56,7 @@ func (a Asked) checkPrograms(scenarios []Scenario) *fault.Fault {
 	return nil
 }
 
-// notProgram says why a path is no program, "" where it is one.
+// notProgram says why a path is no program, "" if it is one.
 func notProgram(path string) string {
 	if !filepath.IsAbs(path) {
 		return "not an absolute path"
@@ -75,7 +75,7 @@ func notProgram(path string) string {
 	return ""
 }
 
-// checkDashboard refuses a dashboard whose port another program has: its address would show that one.
+// checkDashboard rejects a dashboard whose port is in use: its address would show the other program.
 func (a Asked) checkDashboard() *fault.Fault {
 	if !a.Dashboard {
 		return nil
@@ -87,14 +87,14 @@ func (a Asked) checkDashboard() *fault.Fault {
 	address := net.JoinHostPort(a.DashboardHost(), port)
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return fault.Setup("DASHBOARD: nothing can listen at %s (%s); set K6_WEB_DASHBOARD_PORT to another port, or stop what has it",
+		return fault.Setup("DASHBOARD: nothing can listen at %s (%s); set K6_WEB_DASHBOARD_PORT to another port, or stop the program that uses it",
 			address, socketReason(err))
 	}
 	_ = listener.Close()
 	return nil
 }
 
-// socketReason is the last part of what went wrong with a socket.
+// socketReason is the last part of a socket's error message.
 func socketReason(err error) string {
 	text := err.Error()
 	return strings.TrimSpace(text[strings.LastIndex(text, ":")+1:])
@@ -111,7 +111,7 @@ func (a Asked) DashboardPort() string {
 	if port := a.Getenv("K6_WEB_DASHBOARD_PORT"); port != "" {
 		return port
 	}
-	return "5665" // k6's own
+	return "5665" // k6's default
 }
 
 func (a Asked) DashboardURL() string {

@@ -15,10 +15,10 @@ import (
 	"windtunnel/k6/internal/variables"
 )
 
-// linkTimeout bounds a `sidecar link check`, which makes a link and lets it go.
+// linkTimeout bounds a `sidecar link check`, which makes a link and removes it.
 const linkTimeout = 20 * time.Second
 
-// Link is the link that a scenario runs over, as the caller wrote it; "" where there is none, or where the scenario takes none.
+// Link is the link of a scenario, as the caller wrote it; "" without a link, or if the scenario does not support links.
 func (a Asked) Link(s Scenario) string {
 	if !variables.ReadBy("LINK", s.String()) {
 		return ""
@@ -26,7 +26,7 @@ func (a Asked) Link(s Scenario) string {
 	return a.Getenv("LINK")
 }
 
-// checkLink refuses a link that the sidecar cannot make as it is written, and one to a proxy that is up already.
+// checkLink rejects a link that the sidecar cannot make, and a link to a proxy that is up already.
 func (p *Plan) checkLink(a Asked) *fault.Fault {
 	text := ""
 	for _, s := range p.Scenarios {
@@ -37,10 +37,10 @@ func (p *Plan) checkLink(a Asked) *fault.Fault {
 		text = own
 		system := p.Env.Systems[s.System]
 		if system.TestbedOf(s.Name) == nil {
-			return fault.Usage("LINK=%s: %s is about a proxy that is up already, and a link is between the two ends of a pair that the run starts: give TESTBED=…", own, s)
+			return fault.Usage("LINK=%s: %s tests a proxy that is up already, but a link needs a pair of proxies that the run starts: give TESTBED=…", own, s)
 		}
 		if system.Target.TCP != "" || system.Target.UDP != "" {
-			return fault.Usage("LINK=%s: environments/%s.json names a far end for %s, and that of a link is at its end: take systems.%s.target out", own, p.Env.Name, s, s.System)
+			return fault.Usage("LINK=%s: environments/%s.json names a far end for %s, but with a link the far end must be the link's own: remove systems.%s.target", own, p.Env.Name, s, s.System)
 		}
 	}
 	if text == "" {
@@ -49,10 +49,12 @@ func (p *Plan) checkLink(a Asked) *fault.Fault {
 	return a.tryLink(text)
 }
 
-// someLink is any that needs nothing but a device and the rights: scenarios of the system link have one of their own where LINK says nothing.
+// someLink is a link with the fewest requirements: a device and the rights. Scenarios of the system link use their own
+// link if LINK is not set.
 const someLink = "rtt:1ms"
 
-// checkOwnLinks leaves scenarios of the system link out where there can be no link here, and refuses a run that has no others.
+// checkOwnLinks leaves out scenarios of the system link if this machine supports no links, and rejects a run that has no
+// other scenarios.
 func (p *Plan) checkOwnLinks(a Asked) *fault.Fault {
 	own := func(s Scenario) bool { return s.System == "link" }
 	if !slices.ContainsFunc(p.Scenarios, own) {
@@ -68,7 +70,7 @@ func (p *Plan) checkOwnLinks(a Asked) *fault.Fault {
 	return nil
 }
 
-// tryLink has the sidecar make a link and let it go.
+// tryLink makes the sidecar make a link and remove it.
 func (a Asked) tryLink(text string) *fault.Fault {
 	ctx, cancel := context.WithTimeout(context.Background(), linkTimeout)
 	defer cancel()
@@ -86,5 +88,5 @@ func (a Asked) tryLink(text string) *fault.Fault {
 		}
 		return fault.Setup("%s", line)
 	}
-	return fault.Setup("LINK=%s: bin/sidecar cannot tell whether there can be such a link: %v; run `make bin/sidecar`", text, err)
+	return fault.Setup("LINK=%s: bin/sidecar cannot check the link: %v; run `make bin/sidecar`", text, err)
 }

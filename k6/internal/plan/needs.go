@@ -20,8 +20,8 @@ import (
 // needsTimeout bounds a `sidecar testbed needs`, which only reads files.
 const needsTimeout = 10 * time.Second
 
-// Needs returns the targets of make that the plan's testbeds take, each once. Scenarios, as `k6 x compare` takes them, come
-// in place of Asked.Only; each of testbeds in place of Asked.Testbed.
+// Needs returns the make targets that the plan's testbeds need, each once. scenarios, in the form of `k6 x compare`,
+// replaces Asked.Only; each of testbeds replaces Asked.Testbed in turn.
 func Needs(a Asked, scenarios, testbeds []string) ([]string, *fault.Fault) {
 	chosen, f := chosenFor(a, scenarios)
 	if f != nil {
@@ -98,7 +98,7 @@ func (p *Plan) addNeeds(a Asked, chosen []Scenario, found map[string]bool) *faul
 	return nil
 }
 
-// needsArguments are those of `sidecar testbed needs`; each of any takes each of its values.
+// needsArguments are the arguments of `sidecar testbed needs`; each variable in any takes each of its values.
 func needsArguments(root string, ref environment.TestbedRef, any []string) []string {
 	arguments := []string{"testbed", "needs", "--root", root}
 	for _, name := range slices.Sorted(maps.Keys(ref.Variables)) {
@@ -123,7 +123,7 @@ func askSidecar(program string, arguments []string) ([]string, error) {
 	case errors.As(err, &exit) && len(exit.Stderr) > 0:
 		return nil, errors.New(strings.TrimPrefix(strings.TrimSpace(string(exit.Stderr)), "sidecar: "))
 	case err != nil:
-		return nil, fmt.Errorf("bin/sidecar cannot tell what is needed: %w; run `make bin/sidecar`", err)
+		return nil, fmt.Errorf("bin/sidecar cannot list the needed programs: %w; run `make bin/sidecar`", err)
 	}
 	return strings.Fields(string(out)), nil
 }

@@ -15,14 +15,14 @@ import (
 	"windtunnel/k6/internal/fault"
 )
 
-// Placement says which CPUs probe, echo and system run on: lists such as "0-1,3", "" where they are
-// not pinned. The zero value is that of a system which k6 itself loads.
+// Placement has the CPUs of probe, echo and system: lists such as "0-1,3", "" if not pinned. It is the zero value for a
+// system that k6 itself loads.
 type Placement struct {
 	Name                string
 	Probe, Echo, System string
 }
 
-// resolve returns the placement of a scenario: what PLACEMENT says, else the environment.
+// resolve returns the placement of a scenario, from PLACEMENT or else from the environment.
 func (p *Plan) resolve(a Asked, s Scenario, allowed []int) (Placement, *fault.Fault) {
 	if !environment.Probed(s.System) {
 		return Placement{}, nil
@@ -36,7 +36,7 @@ func (p *Plan) resolve(a Asked, s Scenario, allowed []int) (Placement, *fault.Fa
 	}
 	ref := system.TestbedOf(s.Name)
 	if ref == nil {
-		placed.System = "" // its processes are not ours to pin
+		placed.System = "" // a running system's processes cannot be pinned
 		return placed, nil
 	}
 	given, ok := ref.Variables[cpusVariable].(string)
@@ -53,11 +53,10 @@ func (p *Plan) resolve(a Asked, s Scenario, allowed []int) (Placement, *fault.Fa
 	return placed, nil
 }
 
-// cpusVariable is what testbeds call the variable that pins their processes.
+// cpusVariable is the testbeds' variable that pins their processes.
 const cpusVariable = "cpus"
 
-// Testbed returns a scenario's testbed, told its CPUs where it declares cpus; nil where the system is
-// up already.
+// Testbed returns a scenario's testbed, with its CPUs if it declares the variable cpus; nil if the system is up already.
 func (p *Plan) Testbed(s Scenario) *environment.TestbedRef {
 	bed := p.Env.Systems[s.System].TestbedOf(s.Name)
 	placed := p.Placements[s]
@@ -72,7 +71,7 @@ func (p *Plan) Testbed(s Scenario) *environment.TestbedRef {
 	return &environment.TestbedRef{Name: bed.Name, Variables: variables}
 }
 
-// Variables are what k6 is told of the placement; none for a system that it loads itself.
+// Variables are the placement's variables for k6; nil for a system that k6 itself loads.
 func (p Placement) Variables() map[string]string {
 	if p.Name == "" {
 		return nil
@@ -80,7 +79,7 @@ func (p Placement) Variables() map[string]string {
 	return map[string]string{"PLACEMENT": p.Name, "PROBE_CPUS": p.Probe, "ECHO_CPUS": p.Echo, "SYSTEM_CPUS": p.System}
 }
 
-// place turns a placement's name into CPU lists. From four CPUs on, a split has one for the echo too.
+// place converts a placement's name to CPU lists. With four or more CPUs, split has a separate CPU for the echo.
 func place(name string, allowed []int) (Placement, *fault.Fault) {
 	known := environment.Placements()
 	if !slices.Contains(known, name) {
@@ -91,7 +90,7 @@ func place(name string, allowed []int) (Placement, *fault.Fault) {
 	switch {
 	case name == "free":
 	case n == 0:
-		return p, fault.Setup("placement %s: cannot tell which CPUs there are; set PLACEMENT=free", name)
+		return p, fault.Setup("placement %s: the CPUs of this process are unknown; set PLACEMENT=free", name)
 	case name == "shared":
 		last := cpus.List(allowed[n-1:])
 		p.Probe, p.Echo, p.System = last, last, last

@@ -24,7 +24,7 @@ func TestPlace(t *testing.T) {
 		{"free", []int{0}, Placement{Name: "free"}, ""},
 		{"free", nil, Placement{Name: "free"}, ""},
 		{"split", []int{3}, Placement{Name: "split"}, "4 placement split needs 2 CPUs, this process may use 1; set PLACEMENT=shared"},
-		{"shared", nil, Placement{Name: "shared"}, "4 placement shared: cannot tell which CPUs there are; set PLACEMENT=free"},
+		{"shared", nil, Placement{Name: "shared"}, "4 placement shared: the CPUs of this process are unknown; set PLACEMENT=free"},
 		{"splt", []int{0, 1}, Placement{}, "2 unknown placement splt; did you mean split?; there are: shared, split, free"},
 	} {
 		got, f := place(c.name, c.cpus)

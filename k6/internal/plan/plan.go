@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package plan tells what a run will do: which scenarios on which systems, testbeds and CPUs. It checks all that can be
-// checked before anything starts.
+// Package plan decides what a run will do: which scenarios on which systems, testbeds and CPUs. It checks as much as
+// possible before anything starts.
 package plan
 
 import (
@@ -21,17 +21,17 @@ import (
 	"windtunnel/k6/internal/variables"
 )
 
-// Plan is what a run will do.
+// Plan describes a run before it starts.
 type Plan struct {
 	Env          environment.Environment
 	Scenarios    []Scenario
-	LeftOut      []string                   // lines about what is left out: scenarios that the environment has no system for, measurements, variables of k6's
-	NeedsSidecar bool                       // the sidecar, for a testbed or for probes
-	beds         map[string]testbed.Testbed // by name, what the testbeds of the scenarios declare
+	LeftOut      []string                   // lines about what is left out: scenarios without a system in the environment, measurements, variables of k6
+	NeedsSidecar bool                       // for a testbed or for probes
+	beds         map[string]testbed.Testbed // declarations of the scenarios' testbeds, by name
 	Placements   map[Scenario]Placement
 }
 
-// Make checks all that can be checked before anything starts.
+// Make makes the plan, and checks as much as possible before anything starts.
 func Make(a Asked) (Plan, *fault.Fault) {
 	var p Plan
 	if profiles := schema.Profiles(); !slices.Contains(profiles, a.Profile) {
@@ -110,16 +110,16 @@ func Make(a Asked) (Plan, *fault.Fault) {
 	return p, CheckClients(a, p.Scenarios)
 }
 
-// checkValues refuses values that a script would refuse in the same words, once it is started.
+// checkValues rejects values that a script would reject later with the same message.
 func (a Asked) checkValues(scenarios []Scenario) *fault.Fault {
-	told := append(slices.Clone(a.Environ), "PROFILE="+a.Profile)
-	if lines := variables.WrongValues(told, namesOf(scenarios)); len(lines) > 0 {
+	environ := append(slices.Clone(a.Environ), "PROFILE="+a.Profile)
+	if lines := variables.WrongValues(environ, namesOf(scenarios)); len(lines) > 0 {
 		return fault.Usage("%s", strings.Join(lines, "\n"))
 	}
 	return nil
 }
 
-// namesOf are scenarios as SYSTEM/SCENARIO.
+// namesOf returns scenarios as SYSTEM/SCENARIO.
 func namesOf(scenarios []Scenario) []string {
 	names := make([]string, len(scenarios))
 	for i, s := range scenarios {
@@ -128,7 +128,7 @@ func namesOf(scenarios []Scenario) []string {
 	return names
 }
 
-// secretsOf are the variables that an environment names itself.
+// secretsOf are the variables with secrets that an environment names.
 func secretsOf(env environment.Environment) (names []string) {
 	for _, system := range env.Systems {
 		names = append(names, system.Secrets()...)

@@ -13,7 +13,8 @@ import (
 	"windtunnel/k6/internal/fault"
 )
 
-// leaveOutProbed leaves out of a run with several runners what the sidecar's probes measure: they are one process beside the system.
+// leaveOutProbed leaves out the sidecar's measurements from a run with several runners: the probes are one process
+// beside the system.
 func (p *Plan) leaveOutProbed(a Asked) {
 	if a.Runners < 2 {
 		return
@@ -31,7 +32,7 @@ func (p *Plan) leaveOutProbed(a Asked) {
 	}
 }
 
-// CheckClients refuses more runners than a scenario has clients: one of them would do nothing.
+// CheckClients rejects more runners than a scenario has clients: a runner without clients would do nothing.
 func CheckClients(a Asked, scenarios []Scenario) *fault.Fault {
 	if a.Runners < 2 {
 		return nil
@@ -41,9 +42,9 @@ func CheckClients(a Asked, scenarios []Scenario) *fault.Fault {
 		clients, err := check.Clients(s.Script, env)
 		switch {
 		case err != nil:
-			return fault.Usage("%s: it cannot be told how many clients it has: %v", s, err)
+			return fault.Usage("%s: its number of clients is unknown: %v", s, err)
 		case clients < a.Runners:
-			return fault.Usage("%s has %s in a loop and the run %d runners, so that one would do nothing: give RUNNERS=%d at most, or CLIENTS=%d or more",
+			return fault.Usage("%s has %s in a loop, but the run has %d runners, so one would do nothing: give RUNNERS=%d at most, or CLIENTS=%d or more",
 				s, counted(clients), a.Runners, clients, a.Runners)
 		}
 	}

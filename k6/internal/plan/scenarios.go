@@ -25,9 +25,9 @@ func (s Scenario) String() string { return s.System + "/" + s.Name }
 // FileStem is the stem of the scenario's files in the folder of the run.
 func (s Scenario) FileStem() string { return s.System + "-" + s.Name }
 
-// Scenarios lists the scripts under root/scripts: systems alphabetically, and within a system as
-// the file scripts/SYSTEM/ORDER lists them (a name per line, # starts a comment), then the rest
-// alphabetically. Files that start with _ or end in .test.js are no scenarios.
+// Scenarios lists the scripts under root/scripts. Systems are sorted by name. Within a system, the file
+// scripts/SYSTEM/ORDER (one name per line, # starts a comment) gives the order; the rest follows sorted by name. Files
+// that start with _ or end in .test.js are no scenarios.
 func Scenarios(root string) ([]Scenario, error) {
 	systems, err := os.ReadDir(filepath.Join(root, "scripts"))
 	if err != nil {
@@ -80,9 +80,9 @@ func readOrder(path string) []string {
 	return names
 }
 
-// Select returns the scenarios that only names, in their own order: a comma-separated list of
-// SYSTEM, SYSTEM/NAME or what a target of make and a result file are called, SYSTEM-NAME; or "" for all. An
-// unknown name is an error of one line.
+// Select returns the scenarios that only names, in their own order. only is a comma-separated list of SYSTEM,
+// SYSTEM/NAME, or SYSTEM-NAME (the form of make targets and result files); "" means all. An unknown name is an error of
+// one line.
 func Select(all []Scenario, only string) ([]Scenario, error) {
 	var known, systems []string
 	stems := map[string]string{}
@@ -124,7 +124,7 @@ func Select(all []Scenario, only string) ([]Scenario, error) {
 	}), nil
 }
 
-// Named finds the scenarios of names, each given once and as Select takes it.
+// Named finds the scenarios with these names, each once. A name has the form of Select.
 func Named(root string, names []string) ([]Scenario, *fault.Fault) {
 	all, err := Scenarios(root)
 	if err != nil {

@@ -18,30 +18,31 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// needsFile is beside the scripts of a system: what its scenarios need, by their names. One that needs nothing is not in it.
+// needsFile lies beside a system's scripts: the needs of its scenarios, by name. A scenario without needs is missing in
+// it.
 const needsFile = "needs.json"
 
-// The testbeds that a scenario may need.
+// The kinds of testbeds that a scenario may need.
 const (
-	anyTestbed = "any" // it starts one again and again
-	ownTestbed = "own" // one that names the scenario
+	anyTestbed = "any" // the scenario starts it repeatedly
+	ownTestbed = "own" // a testbed that names the scenario
 )
 
-// scriptNeeds is what a scenario needs of the bench.
+// scriptNeeds is what a scenario needs from the bench.
 type scriptNeeds struct {
-	// Testbed is anyTestbed, ownTestbed, or "" where a system that is up already will do.
+	// Testbed is anyTestbed, ownTestbed, or "" if a system that is up already is enough.
 	Testbed string `json:"testbed"`
-	// Chooses are the testbed's variables that the scenario gives values of its own.
+	// Chooses are the testbed's variables whose values the scenario sets.
 	Chooses []string `json:"chooses"`
 }
 
-// needs is what the file says of the scenario, nothing where there is none; Scenarios has refused a malformed one.
+// needs returns the scenario's entry in the file, the zero value without one; Scenarios has rejected a malformed file.
 func (s Scenario) needs() scriptNeeds {
 	all, _ := readNeeds(filepath.Dir(s.Script))
 	return all[s.Name]
 }
 
-// Suits reports whether a testbed is for the scenario.
+// Suits reports whether the scenario can use a testbed.
 func (s Scenario) Suits(bed testbed.Testbed) bool {
 	if len(bed.Scenarios) == 0 {
 		return s.needs().Testbed != ownTestbed
@@ -69,7 +70,7 @@ func nameOfNeeds(folder string) string {
 	return filepath.Join("scripts", filepath.Base(folder), needsFile)
 }
 
-// checkNeeds refuses a file that names what there is not: it would say nothing.
+// checkNeeds rejects a file with an unknown scenario or kind of testbed: the entry would have no effect.
 func checkNeeds(folder string, scenarios []Scenario) error {
 	all, err := readNeeds(folder)
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A secret that was read whole from a file ends in what no password has, and a panel would say "wrong password".
+// A secret that was read whole from a file ends with a line break. No password has one, and a panel would only say
+// "wrong password".
 func TestSecretsThatEndBadly(t *testing.T) {
 	for secret, want := range map[string]string{
 		"geheim":     "",

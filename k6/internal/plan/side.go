@@ -13,17 +13,18 @@ import (
 	"windtunnel/k6/internal/fault"
 )
 
-// environmentSide begins a side that is an environment of its own.
+// environmentSide is the prefix of a side that is a separate environment.
 const environmentSide = "env:"
 
-// letters are those of the sides.
+// letters are the letters of the sides.
 var letters = []string{"A", "B"}
 
 var urlSide = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://`)
 
-// Side is what a side of a comparison asks for, besides what both do: a testbed, as TESTBED takes it; the URL of a system that
-// is up, which goes before the environment's; or env:NAME, an environment of its own. Letter is A or B: of a URL a variable
-// NAME_A or NAME_B goes before the variable NAME that the environment names, so that each side has secrets of its own.
+// Side returns the request for one side of a comparison. spec is a testbed in the form of TESTBED; or the URL of a
+// system that is up, which replaces the environment's; or env:NAME, a separate environment. letter is A or B. For a URL,
+// a variable NAME_A or NAME_B replaces the variable NAME that the environment names, so that each side can have its own
+// secrets.
 func (a Asked) Side(spec, letter string, scenarios []Scenario) (Asked, *fault.Fault) {
 	spec = strings.TrimSpace(spec)
 	system := scenarios[0].System
@@ -32,7 +33,7 @@ func (a Asked) Side(spec, letter string, scenarios []Scenario) (Asked, *fault.Fa
 	switch {
 	case isEnvironment:
 		if variable := environment.URLVariable(system); a.Getenv(variable) != "" {
-			return a, fault.Usage("%s=%s: %s is set and would go before the environment's URL: unset it", letter, spec, variable)
+			return a, fault.Usage("%s=%s: %s is set and would replace the environment's URL: unset it", letter, spec, variable)
 		}
 		a.Env = name
 		return a, nil
@@ -59,7 +60,7 @@ func (a Asked) Side(spec, letter string, scenarios []Scenario) (Asked, *fault.Fa
 	return a, nil
 }
 
-// ofSide takes NAME_A and NAME_B out of an environment, and that of the letter in place of NAME.
+// ofSide removes NAME_A and NAME_B from an environment, and sets NAME to the value of the letter's variable.
 func ofSide(environ []string, variable, letter string) []string {
 	own := Asked{Environ: environ}.Getenv(variable + "_" + letter)
 	kept := slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
@@ -72,7 +73,7 @@ func ofSide(environ []string, variable, letter string) []string {
 	return kept
 }
 
-// replaceURL puts the URL that the caller names into the environment, for the system of the scenarios.
+// replaceURL puts the caller's URL into the environment, for the system of the scenarios.
 func (p *Plan) replaceURL(a Asked, chosen []Scenario) *fault.Fault {
 	if a.URL == "" {
 		return nil

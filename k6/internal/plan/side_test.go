@@ -33,7 +33,7 @@ func askedPanels(t *testing.T, environ ...string) (Asked, []Scenario) {
 	return a, scenarios
 }
 
-// TestSecretsOfEachSide has sides with a password each, one database, and a user name of B's.
+// TestSecretsOfEachSide has sides with different passwords, one database, and a user name only of B.
 func TestSecretsOfEachSide(t *testing.T) {
 	a, scenarios := askedPanels(t, "MARZBAN_PASSWORD=neither", "MARZBAN_PASSWORD_A=old", "MARZBAN_PASSWORD_B=new", "MARZBAN_DATABASE_URL=sqlite:////x",
 		"PANEL_USERNAME_B=root", "PANEL_URL=http://127.0.0.1:9", "PATH=/bin")
@@ -70,7 +70,7 @@ func TestSidesThatAreRefused(t *testing.T) {
 		"https://user:geheim@127.0.0.1": {[]string{"MARZBAN_PASSWORD=p"}, "B is not the URL of a system: give SCHEME://HOST[:PORT] without a user and a password"},
 		"http://":                       {[]string{"MARZBAN_PASSWORD=p"}, "B is not the URL of a system"},
 		"http://127.0.0.1:3":            {[]string{"MARZBAN_PASSWORD_A=p"}, "MARZBAN_PASSWORD is not set"},
-		"env:panels":                    {[]string{"MARZBAN_PASSWORD=p", "PANEL_URL=http://127.0.0.1:4"}, "B=env:panels: PANEL_URL is set and would go before the environment's URL: unset it"},
+		"env:panels":                    {[]string{"MARZBAN_PASSWORD=p", "PANEL_URL=http://127.0.0.1:4"}, "B=env:panels: PANEL_URL is set and would replace the environment's URL: unset it"},
 		"env:no-such":                   {[]string{"MARZBAN_PASSWORD=p"}, "no environment no-such; there are: "},
 		"no-such:arguments=http://x/y":  {nil, `there is no testbed "no-such"`},
 	} {

@@ -17,8 +17,8 @@ import (
 	"windtunnel/k6/internal/influx"
 )
 
-// checkSystems checks what the systems of the chosen scenarios need: testbeds, secrets, a confirmation for
-// another machine, the sidecar.
+// checkSystems checks the needs of the chosen scenarios' systems: testbeds, secrets, a confirmation for another machine,
+// the sidecar.
 func (p *Plan) checkSystems(a Asked) *fault.Fault {
 	seen := map[string]bool{}
 	for _, s := range p.Scenarios {
@@ -48,7 +48,7 @@ func (p *Plan) checkSystems(a Asked) *fault.Fault {
 	if p.NeedsSidecar && missing {
 		return fault.Setup("%s", a.sidecarMissing())
 	}
-	// Without a testbed it still measures the generator.
+	// Without a testbed the sidecar still measures the generator.
 	p.NeedsSidecar = !missing
 	if missing {
 		p.LeftOut = append(p.LeftOut, "CPU and memory are not measured: "+a.sidecarMissing())
@@ -56,7 +56,7 @@ func (p *Plan) checkSystems(a Asked) *fault.Fault {
 	return nil
 }
 
-// environmentFolder is where relative paths of the environment file begin.
+// environmentFolder is the base of relative paths in the environment file.
 func environmentFolder(a Asked) string {
 	if filepath.IsAbs(a.Env) {
 		return filepath.Dir(a.Env)
@@ -64,7 +64,7 @@ func environmentFolder(a Asked) string {
 	return filepath.Join(a.Root, "environments")
 }
 
-// checkConfirmed refuses load on another machine, and a database there, that CONFIRM_REMOTE does not name.
+// checkConfirmed rejects load on another machine, or on a database there, unless CONFIRM_REMOTE names the host.
 func (p *Plan) checkConfirmed(a Asked, name string, system environment.System) *fault.Fault {
 	database, f := p.databaseHost(a, name, system)
 	if f != nil {
@@ -89,12 +89,12 @@ func (p *Plan) checkConfirmed(a Asked, name string, system environment.System) *
 	return nil
 }
 
-// databaseHost returns the host of the database that the caller's environment names, "" where there is
-// none or it is this machine.
+// databaseHost returns the host of the database that the caller's environment names, "" without a database or if the
+// host is this machine.
 func (p *Plan) databaseHost(a Asked, name string, system environment.System) (string, *fault.Fault) {
 	value := a.Getenv(system.DatabaseEnv)
-	if _, told := p.outputs(system)[system.DatabaseEnv]; told || value == "" {
-		return "", nil // a testbed's own comes before the caller's
+	if _, isSet := p.outputs(system)[system.DatabaseEnv]; isSet || value == "" {
+		return "", nil // the testbed sets the database's URL, whatever the caller has
 	}
 	database, ok := environment.ParseDatabaseURL(value)
 	if !ok || !database.Usable() {
@@ -104,7 +104,7 @@ func (p *Plan) databaseHost(a Asked, name string, system environment.System) (st
 	return database.RemoteHost(), nil
 }
 
-// Confirmed lists the hosts that are not this machine and that the caller may put under load.
+// Confirmed lists the remote hosts that the caller may put under load.
 func (a Asked) Confirmed() []string {
 	return slices.DeleteFunc(strings.Split(a.Getenv("CONFIRM_REMOTE"), ","), func(host string) bool { return host == "" })
 }
@@ -142,7 +142,7 @@ func (p *Plan) checkSecrets(a Asked, name string, system environment.System) *fa
 	return p.checkDatabase(a, name, system)
 }
 
-// checkEnd refuses a secret with a line's end at its end, as of a file that was read whole, and tells of a space.
+// checkEnd rejects a secret that ends in a line break, as in a file that was read whole, and warns about a final space.
 func (p *Plan) checkEnd(variable, value string) *fault.Fault {
 	ending := environment.EndsBadly(value)
 	switch {
@@ -154,8 +154,8 @@ func (p *Plan) checkEnd(variable, value string) *fault.Fault {
 	return nil
 }
 
-// checkDatabase refuses a variable for the database's URL that a testbed does not set; a system that is up
-// may do without.
+// checkDatabase rejects a testbed that does not set the variable for the database's URL; a system that is up may lack
+// it.
 func (p *Plan) checkDatabase(a Asked, name string, system environment.System) *fault.Fault {
 	variable := system.DatabaseEnv
 	if variable == "" {
@@ -177,7 +177,7 @@ func (p *Plan) checkDatabase(a Asked, name string, system environment.System) *f
 	return nil
 }
 
-// Secrets returns the values of the secrets that the environment names, and of those to stream with.
+// Secrets returns the values of the secrets that the environment names, and of the secrets for streaming.
 func (p *Plan) Secrets(a Asked) []string {
 	variables := influx.SecretVariables()
 	for _, system := range p.Env.Systems {
@@ -192,7 +192,7 @@ func (p *Plan) Secrets(a Asked) []string {
 	return values
 }
 
-// Public are the names that results and messages are about, which no secret hides.
+// Public are the names in results and messages, which redaction leaves alone.
 func (p *Plan) Public() []string {
 	names := []string{p.Env.Name}
 	for name, system := range p.Env.Systems {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package primitives makes a result of what `sidecar bench primitives` measured: the judge decides, here are its tables.
+// Package primitives makes a result from the measurements of `sidecar bench primitives`: the judge decides, this package
+// makes the tables.
 package primitives
 
 import (
@@ -22,13 +23,13 @@ import (
 const (
 	// EvidenceName is the file that the sidecar writes.
 	EvidenceName = "evidence/primitives.json"
-	// System and Scenario are those of the result.
+	// System and Scenario are the names in the result.
 	System, Scenario = "primitives", "cpu"
-	// environment is none: it all runs on this machine.
+	// environment is the name in the result; everything runs on this machine.
 	environment = "local"
 )
 
-// Evidence is what the sidecar measured: schemas/primitives.schema.json.
+// Evidence is the sidecar's measurements: schemas/primitives.schema.json.
 type Evidence struct {
 	judge.Primitives
 	StartUnixS   int64             `json:"start_unix_s"`
@@ -45,7 +46,7 @@ type Evidence struct {
 	Skipped      []Gap             `json:"skipped"`
 }
 
-// Parameters are all that makes two runs comparable.
+// Parameters decide whether two runs can be compared.
 type Parameters struct {
 	Rounds      int     `json:"rounds"`
 	WarmUpMS    int     `json:"warm_up_ms"`
@@ -57,7 +58,7 @@ type Parameters struct {
 	BlockBytes  int64   `json:"block_bytes"`
 }
 
-// Gap has a place in the tables and is not measured.
+// Gap is an entry of the tables that is not measured.
 type Gap struct {
 	Subject        string `json:"subject"`
 	Implementation string `json:"implementation"`
@@ -74,7 +75,7 @@ func Read(path string) (e Evidence, err error) {
 	return e, err
 }
 
-// Write judges the evidence and writes the result and the record of the run, whose id it is told, into a folder.
+// Write judges the evidence and writes the result and the run's record, with the given id, into a folder.
 func Write(dir, id string, e Evidence) (run.Run, error) {
 	made, err := judge.OfPrimitives(e.Primitives)
 	if err != nil {

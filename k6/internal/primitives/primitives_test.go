@@ -18,7 +18,7 @@ import (
 	"windtunnel/k6/internal/schema"
 )
 
-// measured has the medians of rounds, in nanoseconds, and bounds 1 % beside them.
+// measured has the medians of rounds in nanoseconds, and bounds 1 % above and below.
 func measured(subject, implementation string, bytes int64, medians ...float64) judge.Primitive {
 	m := judge.Primitive{Section: "aead", Subject: subject, Operation: "encrypt", Implementation: implementation, Bytes: &bytes}
 	for _, median := range medians {
@@ -27,7 +27,7 @@ func measured(subject, implementation string, bytes int64, medians ...float64) j
 	return m
 }
 
-// about are so many rounds about a middle, on a machine that slows down by a half meanwhile.
+// about returns rounds around a middle, on a machine that slows down by half meanwhile.
 func about(middle float64, seed, rounds int) []float64 {
 	all := make([]float64, rounds)
 	for i := range all {
@@ -41,7 +41,7 @@ func report(aesTime, chachaTime float64, rounds int) []judge.Primitive {
 		measured("memory", "memcpy", 1024, about(100, 3, rounds)...),
 		measured(aes, "ring", 1024, about(aesTime, 3, rounds)...),
 		measured(chacha, "ring", 1024, about(chachaTime, 5, rounds)...),
-		measured(aes, "portable", 1024, about(200, 3, rounds)...), // without the other
+		measured(aes, "portable", 1024, about(200, 3, rounds)...), // without the other cipher
 	}
 }
 
@@ -79,8 +79,8 @@ func TestWinners(t *testing.T) {
 	}
 }
 
-// TestTheSameWorkUnderTwoNamesHasNoWinner: of 42 comparisons of the same work, on a machine with two speeds, none has a
-// winner in 99 % of runs at least.
+// TestTheSameWorkUnderTwoNamesHasNoWinner: among 42 comparisons of the same work, on a machine with two speeds, none has
+// a winner in at least 99 % of runs.
 func TestTheSameWorkUnderTwoNamesHasNoWinner(t *testing.T) {
 	const runs = 500
 	won := 0
@@ -107,12 +107,12 @@ func TestTheSameWorkUnderTwoNamesHasNoWinner(t *testing.T) {
 			}
 		}
 	}
-	if won > 12 { // 5 are to be expected of 1 %; 13 and more come of it in 1 of 500
+	if won > 12 { // 1 % is 5 runs; 13 or more occur by chance in 1 of 500 tests
 		t.Errorf("%d of %d runs have a winner", won, runs)
 	}
 }
 
-// answer is the evidence of a run of the AEADs, in which a copy of 64 KiB takes so many nanoseconds.
+// answer is the evidence of a run of the AEADs, in which a copy of 64 KiB takes the given time in ns.
 func answer(copied float64) Evidence {
 	const size = 64 << 10
 	in := func(section, operation string, one judge.Primitive) judge.Primitive {
@@ -164,7 +164,7 @@ func page(t *testing.T, e Evidence) (string, int) {
 	return string(text), set.ExitCode()
 }
 
-// problemsOf are those that the result's schema has with a file, "" without one.
+// problemsOf are the problems that the result's schema finds in a file, "" without any.
 func problemsOf(t *testing.T, path string) string {
 	t.Helper()
 	file, err := os.Open(path)
@@ -207,7 +207,7 @@ func TestTheTablesSayThroughputAndOverhead(t *testing.T) {
 		"| ring | TCP control | 64 B | — | — | — | — |",
 		"| aes-256-gcm encrypt | 64 KiB | 78.1 MiB/s | — | — | 6.10 GiB/s | 80.0 |",
 		"| encrypt | ring | 64 KiB | 3.00 | cannot tell; about 10 rounds would |",
-		"all 2 rows of the table counted, and more than 5 %",
+		"corrected for the 2 rows of the table, and more than 5 %",
 		"| regex | one by one | 25.5 µs | — ¹ | 15.9 ms |",
 		"¹ regex by one by one, 100,000 rules: not measured; time and memory grow",
 		"| copy | 256 MiB | 12.5 GiB/s |",

@@ -12,21 +12,22 @@ import (
 )
 
 const (
-	// overheadBytes is the size that the reference document compares overheads at.
+	// overheadBytes is the size at which the reference document compares overheads.
 	overheadBytes = 64 << 10
 	copied        = "copy"
 )
 
-// extensionBytes: a short message shows what each one costs, a long one what each byte does.
+// extensionBytes are the sizes of messages: a short one shows the cost of each message, a long one the cost of each
+// byte.
 var extensionBytes = []int64{64, overheadBytes}
 
-// packets are the reference document's.
+// packets are the packets of the reference document.
 var packets = []struct {
 	name  string
 	bytes int64
 }{{"TCP control", 64}, {"HTTP request", 512}, {"HTTP response", 1460}, {"Video chunk", 16 << 10}, {"Bulk data", 64 << 10}}
 
-// sections are a table for each question, as far as its part was measured.
+// sections returns a table for each question whose part was measured.
 func (e Evidence) sections() []result.Section {
 	all := []result.Section{
 		e.throughput("aead", "encrypt", "Encryption throughput"),
@@ -46,8 +47,8 @@ func word(text string) result.Cell { return result.Cell{Text: &text} }
 
 func number(v float64) result.Cell { return result.Cell{Value: &v} }
 
-// shown is a cell of a measurement; a figure that cannot be true is not shown.
-func shown(one *judge.Primitive, cell func(judge.Primitive) result.Cell) result.Cell {
+// cellOf is a cell of a measurement; it hides a figure that cannot be true.
+func cellOf(one *judge.Primitive, cell func(judge.Primitive) result.Cell) result.Cell {
 	switch {
 	case one == nil:
 		return result.Cell{}
@@ -79,7 +80,7 @@ func sizeOf(one judge.Primitive) result.Cell {
 	return number(float64(*one.Bytes))
 }
 
-// key is what one measurement is of. Bytes and rules 0: none.
+// key identifies a measurement. Bytes and rules are 0 if they do not apply.
 type key struct {
 	section, subject, operation, implementation string
 	bytes, rules                                int64
@@ -105,7 +106,7 @@ func (e Evidence) find(wanted key) *judge.Primitive {
 	return nil
 }
 
-// of are the measurements of a part, and of operations where some are given.
+// of returns the measurements of a part; if operations are given, only theirs.
 func (e Evidence) of(section string, operations ...string) (all []judge.Primitive) {
 	for _, one := range e.Measurements {
 		if one.Section == section && (len(operations) == 0 || slices.Contains(operations, one.Operation)) {
@@ -115,7 +116,7 @@ func (e Evidence) of(section string, operations ...string) (all []judge.Primitiv
 	return all
 }
 
-// distinct are what rows have, each once, in the order in which they come.
+// distinct returns the different values of rows, in order of appearance.
 func distinct[T comparable](rows []judge.Primitive, of func(judge.Primitive) T) (all []T) {
 	for _, one := range rows {
 		if value := of(one); !slices.Contains(all, value) {
@@ -143,7 +144,7 @@ func (e Evidence) throughput(section, operation, title string) result.Section {
 			if one == nil {
 				one = e.find(key{section, name[0], copied, name[1], size, 0})
 			}
-			row = append(row, shown(one, rateOf))
+			row = append(row, cellOf(one, rateOf))
 		}
 		s.Rows = append(s.Rows, row)
 	}
@@ -168,7 +169,7 @@ func (e Evidence) overhead() result.Section {
 			times = number(one.Time().Median / whole.Time().Median)
 		}
 		s.Rows = append(s.Rows, []result.Cell{word(one.Subject + " " + one.Operation), word(one.Implementation),
-			shown(&one, intervalOf), shown(&one, rateOf), times})
+			cellOf(&one, intervalOf), cellOf(&one, rateOf), times})
 	}
 	return s
 }
@@ -186,7 +187,7 @@ func (e Evidence) packets() result.Section {
 			row := []result.Cell{word(implementation), word(packet.name), number(float64(packet.bytes))}
 			for _, cipher := range ciphers {
 				one := e.find(key{"aead", cipher, "encrypt", implementation, packet.bytes, 0})
-				row = append(row, shown(one, timeOf), shown(one, rateOf))
+				row = append(row, cellOf(one, timeOf), cellOf(one, rateOf))
 			}
 			s.Rows = append(s.Rows, row)
 		}
@@ -204,7 +205,7 @@ func (e Evidence) extensions() result.Section {
 		if portable.Implementation != "portable" || !slices.Contains(extensionBytes, keyOf(portable).bytes) {
 			continue
 		}
-		row := []result.Cell{word(portable.Subject + " " + portable.Operation), sizeOf(portable), shown(&portable, rateOf)}
+		row := []result.Cell{word(portable.Subject + " " + portable.Operation), sizeOf(portable), cellOf(&portable, rateOf)}
 		for _, implementations := range [][]string{{"rustcrypto", "blake3"}, {"ring"}} {
 			var other *judge.Primitive
 			for _, implementation := range implementations {
@@ -214,7 +215,7 @@ func (e Evidence) extensions() result.Section {
 					break
 				}
 			}
-			row = append(row, shown(other, rateOf), shown(other, func(one judge.Primitive) result.Cell {
+			row = append(row, cellOf(other, rateOf), cellOf(other, func(one judge.Primitive) result.Cell {
 				return number(portable.Time().Median / one.Time().Median)
 			}))
 		}
@@ -244,7 +245,7 @@ func (e Evidence) ruleSets() result.Section {
 			at := slices.IndexFunc(own, func(one judge.Primitive) bool { return *one.Rules == count })
 			switch {
 			case at >= 0:
-				row = append(row, shown(&own[at], timeOf))
+				row = append(row, cellOf(&own[at], timeOf))
 			case slices.ContainsFunc(e.Skipped, func(gap Gap) bool {
 				return gap.Subject == name[0] && gap.Implementation == name[1] && gap.Rules == count
 			}):
@@ -272,7 +273,7 @@ func (e Evidence) buffers() result.Section {
 	s := result.Section{Name: "buffers", Title: "Buffers", Columns: []result.Column{text("which", "Operation"), text("how", "How"),
 		{Name: "bytes", Title: "Size", Unit: "B"}, {Name: "time_ns", Title: "Time (95 % intervals)", Unit: "ns"}}}
 	for _, one := range e.of("buffers") {
-		s.Rows = append(s.Rows, []result.Cell{word(one.Operation + " " + one.Subject), word(one.Implementation), sizeOf(one), shown(&one, intervalOf)})
+		s.Rows = append(s.Rows, []result.Cell{word(one.Operation + " " + one.Subject), word(one.Implementation), sizeOf(one), cellOf(&one, intervalOf)})
 	}
 	return s
 }
@@ -282,12 +283,12 @@ func (e Evidence) memory() result.Section {
 		Columns: []result.Column{text("which", "Operation"), {Name: "bytes", Title: "Block", Unit: "B"}, {Name: "bytes_per_s", Title: "Throughput", Unit: "B/s"}},
 		Notes:   []string{"A copy reads and writes each byte, so it moves twice what its throughput says."}}
 	for _, one := range e.of("memory") {
-		s.Rows = append(s.Rows, []result.Cell{word(one.Operation), sizeOf(one), shown(&one, rateOf)})
+		s.Rows = append(s.Rows, []result.Cell{word(one.Operation), sizeOf(one), cellOf(&one, rateOf)})
 	}
 	return s
 }
 
-// notPlausible has what no table shows, and why.
+// notPlausible lists the figures that the tables hide, and why.
 func (e Evidence) notPlausible() result.Section {
 	s := result.Section{Name: "not_plausible", Title: "What cannot be true", Columns: []result.Column{text("which", "Measurement"),
 		text("implementation", "Implementation"), {Name: "bytes", Title: "Size", Unit: "B"}, text("why", "Why")}}

@@ -15,12 +15,13 @@ import (
 const (
 	aes    = "aes-256-gcm"
 	chacha = "chacha20-poly1305"
-	// bound is the share by which a winner is faster at least: the same work, measured again, may differ by so much.
+	// bound is the smallest share by which a winner is faster: two measurements of the same work may differ by this
+	// much.
 	bound = 0.05
 )
 
-// Winner is which of the two ciphers is the faster one at a size, nil where the rounds cannot tell; Factor is how many times as
-// fast it is. RoundsToTell is about how many rounds would tell, nil where they do and where no number would.
+// Winner is the faster cipher at a size, nil if the rounds do not decide; Factor is how many times faster it is.
+// RoundsToTell estimates the number of rounds that would decide, nil if they have decided, or if no number would.
 type Winner struct {
 	Operation      string   `json:"operation"`
 	Implementation string   `json:"implementation"`
@@ -32,15 +33,15 @@ type Winner struct {
 	RoundsToTell   *int     `json:"rounds_to_tell"`
 }
 
-// Ratio is the time of ChaCha20-Poly1305 by that of AES-256-GCM; the interval is nil where the rounds are too few for it.
+// Ratio is the time of ChaCha20-Poly1305 divided by the time of AES-256-GCM; the interval is nil with too few rounds.
 type Ratio struct {
 	Estimate float64  `json:"estimate"`
 	Low      *float64 `json:"low"`
 	High     *float64 `json:"high"`
 }
 
-// Winners compares the ciphers at each size, all judged together, so that of two that are equally fast none wins in 99 % of
-// runs. What cannot be true is not compared.
+// Winners compares the ciphers at each size. All sizes are judged together: if the ciphers are equally fast, there is no
+// winner in 99 % of runs. It skips figures that cannot be true.
 func Winners(all []judge.Primitive) []Winner {
 	winners := []Winner{}
 	var shifts []difference.Shift
@@ -49,7 +50,7 @@ func Winners(all []judge.Primitive) []Winner {
 		if one.Section != "aead" || one.Subject != aes || !ok || one.Implausible != "" || other.Implausible != "" {
 			continue
 		}
-		// A is ChaCha, so that a shift above 0 is an AES that takes longer.
+		// A is ChaCha, so a shift above 0 means that AES takes longer.
 		var samples []float64
 		for i := range min(len(one.Rounds), len(other.Rounds)) {
 			samples = append(samples, difference.LogRatio(other.Rounds[i].Median, one.Rounds[i].Median, false))
@@ -63,7 +64,7 @@ func Winners(all []judge.Primitive) []Winner {
 	return winners
 }
 
-// beside is ChaCha's measurement that belongs to one of AES.
+// beside returns ChaCha's measurement for the same size as one of AES.
 func beside(all []judge.Primitive, one judge.Primitive) (judge.Primitive, bool) {
 	for _, other := range all {
 		if other.Section == one.Section && other.Subject == chacha && other.Operation == one.Operation &&
@@ -96,7 +97,7 @@ func (w *Winner) take(apart difference.Apart) {
 	}
 }
 
-// String is `aes-256-gcm (3.01×)`, or that the rounds cannot tell.
+// String returns `aes-256-gcm (3.01×)`, or text that the rounds cannot decide.
 func (w Winner) String() string {
 	switch {
 	case w.Winner != nil:
@@ -107,7 +108,7 @@ func (w Winner) String() string {
 	return "cannot tell"
 }
 
-// winnersSection says of each size which cipher is the faster one.
+// winnersSection is the table of the faster cipher at each size.
 func winnersSection(winners []Winner) result.Section {
 	s := result.Section{Name: "ciphers", Title: "AES-256-GCM against ChaCha20-Poly1305", Columns: []result.Column{
 		text("which", "Operation"), text("implementation", "Implementation"), {Name: "bytes", Title: "Size", Unit: "B"},
@@ -121,8 +122,8 @@ func winnersSection(winners []Winner) result.Section {
 		s.Rows = append(s.Rows, []result.Cell{word(w.Operation), word(w.Implementation), number(float64(w.Bytes)), ratio, word(w.String())})
 	}
 	if len(winners) > 0 {
-		s.Notes = []string{fmt.Sprintf("By the rounds, each of which has both, with the exact signed-rank interval at %.0f %%. The faster one is told where that is "+
-			"significant, with all %d rows of the table counted, and more than %.0f %%: it takes %d rounds; these are %s.", 100*difference.Look{}.Confidence(),
+		s.Notes = []string{fmt.Sprintf("From the rounds, which each measure both ciphers, with the exact signed-rank interval at %.0f %%. A faster cipher is named if the difference is "+
+			"significant, corrected for the %d rows of the table, and more than %.0f %%. That takes at least %d rounds; this run has %s.", 100*difference.Look{}.Confidence(),
 			len(winners), 100*bound, difference.FewestToTellApart(len(winners)), format.Count(int64(winners[0].Rounds)))}
 	}
 	return s

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package profiles knows how hard and how long a run may be, by name: k6/lists/profiles.json is the one list, which
-// lib/profiles.js reads as well.
+// Package profiles has the load and duration of a run, by profile. k6/lists/profiles.json is the only list;
+// lib/profiles.js reads it too.
 package profiles
 
 import (
@@ -14,38 +14,38 @@ import (
 	"windtunnel/k6/lists"
 )
 
-// Profile is one of them.
+// Profile is an entry of the list.
 type Profile struct {
 	Name string `json:"-"`
-	// Sized: a scenario says itself how much it is.
+	// Sized says that a scenario itself sets its amount of load.
 	Sized bool `json:"sized"`
-	// Fixed: a number of requests, and nothing that time bounds.
+	// Fixed says that the load is a number of requests, and time bounds nothing.
 	Fixed bool `json:"fixed"`
-	// CompareMin is for how many minutes a comparison adds pairs until it knows, unless it is told.
+	// CompareMin is the default number of minutes in which a comparison adds pairs until it knows.
 	CompareMin int `json:"compare_min"`
-	// QuietS is the length of the quiet period after a load, in which what the system does later is still counted.
+	// QuietS is the length of the quiet period after a load, in seconds. The system's deferred work in it still counts.
 	QuietS float64 `json:"quiet_s"`
-	// LimitSteps is in how many steps, all of one length, a run looks for the limit; 0: it does not.
+	// LimitSteps is the number of equal steps in which a run looks for the limit; 0 if it does not.
 	LimitSteps int `json:"limit_steps"`
-	// Steps are those of a load that time bounds.
+	// Steps are the steps of a load that time bounds.
 	Steps []Step `json:"steps"`
-	// Rounds are those of a load that a probe makes; nil where it has none.
+	// Rounds are the rounds of a load that a probe makes; nil if the profile has no rounds.
 	Rounds *Rounds `json:"rounds"`
 }
 
-// Step of a load: Target times the base load, reached after Seconds.
+// Step is a step of a load: Target times the base load, reached after Seconds.
 type Step struct {
 	Target  float64 `json:"target"`
 	Seconds float64 `json:"seconds"`
 }
 
-// Rounds have multiples of the base load, a round each, and the seconds of all of them.
+// Rounds has a multiple of the base load for each round, and the total seconds.
 type Rounds struct {
 	Factors []float64 `json:"factors"`
 	Seconds float64   `json:"seconds"`
 }
 
-// All are the profiles, in the order of the list.
+// All has the profiles, in the order of the list.
 var All = read(lists.Profiles)
 
 func read(data []byte) (all []Profile) {
@@ -54,7 +54,7 @@ func read(data []byte) (all []Profile) {
 	next := func() json.Token {
 		token, err := list.Token()
 		if err != nil {
-			panic(err) // embedded at build time
+			panic(err) // the list is embedded at build time
 		}
 		return token
 	}
@@ -77,10 +77,10 @@ func names(is func(Profile) bool) (names []string) {
 	return names
 }
 
-// Names are those of all profiles.
+// Names are the names of all profiles.
 func Names() []string { return names(func(Profile) bool { return true }) }
 
-// Sized are the names of those of which a scenario says itself how much they are.
+// Sized are the names of the profiles with a size set by the scenario.
 func Sized() []string { return names(func(p Profile) bool { return p.Sized }) }
 
 func find(name string) (p Profile, known bool) {
@@ -91,14 +91,14 @@ func find(name string) (p Profile, known bool) {
 	return All[i], true
 }
 
-// LooksForLimit reports whether a profile is meant to run until a threshold fails.
+// LooksForLimit reports whether a profile runs until a threshold fails.
 func LooksForLimit(name string) bool {
 	p, _ := find(name)
 	return p.LimitSteps > 0
 }
 
-// MostMinutes is for how long a profile's comparison adds pairs until it knows, unless it is told; of a profile that nobody
-// knows the longest.
+// MostMinutes is the default number of minutes in which a comparison with a profile adds pairs until it knows; for an
+// unknown profile, the largest number.
 func MostMinutes(name string) int {
 	if p, known := find(name); known {
 		return p.CompareMin
@@ -106,7 +106,7 @@ func MostMinutes(name string) int {
 	return All[len(All)-1].CompareMin
 }
 
-// MinutesText says it of all profiles, for a --help.
+// MinutesText lists these minutes for all profiles, for --help.
 func MinutesText() string {
 	longest := All[len(All)-1].CompareMin
 	var parts []string

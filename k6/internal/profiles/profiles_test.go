@@ -45,7 +45,7 @@ func TestEveryProfileLasts(t *testing.T) {
 	}
 }
 
-// TestOthersKnowTheSameProfiles holds those to the list that cannot read it.
+// TestOthersKnowTheSameProfiles compares the list with the programs that cannot read it.
 func TestOthersKnowTheSameProfiles(t *testing.T) {
 	same := func(about string, got, want []string) {
 		t.Helper()

@@ -19,7 +19,7 @@ import (
 	"windtunnel/k6/internal/schema"
 )
 
-// Matrix is what lies in testbeds/protocols. The fields of rows, protocols and engines are as in their files:
+// Matrix is the content of testbeds/protocols. The fields of rows, protocols and engines are the same as in their files:
 // schemas/protocol-row.schema.json, schemas/protocol-engine.schema.json.
 type Matrix struct {
 	Rows      []Row               `json:"rows"`
@@ -27,19 +27,19 @@ type Matrix struct {
 	Engines   map[string]Engine   `json:"engines"`
 }
 
-// Row is one of them, of the protocol that its file names.
+// Row is a row of the protocol in its file.
 type Row struct {
 	Name     string         `json:"name"`
 	Protocol string         `json:"protocol"`
 	Row      map[string]any `json:"row"`
 }
 
-// Protocol is what is said of all rows of a file.
+// Protocol has the properties that all rows of a file share.
 type Protocol struct {
 	Needs     string   `json:"needs,omitempty"`
 	CarriedBy string   `json:"carried_by,omitempty"`
 	LeftOut   []string `json:"left_out,omitempty"`
-	// Alone is a protocol without a server.
+	// Alone says that the protocol has no server.
 	Alone bool `json:"alone,omitempty"`
 }
 
@@ -53,35 +53,35 @@ type Engine struct {
 	Parts     Parts                        `json:"parts"`
 }
 
-// Parts are what the testbed makes of an engine: whose configuration it reads, and its program, a template.
+// Parts are the parts of an engine in the testbed: the engine whose configuration it reads, and its program, a template.
 type Parts struct {
 	Reads   string `json:"reads"`
 	Program string `json:"program"`
 }
 
-// carrying is the engine whose carriers protocols name.
+// carrying is the engine whose carriers the protocols name.
 const carrying = "sing-box"
 
-// file is what is read of rows/PROTOCOL.toml here; its other keys are the sidecar's.
+// file has the keys of rows/PROTOCOL.toml that this package reads; the sidecar reads the others.
 type file struct {
 	Protocol
 	Rows  map[string]map[string]any `json:"rows"`
 	Parts map[string]any            `json:"parts"`
 }
 
-// said is what is checked of a row beyond its schema.
-type said struct {
+// rowKeys has the keys of a row that are checked beyond the schema.
+type rowKeys struct {
 	Order    *int              `json:"order"`
 	Known    map[string]string `json:"known"`
 	Without  map[string]string `json:"without"`
 	FirstHop map[string]string `json:"first_hop"`
-	// Told is one of Variables, "" where the row has no such rate.
+	// Told is one of Variables, "" if the row takes no rate.
 	Told      string         `json:"told"`
 	Variables map[string]any `json:"variables"`
 }
 
-// Read returns the matrix of a folder, its rows in the order of tables. The first file that is malformed is an error that
-// names it, the field and the mend.
+// Read returns the matrix in a folder, with its rows in the order of tables. For the first malformed file it returns an
+// error with the file, the field and the fix.
 func Read(folder string) (Matrix, error) {
 	m := Matrix{Protocols: map[string]Protocol{}}
 	files, err := readAll[file](folder, "rows", schema.ProtocolRow)
@@ -122,9 +122,9 @@ func Read(folder string) (Matrix, error) {
 	return m, nil
 }
 
-// place is where a row stands in tables; the error is of an engine or a fault that there is not.
+// place is the position of a row in tables. It returns an error for an unknown engine or fault.
 func (m Matrix) place(row map[string]any) (int, error) {
-	var own said
+	var own rowKeys
 	if err := document.Into(row, &own); err != nil {
 		return 0, err
 	}
@@ -148,7 +148,7 @@ func (m Matrix) place(row map[string]any) (int, error) {
 	return *own.Order, nil
 }
 
-// leaveOut says of each engine for which a row's protocol has no part that it does not run the row.
+// leaveOut marks the engines that do not run a row, because the row's protocol has no part for them.
 func (m Matrix) leaveOut(row map[string]any, files map[string]file) error {
 	protocol := fmt.Sprint(row["variables"].(map[string]any)["protocol"])
 	parts := files[protocol].Parts

@@ -13,10 +13,10 @@ import (
 	"go.k6.io/k6/metrics"
 )
 
-// Schema names the form of a record's file; docs/record.md describes it.
+// Schema identifies the format of a record's file; docs/reference/record.md describes it.
 const Schema = "windtunnel.record/2"
 
-// Extension is that of its name.
+// Extension is the extension of a record's file name.
 const Extension = ".record"
 
 // header is the first line of the index.
@@ -31,19 +31,19 @@ type entry struct {
 	Kind   metrics.MetricType `json:"kind"`
 	Tags   map[string]string  `json:"tags"`
 	Count  int64              `json:"count"`
-	// Of what is no trend.
+	// For metrics other than trends.
 	Sum     float64 `json:"sum,omitempty"`
 	Min     float64 `json:"min,omitempty"`
 	Max     float64 `json:"max,omitempty"`
 	Last    float64 `json:"last,omitempty"`
 	Nonzero int64   `json:"nonzero,omitempty"`
-	// Blocks are how many bytes each block of its samples has; the blocks of all series follow one another.
+	// Blocks are the sizes in bytes of the blocks of samples; the blocks of all series are stored one after the other.
 	Blocks []int `json:"blocks,omitempty"`
-	// Histogram is in place of samples where there were too many.
+	// Histogram replaces the samples if there were too many.
 	Histogram *histogram `json:"histogram,omitempty"`
 }
 
-// histogram is what is left of too many samples. Sum, Min and Max are exact, in millionths of the metric's unit.
+// histogram replaces too many samples. Sum, Min and Max are exact, in millionths of the metric's unit.
 type histogram struct {
 	Sum sum   `json:"sum_millionths"`
 	Min int64 `json:"min_millionths"`
@@ -66,7 +66,7 @@ const (
 	frameHead   = 8
 	beginBytes  = frameHead + len(Schema)
 	endBytes    = frameHead + 8
-	indexMost   = 256 << 20 // bytes, decompressed: the evidence, and a line for each series
+	indexMost   = 256 << 20 // bytes after decompression: the evidence, and a line for each series
 	samplesMost = blockSamples * binary.MaxVarintLen64
 )
 
@@ -78,17 +78,17 @@ func skipped(content []byte) []byte {
 
 func begin() []byte { return skipped([]byte(Schema)) }
 
-// end says how many bytes the index before it has.
+// end is the last frame: it has the size in bytes of the preceding index.
 func end(index int) []byte { return skipped(binary.LittleEndian.AppendUint64(nil, uint64(index))) }
 
 var (
-	// errCut is of a file that ends before its last frame.
+	// errCut is the error for a file that ends before its last frame.
 	errCut = errors.New("it was cut short")
-	// errForeign is of a file that is something else.
+	// errForeign is the error for a file of another format.
 	errForeign = errors.New("it is no " + Schema)
 )
 
-// indexOf is where a record's index is: after all samples, and before the last frame.
+// indexOf finds a record's index: after all samples, and before the last frame.
 func indexOf(from io.ReaderAt, size int64) (at int64, bytes int64, err error) {
 	first := make([]byte, min(size, int64(beginBytes)))
 	if _, err := from.ReadAt(first, 0); err != nil && !errors.Is(err, io.EOF) {
@@ -112,7 +112,7 @@ func indexOf(from io.ReaderAt, size int64) (at int64, bytes int64, err error) {
 	return at, bytes, nil
 }
 
-// readIndex is the text of the index.
+// readIndex returns the text of the index.
 func readIndex(from io.ReaderAt, at, bytes int64) ([]byte, error) {
 	if bytes > indexMost {
 		return nil, damaged(fmt.Errorf("an index of %d bytes", bytes))

@@ -14,7 +14,7 @@ import (
 	"go.k6.io/k6/metrics"
 )
 
-// filled has each kind of series; the trends are of latencies such as a relay has.
+// filled has each kind of series; the trends have latencies like those of a relay.
 func filled(samples, mostExact int) *Record {
 	r := New()
 	r.mostExact = mostExact

@@ -13,7 +13,7 @@ import (
 	"go.k6.io/k6/metrics"
 )
 
-// scattered gives each sample of a record to one of so many, by chance, and of what has no samples all to one.
+// scattered gives each sample of a record to a random part; a series without samples goes to one part whole.
 func scattered(t *testing.T, whole *Record, parts int, random *rand.Rand) (all []*Record) {
 	t.Helper()
 	for range parts {
@@ -45,7 +45,7 @@ func scattered(t *testing.T, whole *Record, parts int, random *rand.Rand) (all [
 	return all
 }
 
-// The records of testdata are of real runs, smoke, of pulsar/ingest and panel/users-create on their testbeds.
+// The records of testdata are from real smoke runs of pulsar/ingest and panel/users-create on their testbeds.
 func TestPartsOfAKeptRecordAreTheWholeToTheLastDigit(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*" + Extension)
 	if err != nil || len(paths) != 2 {

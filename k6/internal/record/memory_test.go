@@ -20,8 +20,8 @@ func (c *counted) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// BenchmarkTenMillionSamples is a run of ten million requests: what it takes to record them, to work out their percentiles and
-// to write the record's file.
+// BenchmarkTenMillionSamples is a run of ten million requests: the cost of recording them, computing their percentiles
+// and writing the record's file.
 func BenchmarkTenMillionSamples(b *testing.B) {
 	const samples = 10_000_000
 	for b.Loop() {

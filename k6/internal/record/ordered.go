@@ -9,26 +9,26 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// blockSamples are those of a block at most.
+// blockSamples is the largest number of samples in a block.
 const blockSamples = 4096
 
 // block is a run of sorted samples.
 type block struct {
 	first, last   int64
 	before, count int64
-	// Of a file: where it is, and how many bytes.
+	// For a block in a file: its offset and its size in bytes.
 	at   int64
 	size int
 }
 
-// ordered are samples of one series in ascending order, in blocks of which few need to be looked into.
+// ordered has the samples of one series in ascending order, in blocks. A query reads only a few of the blocks.
 type ordered struct {
 	blocks []block
 	count  int64
 	sum    sum
-	// rough: they were in a histogram, and are within Error of what was measured.
+	// rough says that the samples come from a histogram, and are within Error of the measured values.
 	rough bool
-	// load has the samples of a block; nil where each block has one value only.
+	// load reads the samples of a block; nil if each block has a single value.
 	load func(of block) ([]int64, error)
 }
 
@@ -38,7 +38,7 @@ func (o *ordered) append(b block) {
 	o.blocks = append(o.blocks, b)
 }
 
-// ofSorted are samples in memory.
+// ofSorted returns samples in memory.
 func ofSorted(all []int64) *ordered {
 	o := &ordered{load: func(b block) ([]int64, error) { return all[b.before : b.before+b.count], nil }}
 	for some := range slices.Chunk(all, blockSamples) {
@@ -50,7 +50,7 @@ func ofSorted(all []int64) *ordered {
 	return o
 }
 
-// ofHistogram has each sample in the middle of what its bucket holds, and none beyond the smallest and the largest.
+// ofHistogram places each sample in the middle of its bucket, but not beyond the smallest and the largest sample.
 func ofHistogram(h *hdrhistogram.Histogram, total sum, least, most int64) *ordered {
 	o := &ordered{sum: total, rough: true}
 	for _, bar := range h.Distribution() {
@@ -60,13 +60,14 @@ func ofHistogram(h *hdrhistogram.Histogram, total sum, least, most int64) *order
 		middle := min(max(bar.From+(bar.To-bar.From)/2, least), most)
 		o.append(block{first: middle, last: middle, count: bar.Count})
 	}
-	// They are exact, whatever their buckets hold.
+	// Smallest and largest are exact, whatever the bounds of their buckets are.
 	o.split(0, least)
 	o.split(len(o.blocks)-1, most)
 	return o
 }
 
-// split gives one sample of the block at a place a value of its own: the first of the first block, the last of the last one.
+// split gives one sample of a block its own value: the first sample of the first block, or the last sample of the last
+// block.
 func (o *ordered) split(place int, value int64) {
 	if o.blocks[place].first == value {
 		return
@@ -91,7 +92,7 @@ func (o *ordered) least() int64 { return o.blocks[0].first }
 
 func (o *ordered) most() int64 { return o.blocks[len(o.blocks)-1].last }
 
-// holding is the last block that begins at a value or below it; false where all are above.
+// holding is the last block that begins at or below a value; false if all blocks are above it.
 func (o *ordered) holding(value int64) (block, bool) {
 	n := sort.Search(len(o.blocks), func(i int) bool { return o.blocks[i].first > value })
 	if n == 0 {
@@ -100,7 +101,7 @@ func (o *ordered) holding(value int64) (block, bool) {
 	return o.blocks[n-1], true
 }
 
-// bounds are how many samples are at a value or below it: at least and at most, as far as the blocks tell.
+// bounds is the number of samples at or below a value: the smallest and largest possible number, from the blocks alone.
 func (o *ordered) bounds(value int64) (least, most int64) {
 	b, ok := o.holding(value)
 	switch {
@@ -112,7 +113,7 @@ func (o *ordered) bounds(value int64) (least, most int64) {
 	return b.before + 1, b.before + b.count - 1
 }
 
-// atMost is how many samples are at a value or below it.
+// atMost is the number of samples at or below a value.
 func (o *ordered) atMost(value int64) (int64, error) {
 	least, most := o.bounds(value)
 	if least == most {
@@ -124,7 +125,7 @@ func (o *ordered) atMost(value int64) (int64, error) {
 	return b.before + int64(n), err
 }
 
-// between are the samples above one value and below another, where no block begins or ends between the two.
+// between returns the samples between two values, exclusive. No block may begin or end between them.
 func (o *ordered) between(low, high int64) ([]int64, error) {
 	b, ok := o.holding(low)
 	if !ok || b.last <= low {

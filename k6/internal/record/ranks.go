@@ -8,11 +8,11 @@ import (
 	"sort"
 )
 
-// ranked are the samples of many sources as if they were one list in ascending order. Nothing is merged: a rank is found by
-// the ends of the blocks, and then in the few blocks that hold it, one of a source at most.
+// ranked presents the samples of many sources as one ascending list, without merging them. It finds a rank by the ends
+// of the blocks, and then reads only the blocks that contain the rank, at most one of each source.
 type ranked struct {
 	sources []*ordered
-	// ends are the first and last values of all blocks, in order, each once.
+	// ends are the distinct first and last values of all blocks, in order.
 	ends  []int64
 	count int64
 }
@@ -30,7 +30,7 @@ func rankedOf(sources []*ordered) *ranked {
 	return r
 }
 
-// at is the sample of a rank, the first is 0.
+// at is the sample with a rank, counted from 0.
 func (r *ranked) at(rank int64) (int64, error) {
 	var failed error
 	n := sort.Search(len(r.ends), func(i int) bool {
@@ -43,7 +43,7 @@ func (r *ranked) at(rank int64) (int64, error) {
 	if failed != nil || n == 0 {
 		return r.ends[0], failed
 	}
-	// It is above low, and high at most.
+	// The sample is above low, and at most high.
 	low, high := r.ends[n-1], r.ends[n]
 	var inside []int64
 	for _, source := range r.sources {
@@ -65,7 +65,7 @@ func (r *ranked) at(rank int64) (int64, error) {
 	return inside[rank], nil
 }
 
-// moreThan reports whether more than so many samples are at a value or below it.
+// moreThan reports whether more than count samples are at or below value.
 func (r *ranked) moreThan(count, value int64) (bool, error) {
 	var least, most int64
 	for _, source := range r.sources {
@@ -86,7 +86,7 @@ func (r *ranked) moreThan(count, value int64) (bool, error) {
 	return exact > count, nil
 }
 
-// percentile is that of k6's TrendSink: between the two nearest ranks.
+// percentile interpolates between the two nearest ranks, like k6's TrendSink.
 func (r *ranked) percentile(share float64) (float64, error) {
 	rank := share * (float64(r.count) - 1)
 	low, err := r.at(int64(math.Floor(rank)))

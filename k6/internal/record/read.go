@@ -17,19 +17,18 @@ import (
 	"go.k6.io/k6/metrics"
 )
 
-// reader goes once through a record's file.
+// reader reads a record's file once from begin to end.
 type reader struct {
 	from io.ReaderAt
-	// in is at the next block, whose place is at; the samples end where the index begins.
+	// in is at the next block, whose offset is at; the samples end where the index begins.
 	in      *bufio.Reader
 	at, end int64
 	unpacker
 	samples int64
 }
 
-// Read goes through all of a record of so many bytes, and tells what is wrong with it: that it was cut short, is damaged, or of
-// another form. It keeps no samples: they are read again, a few blocks of them, when they are asked for, so that `from` must
-// stay open.
+// Read reads a record of the given size and reports whether it is truncated, damaged, or of another format. It keeps no
+// samples: queries read a few blocks again, so `from` must stay open.
 func Read(from io.ReaderAt, size int64) (*Record, json.RawMessage, error) {
 	at, length, err := indexOf(from, size)
 	if err != nil {
@@ -52,7 +51,7 @@ func Read(from io.ReaderAt, size int64) (*Record, json.RawMessage, error) {
 	return made, evidence, nil
 }
 
-// series reads the lines of the index, and the samples of each.
+// series reads the lines of the index, and the samples of each series.
 func (r *reader) series(lines *json.Decoder) (*Record, json.RawMessage, error) {
 	var first header
 	if err := lines.Decode(&first); err != nil {
@@ -103,7 +102,7 @@ func (r *reader) fill(s *Series, e entry) (err error) {
 	return err
 }
 
-// blocks goes through the samples of a series, and keeps where they are.
+// blocks reads the samples of a series, and returns their offsets.
 func (r *reader) blocks(e entry) (*ordered, error) {
 	kept := &ordered{load: (&inFile{from: r.from}).load, blocks: make([]block, 0, len(e.Blocks))}
 	var packed []byte
@@ -135,18 +134,18 @@ func (r *reader) blocks(e entry) (*ordered, error) {
 	return kept, nil
 }
 
-// inFile are the samples of one series in a file. The block that was asked for last is likely asked for next.
+// inFile reads the samples of one series from a file. It caches the last block, which is likely requested again.
 type inFile struct {
 	from io.ReaderAt
 	at   int64
 	kept []int64
 }
 
-// idle are unpackers for those who need one for a moment.
+// idle is a pool of unpackers.
 var idle = sync.Pool{New: func() any {
 	decoder, err := newUnpacker()
 	if err != nil {
-		panic(err) // its options are constant
+		panic(err) // the options are constant
 	}
 	return &unpacker{decoder: decoder}
 }}
@@ -177,7 +176,7 @@ var (
 	errVarint = errors.New("a number is cut short")
 )
 
-// unpacker makes samples of a block; those of one block last until the next.
+// unpacker decodes the samples of a block; they are valid until the next block.
 type unpacker struct {
 	decoder *zstd.Decoder
 	raw     []byte

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package record holds what one k6 process measured: every sample of every metric that lib/ declares, and what the system
-// said. Figures of a result are made of it.
+// Package record holds the measurements of one k6 process: every sample of every metric that lib/ declares, and the
+// notes of scripts. The figures of a result are computed from it.
 package record
 
 import (
@@ -14,26 +14,26 @@ import (
 	"go.k6.io/k6/metrics"
 )
 
-// Record is safe for use by many VUs at a time. The zero value is not ready: see New.
+// Record is safe for concurrent use by VUs. The zero value is not ready: see New.
 type Record struct {
 	mu     sync.Mutex
 	series map[string]*Series
-	// byMetric has the series of a metric in the order in which they came about.
+	// byMetric has the series of a metric in the order of their creation.
 	byMetric map[string][]*Series
-	said     map[string]json.RawMessage
-	// mostExact is that of the series that are made from now on.
+	notes    map[string]json.RawMessage
+	// mostExact is the limit for series that are created from now on.
 	mostExact int
 }
 
 // New makes an empty record.
 func New() *Record {
-	return &Record{series: map[string]*Series{}, byMetric: map[string][]*Series{}, said: map[string]json.RawMessage{}, mostExact: MostExact}
+	return &Record{series: map[string]*Series{}, byMetric: map[string][]*Series{}, notes: map[string]json.RawMessage{}, mostExact: MostExact}
 }
 
-// OfProcess is the one record of this process: a k6 process runs one test.
+// OfProcess is the only record of this process: a k6 process runs one test.
 var OfProcess = New()
 
-// Series returns that of a metric with these tags and no others.
+// Series returns the series of a metric with exactly these tags.
 func (r *Record) Series(metric string, kind metrics.MetricType, tags map[string]string) *Series {
 	key := keyOf(metric, tags)
 	r.mu.Lock()
@@ -56,16 +56,16 @@ func keyOf(metric string, tags map[string]string) string {
 	return key.String()
 }
 
-// Say keeps what the system said under a name, as JSON; the last one stays.
+// Say stores a script's note under a name, as JSON; a later note replaces an earlier one.
 func (r *Record) Say(name string, value json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.said[name] = value
+	r.notes[name] = value
 }
 
-// Said is all of it, by name.
+// Said returns all notes by name.
 func (r *Record) Said() map[string]json.RawMessage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return maps.Clone(r.said)
+	return maps.Clone(r.notes)
 }

@@ -10,23 +10,24 @@ import (
 )
 
 const (
-	// MostExact is how many samples of a series are kept one by one, 128 MiB of them; beyond, the series goes into a histogram.
+	// MostExact is the largest number of samples of a series that are kept exactly (128 MiB); a longer series becomes a
+	// histogram.
 	MostExact = 1 << 24
-	// Error of a histogram's percentiles: three significant digits.
+	// Error is the relative error of a histogram's percentiles: three significant digits.
 	Error = 0.001
-	// histogramMost is the largest value of a histogram, in millionths: a month in ms.
+	// histogramMost is the largest value of a histogram, in millionths: about a month, in ms.
 	histogramMost = 1 << 52
 )
 
-// samples are whole millionths of the metric's unit, of a time in ms: nanoseconds.
+// samples are whole millionths of the metric's unit; for a time in ms these are nanoseconds.
 type samples struct {
 	exact []int64
-	// rest is in place of exact where there are too many; it holds no value below 0.
+	// rest replaces exact if there are too many samples; it holds no negative value.
 	rest *hdrhistogram.Histogram
-	// Of all samples of rest.
+	// These are of all samples in rest.
 	sum      sum
 	min, max int64
-	// kept is in place of both where the samples are in a file.
+	// kept replaces both if the samples are in a file.
 	kept *ordered
 }
 
@@ -45,7 +46,7 @@ func (s *samples) add(value int64, mostExact int) {
 	s.count(value)
 }
 
-// spill moves what is exact into a histogram.
+// spill moves the exact samples into a histogram.
 func (s *samples) spill() {
 	if s.rest != nil {
 		return
@@ -60,11 +61,11 @@ func (s *samples) spill() {
 func (s *samples) count(value int64) {
 	s.sum.add(value)
 	s.min, s.max = min(s.min, value), max(s.max, value)
-	// It takes every value of its range.
+	// The histogram accepts every value of its range, so there is no error.
 	_ = s.rest.RecordValue(min(max(value, 0), histogramMost))
 }
 
-// ordered are the samples as sources of percentiles; nil where there are none.
+// ordered returns the samples as sources of percentiles; nil without samples.
 func (s *samples) ordered() *ordered {
 	switch {
 	case s.kept != nil:

@@ -16,14 +16,14 @@ type Series struct {
 	mostExact int
 
 	mu sync.Mutex
-	// samples are those of a trend.
+	// samples are the samples of a trend.
 	samples samples
-	// The others need no samples.
+	// The other types of metrics need no samples.
 	sum, min, max, last float64
 	count, nonzero      int64
 }
 
-// Add takes a sample.
+// Add adds a sample.
 func (s *Series) Add(value float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

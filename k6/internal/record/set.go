@@ -8,21 +8,21 @@ import (
 	"sync"
 )
 
-// Set is records of one run, seen as one: whatever is asked of it has the answer that one record of all their samples would
-// have. It is for the time in which nothing is recorded any more.
+// Set presents several records of one run as one: each query has the same answer as one record of all their samples. Use
+// it only after recording has ended.
 type Set struct {
 	records []*Record
 
 	mu sync.Mutex
-	// known is what was asked before.
+	// known caches answers.
 	known map[string]Values
 	err   error
 }
 
-// Together are these records, in this order.
+// Together returns a set of these records, in this order.
 func Together(records ...*Record) *Set { return &Set{records: records, known: map[string]Values{}} }
 
-// Values aggregates all series of a metric that have these tags, whatever others they have; false where there is none.
+// Values aggregates all series of a metric that have these tags and possibly others; false if there is no such series.
 func (s *Set) Values(metric string, tags map[string]string) (Values, bool) {
 	key := keyOf(metric, tags)
 	s.mu.Lock()
@@ -32,7 +32,7 @@ func (s *Set) Values(metric string, tags map[string]string) (Values, bool) {
 	}
 	var found []*Series
 	for _, r := range s.records {
-		found = append(found, r.having(metric, tags)...)
+		found = append(found, r.matching(metric, tags)...)
 	}
 	if len(found) == 0 {
 		s.known[key] = nil
@@ -47,11 +47,11 @@ func (s *Set) Values(metric string, tags map[string]string) (Values, bool) {
 	return values, true
 }
 
-// TagValues are the values that a tag has in the series of a metric with these tags, in their order.
+// TagValues returns the sorted values of a tag in the series of a metric with these tags.
 func (s *Set) TagValues(metric string, tags map[string]string, tag string) []string {
 	found := map[string]bool{}
 	for _, r := range s.records {
-		for _, series := range r.having(metric, tags) {
+		for _, series := range r.matching(metric, tags) {
 			if value, ok := series.tags[tag]; ok {
 				found[value] = true
 			}
@@ -60,10 +60,10 @@ func (s *Set) TagValues(metric string, tags map[string]string, tag string) []str
 	return slices.Sorted(maps.Keys(found))
 }
 
-// Above is how many samples of a trend with these tags are above a value, in the metric's unit.
+// Above is the number of samples of a trend with these tags above a value, in the metric's unit.
 func (s *Set) Above(metric string, tags map[string]string, value float64) (count int64) {
 	for _, r := range s.records {
-		for _, series := range r.having(metric, tags) {
+		for _, series := range r.matching(metric, tags) {
 			series.mu.Lock()
 			own := series.samples.ordered()
 			series.mu.Unlock()
@@ -82,16 +82,16 @@ func (s *Set) Above(metric string, tags map[string]string, value float64) (count
 	return count
 }
 
-// Err is why a file could not be read when it was asked; what was asked then has no values.
+// Err is the error of reading a file for a query; that query returned no values.
 func (s *Set) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
 }
 
-// Shift moves a gauge of moments, such as a clock, by so much: another record's may have another zero.
+// Shift adds `by` to a gauge of times, such as a clock: the records may have different zeros.
 func (r *Record) Shift(metric string, by float64) {
-	for _, series := range r.having(metric, nil) {
+	for _, series := range r.matching(metric, nil) {
 		series.mu.Lock()
 		if series.count > 0 {
 			series.min, series.max, series.last = series.min+by, series.max+by, series.last+by

@@ -21,7 +21,8 @@ var (
 	first = map[string]string{"operation": "send", "step": "0"}
 )
 
-// shapes are of latencies, ms: a spread one, one in whole ms with many ties, one value, two values, some below 0, and long.
+// shapes are distributions of latencies in ms: spread, whole ms with many ties, one value, two values, some negative,
+// and long.
 var shapes = map[string]func(*rand.Rand) float64{
 	"spread": func(r *rand.Rand) float64 { return math.Exp(r.NormFloat64()) },
 	"whole":  func(r *rand.Rand) float64 { return math.Floor(5 * math.Exp(r.NormFloat64())) },
@@ -31,7 +32,7 @@ var shapes = map[string]func(*rand.Rand) float64{
 	"long":   func(r *rand.Rand) float64 { return 1e9 * r.Float64() },
 }
 
-// split gives each sample to one of so many records, as it comes, and all of them to one.
+// split gives each sample to one of the parts, and all samples to the whole.
 func split(parts, samples int, shape func(*rand.Rand) float64, to func(int) int, random *rand.Rand) (whole *Record, all []*Record) {
 	whole = New()
 	for range parts {
@@ -59,7 +60,7 @@ func split(parts, samples int, shape func(*rand.Rand) float64, to func(int) int,
 	return whole, all
 }
 
-// asFiles are the records as they are read from files.
+// asFiles returns the records as read from files.
 func asFiles(t *testing.T, all []*Record) (read []*Record) {
 	t.Helper()
 	for _, r := range all {
@@ -72,7 +73,7 @@ func asFiles(t *testing.T, all []*Record) (read []*Record) {
 	return read
 }
 
-// plainly are the figures of all samples in one sorted list, as k6 works them out.
+// plainly computes the figures from all samples in one sorted list, like k6.
 func plainly(samples []float64) Values {
 	all := make([]int64, len(samples))
 	var total sum
@@ -93,7 +94,7 @@ func plainly(samples []float64) Values {
 
 func TestPartsAreTheWholeToTheLastDigit(t *testing.T) {
 	for name, shape := range shapes {
-		// As many that most parts have several blocks of each series.
+		// So many samples that most parts have several blocks in each series.
 		for parts, samples := range map[int]int{1: 30_000, 2: 30_000, 7: 90_000, 100: 10_000} {
 			random := rand.New(rand.NewPCG(uint64(parts), 1))
 			whole, all := split(parts, samples, shape, func(n int) int { return n % parts }, random)
@@ -156,7 +157,7 @@ func TestAnySplitIsTheWhole(t *testing.T) {
 func TestHistogramsBesideExactPartsAreWithinTheStatedError(t *testing.T) {
 	for name, shape := range shapes {
 		if name == "below" {
-			continue // A histogram holds no value below 0.
+			continue // a histogram holds no negative value
 		}
 		random := rand.New(rand.NewPCG(9, 9))
 		whole, all := split(5, 10_000, shape, func(n int) int { return n % 5 }, random)
@@ -230,7 +231,7 @@ func TestHowManySamplesAreAbove(t *testing.T) {
 	set := Together(asFiles(t, all)...)
 	for _, value := range []float64{-1, 0, 3, 3.5, 1e6} {
 		want := int64(0)
-		for _, s := range whole.having("operation_ms", send) {
+		for _, s := range whole.matching("operation_ms", send) {
 			for _, sample := range s.samples.exact {
 				if inUnits(sample) > value {
 					want++
@@ -246,7 +247,7 @@ func TestHowManySamplesAreAbove(t *testing.T) {
 	}
 }
 
-// gone is a file that can be read once.
+// gone is a file that can be read only once.
 type gone struct {
 	*bytes.Reader
 	closed bool

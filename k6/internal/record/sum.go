@@ -8,8 +8,8 @@ import (
 	"math/bits"
 )
 
-// sum is exact, of 128 bits: it is the same in whatever order, and in however many parts, its numbers were added. A sum of
-// floating-point numbers is not.
+// sum is an exact sum with 128 bits: it does not depend on the order and grouping of the numbers. A sum of
+// floating-point numbers does.
 type sum struct {
 	high int64
 	low  uint64
@@ -35,10 +35,10 @@ func (s sum) big() *big.Int {
 	return high.Add(high, new(big.Int).SetUint64(s.low))
 }
 
-// MarshalText writes it as a decimal number.
+// MarshalText writes the sum as a decimal number.
 func (s sum) MarshalText() ([]byte, error) { return s.big().MarshalText() }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText parses the text of MarshalText.
 func (s *sum) UnmarshalText(text []byte) error {
 	var whole big.Int
 	if err := whole.UnmarshalText(text); err != nil {

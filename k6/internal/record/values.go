@@ -8,26 +8,26 @@ import (
 	"go.k6.io/k6/metrics"
 )
 
-// Values are what a metric comes to, by the names that k6's summary has for them:
-// https://grafana.com/docs/k6/latest/results-output/end-of-test/custom-summary/
-// A trend some of whose samples were in a histogram has one more, "error": its percentiles are within this share.
+// Values are the values of a metric, by the names of k6's summary:
+// https://grafana.com/docs/k6/latest/results-output/end-of-test/custom-summary/ A trend with samples in a histogram has
+// one more, "error": the relative error of its percentiles.
 type Values map[string]float64
 
 // trendShares are the percentiles of a trend; k6 interpolates between the two nearest ranks.
 var trendShares = map[string]float64{"med": 0.5, "p(90)": 0.9, "p(95)": 0.95, "p(99)": 0.99, "p(99.9)": 0.999}
 
-// Values aggregates all series of a metric that have these tags, whatever others they have; false where there is none.
+// Values aggregates all series of a metric that have these tags and possibly others; false if there is no such series.
 func (r *Record) Values(metric string, tags map[string]string) (Values, bool) {
 	return Together(r).Values(metric, tags)
 }
 
-// TagValues are the values that a tag has in the series of a metric with these tags, in their order.
+// TagValues returns the sorted values of a tag in the series of a metric with these tags.
 func (r *Record) TagValues(metric string, tags map[string]string, tag string) []string {
 	return Together(r).TagValues(metric, tags, tag)
 }
 
-// having are the series of a metric that have these tags.
-func (r *Record) having(metric string, tags map[string]string) (found []*Series) {
+// matching returns the series of a metric that have these tags.
+func (r *Record) matching(metric string, tags map[string]string) (found []*Series) {
 	r.mu.Lock()
 	all := r.byMetric[metric]
 	r.mu.Unlock()
@@ -61,7 +61,7 @@ func valuesOf(all []*Series) (Values, error) {
 	}
 }
 
-// trend is exact where all samples are; it is the same to the last digit in however many series and records they are.
+// trend is exact if all samples are; the values do not depend on the number of series and records.
 func trend(all []*Series) (Values, error) {
 	values := Values{"count": 0, "avg": 0, "min": 0, "max": 0}
 	var sources []*ordered
@@ -126,7 +126,7 @@ func rate(all []*Series) Values {
 	return values
 }
 
-// gauge has the last value of the series that came about last.
+// gauge has the last value of the newest series.
 func gauge(all []*Series) Values {
 	values := Values{"min": 0, "max": 0, "value": 0}
 	empty := true

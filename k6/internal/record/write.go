@@ -26,7 +26,7 @@ type writer struct {
 	last        trailer
 }
 
-// Write writes a record, with what the run left beside it.
+// Write writes a record with the run's evidence.
 func (r *Record) Write(to io.Writer, evidence json.RawMessage) error {
 	w := &writer{to: to}
 	w.line = json.NewEncoder(&w.index)
@@ -52,7 +52,7 @@ func (r *Record) Write(to io.Writer, evidence json.RawMessage) error {
 	return writeIndex(to, w.encoder, w.index.Bytes())
 }
 
-// newEncoder is for small frames.
+// newEncoder returns an encoder for small frames.
 func newEncoder() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<17), zstd.WithLowerEncoderMem(true))
 }
@@ -63,7 +63,7 @@ func writeIndex(to io.Writer, encoder *zstd.Encoder, text []byte) error {
 	return err
 }
 
-// sorted has the series in one order, whatever the VUs did first.
+// sorted returns the series in a fixed order that does not depend on the timing of VUs.
 func (r *Record) sorted() []*Series {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *Series) write(w *writer) (err error) {
 	return w.line.Encode(e)
 }
 
-// blocks writes the samples of a series, and returns how many bytes each block has.
+// blocks writes the samples of a series, and returns the size of each block in bytes.
 func (w *writer) blocks(own *ordered) (sizes []int, err error) {
 	for _, b := range own.blocks {
 		inside, err := own.load(b)
@@ -115,7 +115,8 @@ func (w *writer) blocks(own *ordered) (sizes []int, err error) {
 	return sizes, nil
 }
 
-// pack appends the first of sorted samples as a signed varint, and of each other the difference to the one before it.
+// pack encodes sorted samples as signed varints: the first sample, then the difference of each sample to the previous
+// one.
 func pack(sorted []int64, to []byte) []byte {
 	to = binary.AppendVarint(to, sorted[0])
 	for i, value := range sorted[1:] {
@@ -124,7 +125,7 @@ func pack(sorted []int64, to []byte) []byte {
 	return to
 }
 
-// Rewrite copies a record of so many bytes with other evidence.
+// Rewrite copies a record of the given size with changed evidence.
 func Rewrite(from io.ReaderAt, size int64, to io.Writer, change func(evidence json.RawMessage) (json.RawMessage, error)) error {
 	at, length, err := indexOf(from, size)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// errClean is of a record without secrets.
+// errClean means that a record has no secrets.
 var errClean = errors.New("nothing to redact")
 
-// RecordFile rewrites a record without secrets where the free text of its evidence has any. One that cannot be read is
-// removed: it might hold them, and nobody could judge it.
+// RecordFile removes secrets from the free text of a record's evidence. It rewrites the file only if there are any. It
+// deletes an unreadable record: the record might contain secrets, and cannot be judged anyway.
 func (r *Redactor) RecordFile(path string) error {
 	file, err := os.Open(path)
 	if err != nil {

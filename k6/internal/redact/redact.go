@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package redact keeps secrets out of what is printed, logged and kept.
+// Package redact removes secrets from terminal output, logs and files.
 package redact
 
 import (
@@ -18,19 +18,19 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// mask stands where a secret was.
+// mask replaces a secret.
 const mask = "[secret]"
 
-// Redactor replaces secrets, as they are and in the encodings that requests and logs use.
+// Redactor replaces secrets, both plain and in the encodings of requests and logs.
 type Redactor struct {
 	forms   []string
 	longest int
-	lines   bool // a secret goes over the end of a line
+	lines   bool // a secret contains a line break
 }
 
-// New makes a redactor for secrets and for the passwords in those that are URLs; those shorter
-// than four characters are left out, as they would tear holes into ordinary text. A secret that is a public name, such as of a
-// system, hides nobody's name: it is replaced only where it stands as a secret does.
+// New makes a redactor for secrets, and for the passwords in secrets that are URLs. It skips secrets of fewer than four
+// characters, which would match ordinary text. If a secret equals a public name, such as a system's name, it is replaced
+// only in places where secrets appear.
 func New(secrets []string, public ...string) *Redactor {
 	r := &Redactor{}
 	for _, s := range withPasswords(secrets) {
@@ -46,7 +46,7 @@ func New(secrets []string, public ...string) *Redactor {
 			inner(quoted), inner(plainJSON(s)),
 			strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "="))
 	}
-	// Longest first, so that a secret which holds another is replaced whole.
+	// Longest first, so that a secret that contains another one is replaced whole.
 	slices.SortFunc(r.forms, func(a, b string) int {
 		if len(a) != len(b) {
 			return len(b) - len(a)
@@ -61,7 +61,7 @@ func New(secrets []string, public ...string) *Redactor {
 	return r
 }
 
-// isPublic reports whether a secret is a public name, or a word of one such as relay of pulsar-relay.
+// isPublic reports whether a secret is a public name, or a word of one, such as relay in pulsar-relay.
 func isPublic(secret string, public []string) bool {
 	apart := func(r rune) bool { return strings.ContainsRune("-_./@:", r) }
 	return slices.ContainsFunc(public, func(name string) bool {
@@ -69,21 +69,21 @@ func isPublic(secret string, public []string) bool {
 	})
 }
 
-// asSecret are the places in which requests, URLs and logs have a secret that is an ordinary word elsewhere.
+// asSecret lists the contexts in which requests, URLs and logs contain a secret that is otherwise an ordinary word.
 func asSecret(s string) []string {
 	return []string{":" + s + "@", "password=" + s, "token=" + s, `"password":"` + s + `"`, `"password": "` + s + `"`,
 		"Bearer " + s, "bearer." + s, strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "=")}
 }
 
-// passwordsInURL are the two ways to read the password of a URL: up to the first @, as SQLAlchemy does, and up to the last
-// one before a path, where an @ of the password was not escaped.
+// passwordsInURL are two ways to find the password in a URL: up to the first @, like SQLAlchemy, and up to the last @
+// before a path, for a password with an unescaped @.
 var passwordsInURL = []*regexp.Regexp{
 	regexp.MustCompile(`://[^:/@]*:([^@]+)@`),
 	regexp.MustCompile(`://[^:/@]*:([^/?#]+)@`),
 }
 
-// withPasswords adds the passwords of secrets that are URLs, as they stand there and as they are meant: a driver's error may
-// show one alone.
+// withPasswords adds the passwords of secrets that are URLs, both as written and decoded: a driver's error may show only
+// the password.
 func withPasswords(secrets []string) []string {
 	all := slices.Clone(secrets)
 	for _, s := range secrets {
@@ -99,7 +99,7 @@ func withPasswords(secrets []string) []string {
 	return all
 }
 
-// encodeURIComponent escapes as the function of JavaScript does.
+// encodeURIComponent escapes like JavaScript's function.
 func encodeURIComponent(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -113,12 +113,12 @@ func encodeURIComponent(s string) string {
 	return b.String()
 }
 
-// plainJSON is a string's JSON as JavaScript writes it: <, > and & as they are.
+// plainJSON is a string's JSON as JavaScript writes it: with unescaped <, > and &.
 func plainJSON(s string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string has a JSON form
+	_ = enc.Encode(s) // a string always has a JSON form
 	return bytes.TrimSpace(b.Bytes())
 }
 
@@ -133,7 +133,7 @@ func (r *Redactor) Text(text string) string {
 	return text
 }
 
-// File rewrites a file without secrets where it has any.
+// File removes secrets from a file. It rewrites the file only if there are any.
 func (r *Redactor) File(path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -146,8 +146,8 @@ func (r *Redactor) File(path string) error {
 	return run.WriteFile(path, []byte(clean))
 }
 
-// Writer returns a writer to w that redacts across the boundaries of writes. Close flushes what it
-// holds back; it does not close w.
+// Writer returns a writer to w that also redacts secrets split across writes. Close flushes the buffer; it does not
+// close w.
 func (r *Redactor) Writer(w io.Writer) io.WriteCloser {
 	return &redactingWriter{redactor: r, w: w}
 }
@@ -160,8 +160,8 @@ type redactingWriter struct {
 
 func (w *redactingWriter) Write(p []byte) (int, error) {
 	w.held = append(w.held, p...)
-	// Where fewer bytes follow than the longest secret has, one may not be whole yet; a line's end ends
-	// it, so that the log shows each line at once.
+	// If fewer bytes follow than the longest secret has, a secret may be incomplete. A line break completes it, so that
+	// the log shows each line at once.
 	end := len(w.held) - max(1, w.redactor.longest) + 1
 	if !w.redactor.lines {
 		end = max(end, bytes.LastIndexByte(w.held, '\n')+1)
@@ -195,7 +195,7 @@ func (w *redactingWriter) flush(end int) error {
 	return err
 }
 
-// at returns the length of the secret that p starts with, 0 without one.
+// at returns the length of the secret at the start of p, 0 without one.
 func (r *Redactor) at(p []byte) int {
 	for _, f := range r.forms {
 		if bytes.HasPrefix(p, []byte(f)) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestRedactionIsTheSidecars has the cases that the sidecar's redactor is tested by too.
+// TestRedactionIsTheSidecars has the same cases as the test of the sidecar's redactor.
 func TestRedactionIsTheSidecars(t *testing.T) {
 	data, err := os.ReadFile("../../../tests/fixtures/redaction.json")
 	if err != nil {

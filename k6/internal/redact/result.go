@@ -13,18 +13,18 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// freeText are the places of a result whose strings may say anything, list indexes left out; *
-// stands for every key of an object. Elsewhere a secret that is an ordinary word may rightly stand.
+// freeText are the paths of a result with free text, without list indexes; * stands for every key of an object. In other
+// places a secret that is an ordinary word may be legitimate.
 var freeText = []string{
 	"reasons", "reasons.text", "reasons.all", "notes", "validity.detail", "run.target", "run.title", "run.parameters.*", "run.versions.*",
 	"run.testbed.variables.*", "operations.title", "operations.latency_is", "integrity.detail",
 	"sections.title", "sections.rows", "sections.finding", "sections.answer", "sections.notes", "sections.headline.*",
-	// Of a record's evidence.
+	// Paths of a record's evidence.
 	"protocols.rows.baseline.detail", "protocols.rows.candidate.detail", "interop.cells.detail",
 }
 
-// ResultFile rewrites a result file without secrets where its free text has any; all else stays as
-// it is, byte for byte. A file that is no JSON is redacted as text.
+// ResultFile removes secrets from the free text of a result file, and leaves all other bytes unchanged. It rewrites the
+// file only if there are any. A file that is not JSON is redacted as text.
 func (r *Redactor) ResultFile(path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -40,7 +40,7 @@ func (r *Redactor) ResultFile(path string) error {
 	return run.WriteFile(path, clean)
 }
 
-// result returns a result's JSON with its free text redacted. The error is for bad JSON.
+// result returns a result's JSON with redacted free text. It returns an error for invalid JSON.
 func (r *Redactor) result(data []byte) ([]byte, error) {
 	w := resultWalk{redactor: r, data: data, dec: json.NewDecoder(bytes.NewReader(data))}
 	if err := w.value(nil); err != nil {
@@ -57,10 +57,10 @@ type resultWalk struct {
 	data     []byte
 	dec      *json.Decoder
 	clean    []byte
-	copied   int // bytes of data that clean stands for
+	copied   int // bytes of data that clean represents
 }
 
-// value reads the value at a place.
+// value reads the value at a path.
 func (w *resultWalk) value(place []string) error {
 	token, err := w.dec.Token()
 	if err != nil {
@@ -80,7 +80,7 @@ func (w *resultWalk) value(place []string) error {
 			if err != nil {
 				return err
 			}
-			inside = append(slices.Clip(place), key.(string)) // the decoder takes no other key
+			inside = append(slices.Clip(place), key.(string)) // the decoder accepts only string keys
 		}
 		if err := w.value(inside); err != nil {
 			return err
@@ -90,21 +90,21 @@ func (w *resultWalk) value(place []string) error {
 	return err
 }
 
-// replace puts what is left of the string that was just read in its place.
+// replace writes the redacted form of the string that was read last.
 func (w *resultWalk) replace(text string) {
 	clean := Tokens(w.redactor.Text(text))
 	if clean == text {
 		return
 	}
 	end := int(w.dec.InputOffset())
-	start := end - 1 // of the closing quote; a quote within the string has an odd number of \ before it
+	start := end - 1 // of the closing quote; a quote within the string follows an odd number of backslashes
 	for start--; w.data[start] != '"' || backslashes(w.data[:start])%2 == 1; start-- {
 	}
 	w.clean = append(append(w.clean, w.data[w.copied:start]...), plainJSON(clean)...)
 	w.copied = end
 }
 
-// backslashes counts those at the end of p.
+// backslashes counts the backslashes at the end of p.
 func backslashes(p []byte) int { return len(p) - len(bytes.TrimRight(p, `\`)) }
 
 func isFreeText(place []string) bool {

@@ -8,7 +8,7 @@ import (
 	"regexp"
 )
 
-// Tokens that a scenario got by a login are unknown to the redactor; they show by their form.
+// The redactor does not know the tokens that a scenario gets by a login, so it finds them by their form.
 var (
 	tokenParameter = regexp.MustCompile(`(?i)(token=)[^&"'<>\s\\]+`)
 	jsonWebToken   = regexp.MustCompile(`eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`)
@@ -20,10 +20,10 @@ func Tokens(text string) string {
 	return tokenParameter.ReplaceAllString(text, "${1}"+mask)
 }
 
-// longestLine bounds what is held of a line that does not end.
+// longestLine bounds the buffered bytes of an unfinished line.
 const longestLine = 1 << 20
 
-// TokenWriter returns a writer to w that masks tokens line by line. Close flushes a last line without an end; it does not
+// TokenWriter returns a writer to w that masks tokens line by line. Close flushes an unfinished last line; it does not
 // close w.
 func TokenWriter(w io.Writer) io.WriteCloser { return &tokenWriter{w: w} }
 
@@ -36,7 +36,7 @@ func (t *tokenWriter) Write(p []byte) (int, error) {
 	t.held = append(t.held, p...)
 	end := bytes.LastIndexByte(t.held, '\n') + 1
 	if len(t.held)-end > longestLine {
-		// No token holds a space.
+		// A token contains no space.
 		end = max(end, bytes.LastIndexByte(t.held, ' ')+1)
 	}
 	return len(p), t.flush(end)

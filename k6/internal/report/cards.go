@@ -13,7 +13,7 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// card is a scenario at a glance. Value is "" where nothing was measured; Unit says what it is of.
+// card summarizes a scenario. Value is "" if nothing was measured; Unit describes the value.
 type card struct {
 	Name, Outcome, Title string
 	Value, Unit          string
@@ -36,7 +36,7 @@ func cards(set Set) []card {
 	return all
 }
 
-// lead fills in what a reader wants to know first: what failed, or else the answer to the scenario's question.
+// lead fills in the most important fact: a failure, or the answer to the scenario's question.
 func (c *card) lead(r result.Result, outcome string) {
 	if outcome == run.Fail && (c.failing(r) || c.crossed(r)) {
 		return
@@ -55,7 +55,7 @@ func (c *card) lead(r result.Result, outcome string) {
 	}
 }
 
-// failing leads with the operation of which the largest share failed, false where none crosses a threshold by it.
+// failing leads with the operation with the largest share of failures, false if no such share crosses a threshold.
 func (c *card) failing(r result.Result) bool {
 	share := func(op result.Operation) float64 { return 1 - float64(op.Success)/float64(max(1, op.Requests)) }
 	failed := slices.DeleteFunc(r.Judged(), func(op result.Operation) bool {
@@ -79,7 +79,7 @@ func crosses(r result.Result, operation string, metrics ...string) bool {
 	})
 }
 
-// crossed leads with the first threshold that does not hold, false where all do.
+// crossed leads with the first failed threshold, false if all hold.
 func (c *card) crossed(r result.Result) bool {
 	i := slices.IndexFunc(r.Thresholds, func(t result.Threshold) bool { return !t.OK && !r.IsControl(t.Operation) })
 	if i < 0 {
@@ -90,22 +90,22 @@ func (c *card) crossed(r result.Result) bool {
 	return true
 }
 
-// glance leads with the first section that has a few words for it, false where none has.
+// glance leads with the first section that has a short summary, false if none has.
 func (c *card) glance(r result.Result) bool {
 	i := slices.IndexFunc(r.Sections, func(s result.Section) bool { return s.Headline != nil })
 	if i < 0 {
 		return false
 	}
-	told := r.Sections[i].Headline
-	c.Value, c.Unit = told.Value, told.Of
-	if told.Detail != "" {
-		c.Lines = append(c.Lines, shorten(told.Detail, 90))
+	summary := r.Sections[i].Headline
+	c.Value, c.Unit = summary.Value, summary.Of
+	if summary.Detail != "" {
+		c.Lines = append(c.Lines, shorten(summary.Detail, 90))
 	}
 	return true
 }
 
-// headline is the operation and the figure that the scenario names, or the first operation and its rate; false where
-// nothing was measured.
+// headline is the operation and figure that the scenario names, or the first operation and its rate; false if nothing
+// was measured.
 func headline(r result.Result) (op result.Operation, figure string, ok bool) {
 	if r.Headline != nil {
 		if op, ok := r.Find(r.Headline.Operation); ok && op.Success > 0 {
@@ -119,8 +119,8 @@ func headline(r result.Result) (op result.Operation, figure string, ok bool) {
 	return r.Operations[i], "rate_per_s", true
 }
 
-// figureOf writes a figure of an operation with a success, and what it is. A rate needs a window and a percentile needs
-// samples: where there is no such figure it is the next that there is.
+// figureOf writes a figure of a successful operation, with its name. A rate needs a window and a percentile needs
+// samples: if the figure is missing, the next available one replaces it.
 func figureOf(op result.Operation, figure string) (value, unit string) {
 	l := op.LatencyMS
 	switch {
@@ -138,7 +138,7 @@ func figureOf(op result.Operation, figure string) (value, unit string) {
 	return format.MS(&l.Max) + " ms", "max: " + op.Title
 }
 
-// percentiles is `P50 1.2 ms, P99 3.4 ms`, without what has too few samples.
+// percentiles returns `P50 1.2 ms, P99 3.4 ms`, without percentiles that have too few samples.
 func percentiles(l result.Latency) string {
 	var parts []string
 	for _, m := range marksOf(&l) {

@@ -16,13 +16,13 @@ import (
 const (
 	chartWidth = 480.0
 	plotLeft   = 62.0
-	plotRight  = 400.0 // the rest is for the value beside the mark
+	plotRight  = 400.0 // the space to the right is for the value beside the mark
 	rowHeight  = 19.0
 	headHeight = 26.0
-	mostShown  = 6 // operations, processes
+	mostShown  = 6 // operations or processes
 )
 
-// charts draws a result: percentiles, then rates and CPU, then its sections. Colours come from the page's classes.
+// charts draws a result: percentiles, then rates and CPU, then its sections. Colours come from CSS classes of the page.
 func charts(r *result.Result) []template.HTML {
 	if r == nil {
 		return nil
@@ -30,7 +30,7 @@ func charts(r *result.Result) []template.HTML {
 	var all []template.HTML
 	for _, svg := range append([]string{percentileChart(*r), barChart(*r)}, sectionCharts(*r)...) {
 		if svg != "" {
-			all = append(all, template.HTML(svg)) // every text in it went through esc
+			all = append(all, template.HTML(svg)) // esc escaped all text in it
 		}
 	}
 	return all
@@ -75,27 +75,27 @@ func marksOf(l *result.Latency) []mark {
 	return append(marks, mark{"max", l.Max, "max"})
 }
 
-// percentileChart shows each operation's percentiles as marks on a logarithmic axis, "" without any.
+// percentileChart shows each operation's percentiles as marks on a logarithmic axis, "" without percentiles.
 func percentileChart(r result.Result) string {
 	least, most := math.Inf(1), 0.0
-	var shown []result.Operation
+	var drawn []result.Operation
 	for _, op := range r.Operations {
-		if op.LatencyMS == nil || len(shown) == mostShown {
+		if op.LatencyMS == nil || len(drawn) == mostShown {
 			continue
 		}
-		shown = append(shown, op)
+		drawn = append(drawn, op)
 		for _, m := range marksOf(op.LatencyMS) {
 			least, most = math.Min(least, m.value), math.Max(most, m.value)
 		}
 	}
-	if len(shown) == 0 {
+	if len(drawn) == 0 {
 		return ""
 	}
 	axis := newLogAxis(least, most)
 	var body strings.Builder
 	y := 16.0
-	var told []string
-	for _, op := range shown {
+	var description []string
+	for _, op := range drawn {
 		y += headHeight
 		fmt.Fprintf(&body, `<text class="label start" x="0" y="%.1f">%s</text>`, y-10, esc(shorten(op.Title, 60)))
 		for _, m := range marksOf(op.LatencyMS) {
@@ -105,7 +105,7 @@ func percentileChart(r result.Result) string {
 			fmt.Fprintf(&body, `<line class="stem" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, plotLeft, middle, x, middle)
 			fmt.Fprintf(&body, `<circle class="%s" cx="%.1f" cy="%.1f" r="5.5"/>`, m.class, x, middle)
 			fmt.Fprintf(&body, `<text class="value" x="%.1f" y="%.1f">%s</text>`, x+11, middle+4, text)
-			told = append(told, m.name+" "+text)
+			description = append(description, m.name+" "+text)
 			y += rowHeight
 		}
 	}
@@ -117,7 +117,7 @@ func percentileChart(r result.Result) string {
 		fmt.Fprintf(&grid, `<text class="axis" x="%.1f" y="%.1f">%s</text>`, x, y+17, trimNumber(v))
 	}
 	fmt.Fprint(&grid, `<text class="head" x="0" y="12">Latency: milliseconds, logarithmic</text>`)
-	return frame("Latency percentiles", "Latency in milliseconds: "+strings.Join(told, ", "), y+24, grid.String()+body.String())
+	return frame("Latency percentiles", "Latency in milliseconds: "+strings.Join(description, ", "), y+24, grid.String()+body.String())
 }
 
 func trimNumber(v float64) string {
@@ -143,10 +143,10 @@ type block struct {
 	bars []bar
 }
 
-// barBlocks draws the blocks that have bars, "" where none has.
+// barBlocks draws the blocks that have bars, "" if none has.
 func barBlocks(title string, blocks ...block) string {
 	var body strings.Builder
-	var told []string
+	var description []string
 	y := -8.0
 	for _, one := range blocks {
 		if len(one.bars) == 0 {
@@ -159,28 +159,28 @@ func barBlocks(title string, blocks ...block) string {
 			fmt.Fprintf(&body, `<text class="label start" x="0" y="%.1f">%s</text>`, y+12, esc(shorten(b.label, 70)))
 			fmt.Fprintf(&body, `<rect class="%s" x="0" y="%.1f" width="%.1f" height="13" rx="3"/>`, b.class, y+18, width)
 			fmt.Fprintf(&body, `<text class="value" x="%.1f" y="%.1f">%s</text>`, width+8, y+29, esc(b.value))
-			told = append(told, b.label+" "+b.value)
+			description = append(description, b.label+" "+b.value)
 			y += 40
 		}
 		y += 8
 	}
-	if len(told) == 0 {
+	if len(description) == 0 {
 		return ""
 	}
-	return frame(title, strings.Join(told, ", "), y+4, body.String())
+	return frame(title, strings.Join(description, ", "), y+4, body.String())
 }
 
 func rateBars(r result.Result) []bar {
 	most := 0.0
-	var shown []result.Operation
+	var drawn []result.Operation
 	for _, op := range r.Operations {
-		if op.RatePerS != nil && len(shown) < mostShown {
-			shown = append(shown, op)
+		if op.RatePerS != nil && len(drawn) < mostShown {
+			drawn = append(drawn, op)
 			most = math.Max(most, *op.RatePerS)
 		}
 	}
 	var bars []bar
-	for _, op := range shown {
+	for _, op := range drawn {
 		bars = append(bars, bar{op.Title, format.Rate(op.RatePerS) + "/s", "rate", *op.RatePerS / math.Max(most, 1e-9)})
 	}
 	return bars
@@ -188,30 +188,30 @@ func rateBars(r result.Result) []bar {
 
 func cpuBars(r result.Result) []bar {
 	most := 100.0
-	var shown []result.Process
+	var drawn []result.Process
 	for _, p := range r.Processes {
-		if p.Role != "total" && len(shown) < mostShown {
-			shown = append(shown, p)
+		if p.Role != "total" && len(drawn) < mostShown {
+			drawn = append(drawn, p)
 			most = math.Max(most, p.CPUPercent)
 		}
 	}
 	var bars []bar
-	for _, p := range shown {
+	for _, p := range drawn {
 		bars = append(bars, bar{p.Name + " (" + p.Role + ")", format.Percent(p.CPUPercent), "cpu " + esc(p.Role), p.CPUPercent / most})
 	}
 	return bars
 }
 
-func frame(title, told string, height float64, body string) string {
-	return framed("", chartWidth, title, told, height, body)
+func frame(title, description string, height float64, body string) string {
+	return framed("", chartWidth, title, description, height, body)
 }
 
-// wideFrame is that of a chart as wide as the page.
-func wideFrame(width float64, title, told string, height float64, body string) string {
-	return framed(` class="wide"`, width, title, told, height, body)
+// wideFrame is the frame of a chart as wide as the page.
+func wideFrame(width float64, title, description string, height float64, body string) string {
+	return framed(` class="wide"`, width, title, description, height, body)
 }
 
-func framed(class string, width float64, title, told string, height float64, body string) string {
+func framed(class string, width float64, title, description string, height float64, body string) string {
 	return fmt.Sprintf(`<svg%s viewBox="0 0 %.0f %.0f" role="img" aria-label="%s"><title>%s</title>%s</svg>`,
-		class, width, height, esc(title+". "+told), esc(title), body)
+		class, width, height, esc(title+". "+description), esc(title), body)
 }

@@ -9,8 +9,8 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// Comment is what a pull request is told of a run, by the name of its gate: of the protocol matrix with a candidate its
-// comparison, of all else the scenarios and their verdicts.
+// Comment is a pull request's comment about a run, with the name of its gate. For the protocol matrix with a candidate
+// it shows the comparison, otherwise the scenarios and their verdicts.
 func Comment(name string, set Set) comment.Comment {
 	c := comment.Comment{Name: name, Verdict: set.Verdict(), Table: comment.Table{Head: []string{"Scenario", "Verdict"}}}
 	for _, e := range set.Entries() {
@@ -42,7 +42,8 @@ func Comment(name string, set Set) comment.Comment {
 	return c
 }
 
-// forPhone is the matrix's comparison in three narrow columns: a protocol with what its targets say, and its two main ratios.
+// forPhone is the matrix's comparison in three narrow columns: the protocol with the outcome of its targets, and its two
+// main ratios.
 func forPhone(s result.Section) comment.Table {
 	t := comment.Table{Head: []string{"Protocol", "Throughput", "CPU"}, Numeric: func(column int) bool { return column > 0 }}
 	text := func(row []result.Cell, column string) string {

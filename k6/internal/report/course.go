@@ -11,9 +11,9 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// The chart of a course: as wide as curves, with a lower part where there is one.
+// The chart of a course: as wide as curves, with an optional lower part.
 const (
-	courseTop    = 48.0 // marks are written above it
+	courseTop    = 48.0 // the space above is for marks
 	courseBottom = 230.0
 	lowerTop     = 268.0
 	lowerBottom  = 360.0
@@ -21,8 +21,8 @@ const (
 	timeSteps    = 8
 )
 
-// coursePlot draws the columns Y over a number, such as a time, and those below them with an axis of their own; a column and the one
-// below it have one colour. A text of the column of marks is a line through both.
+// coursePlot draws the columns Y over a number, such as a time. The columns below have a separate axis; a column and its
+// lower column share a colour. A text in the column of marks draws a line through both parts.
 func coursePlot(s result.Section) string {
 	x := s.Place(s.Plot.X)
 	s.Rows = slices.DeleteFunc(slices.Clone(s.Rows), func(row []result.Cell) bool { return row[x].Value == nil })
@@ -47,10 +47,10 @@ func coursePlot(s result.Section) string {
 	drawMarks(&body, s, atRow, bottom)
 	drawCourses(&body, all, atRow, upper)
 	nameCurves(&body, all, atRow, upper.at)
-	return wideFrame(curvesWidth, s.Title, courseTold(s, all), bottom+42, body.String())
+	return wideFrame(curvesWidth, s.Title, describeCourse(s, all), bottom+42, body.String())
 }
 
-// panel is a part of a chart that has an axis from 0 up.
+// panel is a part of a chart with an axis that starts at 0.
 type panel struct {
 	top, bottom, most, step float64
 }
@@ -72,10 +72,10 @@ func (p panel) draw(body *strings.Builder, titleAt float64, title string) {
 	}
 }
 
-// timeAxis spans the numbers of a column.
+// timeAxis is the range of a column's numbers.
 type timeAxis struct{ from, to float64 }
 
-// timeAxisOf is not ok where they are not two at least.
+// timeAxisOf is not ok with fewer than two numbers.
 func timeAxisOf(s result.Section, x int) (axis timeAxis, ok bool) {
 	axis = timeAxis{math.Inf(1), math.Inf(-1)}
 	for _, row := range s.Rows {
@@ -96,7 +96,7 @@ func (t timeAxis) draw(body *strings.Builder, bottom float64, title string) {
 	fmt.Fprintf(body, `<text class="axis" x="%.1f" y="%.1f">%s</text>`, (curvesLeft+curvesRight)/2, bottom+33, esc(title))
 }
 
-// tickText leaves out what adding steps up has added.
+// tickText removes the rounding error of adding up steps.
 func tickText(v float64) string { return trimNumber(math.Round(v*1e6)/1e6 + 0) }
 
 func drawMarks(body *strings.Builder, s result.Section, atRow func(int) float64, bottom float64) {
@@ -123,8 +123,9 @@ func drawCourses(body *strings.Builder, all []curve, atRow func(int) float64, p 
 	}
 }
 
-// courseTold names what is drawn: its numbers are in the table, too many to be read out twice.
-func courseTold(s result.Section, all []curve) string {
+// describeCourse describes the chart for a screen reader. It leaves out the numbers, which are in the table and too many to
+// read twice.
+func describeCourse(s result.Section, all []curve) string {
 	var names []string
 	for _, c := range all {
 		names = append(names, c.name)

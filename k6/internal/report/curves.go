@@ -10,16 +10,16 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// The chart of curves: as wide as a page, since it has many.
+// The chart of curves: as wide as a page, because it may have many curves.
 const (
 	curvesWidth  = 760.0
 	curvesLeft   = 58.0
-	curvesRight  = 590.0 // the rest is for the names
+	curvesRight  = 590.0 // the space to the right is for the names
 	curvesTop    = 30.0
 	curvesBottom = 300.0
 	nameHeight   = 14.0
 	gridLines    = 4
-	// curveColours are the page's classes k0, k1 …; further curves begin anew with another dash.
+	// curveColours is the number of the page's classes k0, k1 …; further curves reuse them with another dash.
 	curveColours = 8
 )
 
@@ -30,16 +30,16 @@ type curve struct {
 	points []curvePoint
 }
 
-// curvePoint is a row that has a number. Low and high are nil where it has no range.
+// curvePoint is a row with a number. Low and high are nil without a range.
 type curvePoint struct {
-	place     int // among the rows
+	place     int // index of the row
 	value     float64
 	text      string
 	low, high *float64
 }
 
-// curvePlot draws all columns Y in one chart; they have one unit. Rows have the same distance from each other, since values such as
-// 0.1 and 10 could not be told apart else. Whiskers are ranges.
+// curvePlot draws all columns Y in one chart; they have the same unit. Rows are equally spaced, because values such as
+// 0.1 and 10 would otherwise be too close together. Whiskers are ranges.
 func curvePlot(s result.Section) string {
 	x := s.Place(s.Plot.X)
 	all, most := curvesOf(s, s.Plot.Y)
@@ -68,10 +68,10 @@ func curvePlot(s result.Section) string {
 		drawCurve(&body, c, atX, atY)
 	}
 	nameCurves(&body, all, atX, atY)
-	return wideFrame(curvesWidth, s.Title, told(s, x, all), curvesBottom+42, body.String())
+	return wideFrame(curvesWidth, s.Title, describeCurves(s, x, all), curvesBottom+42, body.String())
 }
 
-// curvesOf are those of some columns that have a number in any row, and the most of all, ranges included.
+// curvesOf returns the curves of columns that have a number in any row, and the largest value, including ranges.
 func curvesOf(s result.Section, columns []string) (all []curve, most float64) {
 	for i, y := range columns {
 		at := s.Place(y)
@@ -117,7 +117,8 @@ func drawCurve(body *strings.Builder, c curve, atX func(int) float64, atY func(f
 	body.WriteString(`</g>`)
 }
 
-// nameCurves writes each name in its curve's colour beside the chart, in the order in which the curves end, and a thin line to its end.
+// nameCurves writes each name in its curve's colour beside the chart, with a thin line to the curve's end. The names are
+// in the order of those ends.
 func nameCurves(body *strings.Builder, all []curve, atX func(int) float64, atY func(float64) float64) {
 	ends := make([]float64, len(all))
 	for i, c := range all {
@@ -131,7 +132,8 @@ func nameCurves(body *strings.Builder, all []curve, atX func(int) float64, atY f
 	}
 }
 
-// spread moves places apart until each has so much room, and keeps their order; from low to high where they fit there.
+// spread moves positions apart until each has the given room, and keeps their order; the result is between low and high
+// if it fits.
 func spread(places []float64, room, low, high float64) []float64 {
 	order := make([]int, len(places))
 	for i := range order {
@@ -156,7 +158,7 @@ func spread(places []float64, room, low, high float64) []float64 {
 	return moved
 }
 
-// niceStep is 1, 2 or 5 times a power of ten, no less than v.
+// niceStep is 1, 2 or 5 times a power of ten, at least v.
 func niceStep(v float64) float64 {
 	if v <= 0 {
 		return 1
@@ -170,8 +172,8 @@ func niceStep(v float64) float64 {
 	return 10 * power
 }
 
-// told is the chart in words, for who does not see it.
-func told(s result.Section, x int, all []curve) string {
+// describeCurves describes the chart in words for a screen reader.
+func describeCurves(s result.Section, x int, all []curve) string {
 	var words []string
 	for _, c := range all {
 		var points []string

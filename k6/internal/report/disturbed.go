@@ -11,7 +11,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// disturbedNotes tells how often a scenario was measured, where the machine or the generator spoilt it.
+// disturbedNotes says how often a scenario was measured because the machine or the generator spoilt a measurement.
 func disturbedNotes(disturbed []string) []string {
 	if len(disturbed) == 0 {
 		return nil
@@ -20,7 +20,7 @@ func disturbedNotes(disturbed []string) []string {
 		len(disturbed)+1, strings.Join(disturbed, "; "))}
 }
 
-// disturbedSeconds names the seconds in which others used the CPUs, of what counts.
+// disturbedSeconds lists the seconds of the final measurement in which other programs used the CPUs.
 func disturbedSeconds(r result.Result) []string {
 	var seconds []int
 	for _, d := range r.Disturbed {
@@ -34,7 +34,7 @@ func disturbedSeconds(r result.Result) []string {
 	return []string{fmt.Sprintf("Others used the CPUs in %d of the run's seconds (the first is 0): %s", len(seconds), spans(seconds))}
 }
 
-// spansMost is how many of them are written.
+// spansMost is how many spans are written.
 const spansMost = 20
 
 // spans writes sorted numbers as 3–5, 9.
@@ -58,7 +58,7 @@ func spans(numbers []int) string {
 	return strings.Join(written, ", ")
 }
 
-// repeatedTable has the parts of a run that were measured again, and why.
+// repeatedTable lists the parts of a run that were measured again, and why.
 func repeatedTable(r result.Result) Table {
 	t := Table{
 		Title: "Measured again", Head: []string{"", "Part", "Thrown away", "For (s)", "Because of"},

@@ -11,32 +11,32 @@ import (
 	"time"
 )
 
-// Graph is one value over time. Label of a point is what its tooltip says; Mark, "" for none, is a line before the point
-// that says so; Bad colours it.
+// Graph is one value over time. A point's Label is its tooltip. Its Mark, unless "", is the text of a line before the
+// point. Bad colours the point.
 type Graph struct {
 	Title  string
 	Points []GraphPoint
 }
 
-// GraphPoint is one of them.
+// GraphPoint is a point of a graph.
 type GraphPoint struct {
 	At    time.Time
 	Value float64
-	Text  string // the value and its unit
+	Text  string // value with unit
 	Label string
 	Mark  string
 	Bad   bool
 }
 
-// The chart of a line: its height, and what is left above for marks.
+// The chart of a line: its height, and the space above for marks.
 const (
 	lineTop    = 44.0
 	lineBottom = 150.0
 	lineRight  = chartWidth - 8
 )
 
-// DrawGraph draws a graph as SVG, "" without points. Places are those of the points in their order, not of their times: runs come in
-// bursts. The scale begins at 0 only where the values come near it.
+// DrawGraph draws a graph as SVG, "" without points. Points are equally spaced, whatever their times: runs come in
+// bursts. The scale begins at 0 only if the values come near it.
 func DrawGraph(g Graph) template.HTML {
 	if len(g.Points) == 0 {
 		return ""
@@ -88,9 +88,9 @@ func DrawGraph(g Graph) template.HTML {
 	first, last := g.Points[0], g.Points[len(g.Points)-1]
 	fmt.Fprintf(&body, `<text class="label start" x="%.1f" y="%.1f">%s</text>`, plotLeft, lineBottom+16, first.At.Format(time.DateOnly))
 	fmt.Fprintf(&body, `<text class="label" x="%.1f" y="%.1f">%s</text>`, lineRight, lineBottom+16, last.At.Format(time.DateOnly))
-	told := fmt.Sprintf("%d points, from %s to %s", len(g.Points), first.Text, last.Text)
-	return template.HTML(frame(g.Title, told, lineBottom+22, body.String())) // every text in it went through esc
+	description := fmt.Sprintf("%d points, from %s to %s", len(g.Points), first.Text, last.Text)
+	return template.HTML(frame(g.Title, description, lineBottom+22, body.String())) // esc escaped all text in it
 }
 
-// Style is that of the pages, for others of our pages.
+// Style is the pages' style, for other pages of Windtunnel.
 func Style() template.CSS { return template.CSS(pageStyle) }

@@ -25,7 +25,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"parts":  func(name string) []string { return strings.SplitAfter(name, "/") },
 }).Parse(pageTemplate))
 
-// HTML writes the report as one file that needs nothing else.
+// HTML writes the report as one self-contained file.
 func HTML(set Set, options Options) ([]byte, error) {
 	var b bytes.Buffer
 	err := page.Execute(&b, struct {
@@ -49,7 +49,7 @@ func stateClass(state string) string {
 	return "doubt"
 }
 
-// spoken is what a screen reader says for a tick.
+// spoken is a screen reader's text for a tick.
 func spoken(state string) string {
 	switch state {
 	case tickOK:

@@ -7,7 +7,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// integrityTable is what clients were told beside what is stored.
+// integrityTable compares the answers to clients with the stored data.
 func integrityTable(r result.Result) Table {
 	t := Table{
 		Title:   "Is the data right?",
@@ -15,13 +15,13 @@ func integrityTable(r result.Result) Table {
 		Numbers: between(3, 5), State: 0,
 	}
 	for _, c := range r.Integrity {
-		t.Rows = append(t.Rows, []string{tick(c.OK), c.Check, askedOf(c.Source), count(c.Reported), count(c.Found), c.Detail})
+		t.Rows = append(t.Rows, []string{tick(c.OK), c.Check, sourceText(c.Source), count(c.Reported), count(c.Found), c.Detail})
 	}
 	return t
 }
 
-// askedOf says in words who was asked.
-func askedOf(source string) string {
+// sourceText describes the source of the stored data in words.
+func sourceText(source string) string {
 	switch source {
 	case "sql":
 		return "the database"

@@ -11,11 +11,10 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// JUnit writes the report as JUnit XML: a suite per scenario, a case per threshold and per check of
-// the data (where it did not hold a failure if the scenario failed, else skipped: it does not decide),
-// per validity check (skipped where the numbers cannot be believed or it could not be made), and for
-// the verdict, which is skipped where the scenario was left out, and an error where it neither passed nor
-// failed.
+// JUnit writes the report as JUnit XML, one suite for each scenario. A suite has a case for each threshold and each
+// check of the data; if it did not hold, it is a failure if the scenario failed, and otherwise skipped, because it does
+// not decide. A validity check is skipped if the figures cannot be trusted or the check could not run. The case of the
+// verdict is skipped if the scenario was left out, and an error if it neither passed nor failed.
 func JUnit(set Set, _ Options) ([]byte, error) {
 	var all []junit.Suite
 	seconds := 0.0
@@ -74,7 +73,7 @@ func junitIntegrity(i result.Integrity, outcome string) junit.Case {
 	return c
 }
 
-// broken makes a case a failure where the scenario failed; elsewhere it does not decide.
+// broken makes a case a failure if the scenario failed; otherwise the case does not decide, and is skipped.
 func broken(c *junit.Case, kind, text, outcome string) {
 	if outcome == run.Fail {
 		c.Failure = &junit.Fault{Message: text, Type: kind, Text: text}
@@ -103,7 +102,7 @@ func junitVerdict(e Entry) junit.Case {
 		c.Skipped = &junit.Message{Message: run.LeftOut + ": " + why}
 	case run.Fail:
 		c.Failure = &junit.Fault{Message: why, Type: run.Fail, Text: why}
-	default: // CI counts what is skipped as green
+	default: // CI counts skipped cases as green
 		c.Error = &junit.Fault{Message: e.Outcome + ": " + why, Type: e.Outcome, Text: why}
 	}
 	return c

@@ -15,7 +15,7 @@ import (
 // TestJUnitIsRedExactlyWhereTheRunIs has a threshold that does not hold, with each outcome.
 func TestJUnitIsRedExactlyWhereTheRunIs(t *testing.T) {
 	for outcome, want := range map[string]struct{ failures, errors int }{
-		run.Pass:         {0, 0}, // the profile breakpoint runs until a threshold breaks
+		run.Pass:         {0, 0}, // the profile breakpoint runs until a threshold fails
 		run.Fail:         {2, 0},
 		run.Inconclusive: {0, 1},
 		run.SetupFailed:  {0, 1},

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What is kept is printed again as it was: `bin/k6 x report FOLDER` mends a report that lags behind.
+// A stored report is reproduced exactly. If a change of the report makes this fail, `bin/k6 x report FOLDER` updates it.
 func TestKeptRunsArePrintedAsTheyWere(t *testing.T) {
 	reports, err := filepath.Glob("../../../results/baselines/*/report.md")
 	if err != nil || len(reports) == 0 {

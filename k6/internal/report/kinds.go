@@ -7,7 +7,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// explainOf says what a kind of error of an operation is.
+// explainOf explains a kind of error of an operation.
 func explainOf(r result.Result, op result.Operation, kind string) string {
 	for _, c := range r.Controls {
 		if c.Operation != op.Name {

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// linesMost is how many lines of reasons stand above or below the results, where no more scenarios have one to tell.
+// linesMost is how many lines of reasons are above or below the results, unless more scenarios have a reason.
 const linesMost = 5
 
-// Line says in one sentence why scenarios did not pass, all with the same outcome.
+// Line says in one sentence why scenarios did not pass. They all have the same outcome.
 type Line struct {
 	Names         []string
 	Outcome, Text string
@@ -20,8 +20,8 @@ type Line struct {
 
 func (l Line) String() string { return strings.Join(l.Names, ", ") + ": " + l.Outcome + ": " + l.Text }
 
-// Lines are the first reasons of each scenario, five in all, or one for each scenario where that is more; left is how
-// many others there are. Scenarios with the same outcome for the same reason share a line.
+// Lines are the first reasons of each scenario: five in all, or one for each scenario if that is more. left is the
+// number of other reasons. Scenarios with the same outcome and reason share a line.
 func Lines(entries []Entry) (lines []Line, left int) {
 	type ranked struct {
 		Line
@@ -55,7 +55,7 @@ func Lines(entries []Entry) (lines []Line, left int) {
 	return lines, left
 }
 
-// More tells of reasons that Lines left out, "" where there is none.
+// More describes the reasons that Lines left out, "" if it left out none.
 func More(left int) string {
 	switch left {
 	case 0:

@@ -68,7 +68,8 @@ func TestOneReasonOfSeveralScenariosIsOneLine(t *testing.T) {
 	}
 }
 
-// TestFoldedReasonsAreWholeInTheDetails: the banner has a sentence for all of a kind, the section each of them.
+// TestFoldedReasonsAreWholeInTheDetails: the banner has one sentence for all reasons of a kind, the section has each of
+// them.
 func TestFoldedReasonsAreWholeInTheDetails(t *testing.T) {
 	folded := result.Reason{Role: "consequence", Kind: "threshold", Text: "up: P95 9 ms, at most 5 ms (and 1 more threshold)", Count: 2,
 		All: []string{"up: P95 9 ms, at most 5 ms", "down: P95 8 ms, at most 5 ms"}}

@@ -11,7 +11,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// Markdown writes the report as GitHub-flavoured Markdown. What a result says is escaped.
+// Markdown writes the report as GitHub-flavoured Markdown. Text from a result is escaped.
 func Markdown(set Set, options Options) ([]byte, error) {
 	p := build(set, options)
 	var b strings.Builder
@@ -40,7 +40,7 @@ func SummaryMarkdown(set Set, options Options) string {
 	return b.String()
 }
 
-// reasons are the first reasons, a line each.
+// reasons are the first reasons, one line each.
 func (p Page) reasons() []string {
 	var lines []string
 	for _, r := range p.Reasons {
@@ -71,7 +71,8 @@ func markdownSection(b *strings.Builder, s Section) {
 	markdown.List(b, result.Texts(s.Entry.Reasons))
 }
 
-// longest text in the first cell of Markdown: GitHub shows a table as wide as its widest line. The result has all of it.
+// longest is the longest text of the first cell in Markdown: GitHub makes a table as wide as its widest line. The result
+// has the whole text.
 const longest = 160
 
 func table(b *strings.Builder, t Table) {

@@ -16,33 +16,33 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// Page is a report before it takes a form: texts and tables, not yet escaped for any.
+// Page is a report before formatting: texts and tables without escaping.
 type Page struct {
 	Title       string
 	ID          string
 	Verdict     string
 	Headline    string
-	Means       string // what a pass says, and what not
+	Means       string // what a pass means
 	Reasons     []Line
-	More        string // of reasons that are only in the sections
+	More        string // about reasons that are only in the sections
 	Summary     Table
 	Sections    []Section
 	Environment Table
 }
 
-// Section is one scenario. Result is nil where there is none.
+// Section is one scenario. Result is nil without a result.
 type Section struct {
 	Entry  Entry
 	Title  string
 	Anchor string
-	Facts  []string // one line each: times, target
+	Facts  []string // one line each, such as times and target
 	Tables []Table
 	Notes  []string
 	Result *result.Result
 }
 
-// Table is a titled table. Numbers tells which columns hold numbers, nil: none; State is the column that holds a verdict or a
-// tick, or -1. Finding, a sentence that must not be missed, and Notes go below.
+// Table is a titled table. Numbers says which columns hold numbers, nil for none. State is the column with a verdict or
+// a tick, or -1. Finding, an important sentence, and Notes go below.
 type Table struct {
 	Title   string
 	Head    []string
@@ -53,12 +53,12 @@ type Table struct {
 	Notes   []string
 }
 
-// Numeric tells whether a column holds numbers.
+// Numeric reports whether a column holds numbers.
 func (t Table) Numeric(column int) bool {
 	return t.Numbers != nil && t.Numbers(column) && column != t.State
 }
 
-// Narrow reports whether it is as wide as its texts, with neither numbers nor a state.
+// Narrow reports whether the table is only as wide as its texts, because it has neither numbers nor a state.
 func (t Table) Narrow() bool { return t.Numbers == nil && t.State < 0 }
 
 func from(first int) func(int) bool { return between(first, math.MaxInt) }
@@ -74,7 +74,7 @@ const (
 	tickUnknown = "?"
 )
 
-// passMeans stands below the headline of every report.
+// passMeans is below the headline of every report.
 const passMeans = "Pass means that it ran, without errors and within its thresholds, which are wide unless the environment " +
 	"sets others. Whether something became faster or slower is for a comparison to tell: make compare."
 
@@ -109,7 +109,7 @@ func runID(set Set) string {
 	return distinct(ids)
 }
 
-// distinct joins the different values among values in their order.
+// distinct joins the different values in order.
 func distinct(values []string) string {
 	var seen []string
 	for _, v := range values {
@@ -189,8 +189,8 @@ func environmentTable(set Set) Table {
 	return t
 }
 
-// targets joins the different targets; those that differ in the port only (testbeds take a free one
-// at each start) are written once.
+// targets joins the different targets. Targets that differ only in the port are written once: testbeds use a free port
+// at each start.
 func targets(set Set) string {
 	var all, withoutPort []string
 	for _, r := range set.Results {
@@ -216,7 +216,7 @@ func plain(v any) string {
 	return fmt.Sprint(v)
 }
 
-// variables writes a testbed's variables, ports left out: they are free ones, new at each start.
+// variables writes a testbed's variables without ports, which change at each start.
 func variables(values map[string]any) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -231,7 +231,7 @@ func variables(values map[string]any) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// summaryTable has a row per operation of all scenarios; controls are in the scenarios' own tables.
+// summaryTable has a row for each operation of all scenarios; controls are in the scenarios' own tables.
 func summaryTable(entries []Entry) Table {
 	t := Table{
 		Head: []string{"Scenario", "Operation", "Requests", "Success", "Rate (/s)", "Avg (ms)", "P50 (ms)",
@@ -268,7 +268,7 @@ func summaryTable(entries []Entry) Table {
 
 func dashes(n int) []string { return slices.Repeat([]string{format.None}, n) }
 
-// operationRow is the reference documents' row: operation, requests, success, rate, avg, P50, P95, P99.
+// operationRow is a row of the reference documents: operation, requests, success, rate, avg, P50, P95, P99.
 func operationRow(op result.Operation) []string {
 	row := []string{op.Title, format.Count(op.Requests), format.Success(op.Success, op.Requests), format.Rate(op.RatePerS)}
 	l := op.LatencyMS

@@ -11,7 +11,8 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// placement is `split: probe on CPU 1, echo on CPU 1, system on CPU 0, blocking`, "" without one.
+// placement returns text such as `split: probe on CPU 1, echo on CPU 1, system on CPU 0, blocking`, "" without a
+// placement.
 func placement(p *result.Placement) string {
 	if p == nil {
 		return ""
@@ -26,13 +27,13 @@ func placement(p *result.Placement) string {
 	return fmt.Sprintf("%s: probe %s, echo %s, system %s; %s", p.Name, on(p.ProbeCPUs), on(p.EchoCPUs), on(p.SystemCPUs), wait)
 }
 
-// column is one more of a table of operations.
+// column is an optional column of a table of operations.
 type column struct {
 	head string
 	cell func(result.Operation) string
 }
 
-// Mbit is the payload rate of an operation in one direction, a dash where it carries none.
+// Mbit is the payload rate of an operation in one direction, a dash without payload.
 func Mbit(op result.Operation) string {
 	if op.Transfer == nil {
 		return format.None
@@ -40,7 +41,7 @@ func Mbit(op result.Operation) string {
 	return format.Mbit(op.Transfer.MbitPerS)
 }
 
-// transferColumns are those of operations that carry payload: none where no operation does.
+// transferColumns are the columns of operations with payload: nil if no operation has any.
 func transferColumns(r result.Result) []column {
 	var columns []column
 	if r.Transfers() {
@@ -57,7 +58,7 @@ func transferColumns(r result.Result) []column {
 	}
 	if slices.ContainsFunc(r.Operations, func(op result.Operation) bool { return op.CPU != nil && op.CPU.SystemS != nil }) {
 		columns = append(columns, column{"CPU (µs/op)", func(op result.Operation) string {
-			if op.CPU == nil || r.IsControl(op.Name) { // the system has no part in a control
+			if op.CPU == nil || r.IsControl(op.Name) { // a control does not involve the system
 				return format.None
 			}
 			return decimals(op.CPU.SystemUSPerOperation, 1, 1)

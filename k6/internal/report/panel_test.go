@@ -36,7 +36,7 @@ func TestGoldenPanel(t *testing.T) {
 	golden(t, "report-panel.xml", text)
 }
 
-// TestPageShowsWholeStatements has a statement that Markdown cuts and the page must not.
+// TestPageShowsWholeStatements has a statement that Markdown shortens and the page must not.
 func TestPageShowsWholeStatements(t *testing.T) {
 	set := panelFixture(t)
 	page, err := HTML(set, Options{})
@@ -59,8 +59,8 @@ func TestPageShowsWholeStatements(t *testing.T) {
 	}
 }
 
-// TestJUnitOfIntegrity has a check that does not hold and one that could not be made, in a run that failed
-// and in one that was interrupted.
+// TestJUnitOfIntegrity has a check that failed and a check that could not run, in a failed run and in an interrupted
+// run.
 func TestJUnitOfIntegrity(t *testing.T) {
 	for outcome, fails := range map[string]bool{run.Fail: true, run.Interrupted: false} {
 		set := panelFixture(t)

@@ -10,7 +10,8 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// sectionCharts draws the sections that say how: curves and courses together, else each column of numbers by itself, as they may have different units.
+// sectionCharts draws the sections that declare a plot. Curves and courses are drawn together; otherwise each column of
+// numbers has its own chart, because units may differ.
 func sectionCharts(r result.Result) []string {
 	var all []string
 	for _, s := range r.Sections {
@@ -36,7 +37,7 @@ func sectionCharts(r result.Result) []string {
 	return all
 }
 
-// point is a row that has a number. X is 0 where its own is none.
+// point is a row with a number. X is 0 if the row has no number for it.
 type point struct {
 	label, text string
 	x, y        float64
@@ -71,7 +72,7 @@ func barPlot(title, y, x string, points []point) string {
 	return barBlocks(title, block{y, bars})
 }
 
-// linePlot has both axes from 0, so that what grows in proportion is a straight line through the corner.
+// linePlot has both axes start at 0, so that proportional growth is a straight line through the origin.
 func linePlot(title, y, x string, points []point) string {
 	const top, bottom = 28.0, 190.0
 	mostX, mostY := 0.0, 0.0
@@ -79,7 +80,7 @@ func linePlot(title, y, x string, points []point) string {
 		mostX, mostY = math.Max(mostX, p.x), math.Max(mostY, p.y)
 	}
 	var body strings.Builder
-	var line, told []string
+	var line, descriptions []string
 	fmt.Fprintf(&body, `<text class="head" x="0" y="12">%s</text>`, esc(title+": "+y))
 	fmt.Fprintf(&body, `<line class="grid" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, plotLeft, bottom, plotRight, bottom)
 	for _, p := range points {
@@ -89,9 +90,9 @@ func linePlot(title, y, x string, points []point) string {
 		fmt.Fprintf(&body, `<circle class="p50" cx="%.1f" cy="%.1f" r="5.5"/>`, atX, atY)
 		fmt.Fprintf(&body, `<text class="value" x="%.1f" y="%.1f">%s</text>`, atX+9, atY-6, esc(p.text))
 		fmt.Fprintf(&body, `<text class="axis" x="%.1f" y="%.1f">%s</text>`, atX, bottom+15, esc(p.label))
-		told = append(told, p.label+" "+p.text)
+		descriptions = append(descriptions, p.label+" "+p.text)
 	}
 	fmt.Fprintf(&body, `<polyline class="stem" fill="none" points="%s"/>`, strings.Join(line, " "))
 	fmt.Fprintf(&body, `<text class="label start" x="0" y="%.1f">%s</text>`, bottom+32, esc(x))
-	return frame(title, y+" by "+x+": "+strings.Join(told, ", "), bottom+40, body.String())
+	return frame(title, y+" by "+x+": "+strings.Join(descriptions, ", "), bottom+40, body.String())
 }

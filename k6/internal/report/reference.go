@@ -15,11 +15,11 @@ import (
 //go:embed reference/*.json
 var referenceFiles embed.FS
 
-// published is a document's figures for one system. They are shown beside ours, never judged.
+// published has a document's figures for one system. They are shown beside the measured ones, never judged.
 type published struct {
 	System  string   `json:"system"`
 	Source  string   `json:"source"`
-	Machine string   `json:"machine"` // and date
+	Machine string   `json:"machine"` // with date
 	Figures []figure `json:"figures"`
 }
 
@@ -40,7 +40,7 @@ var references = sync.OnceValue(func() map[string][]published {
 	all := map[string][]published{}
 	names, err := fs.Glob(referenceFiles, "reference/*.json")
 	if err != nil {
-		panic(err) // embedded at build time
+		panic(err) // the file is embedded at build time
 	}
 	for _, name := range names {
 		data, err := referenceFiles.ReadFile(name)

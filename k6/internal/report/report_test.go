@@ -65,7 +65,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestMarkdownTablesAreWhole counts the cells of each row, as a stray pipe would shift them.
+// TestMarkdownTablesAreWhole counts the cells of each row, because a stray pipe would shift them.
 func TestMarkdownTablesAreWhole(t *testing.T) {
 	text, err := Markdown(fixture(t), Options{Reference: true})
 	if err != nil {
@@ -263,7 +263,7 @@ func TestReferenceNamesAllScenarios(t *testing.T) {
 	}
 }
 
-// TestRecordOfARunWhoseDiskIsFull has a result that was cut short, and a record on the disk that does not know of it.
+// TestRecordOfARunWhoseDiskIsFull has a truncated result, and a record on the disk that does not mention it.
 func TestRecordOfARunWhoseDiskIsFull(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("testdata/run")); err != nil {

@@ -10,11 +10,11 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// busyAtRest is from which share of a CPU on, in per cent, a process that has nothing to do is named: it takes that from
-// whatever runs beside it.
+// busyAtRest is the CPU share (percent of one CPU) above which an idle process is reported: programs on the same CPU
+// lose that time.
 const busyAtRest = 20.0
 
-// restTable is what the system did while nothing was sent.
+// restTable is the usage of the system while idle.
 func restTable(r result.Result) Table {
 	t := Table{Title: "At rest", Head: []string{"Process", "CPU before (%)", "Wake-ups before (/s)", "CPU after (%)", "Wake-ups after (/s)"}, Numbers: from(1), State: -1}
 	var busy []string
@@ -37,7 +37,7 @@ func restTable(r result.Result) Table {
 	}
 	t.Notes = append(t.Notes, "While nothing is sent, for a moment before the load and after it: CPU is of one CPU, wake-ups are how often its threads went to sleep and were woken. What a system still has to finish after a load is in the second.")
 	if len(busy) > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("%s takes %.0f %% of a CPU or more at rest, and that from whatever runs beside it, the control too.", strings.Join(busy, ", "), busyAtRest))
+		t.Notes = append(t.Notes, fmt.Sprintf("%s uses %.0f %% of a CPU or more while idle. Programs on the same CPU lose that time, and so does the control.", strings.Join(busy, ", "), busyAtRest))
 	}
 	return t
 }

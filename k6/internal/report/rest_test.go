@@ -34,7 +34,7 @@ func TestASystemThatIsBusyAtRestIsNamed(t *testing.T) {
 			t.Error(table.Rows[i])
 		}
 	}
-	if notes := strings.Join(table.Notes, " "); !strings.Contains(notes, "client takes 20 % of a CPU or more at rest") {
+	if notes := strings.Join(table.Notes, " "); !strings.Contains(notes, "client uses 20 % of a CPU or more while idle") {
 		t.Error(notes)
 	}
 	if table := restTable(result.Result{}); len(table.Rows) != 0 || len(table.Notes) != 0 {

@@ -10,7 +10,7 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// runnersTable has the k6 processes of a run of several.
+// runnersTable lists the k6 processes of a run with several.
 func runnersTable(r result.Result, coordinator *run.Coordinator) Table {
 	t := Table{
 		Title:   "Runners",
@@ -47,7 +47,7 @@ func percentOrNone(value *float64) string {
 	return format.Percent(*value)
 }
 
-// recordText is a record's name, its size, and as much of its checksum as tells two apart.
+// recordText is a record's name, its size, and the start of its checksum.
 func recordText(file *result.RecordFile) string {
 	if file == nil {
 		return format.None

@@ -12,7 +12,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// section makes the part of the page about one scenario.
+// section makes the page's part about one scenario.
 func section(e Entry, options Options) Section {
 	s := Section{Entry: e, Title: e.Name, Anchor: anchor(e.Name), Result: e.Result}
 	r := e.Result
@@ -94,7 +94,7 @@ func items(op result.Operation) string {
 	return fmt.Sprintf("%s %s, %s/s", format.Count(op.Items.Count), op.Items.Name, format.Rate(op.Items.RatePerS))
 }
 
-// operationNotes says what the latency is, and why a value is a dash.
+// operationNotes explains the latency, and why a value is a dash.
 func operationNotes(op result.Operation) []string {
 	loop := "closed loop: the next request waits for the last"
 	if op.Loop == "open" {
@@ -141,7 +141,7 @@ func thresholdsTable(r result.Result) Table {
 	return t
 }
 
-// words are those of the result, and k6's own where it is of before it had them.
+// words are the result's words, or k6's expression for an older result.
 func words(x result.Threshold) (measured, required string) {
 	if x.Measured != "" {
 		return x.Measured, x.Required

@@ -18,27 +18,26 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// Set is what a report is about: results, and the record of their run where there is one.
+// Set is the content of a report: results, and the record of their run if there is one.
 type Set struct {
 	Run     *run.Run
 	Results []result.Result
 }
 
-// Entry is one scenario of a set. Result is nil where there is none. Reasons say why the outcome
-// is not pass.
+// Entry is one scenario of a set. Result is nil without a result. Reasons say why the outcome is not pass.
 type Entry struct {
 	Name    string
 	Outcome string
-	Cause   run.Cause // of a set-up that failed
+	Cause   run.Cause // of a failed set-up
 	Reasons []result.Reason
 	Result  *result.Result
-	// Disturbed has a sentence for each measurement before this one, which the machine or the generator spoilt.
+	// Disturbed has a sentence for each earlier measurement that the machine or the generator spoilt.
 	Disturbed []string
-	// Coordinator is what keeping several runners together took; nil of a run of one.
+	// Coordinator is the cost of coordinating several runners; nil with one runner.
 	Coordinator *run.Coordinator
 }
 
-// Load reads a folder of a run, or one or more result files. The error names the file and the mend.
+// Load reads a folder of a run, or one or more result files. The error names the file and the fix.
 func Load(paths []string) (Set, error) {
 	if len(paths) == 1 {
 		if info, err := os.Stat(paths[0]); err == nil && info.IsDir() {
@@ -76,8 +75,9 @@ func loadFolder(dir string) (Set, error) {
 	return LoadRun(dir, nil)
 }
 
-// LoadRun reads the results in a folder by a record that says more than the one in it, which a full disk may have kept
-// from being written; nil without one. Beside an error it returns what could be read.
+// LoadRun reads the results in a folder, with a record that replaces the one in the folder: a full disk may have kept
+// that one from being written. record may be nil. With an error, LoadRun also returns the readable
+// results.
 func LoadRun(dir string, record *run.Run) (Set, error) {
 	set := Set{Run: record}
 	names, err := fs.Glob(os.DirFS(dir), "*.json")
@@ -93,7 +93,7 @@ func LoadRun(dir string, record *run.Run) (Set, error) {
 		switch {
 		case err == nil:
 			set.Results = append(set.Results, r)
-		case record != nil && set.tells(name): // of a malformed result of this run
+		case record != nil && set.replacesResult(name): // for a malformed result of this run
 		case malformed == nil:
 			malformed = err
 		}
@@ -105,8 +105,7 @@ func LoadRun(dir string, record *run.Run) (Set, error) {
 	return set, malformed
 }
 
-// isComparison reports whether a folder is what k6 x compare made: its runs lie one deeper, and of
-// several scenarios two.
+// isComparison reports whether k6 x compare made a folder. Its runs are one level deeper, or two with several scenarios.
 func isComparison(dir string) bool {
 	for _, pattern := range []string{"compare.json", "*/compare.json"} {
 		if found, _ := fs.Glob(os.DirFS(dir), pattern); len(found) > 0 {
@@ -116,14 +115,14 @@ func isComparison(dir string) bool {
 	return false
 }
 
-// tells reports whether the record gives a message instead of the result in file.
-func (s Set) tells(file string) bool {
+// replacesResult reports whether the record has a message that replaces the result in file.
+func (s Set) replacesResult(file string) bool {
 	return slices.ContainsFunc(s.Run.Scenarios, func(e run.Scenario) bool {
 		return e.System+"-"+e.Scenario+".json" == file && e.Message != "" && e.Result == ""
 	})
 }
 
-// sort puts the results into the order of the plan, others last by name.
+// sort sorts the results in the order of the plan; others come last, by name.
 func (s *Set) sort() {
 	rank := func(r result.Result) int {
 		if s.Run == nil {
@@ -143,7 +142,7 @@ func (s *Set) sort() {
 	})
 }
 
-// Entries lists the scenarios: those of the plan in its order, then results beyond it.
+// Entries lists the scenarios: those of the plan in its order, then other results.
 func (s Set) Entries() []Entry {
 	var entries []Entry
 	used := map[int]bool{}
@@ -166,34 +165,34 @@ func (s Set) Entries() []Entry {
 	return entries
 }
 
-// entry joins what the record and the result (nil without one) say of a scenario.
+// entry combines the record and the result (nil without one) of a scenario.
 func entry(planned run.Scenario, measured *result.Result) Entry {
 	e := Entry{Name: planned.Name(), Outcome: planned.Outcome, Cause: planned.Cause, Result: measured, Disturbed: planned.Disturbed, Coordinator: planned.Coordinator}
 	if planned.Message != "" {
-		e.because(planned.Message)
+		e.addReason(planned.Message)
 	}
 	if measured != nil {
 		e.Outcome = judge.Outcome(planned.Outcome, measured.Verdict)
-		if planned.Outcome != run.SetupFailed { // what was measured without the system says nothing of it
+		if planned.Outcome != run.SetupFailed { // figures that do not involve the system are no evidence about it
 			e.Reasons = append(e.Reasons, measured.Reasons...)
 		}
 		return e
 	}
 	if planned.Outcome == run.Pass || planned.Outcome == run.Fail || planned.Outcome == run.Inconclusive {
 		e.Outcome = run.Inconclusive
-		e.because("its result file is gone")
+		e.addReason("its result file is gone")
 	} else if len(e.Reasons) == 0 {
-		e.because("there is no result: the run ended before this scenario did")
+		e.addReason("there is no result: the run ended before this scenario did")
 	}
 	return e
 }
 
-// because adds what the record says of a scenario.
-func (e *Entry) because(text string) {
+// addReason adds the record's reason for a scenario.
+func (e *Entry) addReason(text string) {
 	e.Reasons = append(e.Reasons, result.Reason{Role: result.Cause, Text: text, Count: 1})
 }
 
-// outcomes are those of all scenarios.
+// outcomes are the outcomes of all scenarios.
 func (s Set) outcomes() (all []string) {
 	for _, e := range s.Entries() {
 		all = append(all, e.Outcome)
@@ -201,7 +200,7 @@ func (s Set) outcomes() (all []string) {
 	return all
 }
 
-// ExitCode is that of the whole set.
+// ExitCode is the exit code of the whole set.
 func (s Set) ExitCode() int {
 	if s.Run == nil {
 		return judge.ExitCode(s.outcomes(), nil)
@@ -209,10 +208,10 @@ func (s Set) ExitCode() int {
 	return judge.ExitCode(s.outcomes(), s.Run.ExitCode)
 }
 
-// LeftOut reports whether all was left out, so that nothing was measured.
+// LeftOut reports whether all scenarios were left out, so that nothing was measured.
 func (s Set) LeftOut() bool { return judge.AllLeftOut(s.outcomes()) }
 
-// Verdict is the word for the exit code, or for what was measured: nothing.
+// Verdict is the word for the exit code, or a word for a set without measurements.
 func (s Set) Verdict() string {
 	if s.LeftOut() {
 		return run.LeftOut

@@ -10,7 +10,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// sectionTables are the sections of a result, as they are.
+// sectionTables are the sections of a result as tables.
 func sectionTables(r result.Result) []Table {
 	var tables []Table
 	for _, s := range r.Sections {
@@ -21,19 +21,19 @@ func sectionTables(r result.Result) []Table {
 
 func sectionTable(s result.Section) Table {
 	t := Table{Title: s.Title, Finding: s.Finding, Notes: s.Notes, State: -1}
-	var shown []int
+	var printed []int
 	numbers := map[int]bool{}
 	for i, c := range s.Columns {
 		if c.Print == result.PrintNone {
 			continue
 		}
 		if c.Unit == "ok" && t.State < 0 {
-			t.State = len(shown)
+			t.State = len(printed)
 		}
 		if unitOf(c).numeric {
-			numbers[len(shown)] = true
+			numbers[len(printed)] = true
 		}
-		shown = append(shown, i)
+		printed = append(printed, i)
 		t.Head = append(t.Head, head(c))
 	}
 	if len(numbers) > 0 {
@@ -41,7 +41,7 @@ func sectionTable(s result.Section) Table {
 	}
 	for _, row := range s.Rows {
 		var cells []string
-		for _, i := range shown {
+		for _, i := range printed {
 			cells = append(cells, cellText(s.Columns[i], row[i]))
 		}
 		t.Rows = append(t.Rows, cells)
@@ -49,14 +49,14 @@ func sectionTable(s result.Section) Table {
 	return t
 }
 
-// unit says how numbers in it are written.
+// unit says how to write numbers in a unit.
 type unit struct {
 	write   func(*float64) string
-	numeric bool // in a column of its own, set to the right
-	told    bool // behind the column's title
+	numeric bool // in a right-aligned column
+	inTitle bool // the unit follows the column's title
 }
 
-// units are those that have a way of their own.
+// units are the units with special formatting.
 var units = map[string]unit{
 	"text":   {write: func(v *float64) string { return format.Any(*v) }},
 	"ok":     {write: func(v *float64) string { return format.Any(*v) }},
@@ -69,16 +69,16 @@ var units = map[string]unit{
 	"ns":     {write: func(v *float64) string { return format.Nanoseconds(*v) }, numeric: true},
 	"B/s":    {write: func(v *float64) string { return format.BytesPerS(*v) }, numeric: true},
 	"B":      {write: func(v *float64) string { return format.Bytes(int64(*v)) }, numeric: true},
-	"ms":     {write: format.MS, numeric: true, told: true},
-	"Mbit/s": {write: format.Mbit, numeric: true, told: true},
-	"MiB":    {write: func(v *float64) string { return format.MiB(int64(*v * (1 << 20))) }, numeric: true, told: true},
+	"ms":     {write: format.MS, numeric: true, inTitle: true},
+	"Mbit/s": {write: format.Mbit, numeric: true, inTitle: true},
+	"MiB":    {write: func(v *float64) string { return format.MiB(int64(*v * (1 << 20))) }, numeric: true, inTitle: true},
 }
 
-// unitOf is a column's; a unit that has no way of its own has one digit after the point.
+// unitOf is a column's unit; a unit without special formatting has one decimal.
 func unitOf(c result.Column) unit {
 	u, known := units[c.Unit]
 	if !known {
-		u = unit{write: fixed(1), numeric: true, told: true}
+		u = unit{write: fixed(1), numeric: true, inTitle: true}
 	}
 	if c.Digits != nil {
 		u.write = fixed(*c.Digits)
@@ -91,7 +91,7 @@ func fixed(digits int) func(*float64) string {
 }
 
 func head(c result.Column) string {
-	if unitOf(c).told {
+	if unitOf(c).inTitle {
 		return c.Title + " (" + c.Unit + ")"
 	}
 	return c.Title
@@ -115,7 +115,7 @@ func cellText(c result.Column, cell result.Cell) string {
 	return ranged(cell, unitOf(c).write)
 }
 
-// ranged is `median (min–max)`; the median alone where they do not differ.
+// ranged is `median (min–max)`, or the median alone if all are equal.
 func ranged(cell result.Cell, write func(*float64) string) string {
 	value := write(cell.Value)
 	if cell.Range.Low == nil || cell.Range.High == nil {
@@ -128,7 +128,7 @@ func ranged(cell result.Cell, write func(*float64) string) string {
 	return fmt.Sprintf("%s (%s–%s)", value, low, high)
 }
 
-// ratio is `97 % (91–104 %)`, with an asterisk where it differs from 100 %.
+// ratio is `97 % (91–104 %)`, with an asterisk if it differs significantly from 100 %.
 func ratio(cell result.Cell) string {
 	text := multiple(*cell.Value)
 	switch low, high := cell.Range.Low, cell.Range.High; {
@@ -144,10 +144,10 @@ func ratio(cell result.Cell) string {
 	return text
 }
 
-// manyTimes is a ratio from which on per cents are no help.
+// manyTimes is the ratio from which on a factor is clearer than percent.
 const manyTimes = 10.0
 
-// multiple is `97 %`, and `577 ×` of what is many times as much.
+// multiple is `97 %`, or `577 ×` for a large ratio.
 func multiple(ratio float64) string {
 	if ratio >= manyTimes {
 		return fmt.Sprintf("%.0f ×", ratio)

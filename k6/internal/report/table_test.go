@@ -19,7 +19,7 @@ func sectionFrom(t *testing.T, text string) (s result.Section) {
 	return s
 }
 
-// A question that nobody thought of when the report was written.
+// A section whose subject the report does not know.
 const kettles = `{"name": "kettles", "title": "Kettles", "finding": "The blue one.", "notes": ["In the kitchen."], "headline": {"value": "1 of 2", "of": "kettles boil"},
 	"columns": [{"name": "ok", "title": "", "unit": "ok"}, {"name": "kettle", "title": "Kettle", "unit": "text"}, {"name": "boils_s", "title": "Boils in", "unit": "s", "digits": 2},
 		{"name": "noise", "title": "Noise", "unit": "dB"}, {"name": "cups", "title": "Cups", "unit": "count", "print": "none"}, {"name": "price", "title": "Price", "unit": "ratio", "print": "value"}],
@@ -88,7 +88,7 @@ func TestALineIsDrawnOverANumber(t *testing.T) {
 	if len(svg) != 1 {
 		t.Fatal(svg)
 	}
-	// Twice as far to the right, and four times as high.
+	// Twice the distance to the right, and four times the height.
 	if !strings.Contains(svg[0], `<polyline class="stem" fill="none" points="231.0,149.5 400.0,28.0"/>`) || !strings.Contains(svg[0], "Load &amp; limit: P95 (ms)") {
 		t.Error(svg[0])
 	}
@@ -124,7 +124,8 @@ func TestACourseHasTheQueueBelowIt(t *testing.T) {
 	if len(svg) != 1 {
 		t.Fatal(svg)
 	}
-	// From -1 to 3 a quarter of the width is a second; 8 of 8 is at the top, 0 at the bottom, and 50 of 100 in the middle below.
+	// From -1 to 3, a second is a quarter of the width; 8 of 8 is at the top, 0 at the bottom, and 50 of 100 in the
+	// middle of the lower part.
 	for _, want := range []string{
 		`<polyline points="58.0,48.0 191.0,230.0 590.0,48.0"><title>one</title>`, `<g class="curve k0"><polyline points="58.0,268.0 191.0,360.0 590.0,314.0">`,
 		`<line class="mark" x1="191.0" y1="40.0" x2="191.0" y2="360.0"/>`, `>back</text>`, `>-1</text>`, `>0</text>`, "Outage &lt;2 s&gt;, Mbit/s", "Queue, KiB",

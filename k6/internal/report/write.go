@@ -12,7 +12,7 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// Options change what a report shows. Reference adds the published figures beside ours.
+// Options change a report. Reference adds the published figures beside the measured ones.
 type Options struct {
 	Reference bool
 }

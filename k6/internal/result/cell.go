@@ -9,32 +9,33 @@ import (
 	"strconv"
 )
 
-// Cell is a text, a truth, a number with or without a range, or nothing: null.
+// Cell is a text, a boolean, a number with or without a range, or empty: null.
 type Cell struct {
 	Text  *string
 	OK    *bool
 	Value *float64
 	Range *Range
-	// Of is a figure that the judge puts in its place.
+	// Of is a figure that the judge fills in.
 	Of *Figure
 }
 
-// Range is around a number: the ends of what was measured, or of an interval. Significant: it is no chance that the number is
-// not what it would be without a difference.
+// Range is the range around a number: of the measured values, or an interval. Significant says that the number differs
+// from the value without a difference, beyond chance.
 type Range struct {
 	Low         *float64
 	High        *float64
 	Significant bool
 }
 
-// Figure is one of an operation, or how many times the same of another: what scripts cannot know before they are judged.
+// Figure is a figure of an operation, or its ratio to the same figure of another operation. A script cannot know it
+// before the judgement.
 type Figure struct {
 	Operation string `json:"operation"`
 	Figure    string `json:"figure"`
 	By        string `json:"by,omitempty"`
 }
 
-// ranged is a number with a range, as JSON has it.
+// ranged is a number with a range in JSON.
 type ranged struct {
 	Value       *float64 `json:"value"`
 	Low         *float64 `json:"low"`
@@ -42,7 +43,7 @@ type ranged struct {
 	Significant bool     `json:"significant,omitempty"`
 }
 
-// MarshalJSON writes the one that there is.
+// MarshalJSON writes the value that is set.
 func (c Cell) MarshalJSON() ([]byte, error) {
 	switch {
 	case c.Text != nil:
@@ -57,7 +58,7 @@ func (c Cell) MarshalJSON() ([]byte, error) {
 	return json.Marshal(c.Value)
 }
 
-// UnmarshalJSON reads any of them. The error is of a value that is no cell.
+// UnmarshalJSON reads any kind of value. It returns an error for a value that is no cell.
 func (c *Cell) UnmarshalJSON(data []byte) error {
 	*c = Cell{}
 	var value any
@@ -94,7 +95,7 @@ func strictly(data []byte, into any) error {
 	return decoder.Decode(into)
 }
 
-// String is the cell without its unit; "" where there is nothing.
+// String is the cell without its unit; "" for an empty cell.
 func (c Cell) String() string {
 	switch {
 	case c.Text != nil:

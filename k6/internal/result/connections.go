@@ -4,10 +4,10 @@ package result
 
 import "fmt"
 
-// Connections are those of a load over HTTP.
+// Connections counts the connections of a load over HTTP.
 type Connections struct {
 	Opened int64 `json:"opened"`
-	// IdleResets are requests on a connection that the target had closed while it was idle. Each was sent once more.
+	// IdleResets counts requests on an idle connection that the target had closed. Each was sent once more.
 	IdleResets int64 `json:"idle_resets"`
 }
 

@@ -4,18 +4,19 @@ package result
 
 import "fmt"
 
-// WindowCPU is the CPU time of the system from the first start of the load to the end of a quiet period after it. It holds
-// what the system did between measured parts, and what it put off until nothing was sent.
+// WindowCPU is the CPU time of the system from the first start of the load to the end of a quiet period after it. It
+// includes work between measured parts, and work deferred until after the load.
 type WindowCPU struct {
 	WindowS float64 `json:"window_s"`
-	// QuietS is the length of the quiet period, as it was meant.
+	// QuietS is the planned length of the quiet period.
 	QuietS float64 `json:"quiet_s"`
-	// SystemS is of all processes of role system, QuietSystemS the share of it in the quiet period.
+	// SystemS is the CPU time of all processes with the role system, QuietSystemS the part of it in the quiet period.
 	SystemS      float64 `json:"system_s"`
 	QuietSystemS float64 `json:"quiet_system_s"`
 }
 
-// MeasuredCPUS is the CPU time of the system's processes in the measured parts: where there are no parts, while the load ran.
+// MeasuredCPUS is the CPU time of the system's processes in the measured parts, or during the load if there are no
+// parts.
 func MeasuredCPUS(processes []Process) (seconds float64) {
 	for _, p := range processes {
 		if p.Role == "system" {
@@ -25,10 +26,10 @@ func MeasuredCPUS(processes []Process) (seconds float64) {
 	return seconds
 }
 
-// Shares are the CPU time in the measured parts, between them and in the quiet period, each with its share of all. Processes
-// come from the same result.
+// Shares are the CPU time in the measured parts, between them and in the quiet period, each with its share of the total.
+// processes must come from the same result.
 func (c WindowCPU) Shares(processes []Process) (measured, between, quiet string) {
-	// The two are read one after the other, so that the rest may be a little below nothing.
+	// The two figures are read one after the other, so the remainder may be slightly negative.
 	parts := min(MeasuredCPUS(processes), c.SystemS-c.QuietSystemS)
 	share := func(seconds float64) string {
 		if c.SystemS == 0 {
@@ -39,7 +40,7 @@ func (c WindowCPU) Shares(processes []Process) (measured, between, quiet string)
 	return share(parts), share(c.SystemS - c.QuietSystemS - parts), share(c.QuietSystemS)
 }
 
-// Text says on one line where the CPU time went; "" where nobody looked.
+// Text says in one line where the CPU time went; "" if it was not measured.
 func (c *WindowCPU) Text(processes []Process) string {
 	if c == nil {
 		return ""

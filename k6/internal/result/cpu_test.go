@@ -18,7 +18,7 @@ func TestTextSaysWhereTheCPUWent(t *testing.T) {
 			&WindowCPU{WindowS: 12, QuietS: 2, SystemS: 5, QuietSystemS: 1.25},
 			"CPU of the system over the load and 2 s of quiet after it: 5.00 s, of which 2.50 s (50 %) in the measured parts, 1.25 s (25 %) between them, 1.25 s (25 %) in the quiet period",
 		},
-		{ // as nobody reads two clocks at once
+		{ // two clocks are not read at the same time
 			&WindowCPU{WindowS: 12, QuietS: 1, SystemS: 2.5, QuietSystemS: 0.125},
 			"CPU of the system over the load and 1 s of quiet after it: 2.50 s, of which 2.38 s (95 %) in the measured parts, 0.00 s (0 %) between them, 0.12 s (5 %) in the quiet period",
 		},

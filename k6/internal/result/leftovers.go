@@ -4,14 +4,14 @@ package result
 
 import "fmt"
 
-// Leftovers are what a run made on its target and could not remove.
+// Leftovers are objects that a run made on its target and could not remove.
 type Leftovers struct {
-	// Count is the number of leftovers. Without Known it is the most that there may be; 0 is an unknown number.
+	// Count is the number of leftovers. Without Known it is the largest possible number; 0 means unknown.
 	Count int64 `json:"count"`
 	Known bool  `json:"known"`
 	// What names the leftovers, in the plural, and how to find them.
 	What string `json:"what"`
-	// RemoveWith is the one command that removes them; "" where they end with their testbed.
+	// RemoveWith is the command that removes them; "" if they end with their testbed.
 	RemoveWith string `json:"remove_with,omitempty"`
 }
 
@@ -20,9 +20,9 @@ func (l Leftovers) Text() string {
 	text := fmt.Sprintf("%d could not be removed from the target: %s", l.Count, l.What)
 	switch {
 	case !l.Known && l.Count > 0:
-		text = fmt.Sprintf("up to %d may be left on the target, which could not be asked: %s", l.Count, l.What)
+		text = fmt.Sprintf("up to %d may remain on the target, which could not be queried: %s", l.Count, l.What)
 	case !l.Known:
-		text = "what is left on the target is not known, since it could not be asked: " + l.What
+		text = "the leftovers on the target are unknown, because the target could not be queried: " + l.What
 	}
 	if l.RemoveWith != "" {
 		text += "; this removes them: " + l.RemoveWith

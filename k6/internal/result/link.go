@@ -4,27 +4,27 @@ package result
 
 import "fmt"
 
-// Link is what was between the two ends of each pair: docs/link.md.
+// Link is the link between the two ends of each pair: docs/explanation/link.md.
 type Link struct {
-	// Text is as it was asked for; Title is of its file, "" where it has none.
+	// Text is the requested link as given; Title is the title of its file, "" without a title.
 	Text  string `json:"text"`
 	Title string `json:"title"`
 	Seed  uint64 `json:"seed"`
 	MTU   int    `json:"mtu"`
-	// Settings are of each direction at its start.
+	// Settings are the settings of each direction at the start.
 	Settings LinkSettings `json:"settings"`
 	Near     LinkEnd      `json:"near"`
 	Far      LinkEnd      `json:"far"`
 }
 
-// LinkSettings are from near to far, and back.
+// LinkSettings has the settings of both directions: from near to far, and back.
 type LinkSettings struct {
 	Up   LinkSide `json:"up"`
 	Down LinkSide `json:"down"`
 }
 
-// LinkSide is one direction. Loss, BurstLoss, Reorder, Duplicate and Corrupt are shares of 1, Burst a number of packets. RateBitS
-// is nil where nothing waits.
+// LinkSide is one direction. Loss, BurstLoss, Reorder, Duplicate and Corrupt are shares (0 to 1), Burst is a number of
+// packets. RateBitS is nil without a rate limit.
 type LinkSide struct {
 	DelayNS        int64     `json:"delay_ns"`
 	JitterNS       int64     `json:"jitter_ns"`
@@ -41,21 +41,21 @@ type LinkSide struct {
 	Dead           bool      `json:"dead"`
 }
 
-// LinkQueue is how much may wait, in the one of these that is given.
+// LinkQueue is the size of the queue; only one of its fields is set.
 type LinkQueue struct {
 	Bytes   *int64   `json:"bytes,omitempty"`
 	Packets *int64   `json:"packets,omitempty"`
 	BDP     *float64 `json:"bdp,omitempty"`
 }
 
-// LinkEnd is a network namespace. Settings are of its kernel, as it began.
+// LinkEnd is a network namespace. Settings are its kernel settings at the start.
 type LinkEnd struct {
 	Namespace string          `json:"namespace"`
 	Address   string          `json:"address"`
 	Settings  NetworkSettings `json:"settings"`
 }
 
-// Words are what it is called.
+// Words is the name of the link.
 func (l *Link) Words() string {
 	if l == nil {
 		return ""

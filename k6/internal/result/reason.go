@@ -4,20 +4,20 @@ package result
 
 import "encoding/json"
 
-// Kinds of a reason; k6/schemas/result.schema.json has all.
+// Kinds of a reason; k6/schemas/result.schema.json lists all.
 const (
-	// Machine: others used the CPUs that were measured.
+	// Machine means that other programs used the measured CPUs.
 	Machine = "machine"
-	// Generator: it, or the machine, may be what was measured.
+	// Generator means that the generator or the machine may have been the limit.
 	Generator = "generator"
 )
 
-// Cause is the role of a reason that may have brought about all others.
+// Cause is the role of a reason that may have caused all others.
 const Cause = "cause"
 
-// Reason says why a verdict is not pass: one fault, or all of a kind, folded by k6/internal/judge. Count is how many they
-// are; All has the sentence of each where there is more than one. BusyMachine: others used the CPUs, and can have caused it, so that
-// another measurement may tell.
+// Reason says why a verdict is not pass: one fault, or several of a kind that k6/internal/judge has combined. Count is
+// their number; All has the sentence of each if there are several. BusyMachine says that other programs used the CPUs
+// and may be the cause, so that another measurement may decide.
 type Reason struct {
 	Role        string   `json:"role"`
 	Kind        string   `json:"kind"`
@@ -27,7 +27,7 @@ type Reason struct {
 	BusyMachine bool     `json:"busy_machine,omitempty"`
 }
 
-// UnmarshalJSON reads a reason, or a string: what a reason was before it had a kind.
+// UnmarshalJSON reads a reason, or a string: the form of a reason in older results.
 func (r *Reason) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
 		*r = Reason{Count: 1}

@@ -2,20 +2,20 @@
 
 package result
 
-// Rest is what a process of the system did while nothing was sent; nil where nobody looked.
+// Rest is the usage of a process of the system while idle; nil if not sampled.
 type Rest struct {
 	Name   string  `json:"name"`
 	Before *AtRest `json:"before"`
 	After  *AtRest `json:"after"`
 }
 
-// AtRest is CPU in per cent of one, and how often the process's threads were woken.
+// AtRest is CPU in percent of one CPU, and how often the process's threads were woken per second.
 type AtRest struct {
 	CPUPercent    float64 `json:"cpu_percent"`
 	WakeupsPerSec float64 `json:"wakeups_per_s"`
 }
 
-// AtRestAfter adds up all processes after the load, nil where nobody looked.
+// AtRestAfter is the sum over all processes after the load, nil if not sampled.
 func (r Result) AtRestAfter() *AtRest {
 	var all *AtRest
 	for _, p := range r.Rest {

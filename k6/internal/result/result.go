@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package result is what one scenario measured: schemas/result.schema.json as Go types.
+// Package result has the Go types of schemas/result.schema.json: the measurements of one scenario.
 package result
 
 import (
@@ -23,7 +23,7 @@ const (
 	Inconclusive = "inconclusive"
 )
 
-// Schema is what a result says that it is; its number is that of its form.
+// Schema identifies a result file and the version of its format.
 const Schema = "windtunnel.result/2"
 
 // Result is one results/RUN/SYSTEM-SCENARIO.json. Units are in the JSON names.
@@ -49,13 +49,13 @@ type Result struct {
 	Reasons     []Reason     `json:"reasons"`
 }
 
-// Headline is the figure that answers a scenario's question: rate_per_s, mbit_per_s or p50_ms of an operation.
+// Headline names the figure that answers a scenario's question: rate_per_s, mbit_per_s or p50_ms of an operation.
 type Headline struct {
 	Operation string `json:"operation"`
 	Figure    string `json:"figure"`
 }
 
-// Run says what was run, where and how.
+// Run describes the run: the scenario, the place and the settings.
 type Run struct {
 	ID          string         `json:"id"`
 	Start       time.Time      `json:"start"`
@@ -71,12 +71,12 @@ type Run struct {
 	Testbed     *Testbed       `json:"testbed"`
 	Host        *Host          `json:"host"`
 	Placement   *Placement     `json:"placement,omitempty"`
-	// Link is nil where the two ends of the pair met on loopback.
+	// Link is nil if the two ends of the pair met on loopback.
 	Link     *Link             `json:"link,omitempty"`
 	Versions map[string]string `json:"versions"`
 }
 
-// Testbed is what the sidecar started.
+// Testbed describes the testbed that the sidecar started.
 type Testbed struct {
 	Name      string         `json:"name"`
 	Variables map[string]any `json:"variables"`
@@ -87,14 +87,14 @@ type Host struct {
 	OS       string `json:"os"`
 	Kernel   string `json:"kernel"`
 	CPUModel string `json:"cpu_model"`
-	// CPUs and MemoryBytes are nil where they cannot be told. MemoryBytes was 0 for that in older results.
+	// CPUs and MemoryBytes are nil if unknown. In older results an unknown MemoryBytes is 0.
 	CPUs        *int   `json:"cpus"`
 	MemoryBytes *int64 `json:"memory_bytes"`
-	// Settings is nil in results from before they were recorded.
+	// Settings is nil in older results.
 	Settings *Settings `json:"settings,omitempty"`
 }
 
-// Cores is how many CPUs there are, in words.
+// Cores is the number of CPUs, in words.
 func (h Host) Cores() string {
 	if h.CPUs == nil {
 		return "unknown"
@@ -102,7 +102,7 @@ func (h Host) Cores() string {
 	return strconv.Itoa(*h.CPUs)
 }
 
-// Memory is how much there is, 0 where that is unknown.
+// Memory is the memory in bytes, 0 if unknown.
 func (h Host) Memory() int64 {
 	if h.MemoryBytes == nil {
 		return 0
@@ -118,13 +118,14 @@ func (h Host) RAM() string {
 	return format.GiB(h.Memory())
 }
 
-// Settings are those of the host's kernel that make figures; nil: it could not be told.
+// Settings are the settings of the host's kernel that affect figures; nil means unknown.
 type Settings struct {
 	NetworkSettings
 	CPUGovernor *string `json:"cpu_governor"`
 }
 
-// NetworkSettings are those that a network namespace may have of its own; nil: it could not be told, or has none of its own.
+// NetworkSettings are the settings that a network namespace may have separately; nil means unknown, or no separate
+// settings.
 type NetworkSettings struct {
 	CongestionControl *string `json:"tcp_congestion_control"`
 	RMemMaxBytes      *int64  `json:"rmem_max_bytes"`
@@ -132,7 +133,7 @@ type NetworkSettings struct {
 	SOMaxConn         *int64  `json:"somaxconn"`
 }
 
-// Text names what is known of them on one line; "" where nothing is.
+// Text lists the known settings in one line; "" if all are unknown.
 func (s *Settings) Text() string {
 	if s == nil {
 		return ""
@@ -157,7 +158,7 @@ func (s *Settings) Text() string {
 	return strings.Join(known, ", ")
 }
 
-// Placement says which CPUs probe, echo and system ran on; "" is not pinned.
+// Placement has the CPUs of probe, echo and system; "" means not pinned.
 type Placement struct {
 	Name       string `json:"name"`
 	ProbeCPUs  string `json:"probe_cpus"`
@@ -166,21 +167,22 @@ type Placement struct {
 	Wait       string `json:"wait"`
 }
 
-// Disturbed is a second of the run, the first is 0, in which others used a CPU of the placement.
+// Disturbed is a second of the run, counted from 0, in which other programs used a CPU of the placement.
 type Disturbed struct {
 	Second int `json:"second"`
 	Disturbance
 }
 
-// Disturbance is what others and the hypervisor took of a CPU, of all together where it is nil.
+// Disturbance is the CPU time that other programs and the hypervisor took of one CPU, or of all CPUs together if CPU is
+// nil.
 type Disturbance struct {
 	CPU           *int    `json:"cpu"`
 	OthersPercent float64 `json:"others_percent"`
 	StealPercent  float64 `json:"steal_percent"`
 }
 
-// Repeated is a part of the run that was thrown away and measured again, as others used its CPUs. Settled: the measurement
-// that counts was left alone.
+// Repeated is a part of the run that was discarded and measured again, because other programs used its CPUs. Settled
+// says that the repetition was undisturbed.
 type Repeated struct {
 	Part        string        `json:"part"`
 	Times       int           `json:"times"`
@@ -195,11 +197,11 @@ type Operation struct {
 	Title     string           `json:"title"`
 	Loop      string           `json:"loop"`
 	LatencyIs string           `json:"latency_is"`
-	Primary   string           `json:"primary,omitempty"` // the metric that a comparison must find within its bound; "" by its kind
+	Primary   string           `json:"primary,omitempty"` // the metric that a comparison must find within its bound; "" for the default of the kind
 	Requests  int64            `json:"requests"`
 	Success   int64            `json:"success"`
 	Errors    map[string]int64 `json:"errors"`
-	// Details are what came back in place of a success, such as HTTP 202, by kind of error.
+	// Details are the answers that were no success, such as HTTP 202, by kind of error.
 	Details   []ErrorDetail `json:"error_details,omitempty"`
 	WindowS   float64       `json:"window_s"`
 	RatePerS  *float64      `json:"rate_per_s"`
@@ -209,7 +211,7 @@ type Operation struct {
 	LatencyMS *Latency      `json:"latency_ms"`
 }
 
-// Items are the things that one request carries many of.
+// Items are the items that one request carries.
 type Items struct {
 	Name     string   `json:"name"`
 	Count    int64    `json:"count"`
@@ -222,7 +224,7 @@ type Transfer struct {
 	MbitPerS *float64 `json:"mbit_per_s"`
 }
 
-// CPU is the CPU time over the measured parts of a probe. System is nil where it was not measured.
+// CPU is the CPU time over the measured parts of a probe. System is nil if it was not measured.
 type CPU struct {
 	SystemS              *float64 `json:"system_s"`
 	SystemUSPerOperation *float64 `json:"system_us_per_operation"`
@@ -230,7 +232,7 @@ type CPU struct {
 	ProbeUSPerOperation  *float64 `json:"probe_us_per_operation"`
 }
 
-// Control is an operation less the same one without the proxy.
+// Control is the difference between an operation and the same operation without the proxy.
 type Control struct {
 	Operation string   `json:"operation"`
 	Control   string   `json:"control"`
@@ -240,7 +242,7 @@ type Control struct {
 	RateRatio *float64 `json:"rate_ratio"`
 }
 
-// Latency is in milliseconds. A nil percentile had too few samples.
+// Latency is in milliseconds. A percentile with too few samples is nil.
 type Latency struct {
 	Count int64    `json:"count"`
 	Avg   float64  `json:"avg"`
@@ -253,19 +255,19 @@ type Latency struct {
 	Max   float64  `json:"max"`
 }
 
-// Integrity is what the system reported against what is stored, or what a probe counted against what its far end did. OK is nil where it
-// could not be checked.
+// Integrity compares the system's answers with the stored data, or a probe's counts with those of its far end. OK is nil
+// if it could not be checked.
 type Integrity struct {
 	Check    string `json:"check"`
 	Reported *int64 `json:"reported"`
 	Found    *int64 `json:"found"`
 	OK       *bool  `json:"ok"`
 	Detail   string `json:"detail"`
-	Source   string `json:"source"` // sql, api, dns, far_end
+	Source   string `json:"source"` // sql, api, dns or far_end
 }
 
-// Process is what a process used while the load ran. CPUPercent is of one core. PeakAnonBytes is of resident memory less
-// pages of files; results of before it was measured have none.
+// Process is the usage of a process during the load. CPUPercent is in percent of one core. PeakAnonBytes is resident
+// memory without pages of files; older results lack it.
 type Process struct {
 	Name          string  `json:"name"`
 	Role          string  `json:"role"`
@@ -276,8 +278,8 @@ type Process struct {
 	Exit          *string `json:"exit"`
 }
 
-// Threshold is a bound and whether it held. Value is nil where there was no sample. Measured and Required say both in
-// words, which k6/internal/judge writes; "" in results of before it did.
+// Threshold is a bound, and whether it held. Value is nil without samples. Measured and Required describe both in words,
+// which k6/internal/judge writes; "" in older results.
 type Threshold struct {
 	Operation  string   `json:"operation"`
 	Metric     string   `json:"metric"`
@@ -289,39 +291,40 @@ type Threshold struct {
 	OK         bool     `json:"ok"`
 }
 
-// Validity is a check of the measurement itself. OK is nil where it could not be made.
+// Validity is a check of the measurement itself. OK is nil if the check could not run.
 type Validity struct {
 	Check string `json:"check"`
-	// Kind is that of the reason where it is not ok; "" in results of before it was recorded.
+	// Kind is the kind of the reason if the check failed; "" in older results.
 	Kind   string `json:"kind,omitempty"`
 	OK     *bool  `json:"ok"`
 	Detail string `json:"detail"`
 }
 
-// IsDatagrams reports whether an operation sends datagrams, some of which may be lost.
+// IsDatagrams reports whether an operation sends datagrams, which may be lost.
 func (op Operation) IsDatagrams() bool {
 	_, lost := op.Errors["lost"]
 	return op.Transfer != nil && (lost || strings.HasPrefix(op.Name, "udp"))
 }
 
-// fewestToFailAll requests without a success are no chance.
+// fewestToFailAll is the number of failed requests that rules out chance, if there is no success.
 const fewestToFailAll = 10
 
-// FailedAll reports whether not one of many requests succeeded: a busy machine delays answers, and does not take all of them.
+// FailedAll reports whether none of many requests succeeded: a busy machine delays answers, but does not prevent all of
+// them.
 func (op Operation) FailedAll() bool { return op.Requests >= fewestToFailAll && op.Success <= 0 }
 
-// ErrorDetail is what came back with errors of a kind, and how many times.
+// ErrorDetail is an answer with an error of a kind, and its number of occurrences.
 type ErrorDetail struct {
 	Kind   string `json:"kind"`
 	Detail string `json:"detail"`
 	Count  int64  `json:"count"`
 }
 
-// unanswered are the kinds of errors of datagrams that have no answer: lost on the way, or with the association, or never
-// sent because it had ended.
+// unanswered are the kinds of errors of datagrams without an answer: lost on the way, lost with the association, or
+// never sent because the association had ended.
 var unanswered = []string{"lost", "control_closed", "cut"}
 
-// LostShare is the share of an operation's datagrams that have no answer, 0 to 1.
+// LostShare is the share of an operation's datagrams without an answer, 0 to 1.
 func (op Operation) LostShare() float64 {
 	lost := int64(0)
 	for _, kind := range unanswered {
@@ -330,7 +333,7 @@ func (op Operation) LostShare() float64 {
 	return float64(lost) / float64(max(1, op.Requests))
 }
 
-// Find returns an operation by its name, false where there is none.
+// Find returns an operation by its name, false if there is none.
 func (r Result) Find(operation string) (Operation, bool) {
 	i := slices.IndexFunc(r.Operations, func(op Operation) bool { return op.Name == operation })
 	if i < 0 {
@@ -339,18 +342,18 @@ func (r Result) Find(operation string) (Operation, bool) {
 	return r.Operations[i], true
 }
 
-// IsControl reports whether an operation is the control of another: the same without the proxy.
+// IsControl reports whether an operation is the control of another: the same work without the proxy.
 func (r Result) IsControl(operation string) bool {
 	return strings.HasSuffix(operation, "_direct") ||
 		slices.ContainsFunc(r.Controls, func(c Control) bool { return c.Control == operation })
 }
 
-// HasMeasured reports whether any operation was tried at all.
+// HasMeasured reports whether any operation was attempted.
 func (r Result) HasMeasured() bool {
 	return slices.ContainsFunc(r.Operations, func(op Operation) bool { return op.Requests > 0 })
 }
 
-// Judged are the operations that are not controls.
+// Judged returns the operations that are not controls.
 func (r Result) Judged() []Operation {
 	return slices.DeleteFunc(slices.Clone(r.Operations), func(op Operation) bool { return r.IsControl(op.Name) })
 }
@@ -363,7 +366,7 @@ func (r Result) Transfers() bool {
 // Name is SYSTEM/SCENARIO.
 func (r Result) Name() string { return r.Run.System + "/" + r.Run.Scenario }
 
-// Read returns the result in a file. The error has a line per problem, each with the file's name.
+// Read returns the result in a file. The error has a line for each problem, with the file's name.
 func Read(path string) (Result, error) {
 	var r Result
 	name := filepath.Base(path)

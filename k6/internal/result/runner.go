@@ -2,25 +2,26 @@
 
 package result
 
-// Runner is one of the k6 processes of a run of several. What nobody could tell is nil.
+// Runner is one of several k6 processes of a run. Unknown values are nil.
 type Runner struct {
-	// Number is from 1.
+	// Number counts from 1.
 	Number int `json:"number"`
-	// Segment is its part of the load, as k6 writes it: 0:1/2.
+	// Segment is its part of the load, in k6's notation: 0:1/2.
 	Segment string `json:"segment"`
-	// Share of the requests that were sent, 0 to 1.
+	// Share is its share of the sent requests, 0 to 1.
 	Share *float64 `json:"share"`
-	// CPUPercent is what its process used of one core while the load ran.
+	// CPUPercent is its process's CPU share during the load, in percent of one core.
 	CPUPercent *float64 `json:"cpu_percent"`
-	// LateMS is how late it was at P99, of the operation in which it was latest.
+	// LateMS is its lateness at P99 in ms, in its latest operation.
 	LateMS *float64 `json:"late_ms"`
-	// StartOffsetMS is how long after the common start its load began; ClockOffsetMS what its clock was set forward by.
+	// StartOffsetMS is the start of its load minus the common start; ClockOffsetMS is the coordinator's clock minus its
+	// own.
 	StartOffsetMS     *float64 `json:"start_offset_ms"`
 	ClockOffsetMS     *float64 `json:"clock_offset_ms"`
 	DroppedIterations float64  `json:"dropped_iterations"`
-	// Record is what it measured; nil where none came.
+	// Record is its record file; nil if none arrived.
 	Record *RecordFile `json:"record"`
-	// OK: its record counts, and it kept up. Detail says why not.
+	// OK says that its record counts, and that it kept up. Detail says why not.
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
 }

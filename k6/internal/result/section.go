@@ -9,16 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// Section is a table of what a scenario shows beyond its operations. Its script, or who judges it, makes it; reports, streams
-// and comparisons take it as it is. schemas/result.schema.json says what each field is for.
+// Section is a table of a scenario in addition to its operations. The script or the judge makes it; reports, streams and
+// comparisons use it unchanged. schemas/result.schema.json documents each field.
 type Section struct {
 	Name      string   `json:"name"`
 	Title     string   `json:"title"`
-	Operation string   `json:"operation,omitempty"` // that it is about; "" where it is about none
+	Operation string   `json:"operation,omitempty"` // operation that the section is about; "" if there is none
 	Columns   []Column `json:"columns"`
 	Rows      [][]Cell `json:"rows"`
-	// Finding is a sentence that must not be missed. Answer is what it found in a word: "" where it looked and found nothing,
-	// nil where it looked for nothing.
+	// Finding is an important sentence. Answer is the finding in a word: "" if there is no finding, nil if the section
+	// does not look for one.
 	Finding  string    `json:"finding,omitempty"`
 	Answer   *string   `json:"answer,omitempty"`
 	Headline *Glance   `json:"headline,omitempty"`
@@ -26,48 +26,50 @@ type Section struct {
 	Plot     *Plotting `json:"plot,omitempty"`
 }
 
-// What a report prints of a column beyond all of it.
+// Values of Print: which part of a column a report prints. The default is all of it.
 const (
-	PrintValue = "value" // ranges without their ends
-	PrintNone  = "none"  // nothing: it is there for programs
+	PrintValue = "value" // without the ends of ranges
+	PrintNone  = "none"  // nothing; the column is for programs
 )
 
-// Column is titled, and has a unit, which says how its cells are written.
+// Column has a title and a unit. The unit decides how its cells are written.
 type Column struct {
 	Name   string `json:"name"`
 	Title  string `json:"title"`
 	Unit   string `json:"unit"`
-	Digits *int   `json:"digits,omitempty"` // after the point; nil: as many as the unit has
+	Digits *int   `json:"digits,omitempty"` // decimals; nil for the unit's default
 	Print  string `json:"print,omitempty"`
-	// Compare is which of two runs is better: lower, higher; "" where they are not compared.
+	// Compare says which of two values is better: lower or higher; "" if they are not compared.
 	Compare string `json:"compare,omitempty"`
 }
 
-// Glance is a section in a few words, for a report's card.
+// Glance is a short summary of a section, for a report's card.
 type Glance struct {
 	Value  string `json:"value"`
 	Of     string `json:"of"`
 	Detail string `json:"detail,omitempty"`
 }
 
-// Plotting says how a section is drawn: the columns Y over the column X.
+// Plotting says how to draw a section: the columns Y over the column X.
 type Plotting struct {
-	Kind string   `json:"kind"` // line, bars, curves, course
+	Kind string   `json:"kind"` // line, bars, curves or course
 	X    string   `json:"x"`
 	Y    []string `json:"y"`
-	// Below is drawn under Y, over the same X. Of a course; nil where there is nothing.
+	// Below is drawn under Y, over the same X. Only a course may have it.
 	Below *Lower `json:"below,omitempty"`
-	// Marks is a column of texts: a row that has one is marked by it. Of a course; "" where there are no marks.
+	// Marks is a column of texts that mark their rows. Only a course may have it; "" without marks.
 	Marks string `json:"marks,omitempty"`
 }
 
-// Lower is the lower part of a course, with an axis of its own: each column belongs to that of the upper part in its place.
+// Lower is the lower part of a course, with a separate axis. Each of its columns belongs to the upper part's column at
+// the same index.
 type Lower struct {
 	Title string   `json:"title"`
 	Y     []string `json:"y"`
 }
 
-// Check tells what is wrong with a section: a column named twice, a row of another length, a plot of what is not there.
+// Check reports what is wrong with a section: a duplicate column, a row of another length, or a plot of a missing
+// column.
 func (s Section) Check() error {
 	var names []string
 	for _, c := range s.Columns {
@@ -92,7 +94,7 @@ func (s Section) Check() error {
 	return s.checkUnits()
 }
 
-// columns are the names of all that it needs.
+// columns are the names of all columns that the plot needs.
 func (p Plotting) columns() []string {
 	all := slices.Concat([]string{p.X}, p.Y, p.below())
 	if p.Marks != "" {
@@ -108,7 +110,7 @@ func (p Plotting) below() []string {
 	return p.Below.Y
 }
 
-// checkUnits: what is drawn over one axis has one unit.
+// checkUnits checks that the columns over one axis have the same unit.
 func (s Section) checkUnits() error {
 	p := s.Plot
 	course := p.Kind == "course"
@@ -130,18 +132,19 @@ func (s Section) checkUnits() error {
 	return nil
 }
 
-// Place is that of a column, -1 where there is none of the name.
+// Place is the index of a column, -1 if there is no such column.
 func (s Section) Place(column string) int {
 	return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == column })
 }
 
-// labelMost is how long a row's label may be, in characters; a longer text is no name.
+// labelMost is the largest length of a row's label in characters; a longer text is no name.
 const labelMost = 64
 
-// Named reports whether its first column names its rows.
+// Named reports whether a column names the rows.
 func (s Section) Named() bool { return s.label() >= 0 }
 
-// label is the place of the column that names the rows: the first but ticks, where it is of texts; else -1.
+// label is the index of the column that names the rows: the first column other than ticks, if it has texts; otherwise
+// -1.
 func (s Section) label() int {
 	first := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Unit != "ok" })
 	if first >= 0 && s.Columns[first].Unit == "text" {
@@ -150,7 +153,7 @@ func (s Section) label() int {
 	return -1
 }
 
-// Labels name the rows, each differently: by the first column of a short text, else by their number.
+// Labels are distinct names of the rows: the first column of short texts, or the row numbers.
 func (s Section) Labels() []string {
 	column := s.label()
 	var labels []string

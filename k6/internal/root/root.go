@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 )
 
-// ErrNotFound says that no folder upward from the current one is a checkout.
+// ErrNotFound means that neither the current folder nor any folder above it is a checkout.
 var ErrNotFound = errors.New("no folder with scripts/ and environments/ here or above; give --root or set WINDTUNNEL_ROOT")
 
-// Find returns the absolute path of the root: flag where it is not empty, else variable (the value
-// of WINDTUNNEL_ROOT), else the first folder upward from dir that has scripts/ and environments/.
+// Find returns the absolute path of the root: flag, or else variable (the value of WINDTUNNEL_ROOT), or else the first
+// folder upward from dir that has scripts/ and environments/.
 func Find(flag, variable, dir string) (string, error) {
 	for _, given := range []string{flag, variable} {
 		if given == "" {

@@ -17,7 +17,7 @@ import (
 
 var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-// ID is the id that the caller gives, or a new one, yyyymmdd-hhmmss-PROFILE-xxxx in UTC, where it is empty.
+// ID is the caller's id. If the given id is empty, it is a new one: yyyymmdd-hhmmss-PROFILE-xxxx, in UTC.
 func ID(given, profile string, now time.Time) (string, *fault.Fault) {
 	if given == "" {
 		var random [2]byte
@@ -52,8 +52,8 @@ func MakeFolder(dir string) *fault.Fault {
 	return nil
 }
 
-// Begin makes the run's folder with its record, and points results/latest at it. It returns the folder. There says that
-// MakeFolder has made it.
+// Begin makes the run's folder with its record, points results/latest at the folder, and returns the folder. there says
+// that MakeFolder has made it already.
 func (r Run) Begin(root string, there bool) (dir string, f *fault.Fault) {
 	results := filepath.Join(root, "results")
 	dir = filepath.Join(results, r.ID)
@@ -71,7 +71,7 @@ func (r Run) Begin(root string, there bool) (dir string, f *fault.Fault) {
 	return dir, nil
 }
 
-// replaceLink points a symbolic link at target at once; a file that is no link is left alone.
+// replaceLink atomically points a symbolic link at target; it does not touch a file that is no link.
 func replaceLink(link, target string) error {
 	if info, err := os.Lstat(link); err == nil && info.Mode()&os.ModeSymlink == 0 {
 		return fmt.Errorf("%s is not a symbolic link; remove it", link)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package run is the record of a whole run, results/RUN/run.json: what was planned and what
-// became of each scenario.
+// Package run is the record of a whole run, results/RUN/run.json: the plan, and the outcome of each scenario.
 package run
 
 import (
@@ -17,7 +16,7 @@ import (
 	"windtunnel/k6/internal/exitcode"
 )
 
-// Schema is what a run.json says it is.
+// Schema is the value of "schema" in a run.json.
 const Schema = "windtunnel.run/1"
 
 // FileName is the record's name in the folder of the run.
@@ -33,23 +32,23 @@ const (
 	SetupFailed  = "set-up failed"
 	Interrupted  = "interrupted"
 	Skipped      = "skipped"
-	LeftOut      = "left out" // this machine, or this user, cannot run its testbed: no fault of the system
+	LeftOut      = "left out" // this machine or user cannot run its testbed, which is no fault of the system
 )
 
-// Cause is whose fault it is that a set-up failed.
+// Cause is the part at fault for a failed set-up.
 type Cause string
 
 // The causes.
 const (
 	OfTestbed Cause = "testbed" // the system under test did not start
-	OfSetUp   Cause = "set_up"  // the system was there, and the scenario's set-up did not get through to it
-	OfBench   Cause = "bench"   // what measures: the sidecar or k6 ended, the result is malformed, the disk takes no file
+	OfSetUp   Cause = "set_up"  // the system was up, but the scenario's set-up could not reach it
+	OfBench   Cause = "bench"   // the measuring side: the sidecar or k6 ended, the result is malformed, or the disk takes no file
 )
 
 var causes = []Cause{"", OfTestbed, OfSetUp, OfBench}
 
-// ExitCode is the exit code of one scenario's outcome. What did not run counts as inconclusive: the reason that it did
-// not has a code of its own. Of what was left out it is for runs that have nothing else.
+// ExitCode is the exit code of one scenario's outcome. A scenario that did not run counts as inconclusive: the reason
+// why it did not run has its own code. The code of a left-out scenario is for runs without any other.
 func ExitCode(outcome string) int {
 	switch outcome {
 	case Pass:
@@ -64,9 +63,9 @@ func ExitCode(outcome string) int {
 	return exitcode.Inconclusive
 }
 
-// Run is the record. Times are UTC. Streamed tells whether it went to InfluxDB while it lasted, which costs the
-// machine a little. ExitCode is of the whole run, nil while it lasts. Notes are what a
-// reader should know besides, such as what InfluxDB misses of it.
+// Run is the record. Times are UTC. Streamed says whether the run was streamed to InfluxDB, which costs the machine a
+// little. ExitCode is the exit code of the whole run, nil until it ends. Notes are remarks for the reader, such as the
+// points that InfluxDB lacks.
 type Run struct {
 	Schema      string     `json:"schema"`
 	ID          string     `json:"id"`
@@ -80,9 +79,8 @@ type Run struct {
 	Scenarios   []Scenario `json:"scenarios"`
 }
 
-// Scenario is one planned scenario. ExitCode is k6's, nil where k6 did not run to its end. Message
-// says in one line why there is no result, "" where there is one. Result is the file's name in
-// the folder of the run, "" where there is none.
+// Scenario is one planned scenario. ExitCode is k6's, nil if k6 did not run to its end. Message says in one line why
+// there is no result, "" if there is one. Result is the file's name in the folder of the run, "" without a result.
 type Scenario struct {
 	System   string `json:"system"`
 	Scenario string `json:"scenario"`
@@ -90,19 +88,19 @@ type Scenario struct {
 	ExitCode *int   `json:"exit_code"`
 	Message  string `json:"message,omitempty"`
 	Result   string `json:"result,omitempty"`
-	// Cause is of the outcome SetupFailed, "" of others.
+	// Cause is set for the outcome SetupFailed, "" otherwise.
 	Cause Cause `json:"cause,omitempty"`
-	// Disturbed has a sentence for each time that the machine or the generator spoilt the measurement and it was made again.
+	// Disturbed has a sentence for each measurement that was repeated because the machine or the generator spoilt it.
 	Disturbed []string `json:"disturbed,omitempty"`
-	// Coordinator is of a run of several runners, nil of others.
+	// Coordinator is set for a run of several runners, nil otherwise.
 	Coordinator *Coordinator `json:"coordinator,omitempty"`
 }
 
-// Coordinator is what keeping runners together took of the CPUs, from the common start of the load until the load of all had ended.
+// Coordinator is the CPU time for coordinating the runners, from the common start of the load until the last load ended.
 type Coordinator struct {
-	// Program is the process that it ran in: k6 x coordinate, or k6 x bench, which does other things besides.
+	// Program is the process with the coordinator: k6 x coordinate, or k6 x bench, which also does other work.
 	Program string `json:"program"`
-	// CPUS is the CPU time of that process in seconds, LoadS how many seconds the load lasted.
+	// CPUS is the CPU time of that process, LoadS the duration of the load, both in seconds.
 	CPUS  float64 `json:"cpu_s"`
 	LoadS float64 `json:"load_s"`
 }
@@ -110,7 +108,7 @@ type Coordinator struct {
 // Name is SYSTEM/SCENARIO.
 func (s Scenario) Name() string { return s.System + "/" + s.Scenario }
 
-// Read returns the record of the run in dir; the error satisfies os.IsNotExist where there is none.
+// Read returns the record of the run in dir; if there is none, the error satisfies os.IsNotExist.
 func Read(dir string) (Run, error) {
 	var r Run
 	data, err := os.ReadFile(filepath.Join(dir, FileName))
@@ -125,7 +123,7 @@ func Read(dir string) (Run, error) {
 	return r, r.check()
 }
 
-// Check returns what is wrong with the value of a run.json.
+// Check reports what is wrong with the value of a run.json.
 func Check(doc any) error {
 	data, err := json.Marshal(doc)
 	if err != nil {
@@ -157,7 +155,7 @@ func (r Run) check() error {
 	return nil
 }
 
-// Write stores the record in dir: at any moment the file is whole.
+// Write atomically stores the record in dir.
 func (r Run) Write(dir string) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -166,7 +164,7 @@ func (r Run) Write(dir string) error {
 	return WriteFile(filepath.Join(dir, FileName), append(data, '\n'))
 }
 
-// WriteFile replaces a file at once: a reader sees the old content or the new, never a part.
+// WriteFile atomically replaces a file: a reader sees the old or the new content, never a part.
 func WriteFile(path string, data []byte) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {

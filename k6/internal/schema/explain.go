@@ -19,7 +19,7 @@ import (
 	"windtunnel/k6/internal/closest"
 )
 
-// explainer turns the tree of a validation error into flat, readable problems.
+// explainer converts the tree of a validation error to flat, readable problems.
 type explainer struct {
 	compiler *jsonschema.Compiler
 	doc      any
@@ -51,8 +51,8 @@ func (e *explainer) walk(v *jsonschema.ValidationError) {
 		e.add(at, "%s must be %s", show(k.Got), show(k.Want))
 	case *kind.Pattern:
 		if last := len(at) - 1; last >= 0 && strings.HasSuffix(at[last], "_env") {
-			// What is there instead of the name may be the secret itself.
-			e.add(at, "does not match %s; give the name of an environment variable, not what it holds", k.Want)
+			// The value is not quoted, because it may be the secret itself.
+			e.add(at, "does not match %s; give the name of an environment variable, not its value", k.Want)
 			return
 		}
 		e.add(at, "%q does not match %s%s", k.Got, k.Want, e.described(v.SchemaURL))
@@ -96,8 +96,8 @@ func (e *explainer) walk(v *jsonschema.ValidationError) {
 	}
 }
 
-// oneOf explains the two uses of oneOf in our schemas: a choice between keys, and variants told
-// apart by a const (auth.mode), where only the chosen variant's faults are of interest.
+// oneOf explains the two uses of oneOf in the schemas. One is a choice between keys. The other is variants selected by a
+// const (auth.mode), where only the faults of the chosen variant matter.
 func (e *explainer) oneOf(v *jsonschema.ValidationError, k *kind.OneOf) {
 	if keys := e.choices(v.SchemaURL); keys != nil {
 		given := 0
@@ -127,7 +127,7 @@ func (e *explainer) oneOf(v *jsonschema.ValidationError, k *kind.OneOf) {
 	}
 }
 
-// choices returns the keys of a oneOf whose every branch only requires one key, else nil.
+// choices returns the keys of a oneOf if each branch only requires one key, else nil.
 func (e *explainer) choices(schemaURL string) []string {
 	s, err := e.compiler.Compile(schemaURL)
 	if err != nil {
@@ -152,7 +152,7 @@ func (e *explainer) properties(schemaURL string) []string {
 	return slices.DeleteFunc(names, func(n string) bool { return n == "$schema" })
 }
 
-// described returns the schema's own description in brackets, or "".
+// described returns the schema's description in brackets, or "".
 func (e *explainer) described(schemaURL string) string {
 	s, err := e.compiler.Compile(schemaURL)
 	if err != nil || s.Description == "" {
@@ -161,7 +161,7 @@ func (e *explainer) described(schemaURL string) string {
 	return " (" + strings.TrimSuffix(s.Description, ".") + ")"
 }
 
-// expected says what a missing property should hold, or "".
+// expected describes the value of a missing property, or returns "".
 func (e *explainer) expected(schemaURL, name string) string {
 	s, err := e.compiler.Compile(schemaURL)
 	if err != nil {
@@ -189,7 +189,7 @@ func hasConst(v *jsonschema.ValidationError) bool {
 	return slices.ContainsFunc(v.Causes, hasConst)
 }
 
-// findPattern returns the first pattern that was not matched, or "".
+// findPattern returns the first pattern that did not match, or "".
 func findPattern(v *jsonschema.ValidationError) string {
 	if p, ok := v.ErrorKind.(*kind.Pattern); ok {
 		return p.Want
@@ -202,8 +202,8 @@ func findPattern(v *jsonschema.ValidationError) string {
 	return ""
 }
 
-// propertiesIn returns the place that a schema's own place describes, such as outputs for
-// …#/properties/outputs/propertyNames: for propertyNames the validator tells no other.
+// propertiesIn returns the path in the document for a schema's path, such as outputs for
+// …#/properties/outputs/propertyNames: for propertyNames the validator gives no other path.
 func propertiesIn(schemaURL string) []string {
 	_, fragment, _ := strings.Cut(schemaURL, "#")
 	steps := strings.Split(fragment, "/")
@@ -217,7 +217,7 @@ func propertiesIn(schemaURL string) []string {
 	return location
 }
 
-// part returns the part of doc at a location, or nil.
+// part returns the part of doc at a path, or nil.
 func part(doc any, location []string) any {
 	for _, key := range location {
 		switch in := doc.(type) {
@@ -236,7 +236,7 @@ func part(doc any, location []string) any {
 	return doc
 }
 
-// Field joins a location: keys by dots, list indexes in brackets, odd keys quoted.
+// Field joins a path: keys with dots, list indexes in brackets, unusual keys quoted.
 func Field(location []string) string {
 	var b strings.Builder
 	for _, key := range location {
@@ -255,7 +255,7 @@ func Field(location []string) string {
 	return b.String()
 }
 
-// show is the JSON form of a value, shortened to about 60 characters.
+// show returns the JSON form of a value, shortened to about 60 characters.
 func show(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

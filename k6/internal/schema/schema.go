@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package schema checks documents against Windtunnel's JSON Schemas and says what is wrong in
-// words: field, fault, mend.
+// Package schema checks documents against Windtunnel's JSON Schemas. Its messages name the field, the fault and the fix.
 package schema
 
 import (
@@ -19,7 +18,7 @@ import (
 	"windtunnel/k6/schemas"
 )
 
-// Kind is a kind of document, named as its schema file is.
+// Kind is a kind of document; its value is the stem of its schema file.
 type Kind string
 
 // The kinds of documents.
@@ -34,8 +33,8 @@ const (
 	ProtocolEngine Kind = "protocol-engine"
 )
 
-// Problem is one fault of a document. Field is its place, such as systems.pulsar.auth.mode, or
-// "" for the whole document; Message says what is wrong and how to mend it, in one line.
+// Problem is one fault of a document. Field is its path, such as systems.pulsar.auth.mode, or "" for the whole document.
+// Message says in one line what is wrong and how to fix it.
 type Problem struct {
 	Field   string
 	Message string
@@ -53,7 +52,7 @@ type compiled struct {
 	schema   *jsonschema.Schema
 }
 
-// byKind holds each kind's schema, compiled when it is first asked for: each takes milliseconds, and most programs need one.
+// byKind holds each kind's schema, compiled at the first use: each takes milliseconds, and most programs need only one.
 var byKind = func() map[Kind]func() compiled {
 	all := map[Kind]func() compiled{}
 	for _, kind := range []Kind{Environment, Testbed, Result, Comparison, Primitives, Thresholds, ProtocolRow, ProtocolEngine} {
@@ -68,18 +67,18 @@ func compile(kind Kind) compiled {
 	compiler.UseLoader(embedded{})
 	schema, err := compiler.Compile(base + string(kind) + suffix)
 	if err != nil {
-		panic(err) // embedded at build time
+		panic(err) // the schema is embedded at build time
 	}
 	return compiled{compiler, schema}
 }
 
-// The address of an embedded schema: only a whole URL is taken as it is; a bare name would be a path in the current folder.
+// The URL of an embedded schema. It must be a whole URL: the compiler takes a bare name as a path in the current folder.
 const (
 	base   = "https://windtunnel.invalid/"
 	suffix = ".schema.json"
 )
 
-// embedded gives a compiler the schemas that others refer to.
+// embedded loads the schemas that others refer to.
 type embedded struct{}
 
 func (embedded) Load(url string) (any, error) {
@@ -90,13 +89,13 @@ func (embedded) Load(url string) (any, error) {
 func raw(kind Kind) []byte {
 	data, err := schemas.Files.ReadFile(string(kind) + suffix)
 	if err != nil {
-		panic(err) // embedded at build time
+		panic(err) // the schema is embedded at build time
 	}
 	return data
 }
 
-// Check returns the faults of doc, in the order of their fields; none means that it is valid.
-// doc is what jsonschema.UnmarshalJSON returns: numbers as json.Number.
+// Check returns the faults of doc, in the order of their fields; a valid document has none. doc has the form of
+// jsonschema.UnmarshalJSON: numbers are json.Number.
 func Check(kind Kind, doc any) []Problem {
 	by := byKind[kind]()
 	if problem := otherForm(by.schema, doc); problem != "" && slices.Contains(written, kind) {
@@ -105,10 +104,11 @@ func Check(kind Kind, doc any) []Problem {
 	return problems(by.compiler, by.schema, doc)
 }
 
-// written are the kinds that Windtunnel itself writes, so that nobody mends them by hand.
+// written are the kinds that Windtunnel itself writes, so a user does not fix them by hand.
 var written = []Kind{Result, Comparison, Primitives}
 
-// otherForm tells that a document is of another number of its form, "" where it is not: what else differs says nothing.
+// otherForm says that a document has another version of its format, "" if it has the same: other differences are then
+// irrelevant.
 func otherForm(by *jsonschema.Schema, doc any) string {
 	object, ok := doc.(map[string]any)
 	says, _ := object["schema"].(string)
@@ -125,7 +125,7 @@ func otherForm(by *jsonschema.Schema, doc any) string {
 	return fmt.Sprintf("it is %s, and this Windtunnel reads %s: measure again, or take the Windtunnel that wrote it", says, reads)
 }
 
-// CheckBy checks a document by a schema of the user's, whose file names it. The error is of the schema.
+// CheckBy checks a document by the user's own schema file. The error is about the schema.
 func CheckBy(path string, doc any) ([]Problem, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -180,7 +180,7 @@ func Profiles() []string {
 		} `json:"properties"`
 	}
 	if err := json.Unmarshal(raw(Result), &doc); err != nil {
-		panic(err) // embedded at build time
+		panic(err) // the schema is embedded at build time
 	}
 	return doc.Properties.Run.Properties.Profile.Enum
 }

@@ -15,7 +15,7 @@ import (
 	"windtunnel/k6/internal/fault"
 )
 
-// statusError is an answer other than 2xx.
+// statusError is an answer with a status other than 2xx.
 type statusError struct {
 	code    int
 	message string
@@ -23,7 +23,7 @@ type statusError struct {
 
 func (e *statusError) Error() string { return e.message }
 
-// Unsupported reports whether the sidecar says that this machine, or this user, cannot run a testbed.
+// Unsupported reports whether the sidecar says that this machine or user cannot run a testbed.
 func Unsupported(err error) bool {
 	var status *statusError
 	return errors.As(err, &status) && status.code == http.StatusNotImplemented
@@ -77,7 +77,7 @@ func (s *Sidecar) call(ctx context.Context, method, path string, body, answer an
 	return json.Unmarshal(data, answer)
 }
 
-// callFailed prefers the news that the sidecar has ended over how that showed.
+// callFailed returns the end of the sidecar as the error, if it has ended, in place of a connection error.
 func (s *Sidecar) callFailed(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return context.Canceled
@@ -93,5 +93,5 @@ func (s *Sidecar) callFailed(ctx context.Context, err error) error {
 	return fmt.Errorf("the sidecar does not answer: %w", err)
 }
 
-// The sidecar is on loopback: a proxy from the environment must not come between.
+// The sidecar is on loopback, so requests must not use a proxy from the environment.
 var sidecarClient = &http.Client{Transport: &http.Transport{}}

@@ -11,9 +11,10 @@ import (
 	"windtunnel/k6/internal/stream"
 )
 
-// Sample calls used each second with what an instance, "" for none, and the processes of k6 by their names have used since it was last called, by windows of
-// its own, until stop is called; the last time over is true. Probed says that the sidecar's own threads probe, that the
-// scenario starts instances by itself, and that there may be links. Where that cannot be had nothing is said: the scenario's own window tells.
+// Sample calls used every second with the usage since the previous call, until stop is called; over is true in the last
+// call. It covers an instance ("" for none) and the processes of k6, by name, through its own windows. probed says three
+// things: the sidecar's own threads probe, the scenario starts instances, and there may be links. If the windows fail,
+// Sample reports nothing: the scenario's own window reports the error.
 func (s *Sidecar) Sample(instance string, k6 map[string]int, probed bool, used func(look stream.Look, at time.Time, over bool)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -42,14 +43,14 @@ func (s *Sidecar) Sample(instance string, k6 map[string]int, probed bool, used f
 	return func() { cancel(); <-done }
 }
 
-// sampler looks at windows: the first is of k6 and the instance that it was given, the others of instances
-// that a probed scenario has started by itself.
+// sampler reads windows. The first is for k6 and the given instance, the others for instances that a probed scenario has
+// started.
 type sampler struct {
 	sidecar *Sidecar
 	probed  bool
-	known   map[string]bool // instances
+	known   map[string]bool // instances with a window
 	windows []*openWindow
-	links   map[string]stream.Link // by their instances, as they were last seen
+	links   map[string]stream.Link // last state, by instance
 }
 
 type openWindow struct {
@@ -65,8 +66,8 @@ func (s *sampler) open(request windowRequest) bool {
 	return err == nil
 }
 
-// look returns a span of each window and of each link since it was last read. Gone says that there will be no more: the first
-// window is no longer there, or the sidecar has ended.
+// look returns the usage of each window and link since the last look. gone says that this was the last look: the first
+// window no longer exists, or the sidecar has ended.
 func (s *sampler) look() (found stream.Look, gone bool) {
 	var open []*openWindow
 	for i, w := range s.windows {
@@ -76,7 +77,7 @@ func (s *sampler) look() (found stream.Look, gone bool) {
 		if i == 0 && unknown || !s.sidecar.Alive() {
 			return stream.Look{}, true
 		}
-		if span := (stream.Span{Before: w.last, Now: now}); err == nil && !span.TooShort() { // else the next one has it
+		if span := (stream.Span{Before: w.last, Now: now}); err == nil && !span.TooShort() { // otherwise the next look includes this time
 			found.Spans = append(found.Spans, span)
 			w.last = now
 		}
@@ -91,7 +92,7 @@ func (s *sampler) look() (found stream.Look, gone bool) {
 	return found, false
 }
 
-// lookAtInstances opens windows over instances that are new, and returns a span of each link that there is.
+// lookAtInstances opens windows for new instances, and returns the usage of each link.
 func (s *sampler) lookAtInstances() (links []stream.LinkSpan) {
 	instances, err := s.sidecar.instances()
 	if err != nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package sidecar starts the sidecar, and has it start testbeds and tell what processes use.
+// Package sidecar starts the sidecar. Through it, the package starts testbeds and measures the usage of processes.
 package sidecar
 
 import (
@@ -23,22 +23,22 @@ import (
 )
 
 const (
-	sidecarStart = 10 * time.Second // to print its address
-	testbedStart = 6 * time.Minute  // a testbed's own timeouts (at most 5 min) come first
+	sidecarStart = 10 * time.Second // until it prints its address
+	testbedStart = 6 * time.Minute  // longer than a testbed's own timeouts (at most 5 min)
 	testbedStop  = 90 * time.Second
 	sidecarStop  = 75 * time.Second // stop_timeout_s is at most 60
 )
 
-// Sidecar is a running `sidecar serve`. It ends when its standard input closes, so that nothing
-// outlives the bench however the bench ends.
+// Sidecar is a running `sidecar serve`. It ends when its standard input closes, so it never outlives the bench, however
+// the bench ends.
 type Sidecar struct {
 	URL   string
-	Token string // a secret, "" where it wants none
+	Token string // a secret, "" if the sidecar requires no token
 	cmd   *exec.Cmd
 	stdin io.Closer
-	log   string // its log file
+	log   string // path of its log
 	done  chan struct{}
-	err   error // of Wait, once done is closed
+	err   error // of Wait; valid when done is closed
 }
 
 // Instance is a started testbed.
@@ -51,8 +51,8 @@ type Instance struct {
 
 var addressPattern = regexp.MustCompile(`^http://(127\.0\.0\.1|localhost|\[::1\]):\d+$`)
 
-// Open starts program in root with its logs in logDir, and returns when it serves. Its probes
-// may load this machine and the hosts of allowed.
+// Open starts program in root with its logs in logDir, and returns when it serves. Its probes may load this machine and
+// the hosts in allowed.
 func Open(ctx context.Context, program, root, logDir string, allowed []string) (*Sidecar, error) {
 	logPath := filepath.Join(logDir, "sidecar.log")
 	log, err := os.Create(logPath)
@@ -73,7 +73,7 @@ func Open(ctx context.Context, program, root, logDir string, allowed []string) (
 	if err != nil {
 		return nil, err
 	}
-	// Not StdoutPipe: Wait would close it while it is read.
+	// Do not use StdoutPipe: Wait would close it during a read.
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func Open(ctx context.Context, program, root, logDir string, allowed []string) (
 	case <-s.done:
 		return nil, s.Ended()
 	case <-timeout.C:
-		err = fmt.Errorf("the sidecar told no address within %v; see %s", sidecarStart, logPath)
+		err = fmt.Errorf("the sidecar printed no address within %v; see %s", sidecarStart, logPath)
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
@@ -109,13 +109,13 @@ func Open(ctx context.Context, program, root, logDir string, allowed []string) (
 	return nil, err
 }
 
-// greeting is the first line that the sidecar prints.
+// greeting is the first line of the sidecar's output.
 type greeting struct {
 	URL   string `json:"url"`
 	Token string `json:"token"`
 }
 
-// readAddress sends the first greeting that the sidecar prints, then drains its output.
+// readAddress sends the first greeting of the sidecar, then drains its output.
 func readAddress(r io.ReadCloser, address chan<- greeting) {
 	defer r.Close()
 	lines := bufio.NewScanner(r)
@@ -129,7 +129,7 @@ func readAddress(r io.ReadCloser, address chan<- greeting) {
 	_, _ = io.Copy(io.Discard, r)
 }
 
-// Ended says that the sidecar is no more, and its last words.
+// Ended returns an error that the sidecar has ended, with the last line of its log.
 func (s *Sidecar) Ended() error {
 	state := "it exited"
 	if s.err != nil {
@@ -142,7 +142,7 @@ func (s *Sidecar) Ended() error {
 	return fmt.Errorf("the sidecar ended (%s)%s", state, words)
 }
 
-// Start starts a testbed, over a link where one is given. The error is the sidecar's own line with its mend.
+// Start starts a testbed, with a link if one is given. The error is the sidecar's line, with the fix.
 func (s *Sidecar) Start(ctx context.Context, testbed string, variables map[string]any, link string) (Instance, error) {
 	ctx, cancel := context.WithTimeout(ctx, testbedStart)
 	defer cancel()
@@ -161,7 +161,7 @@ func (s *Sidecar) Start(ctx context.Context, testbed string, variables map[strin
 	return instance, err
 }
 
-// End stops a testbed; one that is gone already is no error.
+// End stops a testbed; it is no error if the testbed is gone already.
 func (s *Sidecar) End(id string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), testbedStop)
 	defer cancel()
@@ -186,7 +186,8 @@ func (s *Sidecar) Alive() bool {
 	}
 }
 
-// Stop ends the sidecar and what it started: by closing its standard input, else by signals.
+// Stop ends the sidecar and the processes that it started: it closes the standard input, and if that does not help,
+// sends signals.
 func (s *Sidecar) Stop() {
 	_ = s.stdin.Close()
 	for _, step := range []struct {
@@ -203,7 +204,7 @@ func (s *Sidecar) Stop() {
 	<-s.done
 }
 
-// lastLine returns the last line of a file that is not empty, or "".
+// lastLine returns the last non-empty line of a file, or "".
 func lastLine(path string) string {
 	data, err := os.ReadFile(path)
 	if err != nil {

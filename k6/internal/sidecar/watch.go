@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// Process is one of an instance. Exit is how it ended, nil while it runs.
+// Process is a process of an instance. Exit says how it ended, nil while it runs.
 type Process struct {
 	Name string  `json:"name"`
 	Exit *string `json:"exit"`
 }
 
-// Processes returns those of an instance.
+// Processes returns the processes of an instance.
 func (s *Sidecar) Processes(instance string) ([]Process, error) {
 	var found struct{ Processes []Process }
 	err := s.briefly(http.MethodGet, "/instances/"+instance, nil, &found)
 	return found.Processes, err
 }
 
-// partTimeout bounds the question what is being measured, which no run waits for longer.
+// partTimeout bounds the query for the current part, so that it does not delay a run.
 const partTimeout = 200 * time.Millisecond
 
-// Parts are what is being measured just now, such as "vless-tls, turn 3"; none where it cannot tell.
+// Parts are the parts that are measured now, such as "vless-tls, turn 3"; nil if unknown.
 func (s *Sidecar) Parts() []string {
 	ctx, cancel := context.WithTimeout(context.Background(), partTimeout)
 	defer cancel()

@@ -13,12 +13,12 @@ import (
 // windowTimeout bounds a request about windows.
 const windowTimeout = 2 * time.Second
 
-// windowRequest says what a window is over; Sidecar is the sidecar itself, whose threads probe.
+// windowRequest says what a window measures; Sidecar is the sidecar itself, whose threads probe.
 type windowRequest struct {
 	Instance string         `json:"instance,omitempty"`
 	PIDs     map[string]int `json:"pids,omitempty"`
 	Sidecar  bool           `json:"sidecar,omitempty"`
-	Peaks    bool           `json:"peaks"` // never: the scenario's own window has them, and pays for them
+	Peaks    bool           `json:"peaks"` // always false: the scenario's own window has the peaks, and pays their cost
 }
 
 func (s *Sidecar) briefly(method, path string, body, answer any) error {
@@ -38,12 +38,12 @@ func (s *Sidecar) usage(window string) (u stream.Usage, err error) {
 	return u, err
 }
 
-// closeWindow ends a window; one that is gone already is no error.
+// closeWindow closes a window; it is no error if the window is gone already.
 func (s *Sidecar) closeWindow(window string) {
 	_ = s.briefly(http.MethodPost, "/windows/"+window+"/close", map[string]any{}, nil)
 }
 
-// running is an instance; Link is nil where it was started without one.
+// running is an instance; Link is nil if it was started without one.
 type running struct {
 	ID   string
 	Link *stream.Link

@@ -14,9 +14,10 @@ import (
 	"windtunnel/k6/internal/variables"
 )
 
-// Prepare keeps ambient settings out of a k6 that measures, and sets two environment variables of this process. Pinned means
-// pinned: an unknown import or subcommand is an error, not a reason for k6 to ask a build service for another binary. And
-// GENERATOR_PID tells a script, which has no other way to know, whose CPU time the load costs.
+// Prepare removes ambient settings from a k6 that measures, and sets two environment variables of this process. The
+// first disables automatic extensions: this build is pinned, so an unknown import or subcommand is an error, and k6 must
+// not ask a build service for another binary. The second, GENERATOR_PID, tells scripts the process whose CPU time is the
+// generator's.
 func Prepare() error {
 	if measures(os.Args[1:]) {
 		if err := withoutAmbient(); err != nil {
@@ -34,7 +35,7 @@ func Prepare() error {
 	return os.Setenv("GENERATOR_PID", strconv.Itoa(os.Getpid()))
 }
 
-// measures reports whether the arguments are of `k6 run`. A bench has cleaned the environment of its own already.
+// measures reports whether the arguments are those of `k6 run`. A bench removes ambient settings itself.
 func measures(args []string) bool {
 	for _, arg := range args {
 		if !strings.HasPrefix(arg, "-") {
@@ -44,7 +45,7 @@ func measures(args []string) bool {
 	return false
 }
 
-// withoutAmbient starts this program anew where its environment has ambient settings: Go reads some of them before main.
+// withoutAmbient restarts this program if its environment has ambient settings: Go reads some of them before main.
 func withoutAmbient() error {
 	kept, left := ambient.Without(os.Environ())
 	if len(left) == 0 {

@@ -8,7 +8,7 @@ import (
 	"windtunnel/k6/internal/influx"
 )
 
-// Link is what an instance's link is now, and what it has done since it was made.
+// Link is the state of an instance's link, and its counts since it was made.
 type Link struct {
 	Settings struct {
 		Up   LinkSide `json:"up"`
@@ -20,12 +20,13 @@ type Link struct {
 	} `json:"ever"`
 }
 
-// LinkSide is what one direction is asked for; RateBitS is nil where nothing waits.
+// LinkSide has the settings of one direction; RateBitS is nil without a rate limit.
 type LinkSide struct {
 	RateBitS *int64 `json:"rate_bit_s"`
 }
 
-// LinkWay is what one direction has done: counts only grow, but QueuedBytesRecent, the most that waited in the last 1.2 s.
+// LinkWay has the counts of one direction. Counts only grow, except QueuedBytesRecent: the longest queue in the last 1.2
+// s.
 type LinkWay struct {
 	DeliveredBytes    int64 `json:"delivered_bytes"`
 	QueueDropped      int64 `json:"queue_dropped"`
@@ -34,11 +35,11 @@ type LinkWay struct {
 	QueuedBytesRecent int64 `json:"queued_bytes_recent"`
 }
 
-// LinkSpan is two looks at one link; Before is zero at the first one.
+// LinkSpan is two looks at one link; Before is zero at the first look.
 type LinkSpan struct{ Before, Now Link }
 
-// linked adds what links have done in spans of the same time, a point for each direction. Of several that are there at once,
-// as rows are measured beside each other, it is the sum, and of queues and of rates that are asked for the most of any one.
+// linked adds the traffic of links in spans of the same time, one point for each direction. Several links at once, as
+// for rows measured together, are added up. For queues and configured rates it takes the maximum.
 func linked(b *influx.Batch, of Of, spans []LinkSpan, at time.Time) {
 	if len(spans) == 0 {
 		return
@@ -52,7 +53,7 @@ func linked(b *influx.Batch, of Of, spans []LinkSpan, at time.Time) {
 	b.Add("link", of.tags("direction", "down"), down.fields(len(spans)), at)
 }
 
-// wayPoint is a direction of all links together.
+// wayPoint is one direction of all links together.
 type wayPoint struct {
 	done     LinkWay
 	rateBitS int64

@@ -14,13 +14,13 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// none stands in a tag for what does not apply: InfluxDB has no empty tags.
+// none is the value of a tag that does not apply: InfluxDB has no empty tags.
 const none = "-"
 
-// Of says what points are about: a scenario of a run, or the run itself where System and Scenario are "".
+// Of identifies the subject of points: a scenario of a run, or the run itself if System and Scenario are "".
 type Of struct{ TestID, Profile, System, Scenario string }
 
-// tags are those of all measurements, and pairs of more.
+// tags are the tags of all measurements, and further pairs.
 func (o Of) tags(pairs ...string) influx.Tags {
 	tags := influx.Tags{"testid": o.TestID, "profile": o.Profile,
 		"system": cmp.Or(o.System, none), "scenario": cmp.Or(o.Scenario, none)}
@@ -38,15 +38,15 @@ func (o Of) name() string {
 	return o.System + "/" + o.Scenario
 }
 
-// The kinds of events. That of a whole scenario is written at its end and dated at its beginning: Grafana draws a
-// region from a point's time to a time in one of its fields.
+// The kinds of events. The event of a whole scenario is written at its end with the time of its beginning: Grafana draws
+// a region from a point's time to a time in one of its fields.
 const (
 	runStart = "run_start"
 	start    = "start"
 	scenario = "scenario"
 	runEnd   = "run_end"
 	gap      = "gap"
-	// A run of a comparison has its own kinds: it is no run that anyone asked for by itself.
+	// A run of a comparison has separate kinds: the user did not ask for it alone.
 	turnStart = "turn_start"
 	turnEnd   = "turn_end"
 )
@@ -60,10 +60,11 @@ func judged(of Of, verdict, text string) influx.Fields {
 	return influx.Fields{"title": of.name() + ": " + verdict, "text": text, "verdict": verdict}
 }
 
-// verdictCodes are what the field code of a verdict says; what did not run is inconclusive.
+// verdictCodes are the values of a verdict's field code; a scenario that did not run is inconclusive.
 var verdictCodes = map[string]int64{run.Pass: 0, run.Fail: 1, run.Inconclusive: 2, run.Skipped: 2, run.SetupFailed: 3, run.Interrupted: 4, run.LeftOut: 5}
 
-// outcome adds how a scenario ended: its event and its verdict. Checks are those of its result, nil without one.
+// outcome adds the end of a scenario: its event and its verdict. checks are the checks of its result, nil without a
+// result.
 func outcome(b *influx.Batch, of Of, verdict, reasons string, checks []result.Validity, took time.Duration, at time.Time) {
 	began := at.Add(-took)
 	event := judged(of, verdict, reasons)
@@ -78,7 +79,7 @@ func outcome(b *influx.Batch, of Of, verdict, reasons string, checks []result.Va
 	b.Add("verdicts", of.tags(), fields, at)
 }
 
-// measured adds what a result says of the whole run of a scenario.
+// measured adds the figures of the whole scenario from its result.
 func measured(b *influx.Batch, of Of, r result.Result, at time.Time) {
 	for _, t := range r.Thresholds {
 		thresholdPoint(b, of, t, at)
@@ -102,7 +103,7 @@ func thresholdPoint(b *influx.Batch, of Of, t result.Threshold, at time.Time) {
 	b.Add("thresholds", of.tags("operation", t.Operation, "threshold", t.Metric+" "+t.Expression), fields, at)
 }
 
-// controlOf is the same operation without the proxy, nil where there is none.
+// controlOf is the same operation without the proxy, nil if there is none.
 func controlOf(r result.Result, operation string) *result.Operation {
 	for _, c := range r.Controls {
 		if c.Operation != operation {
@@ -115,7 +116,7 @@ func controlOf(r result.Result, operation string) *result.Operation {
 	return nil
 }
 
-// operationPoints adds the figures of an operation, with latencies of its control where it has one.
+// operationPoints adds the figures of an operation, with the latencies of its control if it has one.
 func operationPoints(b *influx.Batch, of Of, op result.Operation, control *result.Operation, at time.Time) {
 	fields := influx.Fields{"requests": op.Requests, "success": op.Success, "failed": op.Requests - op.Success, "rate_per_s": op.RatePerS}
 	if l := op.LatencyMS; l != nil {
@@ -134,7 +135,7 @@ func operationPoints(b *influx.Batch, of Of, op result.Operation, control *resul
 	}
 }
 
-// truth is 1, 0 or, where it is not known, -1.
+// truth is 1 for true, 0 for false and -1 for unknown.
 func truth(ok *bool) int64 {
 	switch {
 	case ok == nil:

@@ -9,9 +9,9 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// sectionPoints adds a point for each row of a section, whatever it is about. Its fields are by column: NAME a number, or 1, 0
-// and -1 of what holds, does not and is not known; NAME_low and NAME_high the ends of a range; NAME_text a text. A field of
-// InfluxDB has one type in all sections.
+// sectionPoints adds a point for each row of a section. The fields are named by column: NAME is a number, or 1, 0 and -1
+// for true, false and unknown; NAME_low and NAME_high are the ends of a range; NAME_text is a text. In InfluxDB, a field
+// must have the same type in all sections.
 func sectionPoints(b *influx.Batch, of Of, s result.Section, at time.Time) {
 	for i, label := range s.Labels() {
 		fields := influx.Fields{}

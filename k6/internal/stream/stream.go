@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package stream writes to InfluxDB, while they come about, the parts of a run that no k6 knows:
-// events, verdicts, results, processes. It keeps account of what InfluxDB misses.
+// Package stream writes the parts of a run that k6 does not know to InfluxDB during the run: events, verdicts, results,
+// processes. It records which points InfluxDB lacks.
 package stream
 
 import (
@@ -17,27 +17,27 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// Output is what `k6 run --out` takes for k6 to stream as well.
+// Output is the value of `k6 run --out` that makes k6 stream as well.
 const Output = "windtunnel"
 
-// limits have room for ten minutes of processes, which are dropped first: results are worth more than seconds.
+// limits hold ten minutes of processes, which are dropped first: results matter more than seconds.
 var limits = influx.Limits{Batches: 600, Bytes: 8 << 20}
 
-// Stream is open for a whole session of runs. All its methods do nothing on nil, which stands for no streaming.
+// Stream is open for a whole session of runs. On nil, which means no streaming, all methods do nothing.
 type Stream struct {
 	tell   func(line string)
 	clean  func(text string) string
-	sender *influx.Sender // nil for one that only listens
+	sender *influx.Sender // nil for a stream that only listens
 
 	mu      sync.Mutex
 	warned  bool
 	noticed map[string]bool
-	missing map[Of]influx.Seconds // by k6
-	owing   map[Of]bool           // those whose k6 has warned, and not yet told what is missing
+	missing map[Of]influx.Seconds // seconds missing from k6's stream
+	owing   map[Of]bool           // scenarios whose k6 has warned, and has not yet reported what is missing
 }
 
-// Wanted reports whether the variables ask for streaming: INFLUX does, and INFLUX_PASSWORD alone does where a
-// server answers at the default address.
+// Wanted reports whether the variables ask for streaming. INFLUX does. INFLUX_PASSWORD alone does if a server answers at
+// the default address.
 func Wanted(ctx context.Context, getenv func(string) string) (config influx.Config, wanted bool, err error) {
 	if getenv(influx.VariableURL) == "" && getenv(influx.VariablePassword) == "" {
 		return config, false, nil
@@ -49,20 +49,20 @@ func Wanted(ctx context.Context, getenv func(string) string) (config influx.Conf
 	return config, config.Answers(ctx), nil
 }
 
-// Open starts to stream. Tell prints a line about trouble; clean takes secrets out of a text.
+// Open starts to stream. tell prints a line about trouble; clean removes secrets from a text.
 func Open(config influx.Config, tell func(line string), clean func(text string) string) *Stream {
 	s := Listen(tell, clean)
 	s.sender = influx.NewSender(config, limits, s.warn)
 	return s
 }
 
-// Listen streams nothing itself: it keeps account of what InfluxDB misses of others, whom Heard is told of.
+// Listen returns a stream that writes nothing: it records which points of others InfluxDB lacks, as reported to Heard.
 func Listen(tell func(line string), clean func(text string) string) *Stream {
 	return &Stream{tell: tell, clean: clean, noticed: map[string]bool{},
 		missing: map[Of]influx.Seconds{}, owing: map[Of]bool{}}
 }
 
-// warn tells of trouble once in all.
+// warn reports trouble only once.
 func (s *Stream) warn(line string) {
 	s.mu.Lock()
 	first := !s.warned
@@ -73,29 +73,29 @@ func (s *Stream) warn(line string) {
 	}
 }
 
-// RunStarted writes that a run began.
+// RunStarted writes the start of a run.
 func (s *Stream) RunStarted(of Of, text string) {
 	s.write(func(b *influx.Batch, at time.Time) { event(b, of, runStart, "run "+of.TestID, s.clean(text), at) })
 }
 
-// TurnStarted writes that a run of a comparison began.
+// TurnStarted writes the start of a run of a comparison.
 func (s *Stream) TurnStarted(of Of, text string) {
 	s.write(func(b *influx.Batch, at time.Time) { event(b, of, turnStart, "run "+of.TestID, s.clean(text), at) })
 }
 
-// TurnEnded writes that a run of a comparison ended.
+// TurnEnded writes the end of a run of a comparison.
 func (s *Stream) TurnEnded(of Of, verdict string) {
 	s.write(func(b *influx.Batch, at time.Time) {
 		b.Add("events", of.tags("kind", turnEnd), judged(of, verdict, "profile "+of.Profile), at)
 	})
 }
 
-// Started writes that a scenario began.
+// Started writes the start of a scenario.
 func (s *Stream) Started(of Of) {
 	s.write(func(b *influx.Batch, at time.Time) { event(b, of, start, of.name(), "profile "+of.Profile, at) })
 }
 
-// Ended writes how a scenario ended, with its result where there is one.
+// Ended writes the end of a scenario, with its result if there is one.
 func (s *Stream) Ended(of Of, entry run.Scenario, measuredResult *result.Result, took time.Duration) {
 	s.write(func(b *influx.Batch, at time.Time) {
 		reasons := entry.Message
@@ -114,16 +114,16 @@ func (s *Stream) Ended(of Of, entry run.Scenario, measuredResult *result.Result,
 	})
 }
 
-// RunEnded writes that a run ended.
+// RunEnded writes the end of a run.
 func (s *Stream) RunEnded(of Of, verdict string) {
 	s.write(func(b *influx.Batch, at time.Time) {
 		b.Add("events", of.tags("kind", runEnd), judged(of, verdict, "profile "+of.Profile), at)
 	})
 }
 
-// Used writes what was used and carried between two looks at windows and links of the sidecar: of the second that ended last, or,
-// at the end of all, of what there is of this one. At is when the later look began: a slow one would date it
-// into the second of the next.
+// Used writes the usage and traffic between two looks at windows and links of the sidecar. It belongs to the last
+// complete second or, if over, to the current one. at is the start of the later look: the end of a slow look could lie
+// in the next second.
 func (s *Stream) Used(of Of, look Look, at time.Time, over bool) {
 	s.write(func(b *influx.Batch, _ time.Time) {
 		if !over {
@@ -135,7 +135,7 @@ func (s *Stream) Used(of Of, look Look, at time.Time, over bool) {
 	})
 }
 
-// gapEvent marks where the first of missing seconds was.
+// gapEvent marks the first of the missing seconds.
 func gapEvent(b *influx.Batch, of Of, missed influx.Seconds) {
 	if missed.Count() > 0 {
 		first, _ := missed.Bounds()
@@ -152,7 +152,7 @@ func (s *Stream) write(points func(b *influx.Batch, at time.Time)) {
 	s.sender.Send(&b)
 }
 
-// Heard takes note of what the output of a scenario's k6 said in its log.
+// Heard records a report of the output of a scenario's k6.
 func (s *Stream) Heard(of Of, report influx.Report) {
 	if s == nil {
 		return
@@ -167,7 +167,7 @@ func (s *Stream) Heard(of Of, report influx.Report) {
 		s.owing[of] = true
 	}
 	if report.Missing != nil {
-		all := s.missing[of] // several runners may be of one scenario
+		all := s.missing[of] // several runners may report for one scenario
 		all.Union(*report.Missing)
 		s.missing[of] = all
 		delete(s.owing, of)
@@ -184,7 +184,7 @@ func (s *Stream) missedBy(of Of) influx.Seconds {
 	return s.missing[of]
 }
 
-// Notes say what InfluxDB misses of what a scenario's k6 measured, none where nothing.
+// Notes say which measurements of a scenario's k6 InfluxDB lacks, nil if none.
 func (s *Stream) Notes(of Of) []string {
 	if s == nil {
 		return nil
@@ -201,13 +201,13 @@ func (s *Stream) Notes(of Of) []string {
 	return lines
 }
 
-// unsent is of a k6 that ended before it could tell what is missing of it: nobody knows how much.
+// unsent is the note for a k6 that ended before it reported its missing seconds: their number is unknown.
 func unsent(of Of) string {
 	return "InfluxDB misses what k6 of " + of.name() + " had not sent when it ended abruptly"
 }
 
-// Close sends what waits, a few seconds at most, and returns lines about what InfluxDB misses of the
-// session, none where there was no trouble.
+// Close sends the queue, for a few seconds at most, and returns lines about what InfluxDB lacks of the session; nil
+// without trouble.
 func (s *Stream) Close(of Of) []string {
 	if s == nil {
 		return nil

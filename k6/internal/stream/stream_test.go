@@ -47,7 +47,7 @@ func TestUseIsOfTheTimeBetweenTwoLooks(t *testing.T) {
 		process("client", 1, 50), process("ended", 2, 70), process("long-gone", 3, 80, "signal 9")}}
 	now := Usage{DurationS: 12, Host: Host{CPUs: 4, BusyS: new(26.0)}, Processes: []Process{
 		process("client", 2, 60), process("ended", 2.5, 70, "exit status 0"), process("long-gone", 3, 80, "signal 9"), process("new", 0.2, 5)}}
-	// A second testbed, that the scenario itself has started.
+	// A second testbed, started by the scenario.
 	other := Span{Before: Usage{DurationS: 1, Processes: []Process{process("client", 5, 1)}},
 		Now: Usage{DurationS: 2, Processes: []Process{process("client", 5.25, 40)}}}
 	var b influx.Batch
@@ -235,7 +235,8 @@ func TestNothingIsStreamedUnasked(t *testing.T) {
 	}
 }
 
-// TestAK6ThatDiesInAnOutageIsNotToldToBeComplete has one whose output warned, and never told what it had not sent.
+// TestAK6ThatDiesInAnOutageIsNotToldToBeComplete has a k6 whose output warned, and ended before it reported its missing
+// seconds.
 func TestAK6ThatDiesInAnOutageIsNotToldToBeComplete(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	defer server.Close()
@@ -259,7 +260,7 @@ func TestAK6ThatDiesInAnOutageIsNotToldToBeComplete(t *testing.T) {
 			s.Heard(other, influx.Report{Warning: "away"})
 			s.Heard(other, influx.Report{Missing: &second})
 		}, []string{one, unsent}},
-		// A server that is too slow, but fails at nothing.
+		// A server that is too slow, without an error.
 		"it did not warn": {func(s *Stream) { s.Heard(of, influx.Report{Missing: &second}) }, []string{one}},
 	} {
 		config, _, err := Wanted(t.Context(), func(name string) string {
@@ -291,7 +292,7 @@ func TestANoticeIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestSecondsOfProcessesGoFirst has more of them than may wait for a server that is away.
+// TestSecondsOfProcessesGoFirst has more seconds than the queue for an unreachable server holds.
 func TestSecondsOfProcessesGoFirst(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
 	defer server.Close()

@@ -8,7 +8,7 @@ import (
 	"windtunnel/k6/internal/influx"
 )
 
-// Usage is what a window of the sidecar has measured so far, or until it was closed.
+// Usage is the measurement of a sidecar's window until now, or until it was closed.
 type Usage struct {
 	Closed    bool      `json:"closed"`
 	DurationS float64   `json:"duration_s"`
@@ -16,13 +16,14 @@ type Usage struct {
 	Processes []Process `json:"processes"`
 }
 
-// Host is the whole machine; BusyS is of all its CPUs together. CPUs is 0 and BusyS nil where they cannot be told.
+// Host is the whole machine; BusyS is the busy time of all its CPUs together in seconds. If unknown, CPUs is 0 and BusyS
+// is nil.
 type Host struct {
 	CPUs  int64    `json:"cpus"`
 	BusyS *float64 `json:"busy_s"`
 }
 
-// Process is one process with its descendants; RSSBytes is of now, Exit nil while it lives.
+// Process is one process with its descendants; RSSBytes is the current value, Exit is nil while it lives.
 type Process struct {
 	Name     string  `json:"name"`
 	Role     string  `json:"role"`
@@ -31,7 +32,7 @@ type Process struct {
 	Exit     *string `json:"exit"`
 }
 
-// Look is what was found since the look before: of windows, and of links.
+// Look is the usage of windows and links since the previous look.
 type Look struct {
 	Spans []Span
 	Links []LinkSpan
@@ -40,21 +41,21 @@ type Look struct {
 // Span is two looks at one window.
 type Span struct{ Before, Now Usage }
 
-// shortest is the least time that a share of CPU is told of, s: less says little.
+// shortest is the shortest span in seconds for which a CPU share is reported: a shorter one is too noisy.
 const shortest = 0.2
 
-// TooShort reports whether nothing can be told of a span yet.
+// TooShort reports whether a span is too short for a CPU share.
 func (s Span) TooShort() bool { return s.seconds() < shortest }
 
-// use is of one process, or of several with one name.
+// use is the usage of one process, or of several with one name.
 type use struct {
 	role     string
 	percent  float64
 	rssBytes int64
 }
 
-// used adds what was used in spans of the same time. Processes of one name are added up: a sweep starts a
-// testbed beside the one that it was given.
+// used adds the usage in spans of the same time. Processes of one name are added up: a sweep starts a testbed beside the
+// given one.
 func used(b *influx.Batch, of Of, spans []Span, at time.Time) {
 	all := map[string]use{}
 	for _, s := range spans {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package terminal is what a person sees of a run: lines, progress in place, and the summary at its end.
+// Package terminal prints a run for the user: lines, progress in place, and the summary at its end.
 package terminal
 
 import (
@@ -13,10 +13,10 @@ import (
 	"unicode/utf8"
 )
 
-// quietFor is how often a run without a terminal says that it is alive.
+// quietFor is the interval of progress lines without a terminal.
 const quietFor = 30 * time.Second
 
-// Screen prints lines, and on a terminal one line below them that changes in place.
+// Screen prints lines and, on a terminal, a last line that changes in place.
 type Screen struct {
 	mu     sync.Mutex
 	out    io.Writer
@@ -28,7 +28,8 @@ type Screen struct {
 	spoke  time.Time
 }
 
-// New prints to out, errors to errOut; tty says that these are a terminal, color that it has colours, width its columns.
+// New prints to out, and errors to errOut. tty says that both are a terminal, color that it has colours; width is its
+// number of columns.
 func New(out, errOut io.Writer, tty, color bool, width int) *Screen {
 	if width <= 0 {
 		width = 80
@@ -39,7 +40,7 @@ func New(out, errOut io.Writer, tty, color bool, width int) *Screen {
 // Line prints a line.
 func (s *Screen) Line(format string, args ...any) { s.print(s.out, fmt.Sprintf(format, args...)) }
 
-// Text prints a sentence; on a terminal that is too narrow for it what goes on is indented, and words stay whole.
+// Text prints a sentence. On a terminal that is too narrow, it wraps between words and indents further lines.
 func (s *Screen) Text(text string) {
 	if s.fits([]string{text}) {
 		s.Line("%s", text)
@@ -60,14 +61,14 @@ func (s *Screen) Text(text string) {
 	s.Line("%s", strings.Join(append(lines, line), "\n"))
 }
 
-// fits reports whether lines are as narrow as the terminal; without one any are.
+// fits reports whether lines fit the terminal's width; without a terminal all do.
 func (s *Screen) fits(lines []string) bool {
 	return !s.tty || !slices.ContainsFunc(lines, func(line string) bool {
 		return utf8.RuneCountInString(strings.TrimRight(line, " ")) > s.width
 	})
 }
 
-// Error prints a line on the error output.
+// Error prints a line to stderr.
 func (s *Screen) Error(format string, args ...any) { s.print(s.errOut, fmt.Sprintf(format, args...)) }
 
 func (s *Screen) print(w io.Writer, text string) {
@@ -78,7 +79,7 @@ func (s *Screen) print(w io.Writer, text string) {
 	s.spoke = time.Now()
 }
 
-// Progress shows a line in place; without a terminal it prints one every half a minute.
+// Progress shows a line in place; without a terminal it prints a line every 30 s.
 func (s *Screen) Progress(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"windtunnel/k6/internal/run"
 )
 
-// Summary prints a row per operation, controls left out, then why what did not pass did not.
+// Summary prints a row for each operation without controls, then the reasons of each scenario that did not pass.
 func (s *Screen) Summary(set report.Set) {
 	head := []string{"SCENARIO", "OPERATION", "REQUESTS", "SUCCESS", "RATE/S", "P50 MS", "P95 MS", "P99 MS", "VERDICT"}
 	entries := set.Entries()
@@ -62,7 +62,7 @@ func (s *Screen) Summary(set report.Set) {
 	s.Line("verdict: %s", s.Paint(set.Verdict()))
 }
 
-// systemCPU prints where the CPU time of each system went, as far as that is known. The scenarios of a run have one quiet period.
+// systemCPU prints where the CPU time of each system went, if known. The scenarios of a run have the same quiet period.
 func (s *Screen) systemCPU(entries []report.Entry) {
 	var rows [][]string
 	for _, e := range entries {
@@ -85,8 +85,8 @@ func (s *Screen) systemCPU(entries []report.Entry) {
 	s.Line("")
 }
 
-// printTable prints rows with a head, the verdict in colour. Where the terminal is too narrow for them, each scenario
-// stands with its verdict above its operations.
+// printTable prints rows with a head; verdicts are coloured. On a narrow terminal, each scenario with its verdict is a
+// line above its operations.
 func (s *Screen) printTable(rows [][]string) {
 	lines := alignRows(rows, 2)
 	if !s.fits(lines) {
@@ -115,7 +115,8 @@ func (s *Screen) printStacked(rows [][]string) {
 	}
 }
 
-// alignRows pads columns: the first ones, which are texts, to the left, numbers to the right; the last is as it is.
+// alignRows pads columns: the first ones, which are texts, are left-aligned, numbers are right-aligned, and the last
+// column is unchanged.
 func alignRows(rows [][]string, texts int) []string {
 	return format.Align(rows, func(column int) bool { return column >= texts && column < len(rows[0])-1 })
 }

@@ -11,7 +11,7 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// summaryAt returns what a terminal of so many columns shows of a scenario with one operation and a long reason.
+// summaryAt returns the summary, at a terminal width, of a scenario with one operation and a long reason.
 func summaryAt(width int, tty bool) []string {
 	var out strings.Builder
 	screen := New(&out, &out, tty, false, width)

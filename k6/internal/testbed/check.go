@@ -17,31 +17,32 @@ import (
 	"windtunnel/k6/internal/closest"
 )
 
-// patience bounds what only reads files.
+// patience bounds a command that only reads files.
 const patience = 10 * time.Second
 
-// ErrNoSidecar is returned where the checkout has no sidecar, which alone can check values.
+// ErrNoSidecar means that the checkout has no sidecar, which alone can check values.
 var ErrNoSidecar = errors.New("bin/sidecar is missing; run `make bin/sidecar`")
 
-// What is wrong with a variable: the sidecar's words (sidecar/src/testbed/check.rs).
+// The kinds of problems with a variable, in the sidecar's words (sidecar/src/testbed/check.rs).
 const (
-	Unknown = "unknown" // there is no such variable
-	NoFile  = "no_file" // the path leads nowhere on this machine
-	Missing = "missing" // a value must be given
+	Unknown = "unknown" // no such variable
+	NoFile  = "no_file" // the path does not exist on this machine
+	Missing = "missing" // a value is required
 )
 
-// Checked is what the sidecar says of values: those that were given, typed as the testbed declares them, and what is wrong.
+// Checked is the sidecar's answer about values: the given values, typed as the testbed declares them, and their
+// problems.
 type Checked struct {
 	Given    map[string]any `json:"given"`
 	Problems []Problem      `json:"problems"`
-	// Names are the testbed's [names] with these values, where there is no problem. Refused says why a start would be refused
-	// by what they say, "" where it would not.
+	// Names are the testbed's [names] with these values, if there is no problem. Refused says why a start with these
+	// names would be rejected, "" if it would not be.
 	Names   map[string]string `json:"names"`
 	Refused string            `json:"refused"`
 }
 
-// Problem is what is wrong with one variable. Is is Unknown, NoFile, Missing or "value"; Text says it behind the variable's
-// name; Known is what may be given instead, where that is a list.
+// Problem is a problem with one variable. Is is Unknown, NoFile, Missing or "value". Text follows the variable's name in
+// messages. Known lists the valid values, if they are a list.
 type Problem struct {
 	Variable string   `json:"variable"`
 	Is       string   `json:"is"`
@@ -49,7 +50,7 @@ type Problem struct {
 	Known    []string `json:"known"`
 }
 
-// Said is its text with what was meant, where that can be told. Value is what was given.
+// Said is the text, with a suggestion of the intended name if there is one. value is the given value.
 func (p Problem) Said(value any) string {
 	meant := fmt.Sprint(value)
 	if p.Is == Unknown {
@@ -58,8 +59,8 @@ func (p Problem) Said(value any) string {
 	return p.Text + closest.Hint(meant, p.Known)
 }
 
-// Check asks the sidecar of the checkout at root about values for a testbed's variables: pairs are VARIABLE=VALUE, values
-// are as in JSON. The error is one line: there is no sidecar, or it refuses the testbed itself.
+// Check asks the sidecar of the checkout at root about values of a testbed's variables. pairs are VARIABLE=VALUE, values
+// are in JSON form. The error is one line: there is no sidecar, or it rejects the testbed itself.
 func Check(root, name string, pairs []string, values map[string]any) (Checked, error) {
 	if values == nil {
 		values = map[string]any{}
@@ -85,8 +86,8 @@ func Check(root, name string, pairs []string, values map[string]any) (Checked, e
 	return checked, nil
 }
 
-// Refusal is the line with which the sidecar refuses a testbed file, without the file's name, or "". Where there is no
-// sidecar nothing is refused.
+// Refusal is the sidecar's line about a testbed file that it rejects, without the file's name, or "". Without a sidecar
+// it is "".
 func Refusal(root, name string) string {
 	_, err := ask(root, name, []string{"show"})
 	if err == nil || errors.Is(err, ErrNoSidecar) {
@@ -95,7 +96,7 @@ func Refusal(root, name string) string {
 	return strings.TrimPrefix(err.Error(), "testbeds/"+name+".toml: ")
 }
 
-// ask runs `sidecar testbed`. What it prints is returned also where it fails.
+// ask runs `sidecar testbed`. It returns the output even if the command fails.
 func ask(root, name string, arguments []string) ([]byte, error) {
 	program := filepath.Join(root, "bin", "sidecar")
 	if _, err := os.Stat(program); err != nil {
@@ -112,9 +113,9 @@ func ask(root, name string, arguments []string) ([]byte, error) {
 	if err == nil {
 		return stdout.Bytes(), nil
 	}
-	said := strings.TrimPrefix(strings.Join(strings.Fields(stderr.String()), " "), "sidecar: ")
-	if said == "" {
-		said = fmt.Sprintf("bin/sidecar cannot check it: %v; run `make build`", err)
+	message := strings.TrimPrefix(strings.Join(strings.Fields(stderr.String()), " "), "sidecar: ")
+	if message == "" {
+		message = fmt.Sprintf("bin/sidecar cannot check it: %v; run `make build`", err)
 	}
-	return stdout.Bytes(), errors.New(said)
+	return stdout.Bytes(), errors.New(message)
 }

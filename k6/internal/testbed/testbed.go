@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package testbed knows what a testbed file declares: its variables and outputs. Checking values and starting it are the
-// sidecar's.
+// Package testbed reads the declarations of a testbed file: variables and outputs. The sidecar checks values and starts
+// the testbed.
 package testbed
 
 import (
@@ -15,22 +15,22 @@ import (
 type Testbed struct {
 	Name      string              `json:"name"`
 	System    string              `json:"system"`
-	Also      []string            `json:"also"`      // other systems whose scenarios start it
-	Scenarios []string            `json:"scenarios"` // the only ones that it is for; none: all
+	Also      []string            `json:"also"`      // other systems, whose scenarios start this testbed
+	Scenarios []string            `json:"scenarios"` // the only scenarios that the testbed is for; empty means all
 	Variables map[string]Variable `json:"variables"`
 	Outputs   map[string]string   `json:"outputs"`
 	Sweep     *Sweep              `json:"sweep"`
 }
 
-// Sweep is what a sweep varies unless told otherwise: a declared variable and its values, where the variables of Only
-// have theirs.
+// Sweep is the default sweep: a declared variable and its values. It applies if the variables in Only have the given
+// values.
 type Sweep struct {
 	Variable string            `json:"variable"`
 	Values   []any             `json:"values"`
 	Only     map[string]string `json:"only"`
 }
 
-// Applies reports whether there is this sweep with such variables.
+// Applies reports whether the sweep exists and applies to these variables.
 func (s Sweep) Applies(variables map[string]any) bool {
 	for name, value := range s.Only {
 		if variables[name] != value {
@@ -40,7 +40,7 @@ func (s Sweep) Applies(variables map[string]any) bool {
 	return true
 }
 
-// List is the values with commas between, as the variable VALUES takes them.
+// List joins the values with commas, in the form of the variable VALUES.
 func (s Sweep) List() string {
 	texts := make([]string, len(s.Values))
 	for i, value := range s.Values {
@@ -49,19 +49,20 @@ func (s Sweep) List() string {
 	return strings.Join(texts, ",")
 }
 
-// Variable is a declared variable, which must be given where Default is nil. What values it takes, the sidecar knows: Check.
+// Variable is a declared variable, which is required if Default is nil. Only the sidecar knows its valid values: see
+// Check.
 type Variable struct {
 	Type    string `json:"type"`
 	Default any    `json:"default"`
 }
 
-// Starts reports whether it starts a system.
+// Starts reports whether the testbed starts a system.
 func (t Testbed) Starts(system string) bool {
 	return t.System == system || slices.Contains(t.Also, system)
 }
 
-// IsPort reports whether a variable is a port: one that differs says nothing about a system. Where
-// the testbed file is unknown (t is the zero Testbed), the name tells.
+// IsPort reports whether a variable is a port: different ports are no difference between systems. For an unknown testbed
+// file (t is the zero Testbed), the name decides.
 func (t Testbed) IsPort(variable string) bool {
 	if declared, ok := t.Variables[variable]; ok {
 		return declared.Type == "port"

@@ -10,19 +10,19 @@ import (
 	"github.com/aclements/go-moremath/stats"
 )
 
-// Dependence is the autocorrelation of a series at lag 1, around what was found in it, and a 95 % interval.
+// Dependence is the autocorrelation of a series at lag 1, around its steps and creeps, with a 95 % interval.
 type Dependence struct{ Lag1, Lo, Hi float64 }
 
 func (d Dependence) String() string {
 	return fmt.Sprintf("autocorrelation %.2f (%.2f to %.2f)", d.Lag1, d.Lo, d.Hi)
 }
 
-// mostLag1 bounds an estimate: a series nearer to a random walk has no level that could change.
+// mostLag1 bounds an estimate: a series closer to a random walk has no level that could change.
 const mostLag1 = 0.95
 
-// lag1 estimates the autocorrelation at lag 1 of residuals around a fit. The fit has 1 parameter for a mean,
-// 2 for a line. The estimate of short series is too small by (1 + 3 r)/n around a mean, and by (2 + 4 r)/n around a line:
-// Marriott and Pope, Biometrika 41 (1954); Kendall, ibid. It is corrected for that.
+// lag1 estimates the autocorrelation at lag 1 of residuals around a fit. The fit has 1 parameter for a mean, 2 for a
+// line. For short series the plain estimate is too small by (1 + 3 r)/n around a mean, and by (2 + 4 r)/n around a line:
+// Marriott and Pope, Biometrika 41 (1954); Kendall, ibid. The result is corrected for this bias.
 func lag1(residuals []float64, parameters int) (r, deviation float64) {
 	var own, next float64
 	for i, v := range residuals {
@@ -45,13 +45,13 @@ func dependenceOf(residuals []float64, parameters int) Dependence {
 	return Dependence{r, math.Max(-1, r-1.96*deviation), math.Min(1, r+1.96*deviation)}
 }
 
-// flats is how many flat series a test draws at most, and enough is after how many larger ones it stops, as it cannot be significant any more
-// (Besag and Clifford, Biometrika 78, 1991).
+// flats is the largest number of flat series that a test draws. The test stops after `enough` larger ones, because it
+// can no longer be significant (Besag and Clifford, Biometrika 78, 1991).
 const flats, enough = 999, 10
 
-// share is the p-value of a statistic by a parametric bootstrap: how often flat series of the same length reach it (Davison and
-// Hinkley, Bootstrap Methods and their Application, 4.2). The flat series are AR(1). Their autocorrelation is drawn
-// anew for each from what the estimate leaves open, so that short series need stronger evidence.
+// share is the p-value of a statistic by a parametric bootstrap: the share of flat series of the same length that reach
+// it (Davison and Hinkley, Bootstrap Methods and their Application, 4.2). The flat series are AR(1). The autocorrelation
+// of each is drawn from the uncertainty of the estimate, so short series need stronger evidence.
 func share(points int, r, deviation, statistic float64, of func([]float64) float64) float64 {
 	random := rand.New(rand.NewPCG(uint64(points), 14))
 	values := make([]float64, points)
@@ -76,7 +76,7 @@ func drawFlat(random *rand.Rand, r float64, values []float64) {
 	}
 }
 
-// around are values less their mean.
+// around returns the values minus their mean.
 func around(values []float64) []float64 {
 	mean := stats.Mean(values)
 	residuals := make([]float64, len(values))

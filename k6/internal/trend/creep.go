@@ -7,20 +7,21 @@ import (
 	"slices"
 )
 
-// Creep is a drift of a series in one direction, of the values from First to Last, which no single point brought about. From and To are the ends
-// of its line.
+// Creep is a drift of a series in one direction, of the values from First to Last, without a single cause. From and To
+// are the ends of its line.
 type Creep struct {
 	First, Last int
 	From, To    float64
 	P           float64
 }
 
-// Percent is by how much it changed over all of its points, and PerPoint from one point to the next.
+// Percent is the change over all points of the creep.
 func (c Creep) Percent() float64 { return (c.To/c.From - 1) * 100 }
 
 func (c Creep) PerPoint() float64 { return c.Percent() / float64(c.Last-c.First) }
 
-// kendall is the statistic of Mann (Econometrica 13, 1945) and Kendall: how many more pairs rise than fall.
+// kendall is the statistic of Mann (Econometrica 13, 1945) and Kendall: the number of rising pairs minus the number of
+// falling pairs.
 func kendall(values []float64) float64 {
 	s := 0
 	for i, v := range values {
@@ -36,7 +37,8 @@ func kendall(values []float64) float64 {
 	return math.Abs(float64(s))
 }
 
-// line fits by Theil and Sen (Journal of the American Statistical Association 63, 1968): the median of all slopes, and the values less that line.
+// line fits by Theil and Sen (Journal of the American Statistical Association 63, 1968): the slope is the median of all
+// slopes, the residuals are the values minus that line.
 func line(values []float64) (slope, start float64, residuals []float64) {
 	var slopes []float64
 	for i, v := range values {
@@ -62,8 +64,9 @@ func median(values []float64) float64 {
 	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
-// creepIn is the line of values, with the p-value of the Mann-Kendall test. Autocorrelation widens its distribution (Hamed and Rao,
-// Journal of Hydrology 204, 1998): it comes from flat series with the autocorrelation around the line.
+// creepIn is the line of values, with the p-value of the Mann-Kendall test. Autocorrelation widens the distribution of
+// the statistic (Hamed and Rao, Journal of Hydrology 204, 1998), so the distribution comes from flat series with the
+// autocorrelation around the line.
 func creepIn(values []float64) Creep {
 	slope, start, residuals := line(values)
 	last := len(values) - 1

@@ -9,10 +9,10 @@ import (
 	"github.com/aclements/go-moremath/stats"
 )
 
-// mostFlat is the p-value above which a step or a creep is not told.
+// mostFlat is the p-value above which a step or a creep is not reported.
 const mostFlat = 0.005
 
-// explain withholds proposed changes that autocorrelation explains, and describes a creep as a creep.
+// explain withholds proposed changes that autocorrelation explains, and reports a creep as a creep.
 func (s *Series) explain() {
 	var proposed []int
 	for _, c := range s.Changes {
@@ -29,8 +29,8 @@ func (s *Series) explain() {
 	}
 }
 
-// part explains the values from first to before last: by a line, or by the strongest step and what is on either side of it
-// (binary segmentation: Vostrikova, Soviet Mathematics Doklady 24, 1981), or by nothing.
+// part explains the values from first up to last (exclusive): by a line, by the strongest step with the parts on either
+// side (binary segmentation: Vostrikova, Soviet Mathematics Doklady 24, 1981), or by nothing.
 func (s *Series) part(first, last int, proposed []int, changes []Change) {
 	values := s.Values[first:last]
 	if len(values) < fewestPoints || slices.Min(values) == slices.Max(values) {
@@ -49,7 +49,7 @@ func (s *Series) part(first, last int, proposed []int, changes []Change) {
 	}
 	isStep, isLine := p <= mostFlat, creep.P <= mostFlat
 	switch {
-	case !isStep && !isLine: // chance and autocorrelation explain it
+	case !isStep && !isLine: // explained by chance and autocorrelation
 	case isLine && (!isStep || lineFits(values, at, inside)):
 		creep.First, creep.Last = first, last-1
 		s.Creeps = append(s.Creeps, creep)
@@ -62,9 +62,9 @@ func (s *Series) part(first, last int, proposed []int, changes []Change) {
 	}
 }
 
-// lineFits reports whether a line explains values at least as well as the strongest step, or all proposed ones, by Schwarz's criterion (BIC,
-// Annals of Statistics 6, 1978). A step has two parameters: its place and its size. All are fitted by generalised least squares with the same
-// autocorrelation: the least that an explanation leaves.
+// lineFits reports whether a line explains values at least as well as the strongest step, or as all proposed steps, by
+// Schwarz's criterion (BIC, Annals of Statistics 6, 1978). A step has two parameters: its position and its size. All are
+// fitted by generalised least squares with the same autocorrelation: the smallest one that an explanation leaves.
 func lineFits(values []float64, at int, proposed []int) bool {
 	column := func(of func(i int) float64) []float64 {
 		all := make([]float64, len(values))
@@ -107,7 +107,8 @@ func lineFits(values []float64, at int, proposed []int) bool {
 	return bic[0] <= slices.Min(bic[1:])
 }
 
-// whitened are values without their autocorrelation (Cochrane and Orcutt, Journal of the American Statistical Association 44, 1949).
+// whitened returns values without their autocorrelation (Cochrane and Orcutt, Journal of the American Statistical
+// Association 44, 1949).
 func whitened(values []float64, r float64) []float64 {
 	all := make([]float64, len(values)-1)
 	for i := range all {

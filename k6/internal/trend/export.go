@@ -25,7 +25,7 @@ func Bencher(groups []Group) map[string]map[string]Measure {
 	return all
 }
 
-// Entry is one of github-action-benchmark's customSmallerIsBetter and customBiggerIsBetter.
+// Entry is an entry of github-action-benchmark's customSmallerIsBetter and customBiggerIsBetter.
 type Entry struct {
 	Name  string  `json:"name"`
 	Unit  string  `json:"unit"`
@@ -33,7 +33,8 @@ type Entry struct {
 	Extra string  `json:"extra"`
 }
 
-// GitHub is the latest point of each group for github-action-benchmark: what is better smaller, and what is better bigger.
+// GitHub is the latest point of each group for github-action-benchmark, split into smaller-is-better and
+// bigger-is-better.
 func GitHub(groups []Group) (smaller, bigger []Entry) {
 	smaller, bigger = []Entry{}, []Entry{}
 	for _, g := range groups {
@@ -50,7 +51,7 @@ func GitHub(groups []Group) (smaller, bigger []Entry) {
 	return smaller, bigger
 }
 
-// benchmark names a group: what is not of one profile, parameters and testbed has another name.
+// benchmark names a group: the name includes profile, parameters and testbed.
 func benchmark(g Group, p Point) string { return fmt.Sprintf("%s %s %s", p.Name(), p.Profile, g.ID()) }
 
 func ofOperation(name string) string {
@@ -60,7 +61,7 @@ func ofOperation(name string) string {
 	return " " + name
 }
 
-// measureName is a metric with its unit, where its name has none.
+// measureName is the name of a metric with its unit, unless the name has it already.
 func measureName(name, unit string) string {
 	switch unit {
 	case "ms":

@@ -19,22 +19,22 @@ import (
 	"windtunnel/k6/internal/machine"
 )
 
-// Extension is that of a history's file: JSON lines, which are only ever added to.
+// Extension is the extension of a history's file: JSON lines that are only appended.
 const Extension = ".jsonl"
 
-// ErrWrite is that a history could not be opened or written.
+// ErrWrite means that a history could not be opened or written.
 var ErrWrite = errors.New("cannot write the history")
 
 func notWritten(err error) error { return fmt.Errorf("%w: %w", ErrWrite, fault.Reason(err)) }
 
-// History is the points of one class of machine, by time.
+// History is the points of one class of machine, in order of time.
 type History struct {
 	File   string
 	Class  machine.Class
 	Points []Point
 }
 
-// mostLine bounds a line of a history, in bytes.
+// mostLine is the largest size of a history's line, in bytes.
 const mostLine = 16 << 20
 
 // Read reads a history. The error is one line that names the file and the line.
@@ -55,7 +55,7 @@ func Read(path string) (History, error) {
 		if len(h.Points) == 0 {
 			h.Class = p.Class
 		}
-		// A history from before an unknown class was refused stays readable.
+		// Older histories may have an unknown class, which is now rejected; they stay readable.
 		if differ := h.Class.Differences(p.Class); h.Class != p.Class {
 			return h, fmt.Errorf("%s: line %d is of another class of machine than line 1: they differ in %s", filepath.Base(path), number, strings.Join(differ, ", "))
 		}
@@ -68,15 +68,15 @@ func Read(path string) (History, error) {
 	return h, nil
 }
 
-// has reports whether a point of the run and its scenario is there.
+// has reports whether the history has a point of the same run and scenario.
 func (h History) has(p Point) bool {
 	return slices.ContainsFunc(h.Points, func(own Point) bool {
 		return own.Run == p.Run && own.group() == p.group() && own.Start.Equal(p.Start)
 	})
 }
 
-// Add adds points to the histories in a folder, of which each class has a file, or to one file, whose class they must be of. What is
-// there already is not added again. It returns how many were added. A refusal is one line, and nothing is then added.
+// Add adds points to the histories in a folder, which has a file for each class, or to one file, whose class must match.
+// It skips existing points, and returns the number of added ones. A rejection is one line; then nothing is added.
 func Add(place string, points []Point) (added int, err error) {
 	byFile := map[string][]Point{}
 	var files []string
@@ -102,7 +102,7 @@ func Add(place string, points []Point) (added int, err error) {
 
 func isFile(place string) bool { return filepath.Ext(place) == Extension }
 
-// appendTo adds points to a file in one write, while nobody else does.
+// appendTo adds points to a file in one write, under a lock.
 func appendTo(path string, points []Point) (added int, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return 0, notWritten(err)
@@ -144,7 +144,7 @@ func appendTo(path string, points []Point) (added int, err error) {
 	return added, nil
 }
 
-// Histories reads those of a folder, by the name of their file, or the one file. The error is one line.
+// Histories reads the histories of a folder, in the order of their file names, or one file. The error is one line.
 func Histories(place string) ([]History, error) {
 	paths := []string{place}
 	if !isFile(place) {

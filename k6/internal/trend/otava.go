@@ -17,17 +17,17 @@ import (
 	"strings"
 )
 
-// Apache Otava finds the change points, as a program on CSV files: https://otava.apache.org.
+// Apache Otava is a program that finds change points in CSV files: https://otava.apache.org.
 
 const (
-	// mostP is the p-value of a change above which it is left out. Otava's own 0.001 flags 1 of 10 flat series of 60 points.
+	// mostP is the largest p-value of a change. Otava's default 0.001 flags 1 of 10 flat series of 60 points.
 	mostP = "0.0001"
-	// fewestPoints of a series that Otava is asked about.
+	// fewestPoints is the smallest number of points of a series for Otava.
 	fewestPoints = 8
 )
 
-// Detect finds the changes of all series by Otava, the path of its program, and explains them. A series with too few points, or one that
-// never changes, has none.
+// Detect finds the changes of all series with Otava, given its path, and explains them. A series with too few points, or
+// a constant one, has no changes.
 func Detect(otava string, groups []Group) error {
 	dir, err := os.MkdirTemp("", "windtunnel-trend-")
 	if err != nil {
@@ -63,7 +63,7 @@ func Detect(otava string, groups []Group) error {
 	}
 	// "-P, --p-value" is one word: the option's name as Otava 0.8.0 declares it.
 	cmd := exec.Command(otava, append([]string{"analyze", "--since", "1970-01-02", "-P, --p-value", mostP, "--output", "json"}, names...)...)
-	// Its own settings come from variables too: it gets none of ours.
+	// Otava also reads settings from variables: it gets none of the caller's.
 	cmd.Env = []string{"OTAVA_CONFIG=" + path, "PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LANG=C.UTF-8", "TZ=UTC"}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -94,7 +94,8 @@ func writeCSV(path string, g Group, s Series) error {
 	return os.WriteFile(path, text.Bytes(), 0o644)
 }
 
-// found is what Otava tells of a test: for each time the changes there. Its means have six decimals, so that ours are our own.
+// found is Otava's answer for a test: the changes by time. Otava rounds means to six decimals, so this package computes
+// its own means.
 type found map[string][]struct {
 	Changes []struct {
 		Index int    `json:"index"`
@@ -102,7 +103,7 @@ type found map[string][]struct {
 	} `json:"changes"`
 }
 
-// take reads what Otava printed, an object for each test.
+// take reads Otava's output, one object for each test.
 func take(output io.Reader, tests map[string]*Series) error {
 	decoder := json.NewDecoder(output)
 	for {
@@ -112,18 +113,18 @@ func take(output io.Reader, tests map[string]*Series) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("otava: what it printed is not what it prints of version 0.8.0: %w", err)
+			return fmt.Errorf("otava: its output is not in the format of version 0.8.0: %w", err)
 		}
 		for name, times := range all {
 			s := tests[name]
 			if s == nil {
-				return fmt.Errorf("otava: it tells of %q, which it was not asked about", name)
+				return fmt.Errorf("otava: its output has the unknown test %q", name)
 			}
 			for _, at := range times {
 				for _, c := range at.Changes {
 					p, err := strconv.ParseFloat(c.P, 64)
 					if err != nil || c.Index < 1 || c.Index >= len(s.Values) {
-						return fmt.Errorf("otava: a change of %s at %d with p %q cannot be", name, c.Index, c.P)
+						return fmt.Errorf("otava: a change of %s at %d with p %q is not possible", name, c.Index, c.P)
 					}
 					s.Changes = append(s.Changes, Change{Index: c.Index, P: p})
 				}

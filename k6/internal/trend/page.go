@@ -27,13 +27,13 @@ type section struct {
 	Facts       []string
 	Charts      []template.HTML
 	Changes     []changeRow
-	Told        []string // of creeps, and of changes that are withheld
+	Told        []string // about creeps, and about withheld changes
 }
 
 // changeRow is a row of the table of changes.
 type changeRow struct{ Metric, Change, From, To, Since, Before, After string }
 
-// HTML is the page of a history: a graph for each metric, and what changed. It needs nothing else.
+// HTML is the page of a history: a graph for each metric, and its changes. The page is self-contained.
 func HTML(h History, groups []Group) ([]byte, error) {
 	var sections []section
 	changes := 0
@@ -78,16 +78,16 @@ func factOf(g Group) string {
 	return fmt.Sprintf("Profile %s, %d points from %s to %s", g.Last().Profile, len(g.Points), g.Points[0].Start.Format("2006-01-02"), g.Last().Start.Format("2006-01-02"))
 }
 
-// parametersOf are a point's parameters on one line; the keys of JSON are sorted.
+// parametersOf are a point's parameters in one line; JSON sorts the keys.
 func parametersOf(p Point) string {
 	text, err := json.Marshal(p.Parameters)
 	if err != nil {
-		panic(err) // it was read from JSON
+		panic(err) // the value came from JSON
 	}
 	return strings.NewReplacer(`"`, "", "{", "", "}", "", ",", ", ", ":", " ").Replace(string(text))
 }
 
-// of says which run it was, and of what.
+// of describes a point's run and version.
 func of(p Point) string {
 	if v := p.Version(); v != "" {
 		return v + " (" + p.Run + ")"
@@ -118,11 +118,11 @@ func changeText(s Series, c Change) string {
 	return fmt.Sprintf("%+.1f %%, %s", c.Percent(), word)
 }
 
-// Holds says when the rate of false alarms holds.
+// Holds says under which condition the rate of false alarms holds.
 const Holds = "In simulations less than 2 of 100 flat series are told to change, and less than 2 to creep. This holds for independent points, " +
-	"and for an autocorrelation at lag 1 of at most 0.7, which is corrected for (docs/trend.md)."
+	"and for an autocorrelation at lag 1 of at most 0.7, which is corrected for (docs/how-to/trend.md)."
 
-// Label names a group on one line: scenario, profile, testbed with its variables, parameters.
+// Label names a group in one line: scenario, profile, testbed with its variables, parameters.
 func (g Group) Label() string {
 	p := g.Last()
 	bed := "no testbed"
@@ -132,10 +132,10 @@ func (g Group) Label() string {
 	return fmt.Sprintf("%s %s, %s, %s", p.Name(), p.Profile, bed, cmp.Or(parametersOf(p), "no parameters"))
 }
 
-// noVersion stands for the version of a system that tells none.
+// noVersion is the version of a system without one.
 const noVersion = "version unknown"
 
-// Lines describe a group's changes and creeps. Each line names the group.
+// Lines describe a group's changes and creeps, one line each. Each line names the group.
 func (g Group) Lines() []string {
 	var lines []string
 	for _, s := range g.Series {
@@ -151,7 +151,7 @@ func (g Group) Lines() []string {
 	return lines
 }
 
-// remarks are the creeps of a series, and how many changes are withheld.
+// remarks are the creeps of a series, and the number of withheld changes.
 func (g Group) remarks(s Series) []string {
 	var lines []string
 	for _, c := range s.Creeps {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package trend keeps a history of runs, finds where their figures changed, and shows it. It informs: it gates nothing.
-// docs/trend.md says how.
+// Package trend keeps a history of runs, and finds and shows where their figures changed. It only informs, and never
+// fails a gate (docs/how-to/trend.md).
 package trend
 
 import (
@@ -19,10 +19,10 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// Schema is what each line of a history says it is.
+// Schema is the value of "schema" in each line of a history.
 const Schema = "windtunnel.point/1"
 
-// Point is one scenario of one run: a line of a history. Units are in the figures.
+// Point is one scenario of one run: a line of a history. The figures have units.
 type Point struct {
 	Schema     string            `json:"schema"`
 	Run        string            `json:"run"`
@@ -33,13 +33,13 @@ type Point struct {
 	Title      string            `json:"title"`
 	Profile    string            `json:"profile"`
 	Parameters map[string]any    `json:"parameters"`
-	Testbed    string            `json:"testbed"` // its name and the variables that say something of the system
+	Testbed    string            `json:"testbed"` // its name, and the variables that describe the system
 	Versions   map[string]string `json:"versions"`
-	Commit     string            `json:"commit"` // of the system, "" where nobody told
+	Commit     string            `json:"commit"` // of the system, "" if unknown
 	Figures    []compare.Figure  `json:"figures"`
 }
 
-// Points are those of the runs in folders, and a line for each result that is none, as it cannot be used. The error is one line.
+// Points returns the points of the runs in folders, and a line for each unusable result. The error is one line.
 func Points(folders []string, commit string, beds func(string) testbed.Testbed) (points []Point, left []string, err error) {
 	for _, folder := range folders {
 		set, err := report.Load([]string{folder})
@@ -64,7 +64,7 @@ func pointOf(r result.Result, commit string, beds func(string) testbed.Testbed) 
 		Commit: commit, Figures: compare.Figures(r)}
 }
 
-// testbedText names a testbed and its variables but ports; "" where none was started.
+// testbedText names a testbed and its variables without ports; "" without a testbed.
 func testbedText(of *result.Testbed, beds func(string) testbed.Testbed) string {
 	if of == nil {
 		return ""
@@ -82,7 +82,7 @@ func testbedText(of *result.Testbed, beds func(string) testbed.Testbed) string {
 // Name is SYSTEM/SCENARIO.
 func (p Point) Name() string { return p.System + "/" + p.Scenario }
 
-// Version says what of the system was measured, in a word or two: its commit, else its versions.
+// Version is a short name of the system's version: its commit, or else its versions.
 func (p Point) Version() string {
 	if p.Commit != "" {
 		return p.Commit
@@ -96,11 +96,11 @@ func (p Point) Version() string {
 	return strings.Join(all, ", ")
 }
 
-// group is what points must share to be in one series, their metric apart.
+// group identifies the series of a point, apart from the metric.
 func (p Point) group() string {
 	text, err := json.Marshal([]any{p.Name(), p.Profile, p.Parameters, p.Testbed})
 	if err != nil {
-		panic(err) // it was read from JSON
+		panic(err) // the value came from JSON
 	}
 	return string(text)
 }

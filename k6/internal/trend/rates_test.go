@@ -11,18 +11,18 @@ import (
 	"testing"
 )
 
-// rateSeries is how many series of each kind are drawn. docs/trend.md has the table.
+// rateSeries is the number of series of each kind. docs/benchmarks.md has the table.
 var rateSeed = flag.Uint64("rates-seed", 0, "seed of the series that -rates draws")
 var rateSeries = flag.Int("rates", 20, "series of each kind in which the error rates of the trend are counted")
 
-// shape is a kind of series: noise of a standard deviation of 1, and what is added to it, in standard deviations.
+// shape is a kind of series: noise with standard deviation 1, plus a signal in standard deviations.
 type shape struct {
 	name   string
 	points int
 	lag1   float64
 	heavy  bool
 	level  func(at, points int) float64
-	// bounds of the shares that must hold
+	// bounds of the shares
 	mostChanged, mostCrept, leastFound, leastCrept float64
 }
 
@@ -54,7 +54,7 @@ func (s shape) draw(random *rand.Rand) []float64 {
 	return values
 }
 
-// counts are of series: with a change, with a creep, with a change near the step, with changes that were withheld.
+// counts counts series: with a change, with a creep, with a change near the step, and with withheld changes.
 type counts struct{ changed, crept, found, withheld int }
 
 func (s shape) count(t *testing.T, series int) (c counts) {
@@ -89,7 +89,7 @@ func (s shape) count(t *testing.T, series int) (c counts) {
 	return c
 }
 
-// The error rates for flat series, steps and creeps: the table of docs/trend.md.
+// The error rates for flat series, steps and creeps: the table of docs/benchmarks.md.
 func TestErrorRates(t *testing.T) {
 	if os.Getenv("TEST_FULL") == "" {
 		t.Skip("make test-all counts the error rates, or TEST_FULL=1")

@@ -12,16 +12,16 @@ import (
 	"windtunnel/k6/internal/compare"
 )
 
-// Group is the points of one scenario, profile, parameters and testbed, and a series for each of their metrics.
+// Group has the points of one scenario, profile, parameters and testbed, and a series for each of their metrics.
 type Group struct {
 	Points []Point
 	Series []Series
 }
 
-// Series is one metric over time. At has the place in the group's points of each value. Withheld is how many changes Otava proposes
-// that autocorrelation may explain.
+// Series is one metric over time. At has, for each value, the index of its point in the group. Withheld is the number of
+// Otava's proposed changes that autocorrelation may explain.
 type Series struct {
-	Figure     compare.Figure // the last one
+	Figure     compare.Figure // latest one
 	At         []int
 	Values     []float64
 	Changes    []Change
@@ -30,17 +30,17 @@ type Series struct {
 	Dependence Dependence
 }
 
-// Change is where a series changed for good: from the point at Index, of the series' values, on.
+// Change is a lasting change of a series, from the value at Index on.
 type Change struct {
 	Index         int
 	Before, After float64 // means
 	P             float64
 }
 
-// Percent is by how much the mean changed.
+// Percent is the change of the mean in percent.
 func (c Change) Percent() float64 { return (c.After/c.Before - 1) * 100 }
 
-// takeMeans sorts the changes and gives each the means of the values between its neighbours.
+// takeMeans sorts the changes and sets the means before and after each, up to the neighbouring changes.
 func (s *Series) takeMeans() {
 	slices.SortFunc(s.Changes, func(a, b Change) int { return a.Index - b.Index })
 	for i := range s.Changes {
@@ -59,10 +59,10 @@ func (s *Series) takeMeans() {
 // Better reports whether a change of the series is for the better.
 func (s Series) Better(c Change) bool { return (c.After > c.Before) == s.Figure.Higher() }
 
-// CreepsBetter reports it of a creep.
+// CreepsBetter reports whether a creep is for the better.
 func (s Series) CreepsBetter(c Creep) bool { return (c.To > c.From) == s.Figure.Higher() }
 
-// Groups are those of a history, in the order in which they began.
+// Groups returns the groups of a history, in the order of their first points.
 func (h History) Groups() []Group {
 	var all []Group
 	place := map[string]int{}
@@ -104,13 +104,13 @@ func seriesOf(points []Point) []Series {
 // Last is the latest point.
 func (g Group) Last() Point { return g.Points[len(g.Points)-1] }
 
-// ID tells groups apart in exports and tags: 8 letters and digits.
+// ID identifies a group in exports and tags: 8 letters and digits.
 func (g Group) ID() string {
 	sum := sha256.Sum256([]byte(g.Last().group()))
 	return fmt.Sprintf("%x", sum[:4])
 }
 
-// Between says what of the system came before a change of a series, and what with it.
+// Between returns the last point before a change of a series, and the first point after it.
 func (g Group) Between(s Series, c Change) (before, after Point) {
 	return g.Points[s.At[c.Index-1]], g.Points[s.At[c.Index]]
 }

@@ -4,11 +4,11 @@ package trend
 
 import "math"
 
-// fewestAside is how many points each side of a step has at least.
+// fewestAside is the smallest number of points on each side of a step.
 const fewestAside = 3
 
-// stepF is for each place the F statistic of a step there, in the regression of each value on the one before it: the largest
-// is the sup-F test of Andrews, Econometrica 61 (1993). The value before takes up the autocorrelation.
+// stepF is the F statistic of a step at each position, in the regression of each value on the previous value. The
+// largest is the sup-F test of Andrews, Econometrica 61 (1993). The previous value absorbs the autocorrelation.
 func stepF(values []float64) []float64 {
 	y, z := values[1:], around(values[:len(values)-1])
 	n := float64(len(y))
@@ -47,11 +47,11 @@ func largest(values []float64) float64 {
 	return most
 }
 
-// near is how far a step may be from where Otava has it.
+// near is the largest distance between a step and Otava's position of it, in points.
 const near = 2
 
-// strongest is the place of the strongest step among proposed ones, its statistic and its p-value. The p-value compares it with the strongest step
-// anywhere in flat series of this autocorrelation.
+// strongest is the position of the strongest of the proposed steps, with its p-value. The p-value compares it with the
+// strongest step anywhere in flat series with the same autocorrelation.
 func strongest(values []float64, proposed []int) (at int, p float64) {
 	f := stepF(values)
 	most := -1.0
@@ -69,13 +69,13 @@ func strongest(values []float64, proposed []int) (at int, p float64) {
 	return at, share(len(values), r, deviation, most, func(flat []float64) float64 { return largest(stepF(flat)) })
 }
 
-// fit is what a regression leaves.
+// fit is the residuals of a regression.
 type fit struct {
 	residuals []float64
 	sum       float64
 }
 
-// sse regresses on columns and a constant. A column that the others explain is left out.
+// sse regresses y on columns and a constant. It skips a column that the other columns explain.
 func sse(y []float64, columns ...[]float64) fit {
 	residuals := around(y)
 	var basis [][]float64
@@ -101,7 +101,7 @@ func dot(a, b []float64) (sum float64) {
 	return sum
 }
 
-// project takes its part along b from v.
+// project subtracts from v its component along b.
 func project(v, b []float64) {
 	by := dot(v, b) / dot(b, b)
 	for i := range v {

@@ -10,11 +10,11 @@ import (
 	"windtunnel/k6/internal/influx"
 )
 
-// limits have room for all points of a history: nothing is measured meanwhile that would be worth more.
+// limits hold all points of a history: no measurement runs that would need the memory.
 var limits = influx.Limits{Batches: 100_000, Bytes: 256 << 20}
 
-// Stream writes a history to InfluxDB: each value to the measurement trend, each change and creep to trend_changes. Written again, a point is
-// the same point. It returns a line where something could not be written, "" where all is there.
+// Stream writes a history to InfluxDB: each value to the measurement trend, each change and creep to trend_changes.
+// Writing again replaces the same points. It returns a line if a write failed, "" otherwise.
 func Stream(config influx.Config, h History, groups []Group) string {
 	warning := ""
 	sender := influx.NewSender(config, limits, func(line string) { warning = line })
@@ -45,14 +45,14 @@ func Stream(config influx.Config, h History, groups []Group) string {
 	return warning
 }
 
-// tags are bounded: by the scenarios, their operations and metrics, and what they were run on.
+// tags have a bounded number of values: scenarios, operations, metrics, and the machine's and testbed's properties.
 func tags(h History, g Group, s Series) influx.Tags {
 	p := g.Last()
 	return influx.Tags{"class": h.Class.Key(), "system": p.System, "scenario": p.Scenario, "profile": p.Profile, "group": g.ID(),
 		"operation": none(s.Figure.Operation), "metric": s.Figure.Name, "unit": s.Figure.Unit}
 }
 
-// none stands in a tag for what does not apply: InfluxDB has no empty tags.
+// none replaces an empty tag: InfluxDB has no empty tags.
 func none(text string) string {
 	if text == "" {
 		return "-"

@@ -20,7 +20,7 @@ import (
 
 const program = "../../../.venv/trend/bin/otava"
 
-// made is so many points of one group, a day apart, with the value of each metric.
+// made returns points of one group, a day apart, with the value of each metric.
 func made(points int, metrics []string, value func(metric, point int) float64) []Point {
 	var all []Point
 	for i := range points {
@@ -42,8 +42,8 @@ func needOtava(t *testing.T) {
 	}
 }
 
-// A step of 5 % in noise of 2 % is found within 5 points of where it is. Of 20 such series two at most are told as a creep, and of 20 flat
-// series one at most is told to change or to creep.
+// A step of 5 % in noise of 2 % is found within 5 points of its position. Of 20 such series at most two are reported as
+// a creep. Of 20 flat series at most one has a reported change or creep.
 func TestAStepIsFoundAndFlatSeriesAreNot(t *testing.T) {
 	needOtava(t)
 	const points, step, series = 60, 35, 20

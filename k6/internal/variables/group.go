@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// group is what reads some variables: a system, or "*" or "make".
+// group is the reader of some variables: a system, "*" or "make".
 type group struct{ of, title string }
 
-// groups are those of the registry: every scenario, each system, make.
+// groups are the groups of the registry: every scenario, each system, make.
 func groups() []group {
 	all := []group{{"*", "every scenario"}}
 	var systems []string
@@ -27,7 +27,7 @@ func groups() []group {
 	return append(all, group{"make", "make itself"})
 }
 
-// variables are those that the group reads.
+// variables are the variables that the group reads.
 func (g group) variables() (of []Variable) {
 	for _, v := range All {
 		if slices.ContainsFunc(v.Of, func(name string) bool { return systemOf(name) == g.of }) {
@@ -37,7 +37,7 @@ func (g group) variables() (of []Variable) {
 	return of
 }
 
-// scenarios are the names of those of the group that read a variable; none where all do.
+// scenarios names the scenarios of the group that read a variable; nil if all do.
 func (g group) scenarios(v Variable) (names []string) {
 	if slices.Contains(v.Of, g.of) {
 		return nil
@@ -58,13 +58,13 @@ func (g group) scenarios(v Variable) (names []string) {
 	return names
 }
 
-// alsoOfScenarios reports whether a variable of make is one of scenarios, too: each target has then bounds and a default of
-// its own.
+// alsoOfScenarios reports whether scenarios read a variable of make too: then each target has its own bounds and
+// default.
 func (g group) alsoOfScenarios(v Variable) bool { return g.of == "make" && len(v.Of) > 1 }
 
 func nameOf(scenario string) string { return scenario[strings.Index(scenario, "/")+1:] }
 
-// defaults is a variable's default in the group, as text: the same for all, or each scenario's own, or what it depends on.
+// defaults describes a variable's default in the group: one for all, one for each scenario, or what it depends on.
 func (g group) defaults(v Variable) string {
 	if g.alsoOfScenarios(v) {
 		return "by target"
@@ -73,7 +73,7 @@ func (g group) defaults(v Variable) string {
 	byScenario, several := v.Default.(map[string]any)
 	switch {
 	case several:
-		parts = g.ownDefaults(v, byScenario)
+		parts = g.scenarioDefaults(v, byScenario)
 	case v.Default != nil:
 		parts = []string{written(v.Default)}
 	}
@@ -83,8 +83,9 @@ func (g group) defaults(v Variable) string {
 	return strings.Join(parts, ", ")
 }
 
-// ownDefaults are the defaults of the group's scenarios: one where they are the same for all, else each with its name.
-func (g group) ownDefaults(v Variable, byScenario map[string]any) []string {
+// scenarioDefaults are the defaults of the group's scenarios: one if all are the same, otherwise each with the scenario's
+// name.
+func (g group) scenarioDefaults(v Variable, byScenario map[string]any) []string {
 	var parts, values []string
 	for _, scenario := range Scenarios() {
 		value := v.defaultOf(scenario)
@@ -102,7 +103,7 @@ func (g group) ownDefaults(v Variable, byScenario map[string]any) []string {
 	return parts
 }
 
-// hasAll reports whether the registry has a default for all scenarios of the group that read the variable.
+// hasAll reports whether the registry has a default for each scenario of the group that reads the variable.
 func (g group) hasAll(v Variable) bool {
 	return !slices.ContainsFunc(Scenarios(), func(scenario string) bool {
 		return systemOf(scenario) == g.of && v.readBy(scenario) && v.defaultOf(scenario) == nil
@@ -111,12 +112,12 @@ func (g group) hasAll(v Variable) bool {
 
 func written(value any) string {
 	if number, ok := value.(float64); ok {
-		return strconv.FormatFloat(number, 'f', -1, 64) // as one types it
+		return strconv.FormatFloat(number, 'f', -1, 64) // without an exponent, as a user types it
 	}
 	return fmt.Sprint(value)
 }
 
-// bounds is what a value may be, as text; "" where nothing bounds it.
+// bounds describes the valid values; "" without bounds.
 func (g group) bounds(v Variable) string {
 	switch {
 	case g.alsoOfScenarios(v):

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestKeptVariablesAreDocumented keeps the one list and its page together.
+// TestKeptVariablesAreDocumented compares the list with its page.
 func TestKeptVariablesAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/profiles.md")
+	page, err := os.ReadFile("../../../docs/reference/variables.md")
 	if err != nil {
 		t.Fatal(err)
 	}

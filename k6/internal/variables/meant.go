@@ -11,20 +11,20 @@ import (
 	"windtunnel/k6/internal/closest"
 )
 
-// others are names near to ours that are somebody else's.
+// others are names of other programs that are similar to ours.
 var others = []string{"PAGER", "VERSION"}
 
-// shortest is how many letters a name must have for us to think that it was meant for us.
+// shortest is the smallest number of letters in a name that may be a misspelt one of ours.
 const shortest = 5
 
-// aWord is one of MAKEFLAGS: make writes a backslash before a space that is part of a value.
+// aWord matches a word of MAKEFLAGS: make writes a backslash before a space in a value.
 var (
 	aWord   = regexp.MustCompile(`(?:\\.|\S)+`)
 	ofAWord = regexp.MustCompile(`^([A-Z][A-Z0-9_]*):{0,2}=`)
 )
 
-// Misspelt is a line for a variable that make was given, of which MAKEFLAGS tells, and that was probably meant to be one of
-// ours. "" where none is.
+// Misspelt is a line about a variable on make's command line, from MAKEFLAGS, that is probably a misspelt one of ours;
+// "" if there is none.
 func Misspelt(environ []string) string {
 	for _, word := range aWord.FindAllString(valueIn(environ, "MAKEFLAGS"), -1) {
 		if found := ofAWord.FindStringSubmatch(word); found != nil {
@@ -36,7 +36,7 @@ func Misspelt(environ []string) string {
 	return ""
 }
 
-// MisspeltFlag is the same for one that k6 was given by -e NAME=VALUE.
+// MisspeltFlag is the same for a variable on k6's command line, -e NAME=VALUE.
 func MisspeltFlag(args []string) string {
 	for i, arg := range args {
 		pair, is := "", false
@@ -61,17 +61,18 @@ func MisspeltFlag(args []string) string {
 	return ""
 }
 
-// noSuch is a line for a name of which a quarter of the letters at most differ from one of ours.
+// noSuch is a line for a name if at most a quarter of its letters differ from one of ours.
 func noSuch(name string) string {
 	meant := meant(name, len(name)/4, nil)
 	if meant == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s: no such variable; did you mean %s? docs/profiles.md lists them", name, meant)
+	return fmt.Sprintf("%s: no such variable; did you mean %s? docs/reference/variables.md lists them", name, meant)
 }
 
-// Near is a line for each variable of the environment that differs from one of ours by a letter, or by two that are swapped:
-// much there is somebody else's, so that it is told, and not refused. Names that the caller's own files name are exempt.
+// Near returns a line for each variable of the environment that differs from one of ours by a letter, or by two swapped
+// letters. This is a warning, no error, because many variables belong to other programs. Names in the caller's own files
+// are exempt.
 func Near(environ, exempt []string) (lines []string) {
 	for _, pair := range environ {
 		name, value, _ := strings.Cut(pair, "=")
@@ -85,7 +86,7 @@ func Near(environ, exempt []string) (lines []string) {
 	return lines
 }
 
-// meant is the variable of ours that a name is near to; "" where it is one of ours itself, or somebody else's.
+// meant is our variable that a name is similar to; "" if the name is one of ours, or known to be another program's.
 func meant(name string, most int, exempt []string) string {
 	if len(name) < shortest || Find(name) != nil || slices.Contains(exempt, name) || slices.Contains(others, name) {
 		return ""
@@ -97,8 +98,8 @@ func meant(name string, most int, exempt []string) string {
 	return closest.Within(name, ours, most)
 }
 
-// Unread is a line that names the variables that none of the scenarios reads, as SYSTEM/SCENARIO; "" where there is none, or
-// where one of the scenarios is the user's own, which may read any.
+// Unread is a line with the variables that none of the scenarios (SYSTEM/SCENARIO) reads. It is "" if all are read, or
+// if one of the scenarios is the user's own script, which may read any variable.
 func Unread(environ, scenarios []string) string {
 	known := Scenarios()
 	if slices.ContainsFunc(scenarios, func(name string) bool { return !slices.Contains(known, name) }) {
@@ -116,8 +117,8 @@ func Unread(environ, scenarios []string) string {
 	return "not used by what runs: " + strings.Join(lines, ", ")
 }
 
-// staysSet reports whether it says where a system is and who signs in there, such as PULSAR_URL: that is set for good, and
-// not for a run.
+// staysSet reports whether a variable describes a system's address or login, such as PULSAR_URL: users set it
+// permanently, not for one run.
 func (v Variable) staysSet() bool {
 	return slices.ContainsFunc(v.Of, func(of string) bool { return strings.HasPrefix(v.Name, strings.ToUpper(of)+"_") })
 }

@@ -10,14 +10,14 @@ import (
 
 func TestMisspelt(t *testing.T) {
 	for flags, want := range map[string]string{
-		" -- ROUND_TRIP=7": "ROUND_TRIP: no such variable; did you mean ROUND_TRIPS? docs/profiles.md lists them",
-		" --no-print-directory -- CANDIDATTTE=x PROFILE=quick": "CANDIDATTTE: no such variable; did you mean CANDIDATE? docs/profiles.md lists them",
-		"s -- CLIENT:=7":                               "CLIENT: no such variable; did you mean CLIENTS? docs/profiles.md lists them",
+		" -- ROUND_TRIP=7": "ROUND_TRIP: no such variable; did you mean ROUND_TRIPS? docs/reference/variables.md lists them",
+		" --no-print-directory -- CANDIDATTTE=x PROFILE=quick": "CANDIDATTTE: no such variable; did you mean CANDIDATE? docs/reference/variables.md lists them",
+		"s -- CLIENT:=7":                               "CLIENT: no such variable; did you mean CLIENTS? docs/reference/variables.md lists them",
 		"s -- CC=clang ROUND_TRIPS=7 CLIENTS=":         "",
-		"-- CLEINTS=7":                                 "CLEINTS: no such variable; did you mean CLIENTS? docs/profiles.md lists them",
+		"-- CLEINTS=7":                                 "CLEINTS: no such variable; did you mean CLIENTS? docs/reference/variables.md lists them",
 		"--jobserver-auth=3,4":                         "",
 		`-- CANDIDATE_ENV=A=1\ CLIENT=x\ ROUND_TRIP=7`: "",
-		// An outer make's own.
+		// Variables of an outer make.
 		"-- NAME=x USER=me DATE=1 TIME=2 MAX=3 NODE=4 PACKAGES=5 VERSION=6": "",
 	} {
 		if got := Misspelt([]string{"HOME=/", "MAKEFLAGS=" + flags}); got != want {
@@ -48,13 +48,13 @@ func TestNear(t *testing.T) {
 }
 
 func TestMisspeltFlag(t *testing.T) {
-	const want = "ROUND_TRIP: no such variable; did you mean ROUND_TRIPS? docs/profiles.md lists them"
+	const want = "ROUND_TRIP: no such variable; did you mean ROUND_TRIPS? docs/reference/variables.md lists them"
 	for args, says := range map[string]string{
 		"run -e ROUND_TRIP=7 x.js":                 want,
 		"run --env ROUND_TRIP=7 x.js":              want,
 		"run --env=ROUND_TRIP=7 x.js":              want,
 		"run -eROUND_TRIP=7 x.js":                  want,
-		"run -e ROUND_TRIP x.js":                   want, // its value is the environment's
+		"run -e ROUND_TRIP x.js":                   want, // its value comes from the environment
 		"run -e ROUND_TRIPS=7 -e ROUND_TRIP=7 x":   want,
 		"run -e ROUND_TRIPS=7 -e MY_OWN=7 x.js":    "",
 		"run -e":                                   "",

@@ -13,27 +13,27 @@ import (
 	"windtunnel/k6/internal/format"
 )
 
-// unknownMost bounds the numbers of scripts that the registry does not know.
+// unknownMost bounds the numbers in variables that are not in the registry.
 const unknownMost = 10_000_000
 
-// What scripts ask of a variable of their own.
+// Rules for a script's variables that are not in the registry.
 var (
-	ownCount  = Variable{Unit: Count, Least: pointer(1), Most: pointer(unknownMost)}
-	ownNumber = Variable{Unit: Ratio, Fraction: true, Above: pointer(0), Most: pointer(unknownMost)}
+	scriptCount  = Variable{Unit: Count, Least: pointer(1), Most: pointer(unknownMost)}
+	scriptNumber = Variable{Unit: Ratio, Fraction: true, Above: pointer(0), Most: pointer(unknownMost)}
 )
 
 func pointer(value float64) *float64 { return &value }
 
-// Wrong is a line on what is wrong with a variable's value, "" where nothing is. Whole tells what a variable has to be
-// that the registry does not know: a whole number, or any.
+// Wrong is a line about what is wrong with a variable's value, "" if it is valid. For a variable that is not in the
+// registry, whole says whether the number must be whole.
 func Wrong(name, text string, whole bool) string {
 	v := Find(name)
 	if v == nil {
-		own := ownNumber
+		rule := scriptNumber
 		if whole {
-			own = ownCount
+			rule = scriptCount
 		}
-		v = &own
+		v = &rule
 	}
 	if why := v.Wrong(text); why != "" {
 		return fmt.Sprintf("%s=%s: %s", name, text, why)
@@ -41,7 +41,7 @@ func Wrong(name, text string, whole bool) string {
 	return ""
 }
 
-// Number is a number's value, which Wrong has let through, or its default where the text is empty.
+// Number is the value of a number that Wrong has accepted, or its default if the text is empty.
 func Number(name, text string) float64 {
 	if value, ok := numberOf(text); ok {
 		return value
@@ -49,7 +49,7 @@ func Number(name, text string) float64 {
 	return DefaultNumber(name)
 }
 
-// WrongValues are lines on the values, of variables that the scenarios read, that are out of their bounds.
+// WrongValues returns a line for each variable that the scenarios read whose value is out of bounds.
 func WrongValues(environ, scenarios []string) (lines []string) {
 	for _, v := range All {
 		text := valueIn(environ, v.Name)
@@ -63,7 +63,7 @@ func WrongValues(environ, scenarios []string) (lines []string) {
 	return lines
 }
 
-// valueIn is a variable's value in the environment, of which the last one counts; "" where it is not set.
+// valueIn is a variable's value in the environment; the last entry counts. It is "" if not set.
 func valueIn(environ []string, name string) (value string) {
 	for _, pair := range environ {
 		if text, ok := strings.CutPrefix(pair, name+"="); ok {
@@ -73,7 +73,7 @@ func valueIn(environ []string, name string) (value string) {
 	return value
 }
 
-// Wrong is what is wrong with a value, "" where nothing is.
+// Wrong says what is wrong with a value, "" if it is valid.
 func (v Variable) Wrong(text string) string {
 	switch {
 	case slices.Contains(numbers, v.Unit):
@@ -88,7 +88,7 @@ func (v Variable) Wrong(text string) string {
 	return ""
 }
 
-// aNumber is how JavaScript writes one, too.
+// aNumber matches numbers that both Go and JavaScript accept.
 var aNumber = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$`)
 
 func numberOf(text string) (value float64, ok bool) {
@@ -119,7 +119,7 @@ func (v Variable) wrongNumber(text string) string {
 	return fmt.Sprintf("%s from %s to %s is wanted", kind, grouped(*v.Least), v.withUnit(*v.Most))
 }
 
-// withUnit writes a number with its unit, where that is of time or size.
+// withUnit writes a number, with its unit if that is a unit of time or size.
 func (v Variable) withUnit(value float64) string {
 	if slices.Contains([]Unit{Seconds, Millis, Minutes, Bytes, Mebibytes}, v.Unit) {
 		return grouped(value) + " " + string(v.Unit)
@@ -165,7 +165,7 @@ func (v Variable) wrongDuration(text string) string {
 	return fmt.Sprintf("write it as 90s, 5m or 1h, at most %sh", grouped(*v.Most/3600))
 }
 
-// grouped writes a whole number with commas between its thousands, any other as it is.
+// grouped writes a whole number with commas between its thousands, other numbers unchanged.
 func grouped(value float64) string {
 	if value == math.Trunc(value) {
 		return format.Count(int64(value))

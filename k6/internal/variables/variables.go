@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package variables knows every variable that a user may set. k6/lists/variables.json is the one registry of them: values
-// are checked by it, here and in scripts (lib/variables.js), and `make help` and docs/profiles.md are made from it.
+// Package variables has every variable that a user may set. k6/lists/variables.json is the only registry. Values are
+// checked by it, here and in scripts (lib/variables.js); `make help` and docs/reference/variables.md are generated from it.
 package variables
 
 import (
@@ -14,10 +14,10 @@ import (
 	"windtunnel/k6/lists"
 )
 
-// Unit is what a value is, or is counted in.
+// Unit is the unit or the type of a value.
 type Unit string
 
-// The units. Those before Duration are of numbers.
+// The units. Those before Duration apply to numbers.
 const (
 	Count       Unit = "count"
 	Seconds     Unit = "s"
@@ -26,13 +26,13 @@ const (
 	Bytes       Unit = "bytes"
 	Mebibytes   Unit = "MiB"
 	PerSecond   Unit = "1/s"
-	Ratio       Unit = "ratio"    // times as much as something else
-	Share       Unit = "share"    // of 1
-	Percent     Unit = "percent"  // of 100
+	Ratio       Unit = "ratio"    // multiple of another value
+	Share       Unit = "share"    // 0 to 1
+	Percent     Unit = "percent"  // 0 to 100
 	Duration    Unit = "duration" // such as 90s, 5m or 1h; Most is in seconds
 	Choice      Unit = "choice"   // one of Choices
-	List        Unit = "list"     // with commas between; with Choices each is one of them, with Least and Most a whole number
-	Flag        Unit = "flag"     // anything but nothing is yes
+	List        Unit = "list"     // separated by commas; each item is one of Choices, or a whole number with Least and Most
+	Flag        Unit = "flag"     // any non-empty value means yes
 	Text        Unit = "text"
 	Path        Unit = "path"
 	URL         Unit = "url"
@@ -44,35 +44,37 @@ var numbers = []Unit{Count, Seconds, Millis, Minutes, Bytes, Mebibytes, PerSecon
 // Variable is an entry of the registry.
 type Variable struct {
 	Name string `json:"name"`
-	// What says what it is, as what comes behind a colon.
+	// What describes the variable, as text after a colon.
 	What     string   `json:"what"`
 	Unit     Unit     `json:"unit"`
 	Choices  []string `json:"choices"`
-	Fraction bool     `json:"fraction"` // a number need not be whole
-	// A number is from Least to Most, or above Above.
+	Fraction bool     `json:"fraction"` // the number may have a fraction
+	// The range of a number: from Least to Most, or above Above.
 	Least *float64 `json:"least"`
 	Above *float64 `json:"above"`
 	Most  *float64 `json:"most"`
-	// Default is a number or a text, or one for each of several SYSTEM/SCENARIO or systems; nil: none, or as DefaultBy says.
+	// Default is a number or a text, or one for each of several SYSTEM/SCENARIO or systems. Nil means no default, or the
+	// one in DefaultBy.
 	Default any `json:"default"`
-	// DefaultBy is what the default depends on, where it is written elsewhere: profile, scenario, environment, testbed, row
-	// (of the protocol matrix), baseline, or target (of make).
+	// DefaultBy says what the default depends on, if it is defined elsewhere: profile, scenario, environment, testbed,
+	// row (of the protocol matrix), baseline, or target (of make).
 	DefaultBy []string `json:"default_by"`
-	// Of are the systems, or SYSTEM/SCENARIO, that read it; * is all, make the Makefile and what it runs besides.
+	// Of lists the systems, or SYSTEM/SCENARIO, that read the variable; * means all, make means the Makefile and its
+	// scripts.
 	Of []string `json:"of"`
-	// Docs is the page of docs/ that says more.
+	// Docs is the page of docs/ with details.
 	Docs string `json:"docs"`
 
 	raw json.RawMessage
 }
 
-// All are the variables, by name.
+// All has the variables by name.
 var All = read(lists.Variables)
 
 func read(data []byte) (all []Variable) {
 	var entries []json.RawMessage
 	if err := json.Unmarshal(data, &entries); err != nil {
-		panic(err) // embedded at build time
+		panic(err) // the registry is embedded at build time
 	}
 	for _, entry := range entries {
 		v := Variable{raw: entry}
@@ -86,7 +88,7 @@ func read(data []byte) (all []Variable) {
 	return all
 }
 
-// Find is the variable of that name, nil where the registry has none.
+// Find returns the variable with a name, nil if it is not in the registry.
 func Find(name string) *Variable {
 	i := slices.IndexFunc(All, func(v Variable) bool { return v.Name == name })
 	if i < 0 {
@@ -95,7 +97,7 @@ func Find(name string) *Variable {
 	return &All[i]
 }
 
-// Entry is the registry's entry of that name as JSON, "" where it has none.
+// Entry is the registry's entry of a variable as JSON, "" if there is none.
 func Entry(name string) string {
 	if v := Find(name); v != nil {
 		return string(v.raw)
@@ -103,16 +105,16 @@ func Entry(name string) string {
 	return ""
 }
 
-// Default is the default of a variable that has the same everywhere, as text.
+// Default is the default, as text, of a variable with one default everywhere.
 func Default(name string) string { return fmt.Sprint(Find(name).Default) }
 
-// DefaultNumber is the same of a number.
+// DefaultNumber is the default of a number.
 func DefaultNumber(name string) float64 { return Find(name).Default.(float64) }
 
-// Most is the most that a number may be.
+// Most is the largest valid value of a number.
 func Most(name string) int { return int(*Find(name).Most) }
 
-// defaultOf is the default in a scenario, nil where it is written elsewhere or there is none.
+// defaultOf is the default in a scenario, nil if it is defined elsewhere or there is none.
 func (v Variable) defaultOf(scenario string) any {
 	byScenario, ok := v.Default.(map[string]any)
 	if !ok {
@@ -129,13 +131,13 @@ func systemOf(scenario string) string {
 	return system
 }
 
-// ReadBy reports whether a scenario, as SYSTEM/SCENARIO, reads the variable of that name.
+// ReadBy reports whether a scenario, SYSTEM/SCENARIO, reads a variable.
 func ReadBy(name, scenario string) bool {
 	v := Find(name)
 	return v != nil && v.readBy(scenario)
 }
 
-// readBy reports whether one of the scenarios, as SYSTEM/SCENARIO, reads it.
+// readBy reports whether one of the scenarios, SYSTEM/SCENARIO, reads the variable.
 func (v Variable) readBy(scenarios ...string) bool {
 	return slices.ContainsFunc(v.Of, func(of string) bool {
 		return of == "*" || slices.ContainsFunc(scenarios, func(scenario string) bool {
@@ -144,7 +146,7 @@ func (v Variable) readBy(scenarios ...string) bool {
 	})
 }
 
-// Scenarios are those that the registry names, as SYSTEM/SCENARIO, sorted. A script of the user's own is none of them.
+// Scenarios returns the scenarios in the registry, as SYSTEM/SCENARIO, sorted. A user's own scripts are not among them.
 func Scenarios() (names []string) {
 	for _, v := range All {
 		for _, of := range v.Of {

@@ -15,7 +15,7 @@ import (
 	"windtunnel/k6/lists"
 )
 
-// faults are what is wrong with the form of an entry.
+// faults are the faults in an entry's form.
 func (v Variable) faults() (faults []string) {
 	is := func(units ...Unit) bool { return slices.Contains(units, v.Unit) }
 	number := slices.Contains(numbers, v.Unit)
@@ -53,7 +53,7 @@ func severalDefaults(v Variable) bool {
 	return several
 }
 
-// faultsOfDefaults tell of defaults that are refused where they are given, and of scenarios without one.
+// faultsOfDefaults reports defaults that are out of bounds, and scenarios without a default.
 func (v Variable) faultsOfDefaults() (faults []string) {
 	check := func(value any) {
 		_, number := value.(float64)
@@ -92,7 +92,7 @@ func isThere(name string) bool {
 	return err == nil
 }
 
-// isPage reports whether docs/ has the page, and the page the heading.
+// isPage reports whether docs/ has the page, with the heading.
 func isPage(link string) bool {
 	page, anchor, _ := strings.Cut(link, "#")
 	text, err := os.ReadFile(root("docs/" + page))

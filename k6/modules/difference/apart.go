@@ -10,22 +10,22 @@ import (
 	"windtunnel/k6/internal/difference"
 )
 
-// Compared are comparisons of which each asks which of its two sides is the better one, if any.
+// Compared are comparisons that each ask for the better one of two sides.
 type Compared struct {
 	Comparisons []Pairs `json:"comparisons"`
 }
 
-// Found is what is said of all comparisons. FewestPairs is the least number of them with which one can tell its sides apart;
-// Confidence is that of an interval, 0 to 1.
+// Found is the answer for all comparisons. FewestPairs is the smallest number of pairs with which a comparison can find
+// a better side. Confidence is the confidence of an interval, 0 to 1.
 type Found struct {
 	Comparisons []Side  `json:"comparisons"`
 	FewestPairs int     `json:"fewest_pairs"`
 	Confidence  float64 `json:"confidence"`
 }
 
-// Side is the better one of a comparison: "a", "b", or null where they cannot be told apart, all comparisons counted. ToTell
-// is about how many pairs in all would tell them apart; null where they are, and where no number would. A comparison that lacks a
-// value in a pair tells nothing: its Pairs are 0.
+// Side is the better side of a comparison: "a", "b", or null if undecided. The decision allows for the number of
+// comparisons. ToTell estimates the total number of pairs that would decide; null if it is decided, or if no number
+// would. A comparison without a value in a pair is undecided, and its Pairs are 0.
 type Side struct {
 	Shown
 	P      float64 `json:"p"`
@@ -51,7 +51,7 @@ func TellApart(asked Compared) (Found, error) {
 	}
 	found := Found{Comparisons: []Side{}, FewestPairs: difference.FewestToTellApart(len(shifts)), Confidence: difference.Look{}.Confidence()}
 	for i, apart := range difference.TellApart(shifts, 0) {
-		s := Side{Shown: asked.Comparisons[i].shown(apart.Answer, 0), P: apart.P, Better: sides[apart.Better], Pairs: shifts[i].N}
+		s := Side{Shown: asked.Comparisons[i].change(apart.Answer, 0), P: apart.P, Better: sides[apart.Better], Pairs: shifts[i].N}
 		if apart.ToTell > 0 && apart.ToTell <= difference.MostPairs {
 			s.ToTell = &apart.ToTell
 		}

@@ -10,16 +10,16 @@ import (
 	"windtunnel/k6/internal/difference"
 )
 
-// Asked are metrics that are judged together, so that the gate's errors are those of all of them.
+// Asked are metrics that are judged together, so that the gate's error probability holds for all of them.
 type Asked struct {
 	Metrics []Metric `json:"metrics"`
-	// Looks are the numbers of pairs at which a comparison was looked at that runs until it knows; none where their number was
-	// fixed before.
+	// Looks are the numbers of pairs at the looks of a comparison that runs until it knows; empty if the number of pairs
+	// was fixed.
 	Looks []int `json:"looks"`
 }
 
-// Metric is one of them. Target is how many times A's value B has to reach, or may reach where lower is better: 1 unless
-// given. Bound is the share by which it may miss that, of shares the difference that is tolerated.
+// Metric is one metric. Target is the multiple of A's value that B must reach, or may reach if lower is better: default
+// 1. Bound is the relative loss that is tolerated below the target; for shares, the absolute difference.
 type Metric struct {
 	Pairs
 	Target *float64 `json:"target"`
@@ -27,8 +27,8 @@ type Metric struct {
 	Role   string   `json:"role"`
 }
 
-// Told is what is said of all metrics. FewestToMiss is the least number of pairs with which one of the primary metrics can be beyond
-// its bound, at the first look if there are looks. With fewer pairs no primary metric is within its bound.
+// Told is the answer for all metrics. FewestToMiss is the smallest number of pairs with which a primary metric can be
+// beyond its bound, at the first look if there are looks. With fewer pairs no primary metric is within its bound.
 type Told struct {
 	Outcome      difference.Outcome `json:"outcome"`
 	Metrics      []Answer           `json:"metrics"`
@@ -36,16 +36,16 @@ type Told struct {
 	FewestToMiss int                `json:"fewest_to_miss"`
 }
 
-// Look is a look at so many pairs, and the confidence of one metric's interval at it, 0 to 1; pairs are null where all were
-// looked at once.
+// Look is a number of pairs, and the confidence of one metric's interval at this look, 0 to 1. pairs is null if all
+// pairs were looked at once.
 type Look struct {
 	Pairs      *int    `json:"pairs"`
 	Confidence float64 `json:"confidence"`
 }
 
-// Answer is what is said of a metric, of so many pairs: those of the look that decided it, else all. P is two-sided and, like
-// Significant, of a difference from A at all. ToDecide is about how many pairs in all, fixed before, would decide it; null
-// where it is decided, and where no number would.
+// Answer is the judgement of a metric, with its number of pairs: those at the look that decided, or all. P is two-sided.
+// P and Significant are about any difference from A. ToDecide estimates the total number of pairs, fixed in advance,
+// that would decide; null if it is decided, or if no number would.
 type Answer struct {
 	Shown
 	P           float64            `json:"p"`
@@ -78,16 +78,16 @@ func Judge(asked Asked) (Told, error) {
 		}
 	}
 	decisions := difference.Sequence(all, asked.Looks)
-	told := Told{Metrics: []Answer{}, Looks: looksOf(asked.Looks), FewestToMiss: fewestToMiss(primary, len(asked.Looks) > 0),
+	answers := Told{Metrics: []Answer{}, Looks: looksOf(asked.Looks), FewestToMiss: fewestToMiss(primary, len(asked.Looks) > 0),
 		Outcome: difference.OverallOf(all, decisions)}
 	for i, d := range decisions {
-		told.Metrics = append(told.Metrics, asked.Metrics[i].answer(d))
+		answers.Metrics = append(answers.Metrics, asked.Metrics[i].answer(d))
 	}
-	return told, nil
+	return answers, nil
 }
 
-// fewestToMiss is the least number of pairs with which one of so many primary metrics can be beyond its bound: at the first of several
-// looks, or at the only one.
+// fewestToMiss is the smallest number of pairs with which one of the given number of primary metrics can be beyond its
+// bound, at the first of several looks or at the only one.
 func fewestToMiss(metrics int, looks bool) int {
 	look := difference.Look{}
 	if looks {
@@ -112,7 +112,7 @@ func (m Metric) check() error {
 	return nil
 }
 
-// bound is in the scale of the samples.
+// bound is on the scale of the samples.
 func (m Metric) bound() float64 {
 	if m.Scale == "share" {
 		return 100 * m.Bound
@@ -120,7 +120,7 @@ func (m Metric) bound() float64 {
 	return math.Log1p(m.Bound)
 }
 
-// moved is by how much worse than A's own a value of B looks beside the target.
+// moved is how much worse than A's value a B exactly at the target is.
 func (m Metric) moved() float64 {
 	if m.Target == nil {
 		return 0
@@ -134,7 +134,7 @@ func (m Metric) moved() float64 {
 func (m Metric) answer(d difference.Decision) Answer {
 	own := difference.Paired(valued(m.samples(), d.Pairs))
 	p := own.P()
-	a := Answer{Shown: m.shown(d.Answer, m.moved()), P: p, Significant: p < difference.Chance, Outcome: d.Outcome, Pairs: d.Pairs,
+	a := Answer{Shown: m.change(d.Answer, m.moved()), P: p, Significant: p < difference.Chance, Outcome: d.Outcome, Pairs: d.Pairs,
 		Confidence: d.Look.Confidence()}
 	if d.ToDecide > 0 && d.ToDecide <= difference.MostPairs {
 		a.ToDecide = &d.ToDecide

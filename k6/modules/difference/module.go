@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package difference is the module k6/x/windtunnel/difference: it lets a script ask the one engine of comparisons,
+// Package difference is the module k6/x/windtunnel/difference: it gives scripts access to the comparison engine,
 // internal/difference. lib/globals.d.ts has its types.
 package difference
 
@@ -44,8 +44,8 @@ func (i instance) Exports() modules.Exports {
 	}}
 }
 
-// answer asks by value and answers with plain objects, as JSON has both. An unknown field or a number that is none is an
-// exception in the script.
+// answer converts arguments and results through JSON, so they are plain values. An unknown field or an invalid number is
+// an exception in the script.
 func answer[Q, A any](rt *sobek.Runtime, asked sobek.Value, ask func(Q) (A, error)) (sobek.Value, error) {
 	var question Q
 	text, err := json.Marshal(asked.Export())
@@ -57,11 +57,11 @@ func answer[Q, A any](rt *sobek.Runtime, asked sobek.Value, ask func(Q) (A, erro
 	if err := decoder.Decode(&question); err != nil {
 		return nil, fmt.Errorf("%s: %w", ImportPath, err)
 	}
-	told, err := ask(question)
+	answers, err := ask(question)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", ImportPath, err)
 	}
-	answered, err := jsvalue.Into(rt, told)
+	answered, err := jsvalue.Into(rt, answers)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", ImportPath, err)
 	}

@@ -19,7 +19,7 @@ type vu struct {
 
 func (v vu) Runtime() *sobek.Runtime { return v.rt }
 
-// script runs a script that has the module's exports as globals, and returns its value as JSON.
+// script runs a script with the module's exports as globals, and returns its value as JSON.
 func script(t *testing.T, text string) (string, error) {
 	t.Helper()
 	rt := sobek.New()
@@ -37,18 +37,18 @@ func script(t *testing.T, text string) (string, error) {
 
 func ask[T any](t *testing.T, text string) T {
 	t.Helper()
-	var told T
+	var answers T
 	answer, err := script(t, text)
 	if err == nil {
-		err = json.Unmarshal([]byte(answer), &told)
+		err = json.Unmarshal([]byte(answer), &answers)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return told
+	return answers
 }
 
-// pairs has B at factor times A, each a little off, in so many pairs.
+// pairs makes pairs in which B is about factor times A.
 const pairs = `const pairs = (factor, count) => Array.from({ length: count }, (_, i) => [100, 100 * factor * (1 + 0.001 * (i % 5 - 2))]);
 const metric = (factor, count, more) => ({ pairs: pairs(factor, count), scale: 'ratio', better: 'lower', bound: 0.05, role: 'primary', ...more });
 `
@@ -57,8 +57,8 @@ func near(a *float64, want float64) bool {
 	return a != nil && *a > want-0.005 && *a < want+0.005
 }
 
-// TestTargets: 0.9 of A is reached by what has 0.92 of it where higher is better, and missed by 0.8; 1.2 of A may be used,
-// and 1.3 is beyond that and the bound.
+// TestTargets: if higher is better, 0.92 of A meets the target 0.9, and 0.8 misses it. If lower is better, 1.2 of A is
+// allowed, and 1.3 is beyond the target and the bound.
 func TestTargets(t *testing.T) {
 	for _, c := range []struct {
 		metric string
@@ -75,19 +75,19 @@ func TestTargets(t *testing.T) {
 		{`metric(1.3, 7)`, "unclear", 1.3},
 		{`metric(1.3, 12, { role: 'shown' })`, "unclear", 1.3},
 	} {
-		told := ask[Told](t, pairs+"return judge({ metrics: ["+c.metric+"] })")
-		m := told.Metrics[0]
+		answers := ask[Told](t, pairs+"return judge({ metrics: ["+c.metric+"] })")
+		m := answers.Metrics[0]
 		if string(m.Outcome) != c.want || !near(m.Estimate, c.ratio) || !near(m.Low, c.ratio) || !near(m.High, c.ratio) || *m.Low >= *m.High {
 			t.Errorf("%s: %s, %v, want %s", c.metric, m.Outcome, *m.Estimate, c.want)
 		}
-		if (string(m.Outcome) != string(told.Outcome)) && !strings.Contains(c.metric, "shown") {
-			t.Errorf("%s: all together %s", c.metric, told.Outcome)
+		if (string(m.Outcome) != string(answers.Outcome)) && !strings.Contains(c.metric, "shown") {
+			t.Errorf("%s: all together %s", c.metric, answers.Outcome)
 		}
 		if !m.Significant || m.P > 0.02 || m.Confidence != 0.96 {
 			t.Errorf("%s: %+v", c.metric, m)
 		}
 	}
-	// It is the difference from A that is significant, not that from the target.
+	// The difference from A is significant, not the difference from the target.
 	same := ask[Told](t, pairs+"return judge({ metrics: [metric(1, 12, { better: 'higher', target: 0.5 })] })").Metrics[0]
 	if same.Significant || same.P < 0.3 || same.Outcome != "within" {
 		t.Errorf("%+v", same)
@@ -95,13 +95,13 @@ func TestTargets(t *testing.T) {
 }
 
 func TestLooksAndGaps(t *testing.T) {
-	told := ask[Told](t, pairs+`const gaps = metric(1.3, 20);
+	answers := ask[Told](t, pairs+`const gaps = metric(1.3, 20);
 gaps.pairs[3] = [null, 100]; gaps.pairs[4] = [100, undefined];
 const equal = metric(1, 20);
 equal.pairs[3] = [null, 100];
 return judge({ metrics: [metric(1, 20), gaps, { ...metric(1, 3), pairs: [] }, equal], looks: [12, 18] })`)
-	fine, gone, none := told.Metrics[0], told.Metrics[1], told.Metrics[2]
-	if m := told.Metrics[3]; m.Outcome != "unclear" || m.ToDecide != nil {
+	fine, gone, none := answers.Metrics[0], answers.Metrics[1], answers.Metrics[2]
+	if m := answers.Metrics[3]; m.Outcome != "unclear" || m.ToDecide != nil {
 		t.Errorf("equal, but for a pair that has no value: %+v", m)
 	}
 	if fine.Outcome != "within" || fine.Pairs != 12 || fine.Confidence != 0.98 {
@@ -110,8 +110,8 @@ return judge({ metrics: [metric(1, 20), gaps, { ...metric(1, 3), pairs: [] }, eq
 	if gone.Outcome != "beyond" || gone.Pairs != 16 || gone.Confidence < 0.99 {
 		t.Errorf("%+v", gone)
 	}
-	if none.Outcome != "unclear" || none.Estimate != nil || *none.ToDecide != 10 || told.FewestToMiss != 11 || len(told.Looks) != 2 || *told.Looks[1].Pairs != 18 {
-		t.Errorf("%+v, %+v", none, told)
+	if none.Outcome != "unclear" || none.Estimate != nil || *none.ToDecide != 10 || answers.FewestToMiss != 11 || len(answers.Looks) != 2 || *answers.Looks[1].Pairs != 18 {
+		t.Errorf("%+v, %+v", none, answers)
 	}
 }
 
@@ -146,7 +146,8 @@ func TestSmallOnes(t *testing.T) {
 	}
 }
 
-// TestOrderByLot: of four values each comes before each other in about half of the rounds, and the same name tells it again.
+// TestOrderByLot: of four values, each comes before each other one in about half of the rounds, and the same name gives
+// the same order.
 func TestOrderByLot(t *testing.T) {
 	got := ask[[][]int](t, "return Array.from({ length: 400 }, (_, round) => order(4, round + 1, 'a-run'))")
 	again := ask[[]int](t, "return order(4, 400, 'a-run')")

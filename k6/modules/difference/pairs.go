@@ -9,16 +9,16 @@ import (
 	"windtunnel/k6/internal/difference"
 )
 
-// Pairs are what two sides that took turns measured, A first and the other beside it; null where a side has no value. Values
-// are compared by their ratio, those of Scale "share" (0 to 1) by their difference. Better is "higher" or "lower".
+// Pairs are the values of two sides in turns, A and the other side; null for a missing value. Values are compared by
+// their ratio, or by their difference if Scale is "share" (0 to 1). Better is "higher" or "lower".
 type Pairs struct {
 	Pairs  [][2]*float64 `json:"pairs"`
 	Scale  string        `json:"scale"`
 	Better string        `json:"better"`
 }
 
-// Shown is by how much B differs from A: as a ratio of A, of shares in percentage points. Low and High are an interval, nil
-// where the pairs are too few for it; Estimate is nil without a pair.
+// Shown is the difference from A to B: a ratio, or percentage points for shares. Low and High are an interval, nil with
+// too few pairs; Estimate is nil without pairs.
 type Shown struct {
 	Estimate *float64 `json:"estimate"`
 	Low      *float64 `json:"low"`
@@ -37,7 +37,7 @@ func (p Pairs) check() error {
 
 func (p Pairs) higher() bool { return p.Better == "higher" }
 
-// samples are by how much B is worse in each pair, NaN where a side has no value.
+// samples are how much worse B is in each pair, NaN for a missing value.
 func (p Pairs) samples() []float64 {
 	all := make([]float64, len(p.Pairs))
 	for i, pair := range p.Pairs {
@@ -54,7 +54,7 @@ func (p Pairs) samples() []float64 {
 	return all
 }
 
-// valued are the samples that there are, the first most of them.
+// valued returns the existing samples among the first `most`.
 func valued(samples []float64, most int) []float64 {
 	var all []float64
 	for _, v := range samples {
@@ -65,8 +65,8 @@ func valued(samples []float64, most int) []float64 {
 	return all
 }
 
-// shown writes an answer's shifts, by as much worse as moved says, as people read them.
-func (p Pairs) shown(a difference.Answer, moved float64) Shown {
+// change converts an answer's shifts, moved back from the target, to ratios or percentage points.
+func (p Pairs) change(a difference.Answer, moved float64) Shown {
 	of := func(shift float64) *float64 {
 		shift -= moved
 		if p.higher() {

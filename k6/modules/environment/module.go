@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package environment is the module k6/x/windtunnel/environment: what a script must know of an environment is answered by
-// what k6 x validate uses. lib/globals.d.ts has its types.
+// Package environment is the module k6/x/windtunnel/environment: it gives scripts the same checks of an environment as
+// k6 x validate. lib/globals.d.ts has its types.
 package environment
 
 import (
@@ -40,8 +40,8 @@ func (instance) Exports() modules.Exports {
 		"connection": connection, "tlsMend": connect.Mend}}
 }
 
-// connection tells how a system is reached, or why it cannot be told; asked is connect.Asked as JSON. A script would show an
-// embedded struct, with the key in its options, beside its fields: so it is a map.
+// connection says how to reach a system, or why that is unknown; asked is connect.Asked as JSON. It returns a map: a
+// script would show an embedded struct, with the private key in its options, beside its fields.
 func connection(asked string) map[string]any {
 	var a connect.Asked
 	if err := json.Unmarshal([]byte(asked), &a); err != nil {
@@ -54,13 +54,13 @@ func connection(asked string) map[string]any {
 	return map[string]any{"url": c.URL, "from": c.From, "options": c.Options, "parameters": c.Parameters, "notes": c.Notes, "tried": c.Tried, "error": ""}
 }
 
-// FromShell are the settings that k6 takes from the shell, NAME=VALUE with commas between them; "" where it takes none.
+// FromShell are the settings that k6 takes from the shell, NAME=VALUE separated by commas; "" without settings.
 func FromShell() string { return strings.Join(variables.FromShell(os.Environ()), ", ") }
 
-// Problems are what is wrong with the text of an environment file, a line each; none means that it is valid.
+// Problems returns what is wrong with the text of an environment file, one line each; nil for a valid file.
 func Problems(text string) []string { return problems(schema.Environment, text) }
 
-// ThresholdProblems are the same of scripts/SYSTEM/thresholds.json.
+// ThresholdProblems does the same for scripts/SYSTEM/thresholds.json.
 func ThresholdProblems(text string) []string { return problems(schema.Thresholds, text) }
 
 func problems(kind schema.Kind, text string) []string {

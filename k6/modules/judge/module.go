@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package judge is the module k6/x/windtunnel/judge: with it a script gives what it left to the one judge, internal/judge.
+// Package judge is the module k6/x/windtunnel/judge: it passes a script's evidence to the judge, internal/judge.
 // lib/globals.d.ts has its types.
 package judge
 
@@ -46,12 +46,13 @@ func (i instance) Exports() modules.Exports {
 }
 
 func (i instance) thresholds(asked sobek.Value) sobek.Value {
-	return i.into(told[judge.Declared](i, asked, strict).Thresholds())
+	return i.into(decode[judge.Declared](i, asked, strict).Thresholds())
 }
 
-// judge gives the script the result as the text of its file, what the terminal shows of it, and the bytes of the record's file.
+// judge returns to the script the text of the result file, the summary for the terminal, and the bytes of the record
+// file.
 func (i instance) judge(asked sobek.Value) sobek.Value {
-	evidence := told[judge.Evidence](i, asked, strict)
+	evidence := decode[judge.Evidence](i, asked, strict)
 	found, err := judge.Judge(evidence, record.Together(record.OfProcess))
 	if err != nil {
 		i.throw(err)
@@ -79,22 +80,22 @@ func (i instance) judge(asked sobek.Value) sobek.Value {
 }
 
 func (i instance) disturbances(byCPU, placement sobek.Value) sobek.Value {
-	return i.into(judge.Disturbances(told[[]judge.CPUUsage](i, byCPU, lenient), told[*result.Placement](i, placement, lenient)))
+	return i.into(judge.Disturbances(decode[[]judge.CPUUsage](i, byCPU, lenient), decode[*result.Placement](i, placement, lenient)))
 }
 
 func (i instance) undecided(rows sobek.Value) sobek.Value {
-	return i.into(judge.Undecided(told[[]judge.ProtocolRow](i, rows, lenient)))
+	return i.into(judge.Undecided(decode[[]judge.ProtocolRow](i, rows, lenient)))
 }
 
-// A field that Go does not know is an exception where a script speaks for itself, and left out where it hands on what
-// others told it.
+// An unknown field is an exception in the script's own data. It is ignored in data that the script passes on from other
+// programs.
 const (
 	strict  = true
 	lenient = false
 )
 
-// told is a script's value. What cannot be read is an exception in the script.
-func told[T any](i instance, value sobek.Value, strictly bool) (asked T) {
+// decode decodes a script's value. An unreadable value is an exception in the script.
+func decode[T any](i instance, value sobek.Value, strictly bool) (asked T) {
 	if sobek.IsUndefined(value) || sobek.IsNull(value) {
 		return asked
 	}
@@ -120,7 +121,7 @@ func (i instance) into(value any) sobek.Value {
 	return made
 }
 
-// throw makes an exception of the script of an error.
+// throw converts an error to an exception in the script.
 func (i instance) throw(err error) {
 	common.Throw(i.runtime(), fmt.Errorf("%s: %w", ImportPath, err))
 }

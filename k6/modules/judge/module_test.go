@@ -20,7 +20,7 @@ type vu struct {
 
 func (v vu) Runtime() *sobek.Runtime { return v.rt }
 
-// script runs a script that has the module's exports as globals.
+// script runs a script with the module's exports as globals.
 func script(t *testing.T, text string) (sobek.Value, error) {
 	t.Helper()
 	rt := sobek.New()
@@ -101,7 +101,7 @@ func TestAFieldThatTheJudgeDoesNotKnowIsAnExceptionThatNamesIt(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	// What the sidecar tells may have more than the judge knows.
+	// The sidecar's answer may have fields that the judge does not know.
 	if got := says(t, evidence+`evidence.usage = { duration_s: 2, host: { cpus: 2, busy_percent: 1, more: 1 }, processes: [], total: {}, new: 1 };
 JSON.parse(judge(evidence).result).verdict`); got != "inconclusive" {
 		t.Error(got)

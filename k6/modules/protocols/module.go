@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package protocols is the module k6/x/windtunnel/protocols: it reads the protocol matrix, as a script cannot list a
-// folder. lib/globals.d.ts has its types.
+// Package protocols is the module k6/x/windtunnel/protocols: it reads the protocol matrix for scripts, which cannot list
+// a folder. lib/globals.d.ts has its types.
 package protocols
 
 import (
@@ -33,7 +33,7 @@ func (instance) Exports() modules.Exports {
 	return modules.Exports{Named: map[string]any{"matrix": matrix}}
 }
 
-// matrix is the text of a folder's matrix, JSON.
+// matrix returns the matrix of a folder as JSON.
 func matrix(folder string) (string, error) {
 	found, err := protocolrows.Read(folder)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"go.k6.io/k6/metrics"
 )
 
-// carried are the tags of a VU that tell samples apart in the record; those of the whole run are the run's.
+// carried are the VU's tags that the record keeps with samples; tags of the whole run are kept once.
 var carried = []string{operationTag, stepTag}
 
 const (
@@ -24,7 +24,7 @@ const (
 	detailTag    = "detail"
 )
 
-// metricClass is the constructor of a metric, as of k6/metrics:
+// metricClass is the constructor of a metric like those of k6/metrics:
 // https://grafana.com/docs/k6/latest/javascript-api/k6-metrics/
 func (i *instance) metricClass(kind metrics.MetricType) func(sobek.ConstructorCall) *sobek.Object {
 	return func(call sobek.ConstructorCall) *sobek.Object {
@@ -50,7 +50,7 @@ func (i *instance) metricClass(kind metrics.MetricType) func(sobek.ConstructorCa
 	}
 }
 
-// add takes a sample that ended now.
+// add adds a sample with the current time.
 func (i *instance) add(metric *metrics.Metric, value, tags sobek.Value) error {
 	state := i.vu.State()
 	if state == nil {
@@ -91,5 +91,5 @@ func carriedOf(tags *metrics.TagSet) map[string]string {
 	return own
 }
 
-// timeOf is a time that JavaScript has in ms since 1970, with fractions.
+// timeOf converts a JavaScript time: ms since 1970, with fractions.
 func timeOf(unixMS float64) time.Time { return time.UnixMicro(int64(unixMS * 1e3)) }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package record is the module k6/x/windtunnel/record: with it a script records what happened. It feeds k6's metrics, so
-// that thresholds, outputs and the web dashboard work as ever, and keeps every sample for the result. lib/globals.d.ts has
-// its types.
+// Package record is the module k6/x/windtunnel/record, with which a script records its measurements. It feeds k6's
+// metrics, so that thresholds, outputs and the web dashboard work as usual, and keeps every sample for the result.
+// lib/globals.d.ts has its types.
 package record
 
 import (
@@ -26,7 +26,7 @@ func init() {
 	modules.Register(ImportPath, &Module{record: record.OfProcess, shared: newShared()})
 }
 
-// Module has the record of this process, and what its virtual users know together.
+// Module has the record of this process, and the data that its VUs share.
 type Module struct {
 	record *record.Record
 	shared *shared
@@ -50,8 +50,8 @@ type instance struct {
 	named      map[string]any
 }
 
-// Exports implements modules.Instance. k6 asks for them whenever a script looks at one, which it does several times a request:
-// they are made once.
+// Exports implements modules.Instance. k6 calls it for each access to an export, several times for each request, so the
+// exports are made once.
 func (i *instance) Exports() modules.Exports { return modules.Exports{Named: i.named} }
 
 func (i *instance) exported() map[string]any {
@@ -61,7 +61,7 @@ func (i *instance) exported() map[string]any {
 		"Gauge":      i.metricClass(metrics.Gauge),
 		"Trend":      i.metricClass(metrics.Trend),
 		"say":        i.say,
-		"said":       i.said,
+		"said":       i.notes,
 		"measured":   i.measured,
 		"now":        i.now,
 		"wholeMs":    i.wholeMs,
@@ -72,14 +72,14 @@ func (i *instance) exported() map[string]any {
 	}
 }
 
-// throw makes an exception of the script of an error.
+// throw converts an error to an exception in the script.
 func (i *instance) throw(err error) {
 	common.Throw(i.vu.Runtime(), fmt.Errorf("%s: %w", ImportPath, err))
 }
 
 var errOutside = errors.New("nothing can be recorded outside of setup, an iteration and teardown")
 
-// say keeps any JSON value under a name until handleSummary.
+// say stores any JSON value under a name until handleSummary.
 func (i *instance) say(name string, value sobek.Value) {
 	text, err := json.Marshal(value.Export())
 	if err != nil {
@@ -88,26 +88,26 @@ func (i *instance) say(name string, value sobek.Value) {
 	i.record.Say(name, text)
 }
 
-// said is what was said, by name, as plain objects.
-func (i *instance) said() sobek.Value {
-	said, err := jsvalue.Into(i.vu.Runtime(), i.record.Said())
+// notes returns the stored values by name, as plain objects.
+func (i *instance) notes() sobek.Value {
+	notes, err := jsvalue.Into(i.vu.Runtime(), i.record.Said())
 	if err != nil {
 		i.throw(err)
 	}
-	return said
+	return notes
 }
 
-// measured is what was recorded, as k6's summary would have it: by names such as operation_ms{operation:publish}, of any tags.
-// What lib/ does not record, such as iterations, is k6's own.
-func (i *instance) measured(own *sobek.Object) *sobek.Object {
-	return i.vu.Runtime().NewDynamicObject(&view{instance: i, own: own, values: map[string]sobek.Value{}})
+// measured returns the recorded metrics in the form of k6's summary, by names such as operation_ms{operation:publish}
+// with any tags. Metrics that lib/ does not record, such as iterations, come from k6.
+func (i *instance) measured(k6Metrics *sobek.Object) *sobek.Object {
+	return i.vu.Runtime().NewDynamicObject(&view{instance: i, k6Metrics: k6Metrics, values: map[string]sobek.Value{}})
 }
 
-// view works each metric out when it is first asked for.
+// view computes each metric at its first access.
 type view struct {
 	*instance
-	own    *sobek.Object
-	values map[string]sobek.Value
+	k6Metrics *sobek.Object
+	values    map[string]sobek.Value
 }
 
 func (v *view) Get(key string) sobek.Value {
@@ -116,7 +116,7 @@ func (v *view) Get(key string) sobek.Value {
 	}
 	values, ok := v.record.Values(record.Parse(key))
 	if !ok {
-		return v.own.Get(key)
+		return v.k6Metrics.Get(key)
 	}
 	rt := v.vu.Runtime()
 	numbers := rt.NewObject()
@@ -132,4 +132,4 @@ func (v *view) Get(key string) sobek.Value {
 func (v *view) Has(key string) bool          { return v.Get(key) != nil }
 func (v *view) Set(string, sobek.Value) bool { return false }
 func (v *view) Delete(string) bool           { return false }
-func (v *view) Keys() []string               { return v.own.Keys() }
+func (v *view) Keys() []string               { return v.k6Metrics.Keys() }

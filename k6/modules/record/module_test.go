@@ -15,7 +15,7 @@ import (
 	"windtunnel/k6/internal/record"
 )
 
-// test is a VU whose script has the module's exports as globals, and what it gave to k6.
+// test is a VU whose script has the module's exports as globals, with the samples that k6 got.
 type test struct {
 	*modulestest.Runtime
 	t       *testing.T
@@ -53,7 +53,7 @@ func (x test) run(text string) string {
 	return value.String()
 }
 
-// given are the samples that k6 got since it was last called.
+// given returns the samples that k6 got since the last call.
 func (x test) given() (all []metrics.Sample) {
 	for {
 		select {

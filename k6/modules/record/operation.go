@@ -16,15 +16,15 @@ import (
 	"windtunnel/k6/internal/record"
 )
 
-// Names of what the record has of an operation and k6 has not: they would cost k6 samples that nobody looks at.
+// Names of an operation's metrics that only the record has: in k6 they would cost samples without a reader.
 const (
 	begunMetric = "operation_begun"
 	clockMetric = "operation_clock_ms"
-	// detailMetric counts what came back in place of a success, such as HTTP 202, by kind.
+	// detailMetric counts the answers that were no success, such as HTTP 202, by kind.
 	detailMetric = "operation_error_details"
 )
 
-// What came back may differ each time: more than mostDetails of one kind are counted together, and none is longer than
+// Each answer may differ: the record counts more than mostDetails of one kind together, and cuts a detail at
 // longestDetail.
 const (
 	mostDetails   = 20
@@ -32,10 +32,10 @@ const (
 	otherDetails  = "other answers"
 )
 
-// known are k6's metrics of every operation. lib/operations.js describes them.
+// known are k6's metrics of each operation. lib/operations.js describes them.
 type known struct{ latency, failed, errors, anomalies, items, lateness *metrics.Metric }
 
-// operationMetrics registers them; nil where an instance is made for something else than a test.
+// operationMetrics registers these metrics; nil if the instance is not for a test.
 func operationMetrics(vu modules.VU) *known {
 	env := vu.InitEnv()
 	if env == nil || env.Registry == nil {
@@ -58,21 +58,21 @@ func operationMetrics(vu modules.VU) *known {
 type operation struct {
 	*instance
 	name string
-	// bounded: time bounds the run, so that the end of a failure does not widen the window.
+	// bounded says that time bounds the run, so the end of a failure does not extend the window.
 	bounded bool
-	// uncounted: each iteration of a k6 scenario is one such operation that carries one item, and k6 counts these.
+	// uncounted says that each iteration of a k6 scenario is one such operation with one item, so that k6 counts them.
 	uncounted bool
-	// cells by the VU's tags: those change from step to step of a run that looks for the limit.
+	// cells are by the VU's tags, which change from step to step in a run that looks for the limit.
 	cells map[*metrics.TagSet]*cell
 }
 
-// cell is where the samples of an operation go while the VU's tags stay the same.
+// cell has the series for an operation's samples while the VU's tags stay the same.
 type cell struct {
 	tags                                                      *metrics.TagSet
 	latency, failed, items, begun, clock, lateness, anomalies *record.Series
 }
 
-// newOperation is the constructor: a name, and of what kind it is.
+// newOperation is the constructor: its arguments are a name and the kind of operation.
 func (i *instance) newOperation(call sobek.ConstructorCall) *sobek.Object {
 	o := &operation{instance: i, name: call.Argument(0).String(), cells: map[*metrics.TagSet]*cell{}}
 	if given := call.Argument(1); given.ToBoolean() {
@@ -120,13 +120,13 @@ func (o *operation) cell(state *lib.State) *cell {
 	return made
 }
 
-// begin is before a request is sent: one that comes to no success and no failure was cut.
+// begin is called before a request: a request with neither a success nor a failure was cut.
 func (o *operation) begin(_ *lib.State, c *cell, _ []sobek.Value) error {
 	c.begun.Add(1)
 	return nil
 }
 
-// success takes start and end on the test's clock, the latency and the items that it carried.
+// success takes start and end on the test's clock, the latency, and the number of items.
 func (o *operation) success(state *lib.State, c *cell, given []sobek.Value) error {
 	start, end, latency, items := given[0].ToFloat(), given[1].ToFloat(), given[2].ToFloat(), given[3].ToFloat()
 	now := time.Now()
@@ -143,7 +143,7 @@ func (o *operation) success(state *lib.State, c *cell, given []sobek.Value) erro
 	return nil
 }
 
-// failure takes its kind, start and end, and what came back in place of a success.
+// failure takes the kind, start and end, and the answer that was no success.
 func (o *operation) failure(state *lib.State, c *cell, given []sobek.Value) error {
 	c.clock.Add(given[1].ToFloat())
 	if !o.bounded {
@@ -153,7 +153,7 @@ func (o *operation) failure(state *lib.State, c *cell, given []sobek.Value) erro
 	return o.fail(state, c, given[0].String(), 1)
 }
 
-// detail counts what came back, where that is given.
+// detail counts an answer, if it is given.
 func (o *operation) detail(c *cell, kind string, given []sobek.Value, place int, count int64) {
 	if len(given) <= place || !given[place].ToBoolean() {
 		return
@@ -167,7 +167,7 @@ func (o *operation) detail(c *cell, kind string, given []sobek.Value, place int,
 	o.record.Series(detailMetric, metrics.Counter, tags).Add(float64(count))
 }
 
-// failures takes a kind and how many there were of it.
+// failures takes a kind and a number of failures.
 func (o *operation) failures(state *lib.State, c *cell, given []sobek.Value) error {
 	return o.fail(state, c, given[0].String(), given[1].ToInteger())
 }
@@ -192,8 +192,7 @@ func (o *operation) errorsOf(c *cell, kind string, now time.Time, count int64) m
 	return metrics.Sample{TimeSeries: metrics.TimeSeries{Metric: o.operations.errors, Tags: tags}, Time: now, Value: float64(count)}
 }
 
-// anomaly takes a kind of what is wrong without being a failed request, and how many there were of it, and
-// what tells more of it.
+// anomaly takes the kind of a fault that is no failed request, its number, and a detail.
 func (o *operation) anomaly(state *lib.State, c *cell, given []sobek.Value) error {
 	kind, count := given[0].String(), given[1].ToInteger()
 	if count <= 0 {
@@ -206,13 +205,13 @@ func (o *operation) anomaly(state *lib.State, c *cell, given []sobek.Value) erro
 	return nil
 }
 
-// late takes how late the generator was, ms.
+// late takes the generator's lateness in ms.
 func (o *operation) late(state *lib.State, c *cell, given []sobek.Value) error {
 	o.trend(state, c.lateness, c, o.operations.lateness, []float64{max(0, given[0].ToFloat())}, nil)
 	return nil
 }
 
-// farEnd takes what the far end counted of a probe, as the sidecar tells it; null where it is none of the sidecar's.
+// farEnd takes the counts of a probe's far end in the sidecar's form; null if the far end is not the sidecar.
 func (o *operation) farEnd(_ *lib.State, c *cell, given []sobek.Value) error {
 	text, err := json.Marshal(given[0].Export())
 	if err != nil {
@@ -226,7 +225,7 @@ func (o *operation) farEnd(_ *lib.State, c *cell, given []sobek.Value) error {
 	return nil
 }
 
-// samples takes the latencies of a probe's successes, ms, and when each ended, ms since 1970.
+// samples takes the latencies of a probe's successes in ms, and the end of each in ms since 1970.
 func (o *operation) samples(state *lib.State, c *cell, given []sobek.Value) error {
 	var latencies, ends []float64
 	if err := o.numbers(given, &latencies, &ends); err != nil {
@@ -241,7 +240,7 @@ func (o *operation) samples(state *lib.State, c *cell, given []sobek.Value) erro
 	return nil
 }
 
-// itemsOf are a probe's items, one a success: a sample for each second in which some ended, in their order.
+// itemsOf returns a probe's items, one for each success: a sample for each second with successes, in order.
 func (o *operation) itemsOf(c *cell, count int, ends []float64) (samples metrics.Samples) {
 	if ends == nil {
 		return metrics.Samples{o.sample(c, o.operations.items, time.Now(), float64(count))}
@@ -257,7 +256,7 @@ func (o *operation) itemsOf(c *cell, count int, ends []float64) (samples metrics
 	return samples
 }
 
-// latenesses takes how late a probe was, ms each, and when each operation ended.
+// latenesses takes a probe's lateness in ms, and the end of each operation.
 func (o *operation) latenesses(state *lib.State, c *cell, given []sobek.Value) error {
 	var values, ends []float64
 	if err := o.numbers(given, &values, &ends); err != nil {
@@ -267,7 +266,7 @@ func (o *operation) latenesses(state *lib.State, c *cell, given []sobek.Value) e
 	return nil
 }
 
-// numbers exports a list and, where it is given, the list of the times that belong to it.
+// numbers exports a list and, if given, the list of its times.
 func (o *operation) numbers(given []sobek.Value, values, ends *[]float64) error {
 	rt := o.vu.Runtime()
 	if err := rt.ExportTo(given[0], values); err != nil {

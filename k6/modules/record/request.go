@@ -12,10 +12,11 @@ import (
 	"go.k6.io/k6/lib"
 )
 
-// Scripts ask these of each request. What k6 offers for them takes some µs each time: a property of its objects goes through
+// Scripts call these functions for each request. k6's own objects take some µs for each property, because they use
 // reflection.
 
-// now is the time since the test began, ms, on the one clock of all VUs, as of k6's exec.instance.currentTestRunDuration.
+// now is the time since the start of the test in ms, on the clock that all VUs share, like k6's
+// exec.instance.currentTestRunDuration.
 func (i *instance) now(sobek.FunctionCall) sobek.Value {
 	execution := lib.GetExecutionState(i.vu.Context())
 	if execution == nil {
@@ -24,7 +25,7 @@ func (i *instance) now(sobek.FunctionCall) sobek.Value {
 	return i.vu.Runtime().ToValue(float64(execution.GetCurrentTestRunDuration()) / float64(time.Millisecond))
 }
 
-// wholeMs is the whole of a request as k6 timed it, ms; a new connection counts.
+// wholeMs is the total time of a request by k6 in ms, including a new connection.
 // https://grafana.com/docs/k6/latest/javascript-api/k6-http/response/
 func (i *instance) wholeMs(call sobek.FunctionCall) sobek.Value {
 	t := i.response(call).Timings
@@ -35,7 +36,7 @@ func (i *instance) wholeMs(call sobek.FunctionCall) sobek.Value {
 	return i.vu.Runtime().ToValue(whole)
 }
 
-// opened tells whether a request opened a connection of its own.
+// opened reports whether a request opened a new connection.
 func (i *instance) opened(call sobek.FunctionCall) sobek.Value {
 	return i.vu.Runtime().ToValue(i.response(call).Timings.Connecting != 0)
 }

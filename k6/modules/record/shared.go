@@ -4,47 +4,47 @@ package record
 
 import "sync"
 
-// leastUnanswered is how many requests in a row nobody answers before a target counts as silent.
+// leastUnanswered is the number of consecutive unanswered requests after which a target counts as silent.
 const leastUnanswered = 3
 
-// shared is what the virtual users of this process know together. It reaches no file.
+// shared is the data that all VUs of this process share. It is written to no file.
 type shared struct {
 	mu   sync.Mutex
-	said map[string]bool
-	// details are those that were met, by operation and kind.
+	seen map[string]bool
+	// details are the known details, by operation and kind.
 	details map[string]map[string]bool
-	// row is how many requests in a row, of all virtual users, nobody answered; since is the start of the first one.
+	// row is the number of consecutive unanswered requests over all VUs; since is the start of the first of them.
 	row   int
 	since float64
 }
 
 func newShared() *shared {
-	return &shared{said: map[string]bool{}, details: map[string]map[string]bool{}}
+	return &shared{seen: map[string]bool{}, details: map[string]map[string]bool{}}
 }
 
-// mostSaid bounds what once remembers, and so the lines of a log.
-const mostSaid = 200
+// mostTexts bounds the texts that once remembers, and so the lines in a log.
+const mostTexts = 200
 
-// once reports whether nobody has said the text before. After mostSaid texts nothing is new.
+// once reports whether a text is new. After mostSaid texts no text is new.
 func (s *shared) once(text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.said[text] || len(s.said) >= mostSaid {
+	if s.seen[text] || len(s.seen) >= mostTexts {
 		return false
 	}
-	s.said[text] = true
+	s.seen[text] = true
 	return true
 }
 
-// answered notes that the target answered one of the virtual users.
+// answered notes that the target answered a VU.
 func (s *shared) answered() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.row = 0
 }
 
-// unanswered notes a request that nobody answered, and returns since when the target has answered nobody, ms on the test's
-// clock; -1: too few requests tell.
+// unanswered notes an unanswered request. It returns the time since which the target has been silent, in ms on the
+// test's clock, or -1 after too few requests.
 func (s *shared) unanswered(startedAt float64) float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +58,7 @@ func (s *shared) unanswered(startedAt float64) float64 {
 	return s.since
 }
 
-// distinct is the detail itself, or one name for all where there are too many of them.
+// distinct is the detail itself, or one name for all if there are too many details.
 func (s *shared) distinct(of, detail string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

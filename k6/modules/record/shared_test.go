@@ -30,13 +30,13 @@ func TestOnceIsBounded(t *testing.T) {
 		t.Error("a text is new once")
 	}
 	said := 0
-	for n := range 2 * mostSaid {
+	for n := range 2 * mostTexts {
 		if s.once(fmt.Sprint(n)) {
 			said++
 		}
 	}
-	if said != mostSaid-2 {
-		t.Errorf("%d lines, want %d", said, mostSaid-2)
+	if said != mostTexts-2 {
+		t.Errorf("%d lines, want %d", said, mostTexts-2)
 	}
 }
 

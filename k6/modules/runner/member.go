@@ -24,40 +24,40 @@ import (
 )
 
 const (
-	// beatEvery is how often a runner says that it lives.
+	// beatEvery is the interval between signs of life.
 	beatEvery = time.Second
-	// lastWords bounds what is said at the end, for which nobody waits longer.
+	// lastWords bounds the last requests of a runner, so that they do not delay its end.
 	lastWords = 3 * time.Second
-	// othersNotice is for how long others may go on with their load after this runner noticed that the coordinator is no more: each
-	// heard of it last in the course of a beat, and asks again in that of the next.
+	// othersNotice is how long other runners may continue their load after this runner noticed the coordinator's end.
+	// Each learns of it at one of its next beats.
 	othersNotice = 4 * beatEvery
 )
 
 // wall is the machine's clock.
 var wall = time.Now
 
-// member is this process as one of the runners of a run.
+// member is this process as one of a run's runners.
 type member struct {
 	client coordinator.Client
-	own    judge.Runner
-	offset time.Duration // what this process's steady clock must be set forward by, to be the coordinator's
-	set    time.Duration // by how much the machine's clock had been set forward when the load began
-	data   []byte        // what another runner's set-up returned
-	setUp  bool          // this one set up
+	self   judge.Runner
+	offset time.Duration // coordinator's clock minus this process's steady clock
+	set    time.Duration // how far the machine's clock had been set forward when the load began
+	data   []byte        // return value of another runner's set-up
+	setUp  bool          // this runner set up
 
-	loading     atomic.Bool           // between the start and the end of its load
-	interrupted atomic.Bool           // somebody has stopped k6 by a signal
-	stopped     atomic.Pointer[error] // why this runner was told to stop its load
-	toldDeaf    atomic.Bool           // it was told that the coordinator does not answer
+	loading     atomic.Bool           // between the start and the end of the load
+	interrupted atomic.Bool           // a signal has stopped k6
+	stopped     atomic.Pointer[error] // why this runner must stop its load
+	loggedDeaf  atomic.Bool           // the missing coordinator has been reported
 	over        chan struct{}
 	endOnce     sync.Once
 	cpuBefore   float64
-	machine     cpus.Machine // what its CPUs had done when the load began
-	began       time.Time    // its load
-	loadS       float64      // how long that lasted, 0 before its end
+	machine     cpus.Machine // CPU times of the machine when the load began
+	began       time.Time    // start of the load
+	loadS       float64      // duration of the load, 0 before its end
 }
 
-// ofProcess is the one of this process; nil where it is not one of several.
+// ofProcess is the member of this process; nil if it is not one of several runners.
 var ofProcess = sync.OnceValue(func() *member {
 	url := os.Getenv("COORDINATOR_URL")
 	if url == "" {
@@ -67,17 +67,17 @@ var ofProcess = sync.OnceValue(func() *member {
 })
 
 func (m *member) setsUp(ctx context.Context, definition string, segment *lib.ExecutionSegment, sequence *lib.ExecutionSegmentSequence) (does bool, err error) {
-	m.own.Number, m.own.Of, err = coordinator.PlaceOf(segment, sequence)
+	m.self.Number, m.self.Of, err = coordinator.PlaceOf(segment, sequence)
 	if err != nil {
 		return false, err
 	}
-	m.own.Segment = "0:1"
+	m.self.Segment = "0:1"
 	if segment != nil {
-		m.own.Segment = segment.String()
+		m.self.Segment = segment.String()
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s", definition, sequence))
-	registration := coordinator.Registration{Number: m.own.Number, Of: m.own.Of, Segment: m.own.Segment, Checksum: hex.EncodeToString(sum[:])}
-	if m.own.Together, err = m.client.Register(ctx, registration); err != nil {
+	registration := coordinator.Registration{Number: m.self.Number, Of: m.self.Of, Segment: m.self.Segment, Checksum: hex.EncodeToString(sum[:])}
+	if m.self.Together, err = m.client.Register(ctx, registration); err != nil {
 		return false, err
 	}
 	m.watchSignals()
@@ -85,32 +85,32 @@ func (m *member) setsUp(ctx context.Context, definition string, segment *lib.Exe
 	if m.offset, err = m.client.Offset(ctx); err != nil {
 		return false, err
 	}
-	told, err := m.client.SetUp(ctx)
+	answer, err := m.client.SetUp(ctx)
 	switch {
 	case err != nil:
 		return false, err
-	case told.Stop != "":
-		return false, errors.New(told.Stop)
+	case answer.Stop != "":
+		return false, errors.New(answer.Stop)
 	}
-	m.setUp, m.data = told.Do, told.Data
-	return told.Do, nil
+	m.setUp, m.data = answer.Do, answer.Data
+	return answer.Do, nil
 }
 
 func (m *member) start(ctx context.Context) error {
-	told, err := m.client.Ready(ctx)
+	answer, err := m.client.Ready(ctx)
 	switch {
 	case err != nil:
 		return err
-	case told.Stop != "":
-		return errors.New(told.Stop)
+	case answer.Stop != "":
+		return errors.New(answer.Stop)
 	}
-	at := time.UnixMicro(int64(told.StartUnixMS * 1e3)).Add(-m.offset)
+	at := time.UnixMicro(int64(answer.StartUnixMS * 1e3)).Add(-m.offset)
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(at.Sub(coordinator.Steady())):
 	}
-	m.own.StartOffsetMS = float64(coordinator.Steady().Sub(at).Nanoseconds()) / 1e6
+	m.self.StartOffsetMS = float64(coordinator.Steady().Sub(at).Nanoseconds()) / 1e6
 	m.set = coordinator.Set(wall())
 	m.cpuBefore, m.machine, m.began = cpus.Used(), cpus.OfMachine(), time.Now()
 	m.loading.Store(true)
@@ -122,25 +122,25 @@ func (m *member) tearsDown(ctx context.Context, early string) (does bool, err er
 	used, machine := cpus.Used()-m.cpuBefore, cpus.OfMachine()
 	m.loadS = time.Since(m.began).Seconds()
 	may := cpus.Share()
-	m.own.CPUS, m.own.CPUs = &used, &may
+	m.self.CPUS, m.self.CPUs = &used, &may
 	if busy, ok := machine.BusyPercent(m.machine); ok {
-		m.own.MachineCPUs, m.own.MachineBusyPercent = machine.Count, &busy
+		m.self.MachineCPUs, m.self.MachineBusyPercent = machine.Count, &busy
 	}
 	if m.interrupted.Load() {
 		early = "was interrupted"
 	}
-	told, err := m.client.Loaded(ctx, early)
+	answer, err := m.client.Loaded(ctx, early)
 	if err != nil {
-		if m.setUp && m.own.Of > 1 {
-			// What others still send would make again what is removed, such as a topic.
+		if m.setUp && m.self.Of > 1 {
+			// The load of other runners would recreate the removed objects, such as a topic.
 			pause(ctx, othersNotice)
 		}
-		// Nobody can tell who else cleans up.
-		m.own.Teardown = m.setUp
+		// It is unknown whether another runner cleans up.
+		m.self.Teardown = m.setUp
 		return m.setUp, err
 	}
-	m.own.Teardown = told.Do
-	return told.Do, nil
+	m.self.Teardown = answer.Do
+	return answer.Do, nil
 }
 
 func pause(ctx context.Context, d time.Duration) {
@@ -150,8 +150,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// evidence is what the script saw, and what the record says of this runner beside it. Where no sidecar saw the load it lasted until
-// teardown() by this runner's clock: k6's test goes on while teardown() waits for other runners.
+// evidence is the script's evidence, completed with this runner's facts. Without a sidecar, the load lasted until
+// teardown() by this runner's clock: k6's test continues while teardown() waits for other runners.
 func (m *member) evidence(seen judge.Evidence, zeroUnixMS float64) judge.Evidence {
 	seen.Runner = m.facts(zeroUnixMS)
 	if seen.Usage == nil && m.loadS > 0 {
@@ -160,13 +160,13 @@ func (m *member) evidence(seen judge.Evidence, zeroUnixMS float64) judge.Evidenc
 	return seen
 }
 
-// facts are what the record says of this runner.
+// facts describes this runner for the record.
 func (m *member) facts(zeroUnixMS float64) *judge.Runner {
-	// The script found its zero by the machine's clock, just before the load began.
-	m.own.ZeroUnixMS, m.own.ClockOffsetMS = zeroUnixMS, float64((m.offset-m.set).Nanoseconds())/1e6
+	// The script took its zero from the machine's clock, just before the load began.
+	m.self.ZeroUnixMS, m.self.ClockOffsetMS = zeroUnixMS, float64((m.offset-m.set).Nanoseconds())/1e6
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	m.own.Machine = strings.TrimSpace(string(id))
-	return &m.own
+	m.self.Machine = strings.TrimSpace(string(id))
+	return &m.self
 }
 
 func (m *member) deliver(record []byte) error {
@@ -175,17 +175,17 @@ func (m *member) deliver(record []byte) error {
 		m.end()
 		ctx, cancel := context.WithTimeout(context.Background(), lastWords)
 		defer cancel()
-		_ = m.client.Bye(ctx) // nobody waits for it for long
+		_ = m.client.Bye(ctx) // the coordinator waits only briefly for this
 	}
 	return err
 }
 
-func (m *member) leave(why string) {
+func (m *member) withdraw(why string) {
 	defer m.end()
 	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
 	defer cancel()
 	if m.client.Number != 0 {
-		_ = m.client.Leave(ctx, why) // its silence tells too
+		_ = m.client.Leave(ctx, why) // otherwise the silence shows it
 	}
 }
 
@@ -193,14 +193,14 @@ func (m *member) stopAll(why string) {
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), lastWords)
 		defer cancel()
-		_ = m.client.Stop(ctx, why) // the end of its load tells too
+		_ = m.client.Stop(ctx, why) // otherwise the end of the load shows it
 	}()
 }
 
-// end ends what runs beside the script.
+// end stops the goroutines beside the script.
 func (m *member) end() { m.endOnce.Do(func() { close(m.over) }) }
 
-// watchSignals notes that k6 gets a signal: it stops by itself then.
+// watchSignals notes a signal to k6, which then stops anyway.
 func (m *member) watchSignals() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -214,7 +214,7 @@ func (m *member) watchSignals() {
 	}()
 }
 
-// beat says that the runner lives, and stops its load where the coordinator says so or is no more.
+// beat sends signs of life, and stops the load if the coordinator says so or has gone.
 func (m *member) beat() {
 	ticks := time.NewTicker(beatEvery)
 	defer ticks.Stop()
@@ -239,7 +239,7 @@ func (m *member) beat() {
 	}
 }
 
-// stopLoad stops k6 gracefully, as its first interrupt does, and at most once: a second one would stop it at once.
+// stopLoad stops k6 gracefully, like its first interrupt, and at most once: a second interrupt would stop it at once.
 func (m *member) stopLoad(why error) {
 	if !m.loading.CompareAndSwap(true, false) || m.interrupted.Load() {
 		return

@@ -16,7 +16,7 @@ import (
 
 const token = "0123456789abcdef"
 
-// memberOf is a runner of a coordinator of its own, and of that many.
+// memberOf is a runner of a separate coordinator with the given number of runners.
 func memberOf(t *testing.T, runners int) (*member, *coordinator.Coordinator, string) {
 	keeper := coordinator.New(coordinator.Config{Runners: runners, Token: token, Folder: t.TempDir(), Name: "x",
 		Patience: time.Minute, Silence: time.Minute, Say: func(string) {}})
@@ -27,7 +27,8 @@ func memberOf(t *testing.T, runners int) (*member, *coordinator.Coordinator, str
 	return m, keeper, server.URL
 }
 
-// k6's test goes on while teardown() waits for others: by its time a load that was cut short looks whole, and a busy generator idle.
+// k6's test continues while teardown() waits for other runners: by its time a load that was cut short looks complete,
+// and a busy generator looks idle.
 func TestALoadLastsUntilTearDownWhereNoSidecarSawIt(t *testing.T) {
 	busy.Undisturbed(t, func(timely busy.Timely) {
 		m, _, _ := memberOf(t, 1)
@@ -56,7 +57,7 @@ func TestALoadLastsUntilTearDownWhereNoSidecarSawIt(t *testing.T) {
 	})
 }
 
-// NTP sets a clock while a long set-up goes on, say.
+// For example, NTP sets a clock during a long set-up.
 func TestAClockThatIsSetInMidRunMovesNoStart(t *testing.T) {
 	wall = func() time.Time { return time.Now().Add(time.Hour) }
 	defer func() { wall = time.Now }()
@@ -84,7 +85,7 @@ func TestAClockThatIsSetInMidRunMovesNoStart(t *testing.T) {
 	})
 }
 
-// One would make the first half of the load, the other all but its first quarter.
+// One runner would make the first half of the load, the other all but its first quarter.
 func TestRunnersOfOtherSequencesAreNoRunnersOfOneRun(t *testing.T) {
 	m, keeper, url := memberOf(t, 2)
 	other := &member{client: coordinator.Client{URL: url, Token: token}, over: make(chan struct{})}

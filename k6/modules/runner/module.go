@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package runner is the module k6/x/windtunnel/runner: with it a script is one of several runners of a run, where
-// COORDINATOR_URL says so. lib/globals.d.ts has its types.
+// Package runner is the module k6/x/windtunnel/runner: it makes a script one of several runners of a run, if
+// COORDINATOR_URL is set. lib/globals.d.ts has its types.
 package runner
 
 import (
@@ -31,7 +31,7 @@ func init() {
 	modules.Register(ImportPath, Module{})
 }
 
-// Module makes an instance for each VU; all are of one process, and so of one runner.
+// Module makes an instance for each VU; all belong to one process, and so to one runner.
 type Module struct{}
 
 // NewModuleInstance implements modules.Module.
@@ -41,7 +41,7 @@ func (Module) NewModuleInstance(vu modules.VU) modules.Instance {
 
 type instance struct {
 	vu     modules.VU
-	member *member // nil in a run of one
+	member *member // nil with a single runner
 }
 
 // Exports implements modules.Instance.
@@ -49,7 +49,7 @@ func (i instance) Exports() modules.Exports {
 	return modules.Exports{Named: map[string]any{
 		"many":        func() bool { return i.member != nil },
 		"setsUp":      i.setsUp,
-		"made":        i.made,
+		"made":        i.shareSetUp,
 		"data":        i.data,
 		"start":       i.start,
 		"stopAll":     i.stopAll,
@@ -57,12 +57,12 @@ func (i instance) Exports() modules.Exports {
 		"tornDown":    i.tornDown,
 		"deliver":     i.deliver,
 		"draft":       i.draft,
-		"leave":       i.leave,
+		"leave":       i.withdraw,
 		"undelivered": i.undelivered,
 	}}
 }
 
-// setsUp registers the runner, and waits until it is known who sets up; definition is the same text in all runners.
+// setsUp registers the runner, and returns whether it sets up; definition must be the same text in all runners.
 func (i instance) setsUp(definition string) bool {
 	state := i.vu.State()
 	if state == nil {
@@ -72,14 +72,14 @@ func (i instance) setsUp(definition string) bool {
 	if err != nil {
 		i.throw(err)
 	}
-	// Arguments of k6 run, such as --vus, take the place of what the script says of the load.
+	// Arguments of k6 run, such as --vus, override the script's load, so the definition includes the load.
 	does, err := i.member.setsUp(i.vu.Context(), definition+"\n"+string(load), state.Options.ExecutionSegment, state.Options.ExecutionSegmentSequence)
 	i.end(err)
 	return does
 }
 
-// made hands on what the set-up returned to the other runners.
-func (i instance) made(data sobek.Value) sobek.Value {
+// shareSetUp sends the set-up's return value to the other runners.
+func (i instance) shareSetUp(data sobek.Value) sobek.Value {
 	text, err := jsvalue.OutOf(i.vu.Runtime(), data)
 	if err != nil {
 		i.throw(err)
@@ -88,7 +88,7 @@ func (i instance) made(data sobek.Value) sobek.Value {
 	return data
 }
 
-// data is what the set-up returned that another runner made.
+// data is the return value of the set-up of another runner.
 func (i instance) data() sobek.Value {
 	given, err := jsvalue.Into(i.vu.Runtime(), json.RawMessage(i.member.data))
 	if err != nil {
@@ -97,47 +97,48 @@ func (i instance) data() sobek.Value {
 	return given
 }
 
-// start returns when the load of all runners is to begin.
+// start returns when the common load begins.
 func (i instance) start() { i.end(i.member.start(i.vu.Context())) }
 
-// stopAll asks that all runners stop; it does not wait.
+// stopAll asks to stop all runners; it does not wait.
 func (i instance) stopAll(why string) {
 	if i.member != nil {
 		i.member.stopAll(why)
 	}
 }
 
-// tearsDown waits until the load of all has ended, and says whether this runner cleans up. Early is why its own load has ended
-// before its time, "" where it has not.
+// tearsDown waits until the load of all runners has ended, and returns whether this runner cleans up. early says why its
+// own load ended early, "" if it did not.
 func (i instance) tearsDown(early string) bool {
 	does, err := i.member.tearsDown(i.vu.Context(), early)
 	if why := i.member.stopped.Load(); why != nil {
-		i.tell(*why)
+		i.logError(*why)
 	}
-	i.tell(err)
+	i.logError(err)
 	return does
 }
 
-// tornDown says that this runner has cleaned up, or why it could not.
+// tornDown reports that this runner has cleaned up, or why it could not.
 func (i instance) tornDown(failed string) {
-	i.tell(i.member.client.TornDown(i.vu.Context(), failed))
+	i.logError(i.member.client.TornDown(i.vu.Context(), failed))
 }
 
-// deliver sends the runner's record with what the script saw beside it. ZeroUnixMS is the zero of the clock of its operations.
+// deliver sends the runner's record with the script's evidence. zeroUnixMS is the zero of its operations' clock.
 func (i instance) deliver(evidence sobek.Value, zeroUnixMS float64) {
 	if err := i.member.deliver(i.recordOf(evidence, zeroUnixMS)); err != nil {
 		i.throw(err)
 	}
 }
 
-// undelivered ends this k6 from within handleSummary, whose exceptions k6 logs and ends with 0: a runner whose record is not with the
-// coordinator has not done its part. All else of k6 has come to its end by then. One that was stopped by a signal ends so anyway.
+// undelivered ends this k6 from within handleSummary: k6 only logs exceptions there, and exits with 0, but a runner
+// whose record did not reach the coordinator has failed. The rest of k6 has finished by then. A runner that a signal
+// stopped ends anyway.
 func (i instance) undelivered(why string) {
 	why = strings.TrimPrefix(why, ImportPath+": ")
-	if !i.member.toldDeaf.Swap(true) || !strings.Contains(why, coordinator.ErrDeaf.Error()) {
+	if !i.member.loggedDeaf.Swap(true) || !strings.Contains(why, coordinator.ErrDeaf.Error()) {
 		i.vu.State().Logger.Error(why)
 	}
-	i.member.leave("could not leave its record: " + why)
+	i.member.withdraw("could not leave its record: " + why)
 	if i.member.stopped.Load() == nil && !i.member.interrupted.Load() {
 		exit(int(exitcodes.ExternalAbort))
 	}
@@ -146,18 +147,18 @@ func (i instance) undelivered(why string) {
 // exit ends this process.
 var exit = os.Exit
 
-// draft sends what deliver would, where this runner tore down, and returns metrics of all runners; null where it did not.
-func (i instance) draft(evidence sobek.Value, zeroUnixMS float64, own *sobek.Object) sobek.Value {
-	if !i.member.own.Teardown {
+// draft sends the same as deliver, if this runner tore down, and returns metrics of all runners; otherwise null.
+func (i instance) draft(evidence sobek.Value, zeroUnixMS float64, k6Metrics *sobek.Object) sobek.Value {
+	if !i.member.self.Teardown {
 		return sobek.Null()
 	}
 	if err := i.member.client.Draft(i.vu.Context(), i.recordOf(evidence, zeroUnixMS)); err != nil {
 		i.throw(err)
 	}
-	return i.vu.Runtime().NewDynamicObject(&whole{instance: i, own: own, known: map[string]sobek.Value{}})
+	return i.vu.Runtime().NewDynamicObject(&whole{instance: i, k6Metrics: k6Metrics, known: map[string]sobek.Value{}})
 }
 
-// recordOf is the record's file.
+// recordOf returns the bytes of the record's file.
 func (i instance) recordOf(evidence sobek.Value, zeroUnixMS float64) []byte {
 	text, err := jsvalue.OutOf(i.vu.Runtime(), evidence)
 	if err != nil {
@@ -180,27 +181,27 @@ func (i instance) recordOf(evidence sobek.Value, zeroUnixMS float64) []byte {
 	return file.Bytes()
 }
 
-// leave says that there will be no record of this runner.
-func (i instance) leave(why string) { i.member.leave(why) }
+// withdraw reports that this runner sends no record.
+func (i instance) withdraw(why string) { i.member.withdraw(why) }
 
-// tell logs what went wrong; nil is nothing.
-func (i instance) tell(err error) {
-	if err != nil && !i.isTold(err) {
+// logError logs an error; nil logs nothing.
+func (i instance) logError(err error) {
+	if err != nil && !i.wasLogged(err) {
 		i.vu.State().Logger.Error(err.Error())
 	}
 }
 
-// isTold reports whether an error needs no line, since it had one: that the coordinator does not answer is told once.
-func (i instance) isTold(err error) bool {
-	return errors.Is(err, coordinator.ErrDeaf) && i.member.toldDeaf.Swap(true)
+// wasLogged reports whether an error was logged already: a missing coordinator is logged only once.
+func (i instance) wasLogged(err error) bool {
+	return errors.Is(err, coordinator.ErrDeaf) && i.member.loggedDeaf.Swap(true)
 }
 
-// throw makes an exception of the script of an error.
+// throw converts an error to an exception in the script.
 func (i instance) throw(err error) {
 	common.Throw(i.vu.Runtime(), fmt.Errorf("%s: %w", ImportPath, err))
 }
 
-// end ends the test with one line where there is an error, as exec.test.abort does.
+// end ends the test with one line if there is an error, like exec.test.abort.
 func (i instance) end(err error) {
 	if err == nil {
 		return

@@ -18,19 +18,19 @@ import (
 	"windtunnel/k6/internal/coordinator"
 )
 
-// k6 ends with 0 where handleSummary throws.
+// k6 exits with 0 if handleSummary throws.
 func TestARunnerWhoseRecordIsNotTakenDoesNotEndWithZero(t *testing.T) {
 	for about, c := range map[string]struct {
-		why                string
-		toldDeaf, stopped  bool
-		interrupted        bool
-		wantExit, wantLine bool
+		why                 string
+		loggedDeaf, stopped bool
+		interrupted         bool
+		wantExit, wantLine  bool
 	}{
 		"refused":                 {why: "the coordinator cannot keep a record: no space left on device", wantExit: true, wantLine: true},
 		"nobody answers":          {why: coordinator.ErrDeaf.Error() + ": EOF", wantExit: true, wantLine: true},
-		"that was told already":   {why: coordinator.ErrDeaf.Error() + ": EOF", toldDeaf: true, wantExit: true},
-		"refused, and deaf since": {why: "refused", toldDeaf: true, wantExit: true, wantLine: true},
-		// k6 ends with 105 by itself then.
+		"that was told already":   {why: coordinator.ErrDeaf.Error() + ": EOF", loggedDeaf: true, wantExit: true},
+		"refused, and deaf since": {why: "refused", loggedDeaf: true, wantExit: true, wantLine: true},
+		// k6 then exits with 105 anyway.
 		"stopped by the coordinator": {why: "refused", stopped: true, wantLine: true},
 		"interrupted":                {why: "refused", interrupted: true, wantLine: true},
 	} {
@@ -38,7 +38,7 @@ func TestARunnerWhoseRecordIsNotTakenDoesNotEndWithZero(t *testing.T) {
 		if does, err := m.setsUp(t.Context(), "definition", nil, nil); err != nil || !does {
 			t.Fatal(does, err)
 		}
-		m.toldDeaf.Store(c.toldDeaf)
+		m.loggedDeaf.Store(c.loggedDeaf)
 		m.interrupted.Store(c.interrupted)
 		if c.stopped {
 			why := errors.New("stopped")
@@ -63,7 +63,7 @@ func TestARunnerWhoseRecordIsNotTakenDoesNotEndWithZero(t *testing.T) {
 	}
 }
 
-// An argument of k6 run, such as --vus, takes the place of the load that the script says.
+// An argument of k6 run, such as --vus, overrides the script's load.
 func TestRunnersOfOtherLoadsAreNoRunnersOfOneRun(t *testing.T) {
 	first, keeper, url := memberOf(t, 2)
 	second := &member{client: coordinator.Client{URL: url, Token: token}, over: make(chan struct{})}

@@ -4,12 +4,12 @@ package runner
 
 import "github.com/grafana/sobek"
 
-// whole is what all runners recorded, as measured() of the record's module shows what one did: it asks the coordinator for each
-// metric once. What lib/ does not record, such as iterations, is k6's own of this runner.
+// whole presents the metrics of all runners like measured() of the record module presents those of one. It asks the
+// coordinator once for each metric. Metrics that lib/ does not record, such as iterations, come from this runner's k6.
 type whole struct {
 	instance
-	own   *sobek.Object
-	known map[string]sobek.Value
+	k6Metrics *sobek.Object
+	known     map[string]sobek.Value
 }
 
 func (w *whole) Get(key string) sobek.Value {
@@ -21,19 +21,19 @@ func (w *whole) Get(key string) sobek.Value {
 		w.throw(err)
 	}
 	if values == nil {
-		return w.own.Get(key)
+		return w.k6Metrics.Get(key)
 	}
 	rt := w.vu.Runtime()
-	numbers, made := rt.NewObject(), rt.NewObject()
+	numbers, metric := rt.NewObject(), rt.NewObject()
 	for name, value := range values {
 		_ = numbers.Set(name, value)
 	}
-	_ = made.Set("values", numbers)
-	w.known[key] = made
-	return made
+	_ = metric.Set("values", numbers)
+	w.known[key] = metric
+	return metric
 }
 
 func (w *whole) Has(key string) bool          { return w.Get(key) != nil }
 func (w *whole) Set(string, sobek.Value) bool { return false }
 func (w *whole) Delete(string) bool           { return false }
-func (w *whole) Keys() []string               { return w.own.Keys() }
+func (w *whole) Keys() []string               { return w.k6Metrics.Keys() }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package variables is the module k6/x/windtunnel/variables: what the registry of variables says, for scripts. Each VU asks
-// for what it reads, and holds no list. lib/globals.d.ts has its types.
+// Package variables is the module k6/x/windtunnel/variables: it gives scripts access to the registry of variables. Each
+// VU asks for the variables that it reads, and keeps no list. lib/globals.d.ts has its types.
 package variables
 
 import (

@@ -13,26 +13,27 @@ import (
 	"windtunnel/k6/internal/influx"
 )
 
-// aggregate sums samples up by second and series. It is not safe for concurrent use.
+// aggregate adds samples up by second and series. It is not safe for concurrent use.
 type aggregate struct {
 	catalogue catalogue
-	open      []*second // in no order; one or two as a rule
-	// taken is how many times a second was taken out: a probe's samples come when it has ended, with their own times.
-	taken map[int64]int
-	told  []string
+	open      []*second // unordered; usually one or two
+	// taken counts how often each second was taken: a probe's samples arrive after it has ended, with earlier times.
+	taken    map[int64]int
+	reported []string
 }
 
-// mostParts is how often a second is taken out: what comes later still counts in the next one that may be.
+// mostParts is how often a second is taken; later samples count in the next second that is still available.
 const mostParts = 1000
 
-// second is what one second had since it was last taken out; cells by the index of their series, nil for none.
+// second is the samples of one second since it was last taken. cells are by the index of their series, nil without
+// samples.
 type second struct {
 	at    int64
-	part  int // 0 the first time
+	part  int // 0 for the first part
 	cells []*cell
 }
 
-// cell is what one series had in a second. Values are those of a trend.
+// cell is one series in one second. Values are the values of a trend.
 type cell struct {
 	series        *series
 	count         int64
@@ -44,8 +45,8 @@ type cell struct {
 
 func newAggregate() *aggregate { return &aggregate{catalogue: newCatalogue(), taken: map[int64]int{}} }
 
-// add takes a sample. One that comes after its second was taken out counts in a further part of that second, which has points
-// of its own, so that none is lost and no point is written over.
+// add adds a sample. A sample that arrives after its second was taken goes to a further part of that second. The part
+// has separate points, so that no sample is lost and no point is overwritten.
 func (a *aggregate) add(sample *metrics.Sample) {
 	s := a.catalogue.find(sample.TimeSeries)
 	if s == nil {
@@ -97,7 +98,7 @@ func (c *cell) add(value float64) {
 	}
 }
 
-// take takes the seconds out that are over at a time, in their order.
+// take removes and returns the seconds that have ended by a time, in order.
 func (a *aggregate) take(upTo time.Time) []*second {
 	last := upTo.Unix() - 1
 	var over []*second
@@ -121,18 +122,18 @@ func (a *aggregate) take(upTo time.Time) []*second {
 	return over
 }
 
-// notices are lines that are to be told, each once.
+// notices are lines to report, each once.
 func (a *aggregate) notices() []string {
 	var all []string
 	if a.catalogue.full.Load() {
 		all = append(all, fmt.Sprintf("k6 measures more than %d sets of tags: those beyond are not streamed; the results are complete", mostSeries))
 	}
-	fresh := slices.DeleteFunc(all, func(line string) bool { return slices.Contains(a.told, line) })
-	a.told = append(a.told, fresh...)
+	fresh := slices.DeleteFunc(all, func(line string) bool { return slices.Contains(a.reported, line) })
+	a.reported = append(a.reported, fresh...)
 	return fresh
 }
 
-// points adds a second's points to a batch; those of a further part are a millisecond later each, which is the same second still.
+// points adds a second's points to a batch. Each further part is dated a millisecond later, within the same second.
 func (s *second) points(b *influx.Batch) {
 	at := time.Unix(s.at, 0).Add(time.Duration(s.part) * time.Millisecond)
 	heats := map[*heat]*buckets{}
@@ -153,7 +154,7 @@ func (s *second) points(b *influx.Batch) {
 	}
 }
 
-// fields are those that a metric of its type has; the values of a trend are sorted then.
+// fields are the fields for the metric's type; it sorts the values of a trend.
 func (c *cell) fields() influx.Fields {
 	switch c.series.kind {
 	case metrics.Counter:
@@ -168,7 +169,7 @@ func (c *cell) fields() influx.Fields {
 		"p50": percentile(c.values, 0.50), "p95": percentile(c.values, 0.95), "p99": percentile(c.values, 0.99)}
 }
 
-// percentile is as k6's: linear between the nearest ranks of sorted values.
+// percentile is computed like k6's: linear between the nearest ranks of sorted values.
 func percentile(sorted []float64, share float64) float64 {
 	place := share * float64(len(sorted)-1)
 	below, above := sorted[int(math.Floor(place))], sorted[int(math.Ceil(place))]

@@ -16,7 +16,7 @@ import (
 
 var begin = time.Unix(1_800_000_000, 0)
 
-// recorder makes samples as k6 does.
+// recorder makes samples like k6.
 type recorder struct {
 	registry *metrics.Registry
 	a        *aggregate
@@ -38,7 +38,7 @@ func (r *recorder) add(name string, kind metrics.MetricType, value, at float64, 
 	r.a.add(&s)
 }
 
-// lines are the points of all seconds that are over at a time, sorted, their time counted from begin.
+// lines are the points of all seconds that have ended by a time, sorted, with times relative to begin.
 func (r *recorder) lines(at float64) []string {
 	var lines []string
 	for _, s := range r.a.take(begin.Add(time.Duration(at * float64(time.Second)))) {
@@ -102,7 +102,8 @@ func TestTagsAreBounded(t *testing.T) {
 		"operation_failed,operation=create,step=3,testid=t1 count=1i,hits=1i +00",
 		"operation_items,operation=create,testid=t1 count=1 +00")
 
-	// Of two operations, the latencies of one are in five buckets; those of the other come when there is no room.
+	// The latencies of the first of two operations are in five buckets; those of the second come when the budget is used
+	// up.
 	for _, ms := range []float64{1, 10, 100, 1000, 10_000} {
 		r.add("operation_ms", metrics.Trend, ms, 1, "operation", "create")
 	}
@@ -133,7 +134,7 @@ func TestALateSampleIsInItsOwnSecond(t *testing.T) {
 	r := newRecorder()
 	r.add("iterations", metrics.Counter, 1, 60)
 	wantLines(t, r.lines(61), "iterations,testid=t1 count=1 +60")
-	// A probe's, once it has ended; or of a clock that was set back.
+	// A probe's samples come after its end, or the clock was set back.
 	r.add("iterations", metrics.Counter, 2, 60.9)
 	r.add("iterations", metrics.Counter, 4, 55)
 	wantLines(t, r.lines(61), "iterations,testid=t1 count=2 +60001", "iterations,testid=t1 count=4 +55")
@@ -171,7 +172,7 @@ func TestLatenciesAreInBuckets(t *testing.T) {
 	for _, v := range []float64{0, 0.01, 0.010001, 10, 10, 10.5, 20, 60000, 60001} {
 		r.add("operation_ms", metrics.Trend, v, 0, "operation", "publish")
 	}
-	// Two steps in one second are one histogram: a second point of a series would replace the first.
+	// Two steps in one second share a histogram: a second point of a series would replace the first.
 	r.add("operation_ms", metrics.Trend, 19, 0, "operation", "publish", "step", "1")
 	var found []string
 	for _, line := range r.lines(1) {
@@ -183,7 +184,7 @@ func TestLatenciesAreInBuckets(t *testing.T) {
 		"le=10 count=2i +00", "le=20 count=3i +00", "le=60000 count=1i +00")
 }
 
-// TestFiguresAreThoseOfK6 compares with the sink that k6 judges thresholds by.
+// TestFiguresAreThoseOfK6 compares with the sink that k6 uses for thresholds.
 func TestFiguresAreThoseOfK6(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for n := 1; n < 400; n++ {
@@ -209,7 +210,7 @@ func TestFiguresAreThoseOfK6(t *testing.T) {
 	}
 }
 
-// BenchmarkAdd is what a request of a scenario costs: the samples of k6's own metrics and of ours.
+// BenchmarkAdd is the cost of one request of a scenario: the samples of k6's own metrics and of ours.
 func BenchmarkAdd(b *testing.B) {
 	r := newRecorder()
 	tags := []string{"system", "pulsar", "scenario", "ingest", "profile", "quick", "operation", "publish", "status", "200"}
@@ -228,7 +229,7 @@ func BenchmarkAdd(b *testing.B) {
 	b.ReportAllocs()
 	for i := range b.N {
 		o.AddMetricSamples(containers)
-		if i%2000 == 1999 { // a second's worth
+		if i%2000 == 1999 { // one second of requests
 			o.aggregate.take(begin.Add(time.Second))
 			clear(o.aggregate.taken)
 		}

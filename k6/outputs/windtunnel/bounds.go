@@ -14,17 +14,17 @@ import (
 	"windtunnel/k6/internal/influx"
 )
 
-// boundsEvery is how many seconds lie between two points of a bound: a line needs little more than its ends.
+// boundsEvery is the number of seconds between two points of a bound: a constant line needs few points.
 const boundsEvery = 10
 
-// bound is a number that a threshold judges by.
+// bound is the number in a threshold.
 type bound struct {
 	tags  influx.Tags
 	value float64
 }
 
-// boundsOf returns those of thresholds on the latency and the failures of operations, which the boards draw, with
-// the tags of the run. Each is a series of the budget.
+// boundsOf returns the bounds of thresholds on the latency and the failures of operations, which the boards draw, with
+// the tags of the run. Each bound counts as a series in the budget.
 func boundsOf(thresholds map[string]metrics.Thresholds, run map[string]string, series *budget) []bound {
 	var found []bound
 	for _, key := range slices.Sorted(maps.Keys(thresholds)) {
@@ -38,7 +38,7 @@ func boundsOf(thresholds map[string]metrics.Thresholds, run map[string]string, s
 		}
 		for _, t := range thresholds[key].Thresholds {
 			value, ok := format.Bound(t.Source)
-			// Others only keep a submetric for the summary: they hold whatever is measured.
+			// Other thresholds only create a submetric for the summary: they always hold.
 			judges := strings.Contains(t.Source, "<") && (metric != failureMetric || value < 1)
 			if ok && judges && series.take() {
 				found = append(found, bound{boundTags(run, operation, metric+" "+t.Source), value})
@@ -58,14 +58,14 @@ func boundTags(run map[string]string, operation, threshold string) influx.Tags {
 	return tags
 }
 
-// boundPoints adds all of them at a second.
+// boundPoints adds all bounds at a second.
 func boundPoints(b *influx.Batch, bounds []bound, second int64) {
 	for _, one := range bounds {
 		b.Add("bounds", one.tags, influx.Fields{"bound": one.value}, time.Unix(second, 0))
 	}
 }
 
-// addBounds adds them to a second's points where it is time for it, or the second is the last one.
+// addBounds adds the bounds to a second's points every boundsEvery seconds, and in the last second.
 func (o *Output) addBounds(b *influx.Batch, second int64, last bool) {
 	if !last && second < o.lastBounds+boundsEvery {
 		return

@@ -44,7 +44,7 @@ func TestBoundsAreOfTheBudgetToo(t *testing.T) {
 	}
 }
 
-// TestALineHasItsEnds and a point now and then.
+// TestALineHasItsEnds expects the ends of a bound's line, and points in between.
 func TestALineHasItsEnds(t *testing.T) {
 	o := &Output{bounds: []bound{{influx.Tags{"operation": "publish"}, 250}}}
 	var seconds []string

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package windtunnel is the output `--out windtunnel`: it streams to InfluxDB what a test measures, a
-// point per second and set of tags, in place of one per sample. docs/streaming.md has its data model.
+// Package windtunnel is the output `--out windtunnel`: it streams a test's measurements to InfluxDB, one point for each
+// second and set of tags instead of one for each sample. docs/reference/streaming.md describes its data model.
 package windtunnel
 
 import (
@@ -24,14 +24,14 @@ func init() {
 	output.RegisterExtension("windtunnel", New)
 }
 
-// grace is how long after its end a second may still get samples: k6 hands them over every 50 ms.
+// grace is how long after its end a second may still get samples: k6 passes samples on every 50 ms.
 const grace = 250 * time.Millisecond
 
-// limits are a minute of seconds.
+// limits hold a minute of seconds.
 var limits = influx.Limits{Batches: 60, Bytes: 8 << 20}
 
-// Output aggregates and streams. A server that is away never delays k6: one line warns of it, and one at the
-// end says what it misses.
+// Output aggregates and streams. An unreachable server never delays k6: one line warns, and one at the end says what is
+// missing.
 type Output struct {
 	config influx.Config
 	logger logrus.FieldLogger
@@ -39,7 +39,7 @@ type Output struct {
 
 	runTags    map[string]string
 	bounds     []bound
-	lastBounds int64 // the second of their last points
+	lastBounds int64 // second of the last points of bounds
 
 	mu        sync.Mutex
 	aggregate *aggregate
@@ -49,7 +49,7 @@ type Output struct {
 	stopped chan struct{}
 }
 
-// New makes the output; INFLUX and the variables beside it say where it streams to.
+// New makes the output; INFLUX and related variables say where it streams to.
 func New(params output.Params) (output.Output, error) {
 	if params.ConfigArgument != "" {
 		return nil, fmt.Errorf("--out windtunnel takes no argument; INFLUX says where to stream to")
@@ -65,10 +65,10 @@ func New(params output.Params) (output.Output, error) {
 		stop:    make(chan struct{}), stopped: make(chan struct{})}, nil
 }
 
-// Description is what k6 prints.
+// Description is the line that k6 prints.
 func (o *Output) Description() string { return "InfluxDB (" + o.config.Place() + ")" }
 
-// Start begins to stream. It does not ask the server.
+// Start begins to stream, without contacting the server.
 func (o *Output) Start() error {
 	o.sender = influx.NewSender(o.config, limits, func(line string) {
 		influx.Report{Warning: line}.Log(o.logger)
@@ -77,17 +77,17 @@ func (o *Output) Start() error {
 	return nil
 }
 
-// SetThresholds takes those of the test; k6 calls it before Start.
+// SetThresholds stores the test's thresholds; k6 calls it before Start.
 func (o *Output) SetThresholds(thresholds map[string]metrics.Thresholds) {
 	o.bounds = boundsOf(thresholds, o.runTags, o.aggregate.catalogue.budget)
 }
 
-// AddMetricSamples takes samples.
+// AddMetricSamples adds samples.
 func (o *Output) AddMetricSamples(containers []metrics.SampleContainer) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, container := range containers {
-		if sample, ok := container.(metrics.Sample); ok { // its GetSamples would allocate
+		if sample, ok := container.(metrics.Sample); ok { // GetSamples would allocate
 			o.aggregate.add(&sample)
 			continue
 		}
@@ -98,14 +98,14 @@ func (o *Output) AddMetricSamples(containers []metrics.SampleContainer) {
 	}
 }
 
-// Stop sends what is left. k6 does not catch signals any more when it stops its outputs, and would die of one
-// before it writes its result: here one ends the wait for the server only.
+// Stop sends the rest. When k6 stops its outputs, it no longer catches signals: a signal would kill k6 before it writes
+// its result. So a signal here only ends the wait for the server.
 func (o *Output) Stop() error {
 	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer release()
 	close(o.stop)
 	<-o.stopped
-	// What is dated ahead by a clock that was set back goes too.
+	// Include samples dated in the future, which happens if the clock was set back.
 	o.flush(o.now().Add(24*time.Hour), true)
 	outage := o.sender.Close(ctx)
 	if outage.Any() {
@@ -128,7 +128,7 @@ func (o *Output) run() {
 	}
 }
 
-// flush sends the seconds that are over at a time; final says that no more will come.
+// flush sends the seconds that have ended by a time; final says that no more samples will come.
 func (o *Output) flush(upTo time.Time, final bool) {
 	o.mu.Lock()
 	over, notices := o.aggregate.take(upTo), o.aggregate.notices()

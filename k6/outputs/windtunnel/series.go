@@ -15,16 +15,16 @@ import (
 	"windtunnel/k6/internal/influx"
 )
 
-// mostSeries bounds the sets of tags of one k6, those of buckets among them, so that a script of anybody's cannot fill a database.
+// mostSeries is the largest number of sets of tags of one k6, including buckets, so that no script can fill a database.
 const mostSeries = 4000
 
-// tagNames are the tags that are streamed: all are of few values.
+// tagNames are the streamed tags; each has few values.
 var tagNames = []string{"testid", "system", "scenario", "profile", runnerTag, "operation", "kind", "component", stepTag, "change", "outcome"}
 
-// runnerTag tells the runners of one run apart, whose points would else overwrite each other.
+// runnerTag separates the runners of one run, whose points would otherwise overwrite each other.
 const runnerTag = "runner"
 
-// stepTag is only kept of the metrics that a step is judged by: elsewhere it would repeat what the time tells.
+// stepTag is kept only for the metrics that judge a step: for others the time already shows the step.
 const stepTag = "step"
 
 const (
@@ -32,7 +32,7 @@ const (
 	failureMetric = "operation_failed"
 )
 
-// leftOut reports whether a metric is not streamed: it repeats another one, or only the result needs it.
+// leftOut reports whether a metric is not streamed, because it repeats another one, or only the result needs it.
 func leftOut(m *metrics.Metric) bool {
 	switch m.Name {
 	case "group_duration", "iteration_duration", "rounds_begun", "component_largest",
@@ -43,32 +43,32 @@ func leftOut(m *metrics.Metric) bool {
 	return strings.HasPrefix(m.Name, "panel_") || strings.HasPrefix(m.Name, "http_req_") && m.Type == metrics.Trend
 }
 
-// series is one metric with one set of the tags that are streamed.
+// series is one metric with one set of streamed tags.
 type series struct {
 	name  string
 	kind  metrics.MetricType
 	tags  influx.Tags
-	index int // its place among all
-	// usual is how many samples of a trend the last second had.
+	index int // index among all series
+	// usual is the number of samples of a trend in the previous second.
 	usual int
-	// heat is where its values are counted in buckets, nil where they are not.
+	// heat counts its values in buckets, nil for a series without buckets.
 	heat *heat
 }
 
-// heat is a histogram of latencies, of all steps together. Each of its buckets that had a value is a series.
+// heat is a histogram of latencies over all steps. Each non-empty bucket is a series.
 type heat struct {
 	tags   influx.Tags
 	budget *budget
 	known  [len(bucketBounds) + 1]bool
 }
 
-// budget counts series. Those of k6 and those of buckets come about in different goroutines.
+// budget counts series. Series of k6 and of buckets are created in different goroutines.
 type budget struct {
 	used atomic.Int64
-	full atomic.Bool // one was refused
+	full atomic.Bool // a series was rejected
 }
 
-// take reports whether there may be one more.
+// take reports whether another series is allowed, and counts it.
 func (b *budget) take() bool {
 	if b.used.Add(1) <= mostSeries {
 		return true
@@ -78,12 +78,12 @@ func (b *budget) take() bool {
 	return false
 }
 
-// catalogue maps what k6 calls a time series to ours.
+// catalogue maps k6's time series to ours.
 type catalogue struct {
-	known map[metrics.TimeSeries]*series // nil: not streamed
+	known map[metrics.TimeSeries]*series // nil for a time series that is not streamed
 	byKey map[string]*series
 	heats map[string]*heat
-	// common are tags of all samples that have not their own.
+	// common are the tags of samples that do not have those tags.
 	common map[string]string
 	*budget
 }
@@ -92,7 +92,7 @@ func newCatalogue() catalogue {
 	return catalogue{map[metrics.TimeSeries]*series{}, map[string]*series{}, map[string]*heat{}, nil, &budget{}}
 }
 
-// find returns the series of a sample, nil where it is not streamed.
+// find returns the series of a sample, nil if it is not streamed.
 func (c *catalogue) find(of metrics.TimeSeries) *series {
 	found, ok := c.known[of]
 	if !ok {
@@ -124,7 +124,7 @@ func (c *catalogue) add(of metrics.TimeSeries) *series {
 	return found
 }
 
-// reduced returns the tags that are streamed, and what tells them and the metric from others.
+// reduced returns the streamed tags, and a key that identifies them with the metric.
 func (c *catalogue) reduced(of metrics.TimeSeries, step bool) (tags influx.Tags, key string) {
 	tags, key = influx.Tags{}, of.Metric.Name
 	for _, name := range tagNames {
@@ -140,12 +140,12 @@ func (c *catalogue) reduced(of metrics.TimeSeries, step bool) (tags influx.Tags,
 	return tags, key
 }
 
-// bucketBounds are of the histogram of latencies, ms: 1-2-5 a decade.
+// bucketBounds are the bounds of the histogram of latencies in ms: 1, 2 and 5 in each decade.
 var bucketBounds = [...]float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500,
 	1000, 2000, 5000, 10_000, 20_000, 50_000, 60_000}
 
-// buckets are counts of values: greater than the bound below, at most this; the last one is of all above the
-// last bound.
+// buckets are counts of values: greater than the lower bound, at most the upper bound. The last bucket counts all values
+// above the last bound.
 type buckets [len(bucketBounds) + 1]int64
 
 // add counts sorted values.
@@ -164,7 +164,7 @@ func (counts *buckets) add(sorted []float64) {
 	counts[len(bucketBounds)] += int64(len(sorted) - below)
 }
 
-// points adds those of a second to a batch; a bucket without values has none.
+// points adds the buckets of a second to a batch; an empty bucket has no point.
 func (h *heat) points(b *influx.Batch, counts *buckets, at time.Time) {
 	for i, count := range counts {
 		if count == 0 || !h.known[i] && !h.budget.take() {

@@ -11,13 +11,13 @@ import (
 	"windtunnel/k6/internal/coordinator"
 )
 
-// tagsOf are those of a whole run: what the script declares (`ext.windtunnel.tags`), since a tag of the command line takes the
-// place of all tags of a script, then those that k6 has, and of one of several runners its number.
+// tagsOf are the tags of a whole run: the script's declared tags (`ext.windtunnel.tags`), because a tag on the command
+// line replaces all tags of a script; then k6's tags; and the runner's number if there are several.
 func tagsOf(options lib.Options) map[string]string {
 	var declared struct {
 		Tags map[string]string `json:"tags"`
 	}
-	_ = json.Unmarshal(options.External["windtunnel"], &declared) // a script of anybody's has none
+	_ = json.Unmarshal(options.External["windtunnel"], &declared) // a user's own script may have none
 	tags := map[string]string{}
 	maps.Copy(tags, declared.Tags)
 	maps.Copy(tags, options.RunTags)

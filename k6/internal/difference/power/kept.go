@@ -9,21 +9,22 @@ import (
 	"windtunnel/k6/internal/difference"
 )
 
-// Kept is a run that is judged by runs that were kept: two primary metrics, speed and CPU per operation, and so many
-// secondary ones, which are judged where enough runs were kept.
+// Kept simulates a run judged by kept runs. It has two primary metrics, speed and CPU per operation. Its secondary
+// metrics are judged if there are enough kept runs.
 type Kept struct {
 	Noise     Noise
 	CV        float64
-	Runs      int     // that were kept
-	Secondary int     // metrics
-	Slower    float64 // what the run's speed is worse by than the kept ones', as a fraction
-	WorseBy   float64 // the bound, as a fraction
+	Runs      int     // kept runs
+	Secondary int     // number of secondary metrics
+	Slower    float64 // loss of the run's speed against the kept runs, as a fraction
+	WorseBy   float64 // bound, as a fraction
 }
 
-// machineDrift is what a machine may change by from one day to another; each interval is wider by it.
+// machineDrift is how much a machine may change from day to day, as a fraction; each interval is wider by it.
 const machineDrift = 0.1
 
-// Count simulates so many runs; the same seed gives the same answer. Met and Missed are of the speed alone.
+// Count simulates the given number of runs; the same seed gives the same answer. Met and Missed are about the speed
+// alone.
 func (k Kept) Count(runs int, seed uint64) Answers {
 	all := Answers{Runs: runs}
 	for i := range runs {

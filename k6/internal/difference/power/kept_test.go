@@ -7,10 +7,11 @@ import (
 	"testing"
 )
 
-// The bound of docs/baselines.md, whose tables this test prints with -v.
+// The bound of docs/benchmarks.md, whose tables this test prints with -v.
 const keptBound = 0.3
 
-// A run that is judged by kept ones: equal programs fail rarely, and one that is slower by the bound or more passes rarely.
+// A run judged by kept runs: equal programs fail rarely, and a program that is slower by at least the bound passes
+// rarely.
 func TestOneRunAgainstKeptOnes(t *testing.T) {
 	const runs = 400
 	t.Log("| Kept runs | Noise | CV | equal: passes | unclear | fails | slower by the bound: passes | by 2 bounds: passes | is found | by 4 bounds: is found |")
@@ -28,7 +29,7 @@ func TestOneRunAgainstKeptOnes(t *testing.T) {
 					share(equal.Failed), share(bound.Passed), share(two.Passed), share(two.Failed), share(four.Failed))
 				name := fmt.Sprintf("%d kept runs, %s, CV %g", kept, noise, cv)
 				mostFailed, mostPassed := 0.01, 0.01
-				if noise == HeavyTails { // which the prediction does not assume
+				if noise == HeavyTails { // the prediction does not assume heavy tails
 					mostFailed, mostPassed = 0.05, 0.02
 				}
 				if equal.Share(equal.Failed) > mostFailed {

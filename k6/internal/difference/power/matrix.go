@@ -11,47 +11,47 @@ import (
 	"windtunnel/k6/internal/difference"
 )
 
-// Tolerance is what a target of the matrix may be missed by.
+// Tolerance is how far a target of the matrix may be missed, as a fraction.
 const Tolerance = 0.05
 
-// Targets of each row.
+// Targets is the number of targets of each row.
 const Targets = 4
 
-// Matrix is a comparison of the protocol matrix: rows, each with four targets, which are judged together. Their noise is CV,
-// half of it, a fifth, and all of it: throughput, round trip, memory, first reply.
+// Matrix simulates a comparison of the protocol matrix. Its rows have four targets each, which are judged together. The
+// noise of throughput, round trip, memory and first reply is CV, CV/2, CV/5 and CV.
 type Matrix struct {
 	Noise  Noise
 	CV     float64
 	Rows   int
-	Slower float64 // what the first row's throughput misses its target by, as a fraction
-	// Default are the targets of `make protocols-compare`: equal sides then meet those of throughput, round trip and first reply by far. Else
-	// they meet all to the dot, so that it takes nothing but noise to miss one.
+	Slower float64 // how far the first row's throughput misses its target, as a fraction
+	// Default uses the targets of `make protocols-compare`: equal sides then meet the targets of throughput, round trip
+	// and first reply with a margin. Otherwise equal sides meet all targets exactly, so that noise alone decides.
 	Default bool
-	Looks   []int // turns at each look; what is decided has no more of them
-	Turns   int   // fixed, without looks
+	Looks   []int // turns at each look; a decided row gets no more turns
+	Turns   int   // fixed number, without looks
 }
 
 var (
 	targetNoise = []float64{1, 0.5, 0.2, 1}
-	// ahead is by how much equal sides are better than the default targets: 0.9, 1.2, 1 and 2.
+	// ahead is the margin of equal sides to the default targets, which are 0.9, 1.2, 1 and 2.
 	ahead = []float64{-math.Log(0.9), math.Log(1.2), 0, math.Log(2)}
 )
 
-// Answers are those of the first row's throughput, and of all runs of the matrix.
+// Answers counts the answers about the first row's throughput, and about the whole matrix.
 type Answers struct {
 	Runs int
-	// Met, Missed are runs that say so of the first row's throughput; the rest cannot tell.
+	// Met and Missed count runs with that answer about the first row's throughput; the other runs cannot decide.
 	Met, Missed int
-	// Passed met all targets, Failed missed one at least.
+	// Passed counts runs that met all targets, Failed runs that missed at least one.
 	Passed, Failed int
-	// Unclear are the targets that no run could tell, of all runs together.
+	// Unclear counts undecided targets, over all runs.
 	Unclear int
 }
 
-// Share is n of the runs, 0 to 1.
+// Share is n divided by the number of runs, 0 to 1.
 func (a Answers) Share(n int) float64 { return float64(n) / float64(a.Runs) }
 
-// Count simulates so many runs; the same seed gives the same answer.
+// Count simulates the given number of runs; the same seed gives the same answer.
 func (m Matrix) Count(runs int, seed uint64) Answers {
 	all := Answers{Runs: runs}
 	var lock sync.Mutex
@@ -92,7 +92,7 @@ func (a *Answers) add(decisions []difference.Decision, overall difference.Outcom
 	}
 }
 
-// draw makes the turns of all rows: which side begins is by lot.
+// draw simulates the turns of all rows; the first side of each turn is random.
 func (m Matrix) draw(random *rand.Rand) []difference.Series {
 	turns := m.Turns
 	if len(m.Looks) > 0 {

@@ -9,31 +9,31 @@ import (
 	"windtunnel/k6/internal/difference"
 )
 
-// Noise is what the runs of one program differ by.
+// Noise is the kind of noise between runs of one program.
 type Noise string
 
-// The kinds of noise. All have the case's coefficient of variation, drifts come on top.
+// The kinds of noise. All have the case's coefficient of variation; drifts are added.
 const (
 	Normal Noise = "normal"
-	// HeavyTails is Student's t of 3 degrees of freedom: now and then a run is far off.
+	// HeavyTails is Student's t with 3 degrees of freedom: some runs are far off.
 	HeavyTails Noise = "heavy tails"
-	// Drift makes the machine slower by 1.6 from the first run to the last.
+	// Drift slows the machine by a factor of 1.6 from the first run to the last.
 	Drift Noise = "drift by 1.6"
-	// Jumps makes it slower by 1.3 at once, and back, at random moments.
+	// Jumps slows the machine by a factor of 1.3 suddenly, and back, at random times.
 	Jumps Noise = "jumps by 1.3"
-	// Tide is a neighbour that comes every four runs: in step with A B B A.
+	// Tide is a neighbour that is active every four runs: in step with A B B A.
 	Tide Noise = "a tide of 4 runs"
 )
 
-// Noises are all of them.
+// Noises are all kinds.
 var Noises = []Noise{Normal, HeavyTails, Drift, Jumps, Tide}
 
-// machine makes the logarithms of what runs, one after the other, are slowed by.
+// machine generates the logarithms of the slowdown of consecutive runs.
 type machine struct {
 	random *rand.Rand
 	noise  Noise
 	cv     float64
-	runs   int // that a drift is spread over
+	runs   int // length of a drift
 	at     int
 	jumped bool
 	phase  float64
@@ -43,7 +43,7 @@ func newMachine(random *rand.Rand, noise Noise, cv float64, runs int) *machine {
 	return &machine{random: random, noise: noise, cv: cv, runs: runs, phase: 2 * math.Pi * random.Float64()}
 }
 
-// draw is a deviation of one measurement.
+// draw returns the deviation of one measurement.
 func (m *machine) draw() float64 {
 	if m.noise != HeavyTails {
 		return m.random.NormFloat64() * m.cv
@@ -54,10 +54,10 @@ func (m *machine) draw() float64 {
 		x := m.random.NormFloat64()
 		chi += x * x
 	}
-	return z / math.Sqrt(chi) * m.cv // Student's t has a variance of 3
+	return z / math.Sqrt(chi) * m.cv // Student's t with 3 degrees of freedom has variance 3
 }
 
-// next is what the next run meets.
+// next returns the slowdown of the next run.
 func (m *machine) next() float64 {
 	at := m.at
 	m.at++
@@ -77,7 +77,7 @@ func (m *machine) next() float64 {
 	return 0
 }
 
-// pair is a run of A and one of B, in the order of the pair.
+// pair simulates a run of A and a run of B, in the order of the pair.
 func (m *machine) pair(number int, lot uint64) (a, b float64) {
 	if difference.FirstIsB(number, lot) {
 		b = m.next()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package power counts what the engine of comparisons answers where the truth is known: two programs of which B is slower
-// by a known factor, on a machine that is as noisy as one says.
+// Package power counts the answers of the comparison engine for simulated programs: B is slower by a known factor, on a
+// machine with known noise.
 package power
 
 import (
@@ -13,32 +13,32 @@ import (
 	"windtunnel/k6/internal/difference"
 )
 
-// Bound is what B may be worse by, in all cases.
+// Bound is the tolerated loss of B in all cases, as a fraction.
 const Bound = 0.10
 
-// Case is what is simulated. Each operation has four metrics: throughput, P95 (twice as noisy), P99 (three times) and CPU
-// per operation (half), which stays as it is where B is slower. Throughput's and CPU's geometric means over all operations
-// are the primary metrics.
+// Case is a simulated case. Each operation has four metrics. The noise of throughput is CV, of P95 twice, of P99 three
+// times, and of CPU per operation half of that. CPU stays the same if B is slower. The primary metrics are the geometric
+// means of throughput and of CPU over all operations.
 type Case struct {
 	Noise      Noise
-	CV         float64 // of a run's throughput
+	CV         float64 // coefficient of variation of a run's throughput
 	Operations int
-	Slower     float64 // what B is slower by, as a fraction
-	Pairs      int     // fixed; 0: until it knows
-	Most       int     // pairs, where it runs until it knows
+	Slower     float64 // slowdown of B, as a fraction
+	Pairs      int     // fixed number of pairs; 0 runs until it knows
+	Most       int     // largest number of pairs, if it runs until it knows
 }
 
-// Counts are of the comparisons of a case.
+// Counts counts the outcomes of a case's comparisons.
 type Counts struct {
 	Comparisons, Passed, Broken, Unclear int
-	// Pairs is the sum of all that were made.
+	// Pairs is the sum of all pairs.
 	Pairs int
 }
 
-// Share is n of the comparisons, 0 to 1.
+// Share is n divided by the number of comparisons, 0 to 1.
 func (c Counts) Share(n int) float64 { return float64(n) / float64(c.Comparisons) }
 
-// Count simulates so many comparisons; the same seed gives the same answer.
+// Count simulates the given number of comparisons; the same seed gives the same answer.
 func (c Case) Count(comparisons int, seed uint64) Counts {
 	all := Counts{Comparisons: comparisons}
 	var lock sync.Mutex
@@ -66,7 +66,7 @@ func (c Case) Count(comparisons int, seed uint64) Counts {
 	return all
 }
 
-// compare makes one comparison as `k6 x compare` does.
+// compare makes one comparison like `k6 x compare`.
 func (c Case) compare(random *rand.Rand) (difference.Outcome, int) {
 	series := newSeries(c, random)
 	if c.Pairs > 0 {
@@ -84,10 +84,10 @@ func (c Case) compare(random *rand.Rand) (difference.Outcome, int) {
 	}
 }
 
-// primaries come first in a series.
+// primaries is the number of primary metrics, which come first in a series.
 const primaries = 2
 
-// series are the pairs of one comparison: samples of each metric.
+// series are the samples of each metric in the pairs of one comparison.
 type series struct {
 	Case
 	machine *machine
@@ -101,7 +101,7 @@ func newSeries(c Case, random *rand.Rand) *series {
 	return &series{c, newMachine(random, c.Noise, c.CV, 2*pairs), random.Uint64(), random, make([][]float64, primaries+4*c.Operations)}
 }
 
-// add makes more pairs. Half of the variance of a run is all its operations' together.
+// add simulates more pairs. Half of the variance of a run is common to all its operations.
 func (s *series) add(pairs int) {
 	half := math.Sqrt(0.5)
 	for range pairs {

@@ -11,7 +11,7 @@ import (
 	"windtunnel/k6/internal/difference"
 )
 
-// atMost is the most of n that a rate lets happen, but in one of 1,000 tests of that rate.
+// atMost is the largest number of n events at a rate, exceeded in only one of 1,000 tests.
 func atMost(rate float64, n int) int {
 	random := rand.New(rand.NewPCG(1, 1))
 	counts := make([]int, n+1)
@@ -33,9 +33,9 @@ func atMost(rate float64, n int) int {
 	}
 }
 
-// TestErrorRates is a small form of `make benchmark-judge`: on each kind of machine, with one operation and many, with a fixed
-// number of pairs and until it knows, equal sides break the gate in 1 % at most, and a slow-down of 1.5 times the bound
-// passes in 2 % at most.
+// TestErrorRates is a small version of `make benchmark-judge`. It covers each kind of machine, one operation and many, a
+// fixed number of pairs and runs until it knows. Equal sides break the gate in at most 1 %, and a slow-down of 1.5 times
+// the bound passes in at most 2 %.
 func TestErrorRates(t *testing.T) {
 	const n = 300
 	mostBroken, mostPassed := atMost(0.01, n), atMost(0.02, n)
@@ -54,7 +54,7 @@ func TestErrorRates(t *testing.T) {
 	}
 }
 
-// TestPower: what is slower by twice the bound is found, and equal sides are let pass.
+// TestPower: a slow-down of twice the bound is found, and equal sides pass.
 func TestPower(t *testing.T) {
 	const n = 300
 	for _, c := range []Case{
@@ -74,8 +74,8 @@ func TestPower(t *testing.T) {
 	}
 }
 
-// TestMatrix: of 49 rows with four targets each, fixed turns and until it knows, equal sides miss a target in 1 % of runs at
-// most, and a row that misses its own by 1.5 times the tolerance is called met in 2 % at most.
+// TestMatrix: 49 rows with four targets each, with fixed turns and until it knows. Equal sides miss a target in at most
+// 1 % of runs. A row that misses its target by 1.5 times the tolerance is called met in at most 2 %.
 func TestMatrix(t *testing.T) {
 	const n = 100
 	mostFailed, mostMet := atMost(0.01, n), atMost(0.02, n)
@@ -92,7 +92,7 @@ func TestMatrix(t *testing.T) {
 			}
 		}
 	}
-	// What misses by far is found as soon as the number of targets allows, and not before.
+	// A large miss is found once the number of turns suffices for the number of targets, and not before.
 	far := Matrix{Noise: Normal, CV: 0.05, Rows: 49, Slower: 0.5, Turns: 8}
 	if few := far.Count(50, 3); few.Missed > 0 || few.Met > 0 {
 		t.Errorf("8 turns: %+v", few)
@@ -103,8 +103,8 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// TestEqualValuesAreNotToldApart: of the values of a sweep, in rounds whose order is by lot, and of two ciphers that are the
-// same work, none is the better one in 99 % of runs at least, on any machine.
+// TestEqualValuesAreNotToldApart: among equal values of a sweep, in rounds of random order, and between two equal
+// ciphers, none is called better in at least 99 % of runs, on any machine.
 func TestEqualValuesAreNotToldApart(t *testing.T) {
 	const n = 400
 	most := atMost(0.01, n)
@@ -139,8 +139,8 @@ func TestEqualValuesAreNotToldApart(t *testing.T) {
 	}
 }
 
-// TestTideInStepWithTheOrder is why the order is by lot: in a fixed order, or with two pairs turned together, equal sides
-// would be told apart by what returns every four runs.
+// TestTideInStepWithTheOrder shows why the order is random: with a fixed order, or with two pairs turned together, a
+// disturbance every four runs would make equal sides differ.
 func TestTideInStepWithTheOrder(t *testing.T) {
 	first := map[bool]int{}
 	for pair := 1; pair <= 1000; pair++ {
