@@ -13,7 +13,7 @@ use crate::testbed::catalogue::Catalogue;
 
 #[derive(Subcommand)]
 pub enum Bench {
-    /// What encryption, hashes, rule sets, buffers and memory cost here
+    /// Measure the cost of encryption, hashes, rule sets, buffers and memory on this machine
     #[command(
         after_help = "Exit codes: 0 done, 2 wrong usage, 4 not built or failed, 130 interrupted. k6 x primitives judges what was measured, and prints it."
     )]
@@ -22,16 +22,16 @@ pub enum Bench {
 
 #[derive(Args)]
 pub struct Primitives {
-    /// How long: under 1, 5 and 15 minutes on a quiet machine
+    /// Duration: under 1, 5 and 15 minutes on a quiet machine
     #[arg(long, value_enum, default_value = "quick")]
     mode: Mode,
-    /// These parts only
+    /// Measure only these parts
     #[arg(long, value_name = "PART,…", value_enum, value_delimiter = ',')]
     only: Vec<Section>,
-    /// The CPU to measure on [default: the last one that may be used]
+    /// The CPU to measure on [default: the last allowed CPU]
     #[arg(long, value_name = "N")]
     cpu: Option<usize>,
-    /// Write primitives.json into this folder, in place of standard output (k6/schemas/primitives.schema.json)
+    /// Write primitives.json into this folder instead of standard output (k6/schemas/primitives.schema.json)
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]

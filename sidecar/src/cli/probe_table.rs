@@ -1,8 +1,8 @@
-//! What a probe measured, as a table.
+//! Results of a probe, as a table.
 
 use crate::probe::outcome::Outcome;
 
-/// One line of counts, one per kind of error, and one per series.
+/// One line of counts, one line per kind of error, and one line per series.
 pub fn outcome(outcome: &Outcome) -> String {
     let rate = if outcome.duration_s > 0.0 {
         outcome.succeeded as f64 / outcome.duration_s

@@ -1,4 +1,4 @@
-//! What an authoritative DNS server answers: one zone, whose names have addresses that follow from them.
+//! Answers of an authoritative DNS server: one zone, in which each address follows from the name.
 
 use hickory_proto::op::{Edns, Message, MessageType, Metadata, OpCode, ResponseCode};
 use hickory_proto::rr::rdata::A;
@@ -12,7 +12,7 @@ use crate::dns::address_of;
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Zone {
-    /// Of its records, seconds.
+    /// TTL of the records, seconds.
     #[serde(default = "an_hour")]
     pub ttl_s: u32,
 }
@@ -28,7 +28,7 @@ fn an_hour() -> u32 {
 }
 
 impl Zone {
-    /// The answer to a query; none to what is no query.
+    /// The answer to a query; `None` if the message is no query.
     pub fn answer(self, query: &[u8], counters: &Counters) -> Option<Vec<u8>> {
         let query = Message::from_vec(query).ok()?;
         let asked = query.metadata.message_type == MessageType::Query;
@@ -55,20 +55,20 @@ impl Zone {
                 record.dns_class = DNSClass::IN;
                 answer.add_answer(record);
             }
-            // The name is there, and has no such record.
+            // The name exists, but has no record of this type.
             Some(_) => {}
         }
         answer.to_vec().ok()
     }
 }
 
-/// The first message of a stream (RFC 1035, 4.2.2) and what is behind it; none where it is not whole yet.
+/// The first message of a stream (RFC 1035, 4.2.2) and the bytes behind it; `None` if the message is incomplete.
 pub fn first_message(stream: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = stream.split_first_chunk::<2>()?;
     rest.split_at_checked(u16::from_be_bytes(*length).into())
 }
 
-/// A message as a stream has it.
+/// A message with the length prefix that streams use.
 pub fn framed(message: &[u8]) -> Vec<u8> {
     let length = (message.len() as u16).to_be_bytes();
     [&length, message].concat()

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A repository with one link, `one`, of these lines.
+/// A repository with one link, `one`, whose file has these lines.
 fn root(lines: &str) -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
     std::fs::create_dir(root.path().join(FOLDER)).unwrap();

@@ -1,4 +1,4 @@
-//! Runs the workers: finds their programs, starts one per section, reads what they found.
+//! Runs the workers: finds their programs, starts one per section, and reads their reports.
 
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
@@ -19,7 +19,7 @@ use crate::process::folder::Folder;
 use crate::process::signals::Arrived;
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// A worker that takes longer has gone wrong.
+/// The longest time of a worker. A slower worker has failed.
 const LIMIT: Duration = Duration::from_secs(1800);
 const MEND: &str =
     "run make bin/primitives bin/primitives-portable, which takes some minutes the first time";
@@ -31,7 +31,7 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Looks beside this program, else in `bin` of the root.
+    /// Looks next to this program, or else in `bin` under the root.
     pub fn find(root: Option<&Path>) -> Result<Self> {
         let beside = std::env::current_exe().ok();
         let beside = beside
@@ -56,7 +56,7 @@ impl Workers {
     }
 }
 
-/// Measures the sections on one CPU. `told` hears of each one that begins.
+/// Measures the sections on one CPU. It calls `report` with the name of each section that begins.
 pub fn run(
     workers: &Workers,
     mode: Mode,
@@ -106,7 +106,7 @@ fn answer(
         Failure::setup(format!("temporary folder: {error}"), "make room in TMPDIR")
     })?;
     words.extend(["--work".to_owned(), work.path().display().to_string()]);
-    // Criterion talks to standard output, and looks at the environment.
+    // Criterion prints to standard output, and reads the environment.
     let child = exec::command(Signal::SIGKILL, &cpu.to_string(), None, &words)
         .env_clear()
         .stdin(Stdio::null())
@@ -119,9 +119,9 @@ fn answer(
     serde_json::from_slice(&text).map_err(|error| failed(&error))
 }
 
-/// Waits for the end of a worker, and ends it where somebody interrupts.
+/// Waits for the end of a worker, and kills the worker on an interrupt.
 fn wait(mut child: Child, name: &str, interrupted: &Receiver<Arrived>) -> Result<()> {
-    // Read as it comes: a full pipe would stop the worker.
+    // The output is read at once: a full pipe would stop the worker.
     let mut errors = child.stderr.take();
     let reader = std::thread::spawn(move || {
         let mut text = String::new();

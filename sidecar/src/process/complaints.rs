@@ -1,4 +1,4 @@
-//! What a process complains of: lines with the word of a level from warning on, counted by what they say.
+//! Log lines of a process at level warning or above, counted by their text.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -6,20 +6,20 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::Serialize;
 
-/// More kinds of lines are not told apart.
+/// The most kinds of lines that are counted separately.
 const MOST_KINDS: usize = 256;
 
 static LEVEL: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i)\b(warn|warning|error|fatal|panic|critical)\b").unwrap());
-/// Ports, times, ids: what differs from one line to the next that says the same.
+/// Ports, times, ids: numbers that differ between lines with the same text.
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[0-9]+").unwrap());
 
 /// The most frequent complaint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Complaint {
-    /// The first of its lines, from the level on, without control characters.
+    /// The first of the lines, from the level on, without control characters.
     pub line: String,
-    /// How many lines say the same, numbers aside.
+    /// The number of lines with the same text, without regard to numbers.
     pub count: u64,
 }
 
@@ -43,7 +43,7 @@ impl Complaints {
     }
 
     pub fn most_frequent(&self) -> Option<Complaint> {
-        // Of those that are as frequent always the same one.
+        // Ties are broken by the text, so that the result is always the same.
         self.0
             .values()
             .max_by(|one, other| {

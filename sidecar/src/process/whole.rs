@@ -1,5 +1,5 @@
-//! CPU time of the system over a whole load: from its first start to the end of a quiet period after it. Work that the
-//! system does between two measured parts counts, and so does work that it puts off until nobody asks for anything.
+//! CPU time of the system over a whole load: from its first start to the end of a quiet period after it. The time includes work between two
+//! measured parts, and work that the system delays until it is idle.
 
 use std::time::{Duration, Instant};
 
@@ -39,7 +39,7 @@ pub struct Whole {
 }
 
 impl Whole {
-    /// The load starts, or goes on.
+    /// The load starts or continues.
     pub fn goes_on(&mut self, now: Moment) {
         self.first.get_or_insert(now);
         self.leave_out(now);
@@ -126,7 +126,7 @@ mod tests {
         let (at, mut whole) = (clock(), Whole::default());
         whole.begin_part(at(0, 1.0));
         whole.goes_on(at(1, 1.0));
-        // The first part was disturbed, and somebody was waited for.
+        // The first part was disturbed, and the runner waited for the other program to end.
         whole.drop_part();
         whole.begin_part(at(5, 2.0));
         whole.goes_on(at(6, 2.5));

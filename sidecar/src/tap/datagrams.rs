@@ -1,4 +1,4 @@
-//! A tap's datagrams: each sender has a socket of its own towards the target, so that answers find back.
+//! A tap's datagrams. Each sender has its own socket towards the target, so that answers find their way back.
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -11,12 +11,12 @@ use tokio::task::JoinSet;
 use super::search::{Before, Search, Sender};
 use super::told;
 
-/// More senders are not heard.
+/// The most senders. Datagrams of further senders are ignored.
 const MOST: usize = 1_024;
 /// The largest datagram of IPv4.
 const BUFFER: usize = 65_535;
 
-/// Until it is aborted. A datagram that cannot be passed on is lost, as datagrams may be.
+/// Passes datagrams on until it is aborted. A datagram that cannot be passed on is lost, as datagrams may be.
 pub async fn pass(
     socket: Arc<UdpSocket>,
     mut of: watch::Receiver<Option<SocketAddr>>,
@@ -65,7 +65,7 @@ async fn answer(
 ) {
     let mut buffer = vec![0; BUFFER];
     loop {
-        // An error is of a datagram that was refused; the next may not be.
+        // The error belongs to one refused datagram. The next datagram may pass.
         let Ok(read) = own.recv(&mut buffer).await else {
             continue;
         };

@@ -1,5 +1,5 @@
-//! Choices that are files: a variable with `from` has the names of a folder's files as choices, and a file says all of its
-//! choice: variables of its own, what it requires, and parts that templates put together.
+//! Choices that are files. A variable with `from` takes the names of a folder's files as choices. Each file describes its choice:
+//! additional variables, requirements, and parts that templates combine.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,24 +11,24 @@ use super::file::{Requirement, TestbedFile, Variable, read};
 use super::variables::Values;
 use crate::failure::{Failure, Result};
 
-/// By variable and choice, the parts that its file has, null where a choice has no file.
+/// By variable and choice: the parts in the choice's file, or null if a choice has no file.
 pub type Choices = BTreeMap<String, BTreeMap<String, Json>>;
-/// By variable, the parts of what was chosen.
+/// By variable: the parts of the chosen value.
 pub type Chosen = BTreeMap<String, Json>;
 
-/// What a testbed takes from such a file. What else is in it is for others.
+/// The fields that a testbed uses. Other programs read the other fields.
 #[derive(Deserialize)]
 struct ChoiceFile {
     #[serde(default)]
     variables: BTreeMap<String, Variable>,
     #[serde(default)]
     requires: Vec<Requirement>,
-    /// Strings in it are templates. A file without parts is no choice.
+    /// Strings in `parts` are templates. A file without parts is no choice.
     parts: Option<Json>,
 }
 
-/// Reads the folders that the variables of `file` name in `dir`: their files become choices, and what these declare becomes
-/// the testbed's, once for each folder.
+/// Reads the folders in `dir` that the variables of `file` name. Their files become choices, and declarations in them become the testbed's,
+/// once for each folder.
 pub fn read_into(file: &mut TestbedFile, dir: &Path) -> Result<Choices> {
     let folders: BTreeMap<String, String> = file
         .variables
@@ -96,7 +96,7 @@ fn read_folder(folder: &Path, shown: &str) -> Result<Vec<(String, ChoiceFile)>> 
         .collect()
 }
 
-/// Makes what a choice's file declares the testbed's: what it requires, only where it is chosen.
+/// Adds the declarations of a choice's file to the testbed. Its requirements apply only if it is chosen.
 fn take(
     file: &mut TestbedFile,
     variable: &str,
@@ -122,7 +122,7 @@ fn take(
     Ok(())
 }
 
-/// The parts of what `variables` choose, their strings as they are in the files.
+/// The parts of the values that `variables` choose, with their strings unrendered.
 pub fn chosen(choices: &Choices, variables: &Values) -> Chosen {
     choices
         .iter()
@@ -134,7 +134,7 @@ pub fn chosen(choices: &Choices, variables: &Values) -> Chosen {
         .collect()
 }
 
-/// Every string in `value`, with its path behind `field`.
+/// Every string in `value`, with its path, which begins with `field`.
 pub fn strings<'a>(field: &str, value: &'a Json) -> Vec<(String, &'a str)> {
     match value {
         Json::String(text) => vec![(field.to_owned(), text.as_str())],

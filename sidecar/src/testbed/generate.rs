@@ -1,4 +1,4 @@
-//! Values that a program makes at the start, such as a pair of keys: `[[generate]]`.
+//! Values that a program generates at the start, such as a pair of keys: `[[generate]]`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,10 +15,10 @@ use crate::process::redact::Redactor;
 
 const MAX_CHARS: usize = 300;
 
-/// By the name of the group, then of the field.
+/// Values by group, then by field.
 pub type Generated = BTreeMap<String, BTreeMap<String, String>>;
 
-/// One `[[generate]]` with its command rendered, and what it runs in.
+/// One `[[generate]]` with its command rendered, and its environment.
 pub struct Generator<'a> {
     pub testbed: &'a str,
     pub generate: &'a Generate,
@@ -30,8 +30,7 @@ pub struct Generator<'a> {
 }
 
 impl Generator<'_> {
-    /// Runs the command, guarded as the testbed's processes are, and takes each field's value from
-    /// the first line that its pattern matches.
+    /// Runs the command under a guard, like the testbed's processes. Each field's value comes from the first line that its pattern matches.
     pub fn run(&self) -> Result<BTreeMap<String, String>> {
         let name = format!(
             "generate {} of testbed {}",
@@ -72,7 +71,7 @@ impl Generator<'_> {
         }
     }
 
-    /// The last line, in words, unless a pattern matches it: that would show a secret.
+    /// The last line, unless a pattern matches it: such a line would show a secret.
     fn last_line(&self, printed: &str) -> String {
         let patterns: Vec<_> = self
             .generate
@@ -93,8 +92,7 @@ impl Generator<'_> {
     }
 }
 
-/// Each field's value; else what is wrong, in words. What was printed is not quoted: where the
-/// pattern is what is wrong, it is a secret all the same.
+/// Each field's value, or a message. The message does not quote the output: if the pattern is wrong, the output may still be a secret.
 fn take(
     generate: &Generate,
     printed: &str,

@@ -1,4 +1,4 @@
-//! What a testbed file must keep to beyond its shape. Every error names file, field and mend.
+//! Rules of a testbed file beyond its shape. Every error names the file, the field and the fix.
 
 mod network;
 mod requires;
@@ -21,7 +21,7 @@ const PROCESS_NAME: &str = "[a-z][a-z0-9-]*";
 const ENVIRONMENT_NAME: &str = "[A-Z][A-Z0-9_]*";
 const GENERATED_NAME: &str = "[a-z][a-z0-9_]*";
 
-/// Where secrets would be seen by others: in `ps`, in an error, in a path.
+/// Whether a secret in a template would be visible to others: in `ps`, in an error or in a path.
 #[derive(Clone, Copy, PartialEq)]
 enum SecretsAre {
     Welcome,
@@ -34,7 +34,7 @@ struct Checker<'a> {
     templates: Templates,
 }
 
-/// Whether `name` can be a testbed's name at all.
+/// Whether `name` is a valid name of a testbed.
 pub fn is_name(name: &str) -> bool {
     whole(NAME).is_ok_and(|pattern| pattern.is_match(name))
 }
@@ -174,7 +174,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Parts are rendered before what is made of them.
+    /// Parts are rendered before the values that are made of them.
     fn choices(&self, choices: &Choices) -> Result<()> {
         for (variable, parts) in choices {
             for (choice, own) in parts {

@@ -1,11 +1,11 @@
-//! What must be there before a start, and the names that templates share.
+//! Requirements of a start, and the names that templates share.
 
 use super::{Checker, GENERATED_NAME, SecretsAre};
 use crate::failure::Result;
 use crate::testbed::file::VariableType;
 
 const PROGRAM_NAME: &str = "[A-Za-z0-9][A-Za-z0-9._+-]*";
-/// What `[names]` may use: what is known before anything is rendered.
+/// Names that `[names]` may use: their values are known before templates are rendered.
 const KNOWN_FIRST: [&str; 4] = ["root", "dir", "vars", "chosen"];
 
 impl Checker<'_> {
@@ -23,7 +23,7 @@ impl Checker<'_> {
                         format!("use {}", KNOWN_FIRST.join(", ")),
                     );
                 }
-                // Which ports are in use is told by the templates that name them.
+                // The templates that name a port show whether it is in use.
                 let variable = self.file.variables.get(second);
                 if variable.is_some_and(|variable| variable.kind == VariableType::Port) {
                     return self.wrong(

@@ -1,4 +1,4 @@
-//! Known answers: connections and datagrams as they come from a network card.
+//! Known answers: connections and datagrams as a network card delivers them.
 
 use super::*;
 
@@ -210,7 +210,7 @@ fn of_a_connection_that_was_there_before_records_are_enough() {
     assert!(found.carried && !found.greeted, "{found:?}");
     assert_eq!(fault(&found), "none");
 
-    // It may be the rest of a record: nothing is said of it, and nothing passes by it.
+    // The bytes may be the rest of a record: the test expects no finding and no fault.
     let mut within = wire(Shows::Tls);
     let rest = within.random(700);
     within.client(&rest).server(&rest);
@@ -274,7 +274,7 @@ fn tls_has_no_datagrams_and_quic_no_connections() {
     );
 
     let mut stream = wire(Shows::Quic);
-    // What only asks whether the server is up carries nothing.
+    // A connection that only checks whether the server is up carries no bytes.
     stream.begin();
     assert_eq!(fault(&wire(Shows::Quic).end()), "none");
     stream.client(b"GET / HTTP/1.1\r\n");
