@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn exit_codes_tell_the_caller_from_the_machine() {
+    fn exit_codes_distinguish_the_caller_from_the_machine() {
         assert_eq!(Failure::invalid("a", "b").exit_code(), 2);
         assert_eq!(Failure::not_found("a", "b").exit_code(), 2);
         assert_eq!(Failure::setup("a", "b").exit_code(), 4);

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn machines_are_told_apart_as_k6_does() {
+    fn machines_are_distinguished_as_in_k6() {
         let cases: Vec<Case> =
             serde_json::from_str(include_str!("../../tests/fixtures/cpu-models.json")).unwrap();
         for Case {

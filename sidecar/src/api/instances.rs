@@ -46,7 +46,7 @@ impl StartRequest {
     fn over(&self) -> Result<Over> {
         match (&self.link, &self.namespace) {
             (Some(_), Some(_)) => Err(Failure::invalid(
-                "link and namespace: a hop is over the one or in the other",
+                "link and namespace: a hop has one or the other",
                 "leave one of them out",
             )),
             (Some(link), None) => Ok(Over::Link(link.clone())),

@@ -142,22 +142,22 @@ pub async fn begin_part(
             format!("give at most {NAME_MOST} characters"),
         ));
     }
-    let begin = move || told(supervisor.windows.begin_part(&id, name), &id);
+    let begin = move || part_result(supervisor.windows.begin_part(&id, name), &id);
     blocking(begin).await?;
     Ok((StatusCode::CREATED, Json(json!({}))))
 }
 
 /// The use of each CPU by programs in the last part.
 pub async fn part(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Part>> {
-    blocking(move || told(supervisor.windows.part(&id), &id).map(Json)).await
+    blocking(move || part_result(supervisor.windows.part(&id), &id).map(Json)).await
 }
 
 /// Discards the measurements of the last part.
 pub async fn drop_part(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Part>> {
-    blocking(move || told(supervisor.windows.drop_part(&id), &id).map(Json)).await
+    blocking(move || part_result(supervisor.windows.drop_part(&id), &id).map(Json)).await
 }
 
-fn told<T>(found: Option<std::result::Result<T, NoPart>>, id: &str) -> Result<T> {
+fn part_result<T>(found: Option<std::result::Result<T, NoPart>>, id: &str) -> Result<T> {
     let conflict = |error: String, mend: &str| Failure::new(Kind::Conflict, error, mend.to_owned());
     found.ok_or_else(|| unknown(id))?.map_err(|why| match why {
         NoPart::Running => conflict(
@@ -170,7 +170,7 @@ fn told<T>(found: Option<std::result::Result<T, NoPart>>, id: &str) -> Result<T>
             "POST /windows/ID/part begins one",
         ),
         NoPart::TooMany => conflict(
-            format!("{DROPPED_MOST} parts of window {id} are dropped, and more are not"),
+            format!("{DROPPED_MOST} parts of window {id} are dropped, which is the limit"),
             "open another window",
         ),
     })
@@ -206,8 +206,8 @@ pub async fn quiet(
     let quiet = rest_time("seconds", seconds)?;
     let rest = rest_time("rest_s", rest_s)?;
     blocking(move || {
-        let told = supervisor.windows.quiet(&id, quiet, rest);
-        let usage = told.ok_or_else(|| unknown(&id))?;
+        let answer = supervisor.windows.quiet(&id, quiet, rest);
+        let usage = answer.ok_or_else(|| unknown(&id))?;
         usage.map(Json).map_err(|StillOpen| {
             Failure::new(
                 Kind::Conflict,

@@ -15,7 +15,7 @@ use crate::testbed::catalogue::Catalogue;
 pub enum Bench {
     /// Measure the cost of encryption, hashes, rule sets, buffers and memory on this machine
     #[command(
-        after_help = "Exit codes: 0 done, 2 wrong usage, 4 not built or failed, 130 interrupted. k6 x primitives judges what was measured, and prints it."
+        after_help = "Exit codes: 0 done, 2 wrong usage, 4 not built or failed, 130 interrupted. k6 x primitives judges the results, and prints them."
     )]
     Primitives(Primitives),
 }
@@ -57,14 +57,14 @@ impl Primitives {
             std::fs::create_dir_all(out).map_err(|error| unwritable(out, &error))?;
         }
         let interrupts = Interrupts::listen()?;
-        let told = |what: &str| eprintln!("sidecar: {what}");
+        let report = |what: &str| eprintln!("sidecar: {what}");
         let report = primitives::run(
             &workers,
             self.mode,
             &self.only,
             cpu,
             &interrupts.arrived,
-            told,
+            report,
         )?;
         let json = json(&report)?;
         match &self.out {

@@ -137,14 +137,14 @@ fn print(found: &Calibration) {
         }
         say(format_args!(
             "{:24} {:>12} {:12}",
-            format!("{name}: lost by itself"),
+            format!("{name}: own losses"),
             0,
             side.own_lost
         ));
     }
     let carries = &found.carries;
     say(format_args!(
-        "carries here {:.0} Mbit/s, {:.0} packets/s",
+        "capacity on this machine: {:.0} Mbit/s, {:.0} packets/s",
         carries.mbit_s, carries.packets_s
     ));
     for wrong in &found.wrong {

@@ -24,7 +24,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 2 wrong usage or a malformed testb
 `testbed run` exits with its command's code (128 + N where signal N ended it).";
 
 #[derive(Parser)]
-#[command(name = "sidecar", version, about = "Starts the systems that Windtunnel measures, samples what they use, and leaves nothing behind.", after_help = EXIT_CODES)]
+#[command(name = "sidecar", version, about = "Starts the systems that Windtunnel measures, samples their resource usage, and removes everything at the end.", after_help = EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -221,7 +221,7 @@ impl Probe {
         let allowed = Allowed(options.targets.allow_target.clone());
         let echo = match &options.target {
             Some(_) => None,
-            None => Some(own_echo(kind, options.connections)?),
+            None => Some(start_echo(kind, options.connections)?),
         };
         let own = echo.as_ref().map(|echo| match kind {
             ProbeKind::Udp | ProbeKind::Dns => echo.udp.to_string(),
@@ -296,7 +296,7 @@ fn spec(kind: ProbeKind, target: String, options: Options) -> Result<Spec> {
 }
 
 /// An echo server in this process, which is not pinned to CPUs.
-fn own_echo(kind: ProbeKind, connections: u64) -> Result<Echo> {
+fn start_echo(kind: ProbeKind, connections: u64) -> Result<Echo> {
     // The blocking engine ends connections that are idle between two transfers.
     let idle = kind == ProbeKind::Fetch;
     let many = kind == ProbeKind::Concurrency || connections > 64;

@@ -48,7 +48,7 @@ pub fn outcome(outcome: &Outcome) -> String {
         for tunnel in flow.tunnels.iter() {
             if let Some(died) = &tunnel.died {
                 text.push_str(&format!(
-                    "a tunnel died after {:.1} s: {}; {} of {} bytes had come\n",
+                    "a tunnel died after {:.1} s: {}; {} of {} bytes had arrived\n",
                     died.at_s,
                     died.kind.name(),
                     tunnel.received,

@@ -80,7 +80,7 @@ fn busy(cpus: Option<usize>, percent: Option<f64>) -> String {
     let cores = cpus.map_or("cores".to_owned(), |cpus| format!("{cpus} cores"));
     match percent {
         Some(percent) => format!("the host's {cores} were {percent:.1} % busy"),
-        None => format!("how busy the host's {cores} were is not known"),
+        None => format!("the load of the host's {cores} is unknown"),
     }
 }
 

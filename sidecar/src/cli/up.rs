@@ -144,7 +144,7 @@ fn keep(instance: &Instance, env_file: Option<&Path>, interrupts: &Interrupts) -
                 .map_or_else(String::new, |exit| exit.to_string());
             return Err(Failure::setup(
                 format!(
-                    "process {} of testbed {} ended by itself ({exit})",
+                    "process {} of testbed {} ended unexpectedly ({exit})",
                     ended.name, instance.testbed
                 ),
                 format!("its log is in {}", instance.log_dir.display()),

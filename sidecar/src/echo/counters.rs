@@ -86,14 +86,14 @@ impl Counters {
         let Tags(all) = &self.tags;
         // A connection is counted as accepted before its first byte arrives.
         let used: u64 = all.iter().map(|one| read(&one.connections)).sum();
-        let own = self.of(tag);
+        let tagged = self.of(tag);
         Seen {
             empty: read(&self.accepted).saturating_sub(used),
-            connections: read(&own.connections),
-            bytes_received: read(&own.bytes_received),
-            bytes_sent: read(&own.bytes_sent),
-            datagrams_received: read(&own.datagrams_received),
-            datagrams_sent: read(&own.datagrams_sent),
+            connections: read(&tagged.connections),
+            bytes_received: read(&tagged.bytes_received),
+            bytes_sent: read(&tagged.bytes_sent),
+            datagrams_received: read(&tagged.datagrams_received),
+            datagrams_sent: read(&tagged.datagrams_sent),
         }
     }
 

@@ -1,9 +1,10 @@
 //! Flows: connections that are kept full for any length of time, with small requests between the other bytes. This module has the parts
 //! that both ends use.
 //!
-//! The client's first 16 bytes, all numbers big-endian: [`MAGIC`], the probe's tag, and one u64. The u64 holds the direction that is kept
-//! full (2 bits, highest: 0 neither, 1 up, 2 down), the blocks per write (24 bits, in the middle), and the length of a name (8 bits,
-//! lowest). The name follows: the congestion control that the far end sets on its socket. Without a name the far end sets none.
+//! The client's first 16 bytes, all numbers big-endian: [`MAGIC`], the probe's tag, and one u64. The u64 has three fields. The highest 2
+//! bits are the direction that is kept full: 0 neither, 1 up, 2 down. The middle 24 bits are the blocks per write, and the lowest 8 bits
+//! the length of a name. The name follows: the congestion control that the far end sets on its socket. Without a name the far end sets
+//! none.
 //!
 //! After the header, both ways are blocks of [`BLOCK`] bytes until the client ends the connection. A block's first u64 is its kind (2 bits,
 //! highest) and a number. A pattern follows, and every byte is checked. A *filler* keeps a way full. A *request* goes up, and the far end

@@ -42,7 +42,7 @@ impl Echoes {
         if all.servers.len() >= MAX_RUNNING {
             return Err(Failure::new(
                 Kind::Conflict,
-                format!("{MAX_RUNNING} echo servers run, and more are not started"),
+                format!("{MAX_RUNNING} echo servers run, which is the limit"),
                 "end one with DELETE /echoes/ID",
             ));
         }
@@ -70,20 +70,20 @@ impl Echoes {
 
     /// The server that a probe reaches at an address, on this machine's own network or in the namespaces of an instance.
     pub fn at(&self, address: SocketAddr, udp: bool, instance: Option<&str>) -> Option<Arc<Echo>> {
-        let own = |echo: &Echo| if udp { echo.udp } else { echo.tcp };
+        let address_of = |echo: &Echo| if udp { echo.udp } else { echo.tcp };
         let all = self.all();
         let there: Vec<&Arc<Echo>> = all
             .servers
             .values()
             .filter(|server| server.instance.as_deref() == instance)
             .map(|server| &server.echo)
-            .filter(|echo| own(echo).port() == address.port())
+            .filter(|echo| address_of(echo).port() == address.port())
             .collect();
         let exact =
-            |echo: &&&Arc<Echo>| own(echo).ip() == address.ip() || own(echo).ip().is_unspecified();
+            |echo: &&&Arc<Echo>| address_of(echo).ip() == address.ip() || address_of(echo).ip().is_unspecified();
         // A name such as localhost stands for both loopback addresses.
         let loopback =
-            |echo: &&&Arc<Echo>| own(echo).ip().is_loopback() && address.ip().is_loopback();
+            |echo: &&&Arc<Echo>| address_of(echo).ip().is_loopback() && address.ip().is_loopback();
         let found = there
             .iter()
             .find(exact)

@@ -14,7 +14,7 @@ use super::counts::{Carried, Counts};
 use super::ends::End;
 use super::fate::Fates;
 use super::pipe::Pipe;
-use super::samples::{Made, Samples};
+use super::samples::{AppliedChange, Samples};
 use super::settings::Settings;
 use super::spec::{Change, Spec};
 use crate::net::clock::{now_ns, seconds};
@@ -266,7 +266,7 @@ impl Carrier {
         self.set(settings);
         let at_s = seconds(now_ns() - self.began_ns);
         let items = items.to_vec();
-        self.shared.samples().changes.push(Made { at_s, items });
+        self.shared.samples().changes.push(AppliedChange { at_s, items });
     }
 
     fn set(&mut self, settings: Settings) {

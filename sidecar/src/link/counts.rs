@@ -69,7 +69,7 @@ impl Carried {
 
 impl Counts {
     /// The sum of the link's own losses; `None` if one of them is unknown.
-    pub fn own(&self) -> Option<u64> {
+    pub fn own_losses(&self) -> Option<u64> {
         Some(self.own_overrun + self.own_refused + self.own_unread?)
     }
 
@@ -95,14 +95,14 @@ mod tests {
         assert_eq!(since(Some(3), Some(5)), Some(2));
         assert_eq!(since(None, Some(5)), None);
         assert_eq!(since(Some(3), None), None);
-        let own = |own_unread| Counts {
+        let counts = |own_unread| Counts {
             own_overrun: 1,
             own_unread,
             ..Counts::default()
         };
-        assert_eq!(own(Some(2)).own(), Some(3));
-        assert_eq!(own(None).own(), None);
-        let told = serde_json::to_value(own(None)).unwrap();
-        assert!(told["own_unread"].is_null(), "{told}");
+        assert_eq!(counts(Some(2)).own_losses(), Some(3));
+        assert_eq!(counts(None).own_losses(), None);
+        let json = serde_json::to_value(counts(None)).unwrap();
+        assert!(json["own_unread"].is_null(), "{json}");
     }
 }

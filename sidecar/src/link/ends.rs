@@ -58,7 +58,7 @@ pub struct End {
 pub fn make(mtu: u64) -> Result<[End; 2]> {
     if !Path::new(TUN).exists() {
         return Err(Failure::unsupported(
-            format!("a link takes a TUN device, and this machine has no {TUN}"),
+            format!("a link needs a TUN device, and this machine has no {TUN}"),
             "load the kernel's module: modprobe tun; a container gets it by --device /dev/net/tun",
         ));
     }
@@ -114,14 +114,14 @@ fn not_made(what: &str, error: &std::io::Error) -> Failure {
     if refused {
         let mend = match geteuid().is_root() {
             true => {
-                "give this root CAP_NET_ADMIN and CAP_SYS_ADMIN: a container has them where it is privileged"
+                "give this root CAP_NET_ADMIN and CAP_SYS_ADMIN: a privileged container has them"
             }
             false => {
-                "run it as root, or all of it in a user namespace of its own: `unshare -Ur make …`"
+                "run it as root, or run everything in a separate user namespace: `unshare -Ur make …`"
             }
         };
         return Failure::unsupported(
-            format!("a link takes {what}, and this user may not make it"),
+            format!("a link needs {what}, which this user may not create"),
             mend,
         );
     }
@@ -141,7 +141,7 @@ fn ip(words: &[&str]) -> Result<()> {
         .output()
         .map_err(|error| {
             Failure::setup(
-                format!("a link takes the program ip, which cannot be run: {error}"),
+                format!("a link needs the program ip, which cannot be run: {error}"),
                 "apt-get install iproute2",
             )
         })?;

@@ -32,7 +32,7 @@ use carry::{Carrier, Order, Seen, Shared};
 use counts::{Carried, Counts};
 use ends::Place;
 pub use ends::{DEVICE, End, FAR, FAR_ADDRESS, NEAR};
-use samples::{EVERY_NS, Made, Sample};
+use samples::{EVERY_NS, AppliedChange, Sample};
 use settings::Settings;
 use spec::{Change, Spec};
 
@@ -101,7 +101,7 @@ pub struct OverTime {
     pub up: Vec<Sample>,
     pub down: Vec<Sample>,
     /// Changes made by the timetable and by requests.
-    pub changes: Vec<Made>,
+    pub changes: Vec<AppliedChange>,
 }
 
 impl Link {

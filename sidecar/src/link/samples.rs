@@ -41,7 +41,7 @@ impl Sample {
 
 /// A change, with its time after the start or the last restart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Made {
+pub struct AppliedChange {
     pub at_s: f64,
     pub items: Vec<(String, String)>,
 }
@@ -53,7 +53,7 @@ pub struct Samples {
     pub each: VecDeque<[Sample; 2]>,
     /// The number of old samples that were dropped.
     pub gone: u64,
-    pub changes: Vec<Made>,
+    pub changes: Vec<AppliedChange>,
     before: [Counts; 2],
 }
 
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_of_its_own_time() {
+    fn a_sample_covers_its_period() {
         let mut samples = Samples::default();
         assert!(!samples.due(EVERY_NS - 1) && samples.due(EVERY_NS));
         samples.take(EVERY_NS, [counts(10, 1), counts(0, 0)], [5, 0]);

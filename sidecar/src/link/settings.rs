@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_or_contradicts_itself_is_said() {
+    fn unknown_or_contradictory_items_are_errors() {
         let mut settings = Settings::default();
         assert!(settings.set("lag", "1ms").unwrap_err().0.contains("`lag`"));
         assert!(

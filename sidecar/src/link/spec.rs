@@ -179,9 +179,9 @@ impl Spec {
     }
 
     fn file(&mut self, root: &Path, name: &str) -> Result<()> {
-        let shown = format!("{FOLDER}/{name}.toml");
+        let label = format!("{FOLDER}/{name}.toml");
         let text = match names(root).iter().any(|one| one == name) {
-            true => std::fs::read_to_string(root.join(&shown)),
+            true => std::fs::read_to_string(root.join(&label)),
             false => {
                 return Err(Failure::invalid(
                     format!("LINK: there is no link {name:?}"),
@@ -194,12 +194,12 @@ impl Spec {
         };
         let text = text.map_err(|error| {
             Failure::invalid(
-                format!("{shown}: cannot be read: {error}"),
+                format!("{label}: cannot be read: {error}"),
                 "make it readable",
             )
         })?;
         let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-            Failure::invalid(format!("{shown}: {}", error.message()), "mend the file")
+            Failure::invalid(format!("{label}: {}", error.message()), "fix the file")
         })?;
         let mut word = |key: &str| match table.remove(key) {
             Some(toml::Value::String(text)) => text,
@@ -208,7 +208,7 @@ impl Spec {
         if word("schema") != SCHEMA {
             let mend = format!("write schema = \"{SCHEMA}\"");
             return Err(Failure::invalid(
-                format!("{shown}: schema is not known"),
+                format!("{label}: schema is not known"),
                 mend,
             ));
         }
@@ -216,11 +216,11 @@ impl Spec {
         if self.title.is_empty() {
             let mend = "write title = \"…\", one line";
             return Err(Failure::invalid(
-                format!("{shown}: there is no title"),
+                format!("{label}: there is no title"),
                 mend,
             ));
         }
-        self.table(table).map_err(|wrong| failure(&shown, wrong))
+        self.table(table).map_err(|wrong| failure(&label, wrong))
     }
 
     /// Reads all items of a file. Items for both directions come first.

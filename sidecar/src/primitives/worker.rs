@@ -63,7 +63,7 @@ pub fn run(
     only: &[Section],
     cpu: usize,
     interrupted: &Receiver<Arrived>,
-    told: impl Fn(&str),
+    report: impl Fn(&str),
 ) -> Result<Report> {
     let (began, clock) = (SystemTime::now(), Instant::now());
     let load = load();
@@ -73,7 +73,7 @@ pub fn run(
         let portable = section.has_portable().then_some(&workers.portable);
         for program in std::iter::once(&workers.accelerated).chain(portable) {
             let name = program.file_name().unwrap_or_default().to_string_lossy();
-            told(&format!("{name}: {}", section.name()));
+            report(&format!("{name}: {}", section.name()));
             let mut words = vec![program.display().to_string()];
             words.extend(["--section", section.name()].map(str::to_owned));
             words.extend(plan.options());
@@ -159,11 +159,11 @@ fn wait(mut child: Child, name: &str, interrupted: &Receiver<Arrived>) -> Result
             "see docs/primitives.md for what each mode takes, or choose parts with --only",
         ));
     }
-    let own = errors.lines().rev().find(|line| !line.trim().is_empty());
+    let last_line = errors.lines().rev().find(|line| !line.trim().is_empty());
     Err(Failure::setup(
         format!(
             "{name} failed ({status}): {}",
-            own.unwrap_or("it said nothing")
+            last_line.unwrap_or("it said nothing")
         ),
         MEND,
     ))

@@ -31,13 +31,13 @@ impl Complaints {
         let Some(level) = LEVEL.find(line) else {
             return;
         };
-        let said = &line[level.start()..];
-        let kind = NUMBER.replace_all(said, "0").into_owned();
+        let text = &line[level.start()..];
+        let kind = NUMBER.replace_all(text, "0").into_owned();
         let room = self.0.len() < MOST_KINDS;
         if let Some(known) = self.0.get_mut(&kind) {
             known.count += 1;
         } else if room {
-            let line = said.chars().filter(|c| !c.is_control()).collect();
+            let line = text.chars().filter(|c| !c.is_control()).collect();
             self.0.insert(kind, Complaint { line, count: 1 });
         }
     }
@@ -79,18 +79,18 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_words_of_their_own_in_any_case() {
-        let said = |line: &str| {
+    fn levels_are_whole_words_in_any_case() {
+        let complaint = |line: &str| {
             let mut complaints = Complaints::default();
             complaints.take(line);
-            complaints.most_frequent().map(|complaint| complaint.line)
+            complaints.most_frequent().map(|found| found.line)
         };
         assert_eq!(
-            said("[5] [Warning] once\u{1b}"),
+            complaint("[5] [Warning] once\u{1b}"),
             Some("Warning] once".into())
         );
-        assert_eq!(said("panic: nil"), Some("panic: nil".into()));
-        assert_eq!(said("no terrors, no warnings here"), None);
+        assert_eq!(complaint("panic: nil"), Some("panic: nil".into()));
+        assert_eq!(complaint("no terrors, no warnings here"), None);
     }
 
     #[test]

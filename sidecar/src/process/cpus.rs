@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_said() {
+    fn a_wrong_list_is_an_error() {
         for list in ["a", "1-", "-1", "2-1", "0,,1", "0-1-2", "99999", "0;1"] {
             let error = parse(list).unwrap_err();
             assert!(error.contains(list) && error.contains("0-1"), "{error}");

@@ -83,11 +83,11 @@ pub fn run(prefix: &str) -> io::Result<()> {
     setsid()?;
     // A signal that ends the sidecar must not end its keeper first.
     let _signals = Signals::block(&END, SfdFlags::SFD_NONBLOCK)?;
-    let made = tempfile::Builder::new()
+    let folder = tempfile::Builder::new()
         .prefix(prefix)
         .permissions(Permissions::from_mode(0o700))
         .tempdir();
-    let answer: Answer = made
+    let answer: Answer = folder
         .as_ref()
         .map(|folder| folder.path().to_owned())
         .map_err(ToString::to_string);
@@ -98,5 +98,5 @@ pub fn run(prefix: &str) -> io::Result<()> {
         .write_all(&line)
         .and_then(|()| io::stdout().flush());
     io::copy(&mut io::stdin().lock(), &mut io::sink())?;
-    made?.close()
+    folder?.close()
 }

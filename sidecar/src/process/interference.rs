@@ -124,14 +124,14 @@ impl Interference {
     }
 
     pub fn usage(&self) -> Vec<CpuUsage> {
-        let told = self.by_cpu.iter().map(|(cpu, sums)| CpuUsage {
+        let usages = self.by_cpu.iter().map(|(cpu, sums)| CpuUsage {
             cpu: *cpu,
             span_s: rounded(sums.span_s),
             busy_s: rounded(sums.busy_s.max(0.0)),
             others_s: rounded((sums.others_s + sums.carried_s).max(0.0)),
             steal_s: rounded(sums.steal_s),
         });
-        told.collect()
+        usages.collect()
     }
 
     pub fn samples(&self) -> Vec<Sample> {
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn time_of_ours_whose_cpu_nobody_knows_is_blamed_on_no_other() {
+    fn own_time_without_a_known_cpu_is_subtracted_from_the_busiest() {
         let own = own_time::Used {
             by_cpu: BTreeMap::from([(0, 0.01)]),
             anywhere_s: 0.12,
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn two_samples_become_one_with_all_that_they_told() {
+    fn two_samples_become_their_sum() {
         let sample = |at_unix_ms, others_s| Sample {
             at_unix_ms,
             span_s: 0.1,
@@ -258,9 +258,9 @@ mod tests {
     /// A neighbour is a program outside of the run. Here it burns a CPU on which the run has no threads. The machine may have other
     /// neighbours, and on a busy machine the burning process may end before the samples begin. That does not happen in each of five tries.
     #[test]
-    fn a_neighbour_s_time_is_others() {
+    fn time_of_a_neighbour_counts_as_others() {
         let last = *crate::process::cpus::allowed().unwrap().last().unwrap();
-        let mut told = Vec::new();
+        let mut usages = Vec::new();
         for _ in 0..5 {
             let seen = beside_a_neighbour(last);
             assert!(seen.samples().len() >= 10);
@@ -269,8 +269,8 @@ mod tests {
             if on.others_s > 0.15 * (on.span_s - on.steal_s) {
                 return;
             }
-            told.push(format!("{usage:?}"));
+            usages.push(format!("{usage:?}"));
         }
-        panic!("{told:?}");
+        panic!("{usages:?}");
     }
 }

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_a_token_goes_though_nobody_knows_it() {
+    fn unknown_tokens_are_removed_by_their_form() {
         let redactor = Redactor::new(["p&ss"]);
         for (text, clean) in [
             (

@@ -85,9 +85,9 @@ impl Watch {
 
 /// Readings by pid; `None` once the process has ended.
 fn look(root: i32) -> Option<HashMap<i32, Look>> {
-    let own = tree::entry(root).filter(|entry| !entry.zombie)?;
+    let entry_of_root = tree::entry(root).filter(|entry| !entry.zombie)?;
     let mut all = tree::descendants(root);
-    all.push(own);
+    all.push(entry_of_root);
     let look = |entry: &tree::Entry| Look {
         cpu_ns: entry.own_ns,
         wakeups: wakeups(entry.pid),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn who_burns_who_wakes_up_and_who_sleeps_are_told_apart() {
+    fn burning_waking_and_sleeping_processes_are_distinguished() {
         let all = [
             // The shell's child burns a CPU.
             shell("sh -c 'while :; do :; done' & wait"),
@@ -142,7 +142,7 @@ mod tests {
             .map(|child| ("p".to_owned(), child.0.id() as i32))
             .collect();
         // Other programs take CPU from the burning process, and delay the waking one. One undisturbed second is enough.
-        let told_apart = (0..8).any(|_| {
+        let distinguished = (0..8).any(|_| {
             let watched = watch(named.clone(), Duration::from_secs(1));
             let [burns, wakes, sleeps] = &watched[..] else {
                 panic!("{watched:?}")
@@ -160,7 +160,7 @@ mod tests {
         let _ = Command::new("pkill")
             .args(["-P", &all[0].0.id().to_string()])
             .status();
-        assert!(told_apart);
+        assert!(distinguished);
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl Target {
         self.files.clear();
         self.cpu_before_s += self.cpu_s;
         self.cpu_s = 0.0;
-        // A source that has ended keeps its last reading.
+        // An ended source has no new usage: all of it is counted already.
         let first = self.source.read().unwrap_or_default();
         self.cpu_at_open_s = first.cpu_s;
         self.take(&first);

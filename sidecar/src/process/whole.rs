@@ -111,14 +111,14 @@ mod tests {
         whole.goes_on(at(5, 8.0));
         assert!(whole.begin_quiet(at(7, 8.5)));
         assert!(!whole.begin_quiet(at(8, 8.6)), "it is taken once");
-        let told = whole.end_quiet(at(9, 10.75), QUIET).unwrap();
+        let found = whole.end_quiet(at(9, 10.75), QUIET).unwrap();
         let want = WholeCpu {
             window_s: 7.0,
             quiet_s: 2.0,
             system_s: 4.75,
             quiet_system_s: 2.25,
         };
-        assert_eq!(told, want);
+        assert_eq!(found, want);
     }
 
     #[test]
@@ -138,7 +138,7 @@ mod tests {
         // The last one is not measured again.
         whole.drop_part();
         assert!(whole.begin_quiet(at(20, 9.0)));
-        let told = whole.end_quiet(at(22, 9.5), QUIET).unwrap();
+        let found = whole.end_quiet(at(22, 9.5), QUIET).unwrap();
         let want = WholeCpu {
             window_s: 5.0,
             quiet_s: 2.0,
@@ -146,6 +146,6 @@ mod tests {
             system_s: 1.5,
             quiet_system_s: 0.5,
         };
-        assert_eq!(told, want);
+        assert_eq!(found, want);
     }
 }

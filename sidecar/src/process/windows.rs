@@ -116,7 +116,7 @@ impl Windows {
         if open.count() >= MAX_OPEN {
             return Err(Failure::new(
                 Kind::Conflict,
-                format!("{MAX_OPEN} windows are open, and more are not opened"),
+                format!("{MAX_OPEN} windows are open, which is the limit"),
                 "close one with POST /windows/ID/close",
             ));
         }
@@ -261,14 +261,14 @@ mod tests {
 
     use super::*;
 
-    fn own() -> (String, Role, Source) {
+    fn this_process() -> (String, Role, Source) {
         ("own".to_owned(), Role::Generator, Source::Own)
     }
 
     #[test]
     fn a_window_runs_until_the_last_who_resumed_it_pauses_it() {
         let windows = Windows::default();
-        let id = windows.open(vec![own()], Manner::PAUSED).unwrap();
+        let id = windows.open(vec![this_process()], Manner::PAUSED).unwrap();
         let runs = || windows.with(&id, |window| window.runs()).unwrap();
         assert!(!runs());
         assert!(windows.resume(&id) && windows.resume(&id) && runs());
@@ -288,14 +288,14 @@ mod tests {
         let source = source.unwrap_or_else(|error| panic!("{error:?}"));
         let target = ("child".to_owned(), Role::System, source);
         let ids = [true, false].map(|paused| {
-            let sources = vec![target.clone(), own()];
+            let sources = vec![target.clone(), this_process()];
             let manner = Manner {
                 paused,
                 ..Manner::PEAKS
             };
             windows.open(sources, manner).unwrap()
         });
-        let alone = windows.open(vec![own()], Manner::PAUSED).unwrap();
+        let alone = windows.open(vec![this_process()], Manner::PAUSED).unwrap();
         windows.look();
         assert!(ids.iter().all(|id| windows.is_open(id)));
         child.kill().unwrap();
@@ -311,13 +311,13 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_is_watched_tells_of_the_cpus_and_measures_nothing_else() {
+    fn a_watched_window_records_only_cpus() {
         let windows = Windows::default();
         let manner = Manner {
             by_cpu: true,
             ..Manner::PAUSED
         };
-        let id = windows.open(vec![own()], manner).unwrap();
+        let id = windows.open(vec![this_process()], manner).unwrap();
         let span = |usage: &Usage| usage.host.by_cpu.first().map_or(0.0, |cpu| cpu.span_s);
         assert!(windows.watch(&id));
         spin(30);
@@ -340,13 +340,13 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_is_dropped_leaves_nothing_but_that_it_was() {
+    fn a_dropped_part_leaves_only_its_record() {
         let windows = Windows::default();
         let manner = Manner {
             by_cpu: true,
             ..Manner::PAUSED
         };
-        let id = windows.open(vec![own()], manner).unwrap();
+        let id = windows.open(vec![this_process()], manner).unwrap();
         let measure = |ms| {
             assert!(windows.resume(&id));
             spin(ms);
@@ -386,9 +386,9 @@ mod tests {
         measure(60);
         let all = windows.close(&id).unwrap();
         let named = |part: &Part| (part.name.clone(), part.dropped);
-        let told: Vec<_> = all.repeated.iter().map(named).collect();
+        let repeated: Vec<_> = all.repeated.iter().map(named).collect();
         let second = |dropped| ("second".to_owned(), dropped);
-        assert_eq!(told, [second(true), second(false)]);
+        assert_eq!(repeated, [second(true), second(false)]);
         assert!(all.duration_s >= first.duration_s + all.repeated[1].duration_s + 0.06);
         assert!(all.processes[0].cpu_s > first.processes[0].cpu_s);
         assert_eq!(windows.drop_part(&id), Some(Err(NoPart::Closed)));
@@ -397,7 +397,7 @@ mod tests {
     #[test]
     fn without_peaks_it_only_looks_when_it_is_asked() {
         let windows = Windows::default();
-        let id = windows.open(vec![own()], Manner::default()).unwrap();
+        let id = windows.open(vec![this_process()], Manner::default()).unwrap();
         let cpu = || windows.with(&id, |window| window.seen_cpu_s()).unwrap();
         let begin = cpu();
         let busy = std::time::Instant::now();

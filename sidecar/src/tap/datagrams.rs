@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::search::{Before, Search, Sender};
-use super::told;
+use super::wait_for_target;
 
 /// The most senders. Datagrams of further senders are ignored.
 const MOST: usize = 1_024;
@@ -25,7 +25,7 @@ pub async fn pass(
     let mut onward: HashMap<SocketAddr, Arc<UdpSocket>> = HashMap::new();
     let mut answers = JoinSet::new();
     let mut buffer = vec![0; BUFFER];
-    let Some(target) = told(&mut of).await else {
+    let Some(target) = wait_for_target(&mut of).await else {
         return;
     };
     loop {
@@ -34,31 +34,31 @@ pub async fn pass(
         };
         search.look(Sender::Client, &mut Before::default(), &buffer[..read]);
         if !onward.contains_key(&sender) && onward.len() < MOST {
-            let Ok(own) = towards(target).await else {
+            let Ok(upstream) = towards(target).await else {
                 continue;
             };
             answers.spawn(answer(
-                Arc::clone(&own),
+                Arc::clone(&upstream),
                 Arc::clone(&socket),
                 sender,
                 Arc::clone(&search),
             ));
-            onward.insert(sender, own);
+            onward.insert(sender, upstream);
         }
-        if let Some(own) = onward.get(&sender) {
-            let _ = own.send(&buffer[..read]).await;
+        if let Some(upstream) = onward.get(&sender) {
+            let _ = upstream.send(&buffer[..read]).await;
         }
     }
 }
 
 async fn towards(target: SocketAddr) -> std::io::Result<Arc<UdpSocket>> {
-    let own = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-    own.connect(target).await?;
-    Ok(Arc::new(own))
+    let upstream = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    upstream.connect(target).await?;
+    Ok(Arc::new(upstream))
 }
 
 async fn answer(
-    own: Arc<UdpSocket>,
+    upstream: Arc<UdpSocket>,
     socket: Arc<UdpSocket>,
     sender: SocketAddr,
     search: Arc<Search>,
@@ -66,7 +66,7 @@ async fn answer(
     let mut buffer = vec![0; BUFFER];
     loop {
         // The error belongs to one refused datagram. The next datagram may pass.
-        let Ok(read) = own.recv(&mut buffer).await else {
+        let Ok(read) = upstream.recv(&mut buffer).await else {
             continue;
         };
         search.look(Sender::Server, &mut Before::default(), &buffer[..read]);

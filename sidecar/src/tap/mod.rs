@@ -118,6 +118,6 @@ async fn both() -> std::io::Result<(TcpListener, Arc<UdpSocket>)> {
 }
 
 /// Waits for the target; `None` if the tap ends before.
-async fn told(of: &mut watch::Receiver<Option<SocketAddr>>) -> Option<SocketAddr> {
+async fn wait_for_target(of: &mut watch::Receiver<Option<SocketAddr>>) -> Option<SocketAddr> {
     *of.wait_for(Option::is_some).await.ok()?
 }

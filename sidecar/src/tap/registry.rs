@@ -29,7 +29,7 @@ impl Taps {
         if all.taps.len() >= MAX_RUNNING {
             return Err(Failure::new(
                 Kind::Conflict,
-                format!("{MAX_RUNNING} taps run, and more are not started"),
+                format!("{MAX_RUNNING} taps run, which is the limit"),
                 "end one with DELETE /taps/ID",
             ));
         }

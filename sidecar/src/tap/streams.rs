@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Duration, sleep};
 
 use super::search::{Before, Search, Sender};
-use super::told;
+use super::wait_for_target;
 
 /// The most connections at once. Further connections wait.
 const MOST: usize = 1_024;
@@ -44,7 +44,7 @@ async fn connect(
     mut of: watch::Receiver<Option<SocketAddr>>,
     search: Arc<Search>,
 ) {
-    let Some(target) = told(&mut of).await else {
+    let Some(target) = wait_for_target(&mut of).await else {
         return;
     };
     let Ok(far) = TcpStream::connect(target).await else {

@@ -102,11 +102,11 @@ impl Catalogue {
                 known,
             ));
         }
-        let shown = format!("testbeds/{name}.toml");
-        let mut file = read(&path, &shown)?;
+        let label = format!("testbeds/{name}.toml");
+        let mut file = read(&path, &label)?;
         let dir = self.root.join("testbeds").join(name);
         let choices = choices::read_into(&mut file, &dir)?;
-        validate(&file, &choices, name, &shown, &dir)?;
+        validate(&file, &choices, name, &label, &dir)?;
         Ok(Testbed { file, choices, dir })
     }
 }

@@ -38,8 +38,8 @@ pub fn read_into(file: &mut TestbedFile, dir: &Path) -> Result<Choices> {
     let mut choices = Choices::new();
     let mut seen = Vec::new();
     for (variable, folder) in folders {
-        let shown = format!("testbeds/{}/{folder}", file.name);
-        let found = read_folder(&dir.join(&folder), &shown)?;
+        let label = format!("testbeds/{}/{folder}", file.name);
+        let found = read_folder(&dir.join(&folder), &label)?;
         let mut parts: BTreeMap<String, Json> = file.variables[&variable]
             .choices
             .iter()
@@ -49,14 +49,14 @@ pub fn read_into(file: &mut TestbedFile, dir: &Path) -> Result<Choices> {
         for (choice, own) in found {
             let Some(own_parts) = own.parts else { continue };
             if !seen.contains(&folder) {
-                let shown = format!("{shown}/{choice}.toml");
+                let label = format!("{label}/{choice}.toml");
                 take(
                     file,
                     &variable,
                     &choice,
                     own.variables,
                     own.requires,
-                    &shown,
+                    &label,
                 )?;
             }
             parts.insert(choice, own_parts);
@@ -70,9 +70,9 @@ pub fn read_into(file: &mut TestbedFile, dir: &Path) -> Result<Choices> {
     Ok(choices)
 }
 
-fn read_folder(folder: &Path, shown: &str) -> Result<Vec<(String, ChoiceFile)>> {
+fn read_folder(folder: &Path, label: &str) -> Result<Vec<(String, ChoiceFile)>> {
     let entries = std::fs::read_dir(folder)
-        .map_err(|error| Failure::invalid(format!("{shown}: {error}"), "put the folder there"))?;
+        .map_err(|error| Failure::invalid(format!("{label}: {error}"), "put the folder there"))?;
     let mut names: Vec<String> = entries
         .flatten()
         .filter_map(|entry| {
@@ -90,7 +90,7 @@ fn read_folder(folder: &Path, shown: &str) -> Result<Vec<(String, ChoiceFile)>> 
         .into_iter()
         .map(|name| {
             let path = folder.join(format!("{name}.toml"));
-            let own = read(&path, &format!("{shown}/{name}.toml"))?;
+            let own = read(&path, &format!("{label}/{name}.toml"))?;
             Ok((name, own))
         })
         .collect()
@@ -103,12 +103,12 @@ fn take(
     choice: &str,
     variables: BTreeMap<String, Variable>,
     requires: Vec<Requirement>,
-    shown: &str,
+    label: &str,
 ) -> Result<()> {
     for (name, declared) in variables {
         if file.variables.insert(name.clone(), declared).is_some() {
             return Err(Failure::invalid(
-                format!("{shown}: variables.{name}: is declared elsewhere too"),
+                format!("{label}: variables.{name}: is declared elsewhere too"),
                 "give it another name, or use that one",
             ));
         }

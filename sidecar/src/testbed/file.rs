@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::failure::{Failure, Result};
 use crate::process::role::{Role, StopSignal};
 
-const MEND: &str = "mend the file; k6/schemas/testbed.schema.json describes every field";
+const MEND: &str = "fix the file; k6/schemas/testbed.schema.json describes every field";
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -262,23 +262,23 @@ fn default_ready_timeout_s() -> f64 {
 }
 
 /// Reads one file. The error names the file, the line and the field.
-pub fn read<T: DeserializeOwned>(path: &Path, shown: &str) -> Result<T> {
+pub fn read<T: DeserializeOwned>(path: &Path, label: &str) -> Result<T> {
     let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::invalid(format!("{shown}: cannot be read: {error}"), MEND))?;
-    parse(&text, shown)
+        .map_err(|error| Failure::invalid(format!("{label}: cannot be read: {error}"), MEND))?;
+    parse(&text, label)
 }
 
-/// Parses the text of a file. `shown` is the file's name in errors.
-pub fn parse<T: DeserializeOwned>(text: &str, shown: &str) -> Result<T> {
+/// Parses the text of a file. `label` is the file's name in errors.
+pub fn parse<T: DeserializeOwned>(text: &str, label: &str) -> Result<T> {
     let document =
-        toml::Deserializer::parse(text).map_err(|error| malformed(text, shown, "", &error))?;
+        toml::Deserializer::parse(text).map_err(|error| malformed(text, label, "", &error))?;
     serde_path_to_error::deserialize(document).map_err(|error| {
         let field = error.path().to_string();
-        malformed(text, shown, &field, error.inner())
+        malformed(text, label, &field, error.inner())
     })
 }
 
-fn malformed(text: &str, shown: &str, field: &str, error: &toml::de::Error) -> Failure {
+fn malformed(text: &str, label: &str, field: &str, error: &toml::de::Error) -> Failure {
     let line = error
         .span()
         .map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
@@ -288,15 +288,15 @@ fn malformed(text: &str, shown: &str, field: &str, error: &toml::de::Error) -> F
     } else {
         format!(" {field}:")
     };
-    Failure::invalid(format!("{shown}{at}:{field} {}", error.message()), MEND)
+    Failure::invalid(format!("{label}{at}:{field} {}", error.message()), MEND)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(text: &str, shown: &str) -> Result<TestbedFile> {
-        super::parse(text, shown)
+    fn parse(text: &str, label: &str) -> Result<TestbedFile> {
+        super::parse(text, label)
     }
 
     const SMALL: &str = r#"

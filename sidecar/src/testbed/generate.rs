@@ -36,7 +36,7 @@ impl Generator<'_> {
             "generate {} of testbed {}",
             self.generate.name, self.testbed
         );
-        let shown = self.redactor.text(&self.command.join(" "));
+        let command_text = self.redactor.text(&self.command.join(" "));
         let errand = Errand {
             title: format!("generate {}", self.generate.name),
             command: self.command.clone(),
@@ -48,7 +48,7 @@ impl Generator<'_> {
         let log = Arc::new(Log::keeping_all(self.redactor.clone()));
         let exit = errand.run(Arc::clone(&log)).map_err(|error| {
             Failure::setup(
-                format!("{name}: {shown} cannot be started: {error}"),
+                format!("{name}: {command_text} cannot be started: {error}"),
                 "look at the machine's limits",
             )
         })?;
@@ -56,8 +56,8 @@ impl Generator<'_> {
             return Err(Failure::given_up(name));
         }
         let printed = log.all();
-        let mend = format!("run `{shown}` by hand, and mend the command or the variable");
-        let wrong = |wrong: String| Failure::setup(format!("{name}: {shown} {wrong}"), mend);
+        let mend = format!("run `{command_text}` by hand, and fix the command or the variable");
+        let wrong = |wrong: String| Failure::setup(format!("{name}: {command_text} {wrong}"), mend);
         match exit {
             None => Err(wrong(format!(
                 "did not end within {} s",
@@ -65,8 +65,8 @@ impl Generator<'_> {
             ))),
             Some(Exit::Status(0)) => take(self.generate, &printed).map_err(wrong),
             Some(exit) => {
-                let said = self.last_line(&printed);
-                Err(wrong(format!("failed ({exit}); {said}")))
+                let last = self.last_line(&printed);
+                Err(wrong(format!("failed ({exit}); {last}")))
             }
         }
     }

@@ -111,7 +111,7 @@ impl Setting<'_> {
         if let Some((_, own)) = parts.namespaces.first() {
             return Err(Failure::invalid(
                 format!(
-                    "testbed {name} has namespaces of its own in this start, such as {}, and {what} goes with none of them",
+                    "testbed {name} has its own namespaces in this start, such as {}, and they exclude {what}",
                     own.name
                 ),
                 format!("start it without {what}, or with other variables"),

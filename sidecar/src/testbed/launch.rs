@@ -56,11 +56,11 @@ impl From<Failure> for Attempt {
 impl Launch<'_> {
     /// Makes the log folder, unless it exists.
     fn log_dir(&self) -> Result<&Path> {
-        if let Some(made) = self.log_dir.get() {
-            return Ok(made);
+        if let Some(folder) = self.log_dir.get() {
+            return Ok(folder);
         }
-        let made = log_folder::make(self.logs, self.log_name)?;
-        Ok(self.log_dir.get_or_init(|| made))
+        let folder = log_folder::make(self.logs, self.log_name)?;
+        Ok(self.log_dir.get_or_init(|| folder))
     }
 
     /// A given port that is in use ends a start early. Ports in `idle` do not matter.
@@ -274,14 +274,14 @@ impl Setting<'_> {
             }
         };
         let lines = supervised.log.tail(patience);
-        let said = if lines.is_empty() {
+        let quote = if lines.is_empty() {
             "it printed nothing".to_owned()
         } else {
             format!("its last lines: {}", lines.join(" | "))
         };
         let in_use = lines.iter().any(|line| says_in_use(line));
         let failure = Failure::setup(
-            format!("{what}; {said}"),
+            format!("{what}; {quote}"),
             format!("its log is {}", log.display()),
         );
         Attempt {

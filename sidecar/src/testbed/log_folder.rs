@@ -54,9 +54,9 @@ mod tests {
     fn each_has_a_folder_of_its_own() {
         let all = tempfile::tempdir().unwrap();
         for expected in ["vless/candidate", "vless/candidate-2", "vless/candidate-3"] {
-            let made = make(all.path(), "vless/candidate").unwrap();
-            assert_eq!(made, all.path().join(expected));
-            assert!(made.is_dir());
+            let folder = make(all.path(), "vless/candidate").unwrap();
+            assert_eq!(folder, all.path().join(expected));
+            assert!(folder.is_dir());
         }
     }
 

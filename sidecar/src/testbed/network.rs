@@ -35,9 +35,9 @@ impl Setting<'_> {
     /// Makes empty namespaces. Templates can use their files from now on.
     pub fn make_namespaces(&mut self, parts: &Parts<'_>) -> Result<()> {
         for (_, namespace) in &parts.namespaces {
-            let made = Namespace::create().map_err(|error| self.not_made(&error))?;
+            let created = Namespace::create().map_err(|error| self.not_made(&error))?;
             self.namespaces
-                .insert(namespace.name.clone(), Arc::new(made));
+                .insert(namespace.name.clone(), Arc::new(created));
         }
         Ok(())
     }
@@ -46,9 +46,9 @@ impl Setting<'_> {
         let name = &self.launch.testbed.file.name;
         if not_permitted(error) {
             let mend = match geteuid().is_root() {
-                true => "give this root CAP_SYS_ADMIN: a container has it where it is privileged",
+                true => "give this root CAP_SYS_ADMIN: a privileged container has it",
                 false => {
-                    "run it as root, or all of it in a user namespace of its own: `unshare -Ur make …`"
+                    "run it as root, or run everything in a separate user namespace: `unshare -Ur make …`"
                 }
             };
             return Failure::unsupported(
@@ -84,7 +84,7 @@ impl Setting<'_> {
                 self.inside(
                     &namespace.name,
                     command?,
-                    "mend the command in the testbed file",
+                    "fix the command in the testbed file",
                 )?;
             }
         }
@@ -108,7 +108,7 @@ impl Setting<'_> {
                     "{}: {field}: this start has no namespace {name:?}",
                     self.file_name()
                 ),
-                "declare it under [[namespace]], or mend its `when`",
+                "declare it under [[namespace]], or fix its `when`",
             )
         })
     }
@@ -128,7 +128,7 @@ impl Setting<'_> {
                     ),
                     _ => Failure::setup(
                         what,
-                        "mend the setting in the testbed file, or take a kernel that has it",
+                        "fix the setting in the testbed file, or use a kernel that has it",
                     ),
                 }
             })
@@ -169,7 +169,7 @@ impl Setting<'_> {
     fn inside(&self, namespace: &str, command: Vec<String>, mend: &str) -> Result<()> {
         let what = self.of_testbed(namespace);
         let env = self.administrators();
-        let shown = self.redactor.text(&command.join(" "));
+        let command_text = self.redactor.text(&command.join(" "));
         let is_ip = command[0] == IP;
         self.check_program_of(&what, &command[0], &env, mend)?;
         let errand = Errand {
@@ -194,19 +194,19 @@ impl Setting<'_> {
             Ok(Some(exit)) if lacks(&exit) => {
                 return Err(Failure::unsupported(
                     format!(
-                        "{what}: `{shown}`: this machine lacks what it asks for; {}",
-                        said(&log)
+                        "{what}: `{command_text}`: this machine lacks a feature that the command needs; {}",
+                        last_line(&log)
                     ),
-                    "take a kernel and a user that have it",
+                    "use a kernel and a user that have it",
                 ));
             }
-            Ok(Some(exit)) => format!("failed ({exit}); {}", said(&log)),
+            Ok(Some(exit)) => format!("failed ({exit}); {}", last_line(&log)),
             Ok(None) => format!("did not end within {} s", PATIENCE.as_secs()),
             Err(error) => format!("cannot be started: {error}"),
         };
         Err(Failure::setup(
-            format!("{what}: `{shown}` {wrong}"),
-            "mend the testbed file",
+            format!("{what}: `{command_text}` {wrong}"),
+            "fix the testbed file",
         ))
     }
 
@@ -221,8 +221,8 @@ impl Setting<'_> {
     /// these networks.
     pub fn administrators(&self) -> BTreeMap<String, String> {
         let mut env = self.env.clone();
-        let own = env.get("PATH").filter(|path| !path.is_empty());
-        let path = own.into_iter().map(String::as_str).chain([ADMINISTRATORS]);
+        let path = env.get("PATH").filter(|path| !path.is_empty());
+        let path = path.into_iter().map(String::as_str).chain([ADMINISTRATORS]);
         let path = path.collect::<Vec<_>>().join(":");
         let lock = self.work.path().join("xtables.lock");
         env.insert("PATH".to_owned(), path);
@@ -240,7 +240,7 @@ impl Setting<'_> {
 }
 
 /// The last line that a command printed.
-fn said(log: &Log) -> String {
+fn last_line(log: &Log) -> String {
     let printed = log.all();
     let line = printed.lines().rfind(|line| !line.trim().is_empty());
     line.map_or_else(

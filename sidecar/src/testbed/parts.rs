@@ -17,7 +17,7 @@ pub struct Parts<'a> {
     pub namespaces: Indexed<'a, Namespace>,
     pub links: Indexed<'a, Link>,
     pub processes: Indexed<'a, Process>,
-    /// Port variables that only unused parts name.
+    /// Port variables that an unused part names and on which no used part listens.
     pub idle_ports: HashSet<String>,
 }
 
@@ -108,10 +108,10 @@ impl<'a> Setting<'a> {
             "true" => Ok(true),
             "false" | "" => Ok(false),
             other => {
-                let shown: String = other.chars().take(MAX_CHARS).collect();
+                let quoted: String = other.chars().take(MAX_CHARS).collect();
                 Err(Failure::invalid(
                     format!(
-                        "{}: {field}: {shown:?} is neither true nor false",
+                        "{}: {field}: {quoted:?} is neither true nor false",
                         self.file_name()
                     ),
                     "write a comparison, such as {{ vars.NAME == 'value' }}",

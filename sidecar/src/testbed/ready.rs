@@ -17,7 +17,7 @@ const SETTLE: Duration = Duration::from_millis(100);
 /// A check with its template rendered.
 #[derive(Debug, Clone)]
 pub enum Check {
-    /// The process lives for a moment.
+    /// The process lives for a short time.
     None,
     Http(String),
     Tcp(String),

@@ -42,13 +42,13 @@ impl Setting<'_> {
     pub fn targets(&self, parts: &Parts<'_>) -> Result<BTreeSet<String>> {
         let mut words = BTreeSet::new();
         for (index, requirement) in &parts.requires {
-            words.extend(self.told_make(*index, requirement)?);
+            words.extend(self.make_arguments(*index, requirement)?);
         }
         Ok(words)
     }
 
     /// The make arguments of a requirement, the target last; empty if it is no make target.
-    fn told_make(&self, index: usize, requirement: &Requirement) -> Result<Vec<String>> {
+    fn make_arguments(&self, index: usize, requirement: &Requirement) -> Result<Vec<String>> {
         let Some(target) = &requirement.make else {
             return Ok(Vec::new());
         };
@@ -98,7 +98,7 @@ impl Setting<'_> {
     fn check_requirement(&self, index: usize, requirement: &Requirement) -> Result<()> {
         let needs = format!("testbed {} needs", self.launch.testbed.file.name);
         let mend = requirement.mend.clone().unwrap_or_default();
-        let words = self.told_make(index, requirement)?;
+        let words = self.make_arguments(index, requirement)?;
         if let Some(target) = words.last() {
             self.check_exists(
                 &self.launch.root.join(target),

@@ -147,7 +147,7 @@ impl Setting<'_> {
         let error = self.redactor.text(error);
         Failure::invalid(
             format!("{}: {field}: {error}", self.file_name()),
-            "mend the template",
+            "fix the template",
         )
     }
 
@@ -179,7 +179,7 @@ impl Setting<'_> {
         let list = self.render(&format!("process[{index}].cpus"), &process.cpus)?;
         let allowed = cpus::allowed().map_err(|error| {
             Failure::setup(
-                format!("the CPUs of this machine cannot be told: {error}"),
+                format!("the CPUs of this machine cannot be read: {error}"),
                 "look at the kernel's log",
             )
         })?;
@@ -248,7 +248,7 @@ impl Setting<'_> {
         env: &BTreeMap<String, String>,
     ) -> Result<()> {
         let what = format!("{what} of testbed {}", self.launch.testbed.file.name);
-        let mend = "install it, or mend the command in the testbed file";
+        let mend = "install it, or fix the command in the testbed file";
         self.check_program_of(&what, program, env, mend)
     }
 

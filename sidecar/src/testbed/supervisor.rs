@@ -236,7 +236,7 @@ impl Supervisor {
 fn unknown(id: &str) -> Failure {
     Failure::not_found(
         format!("there is no instance {id:?}"),
-        "GET /instances lists those there are",
+        "GET /instances lists them",
     )
 }
 

@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_variable_is_named_with_those_there_are() {
+    fn an_unknown_variable_is_named_with_the_known_ones() {
         let declared = BTreeMap::from([(
             "queue".to_owned(),
             variable("type = \"integer\"\ndefault = 1"),
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_are_told_apart_by_whether_they_were_given() {
+    fn given_and_free_ports_are_distinguished() {
         let declared = BTreeMap::from([
             ("a".to_owned(), variable("type = \"port\"\ndefault = 0")),
             ("b".to_owned(), variable("type = \"port\"\ndefault = 0")),

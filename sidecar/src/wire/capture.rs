@@ -49,10 +49,10 @@ impl Capture {
         let socket = opened.map_err(|error| refused(&error))?;
         let flows = Flows::new(request);
         let ends = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&ends);
+        let end_flag = Arc::clone(&ends);
         let thread = thread::Builder::new()
             .name("capture".to_owned())
-            .spawn(move || follow(&socket, flows, &told))
+            .spawn(move || follow(&socket, flows, &end_flag))
             .map_err(|error| refused(&error))?;
         Ok(Self {
             ends,

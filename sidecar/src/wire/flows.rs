@@ -63,7 +63,7 @@ impl Flows {
         let key = (packet.protocol, packet.client.0, packet.client.1);
         let is_tcp = packet.protocol == TCP;
         if is_tcp && packet.begins && packet.from == Sender::Client {
-            self.leave(key);
+            self.end_flow(key);
         }
         let flow = self.all.entry(key).or_insert_with(|| Flow {
             checked: Checked::new(self.shows, !is_tcp || packet.begins),
@@ -85,12 +85,12 @@ impl Flows {
             if flow.unknown {
                 continue;
             }
-            let shown = if is_tcp {
+            let judged = if is_tcp {
                 flow.checked.stream(packet.from, piece)
             } else {
                 flow.checked.datagram(packet.from, piece)
             };
-            let Err(fault) = shown else { continue };
+            let Err(fault) = judged else { continue };
             if flow.checked.is_unknown(packet.from) && self.shows != Shows::Random {
                 flow.unknown = true;
             } else {
@@ -102,7 +102,7 @@ impl Flows {
     pub fn end(mut self) -> Found {
         let keys: Vec<_> = self.all.keys().copied().collect();
         for key in keys {
-            self.leave(key);
+            self.end_flow(key);
         }
         let seen = self.search.found();
         Found {
@@ -117,7 +117,7 @@ impl Flows {
     }
 
     /// Ends a connection, and keeps its findings.
-    fn leave(&mut self, key: (u8, Ipv4Addr, u16)) {
+    fn end_flow(&mut self, key: (u8, Ipv4Addr, u16)) {
         let Some(mut flow) = self.all.remove(&key) else {
             return;
         };

@@ -13,7 +13,7 @@ const HTTP: [&[u8]; 8] = [
     b"HTTP/1.",
 ];
 /// The most unknown bytes that are shown: they may be a key.
-const TOLD: usize = 3;
+const MOST_SHOWN: usize = 3;
 
 /// The protocol that begins with these bytes; `None` if it is unknown.
 pub fn of(first: &[u8]) -> Option<&'static str> {
@@ -33,11 +33,11 @@ pub fn of(first: &[u8]) -> Option<&'static str> {
 }
 
 /// Names unexpected bytes: their protocol, or their first bytes.
-pub fn told(first: &[u8]) -> String {
+pub fn describe(first: &[u8]) -> String {
     if let Some(name) = of(first) {
         return name.to_owned();
     }
-    let start = &first[..first.len().min(TOLD)];
+    let start = &first[..first.len().min(MOST_SHOWN)];
     let hex: Vec<String> = start.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("bytes that begin with {}", hex.join(" "))
 }

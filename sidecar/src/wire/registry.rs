@@ -29,7 +29,7 @@ impl Captures {
         if all.captures.len() >= MAX_RUNNING {
             return Err(Failure::new(
                 Kind::Conflict,
-                format!("{MAX_RUNNING} captures run, and more are not started"),
+                format!("{MAX_RUNNING} captures run, which is the limit"),
                 "end one with DELETE /captures/ID",
             ));
         }

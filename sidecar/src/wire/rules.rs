@@ -122,7 +122,7 @@ impl Way {
             }
             Shows::Openvpn => self.framed(from, bytes),
             Shows::Quic | Shows::Wireguard => {
-                Err(format!("a TCP connection of {}", greeting::told(bytes)))
+                Err(format!("a TCP connection of {}", greeting::describe(bytes)))
             }
         }
     }
@@ -133,7 +133,7 @@ impl Way {
         match shows {
             Shows::Plain => self.pass(true),
             Shows::Tls | Shows::Ssh => {
-                return Err(format!("a datagram of {}", greeting::told(bytes)));
+                return Err(format!("a datagram of {}", greeting::describe(bytes)));
             }
             Shows::Quic => {
                 if greeting::is_quic_long(bytes) {
@@ -141,7 +141,7 @@ impl Way {
                 } else if bytes.first().is_some_and(|first| first & 0xc0 == 0x40) {
                     self.carried = true;
                 } else {
-                    return Err(format!("no QUIC: {}", greeting::told(bytes)));
+                    return Err(format!("no QUIC: {}", greeting::describe(bytes)));
                 }
                 return random(whole(bytes));
             }
@@ -176,7 +176,7 @@ impl Way {
         fed.map_err(|wrong| match wrong {
             Wrong::Looks(looks) => format!("records of TLS that hold {looks}"),
             Wrong::NoRecord if self.records.count == 0 => {
-                format!("no TLS: {}", greeting::told(&self.first))
+                format!("no TLS: {}", greeting::describe(&self.first))
             }
             Wrong::NoRecord => "no TLS behind its first records".to_owned(),
         })?;
@@ -209,7 +209,7 @@ impl Way {
         if b"SSH-".starts_with(&self.first) {
             return Ok(());
         }
-        Err(format!("no SSH: {}", greeting::told(&self.first)))
+        Err(format!("no SSH: {}", greeting::describe(&self.first)))
     }
 
     /// Types and sizes of messages (the protocol's paper, 5.4). A message with 32 bytes of data is a keepalive.
@@ -221,7 +221,7 @@ impl Way {
                 self.carried |= size > 32;
                 return random(whole(&bytes[16..]));
             }
-            _ => return Err(format!("no WireGuard: {}", greeting::told(bytes))),
+            _ => return Err(format!("no WireGuard: {}", greeting::describe(bytes))),
         }
         Ok(())
     }
@@ -237,7 +237,7 @@ impl Way {
                 return random(whole(&packet[4.min(packet.len())..]));
             }
             _ if OPCODES.contains(&opcode) => {}
-            _ => return Err(format!("no OpenVPN: {}", greeting::told(packet))),
+            _ => return Err(format!("no OpenVPN: {}", greeting::describe(packet))),
         }
         Ok(())
     }
@@ -251,7 +251,7 @@ impl Way {
             let opcode = rest.first().map(|first| first >> 3);
             let is_other = size == 0 || opcode.is_some_and(|opcode| !OPCODES.contains(&opcode));
             if is_other || self.records.count == 0 && greeting::of(&self.first).is_some() {
-                return Err(format!("no OpenVPN: {}", greeting::told(&self.first)));
+                return Err(format!("no OpenVPN: {}", greeting::describe(&self.first)));
             }
             if rest.len() < size {
                 break;
@@ -278,7 +278,7 @@ fn no_greeting(bytes: &[u8]) -> Result<(), Fault> {
 
 fn random(looks: Option<&'static str>) -> Result<(), Fault> {
     looks.map_or(Ok(()), |looks| {
-        Err(format!("{looks} in place of a cipher's bytes"))
+        Err(format!("{looks} instead of a cipher's bytes"))
     })
 }
 

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_told() {
+    fn a_gap_is_reported() {
         let mut stream = Stream::default();
         assert_eq!(joined(&mut stream, &[(7, b"ab"), (10, b"de")]), b"ab");
         assert!(stream.has_gap());

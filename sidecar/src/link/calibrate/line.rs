@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_line_that_was_never_full_nothing_is_told() {
+    fn a_line_that_was_never_full_has_no_figures() {
         let sparse: Vec<u64> = (0..500).map(|number| number * 2).collect();
         assert!(rate_of(&stretches(&flow(&sparse), DELAY_NS)).is_none());
         assert!(rate_of(&stretches(&flow(&[]), DELAY_NS)).is_none());

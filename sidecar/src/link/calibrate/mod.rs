@@ -142,10 +142,10 @@ fn measured(link: &Link, ways: &[Way<'_>; 2], amount: Amount) -> Result<[Measure
 
 /// Packets of one direction that the link lost although no setting asked for it.
 fn own_lost(way: &Way<'_>, state: &State) -> Result<u64> {
-    (way.counts)(state).own().ok_or_else(|| {
+    (way.counts)(state).own_losses().ok_or_else(|| {
         Failure::setup(
-            "the link cannot be calibrated: what its device dropped is unknown",
-            "look whether /proc/net/dev can be read",
+            "the link cannot be calibrated: the number of packets that its device dropped is unknown",
+            "make /proc/net/dev readable",
         )
     })
 }
@@ -225,19 +225,19 @@ impl Measured {
         }
         if *own_lost > 0 {
             wrong.push(format!(
-                "{name}: the link lost {own_lost} packets by itself"
+                "{name}: the link lost {own_lost} packets although no setting asks for it"
             ));
         }
         // A line that reached its rate can carry it. A busy machine may have disturbed the capacity measurement.
         let seen = rate_mbit_s.is_some_and(|figure| figure.ok) && *own_lost == 0;
         if rate > OF_CARRIED * carries.mbit_s && !seen {
             wrong.push(format!(
-                "{name}: the link itself is the bottleneck: it carries {:.0} Mbit/s here, and {rate:.0} are asked for",
+                "{name}: the link itself is the bottleneck: it carries {:.0} Mbit/s on this machine, and the rate is {rate:.0}",
                 carries.mbit_s
             ));
         } else if rate > 0.0 && rate_mbit_s.is_none() {
             wrong.push(format!(
-                "{name}: nothing here fills its {rate:.0} Mbit/s: {:.0} were offered",
+                "{name}: this machine cannot fill the link's {rate:.0} Mbit/s: it offered {:.0}",
                 self.offered_mbit_s
             ));
         }

@@ -49,7 +49,7 @@ impl Checker<'_> {
             if kinds.into_iter().filter(|given| *given).count() != 1 {
                 return self.wrong(
                     &field,
-                    "has not one of path, program, make and command",
+                    "needs exactly one of path, program, make and command",
                     "give one of them",
                 );
             }
@@ -66,7 +66,7 @@ impl Checker<'_> {
                 if requirement.make.is_none() {
                     return self.wrong(
                         &format!("{field}.with"),
-                        "is for make alone",
+                        "is allowed only with `make`",
                         "leave it out",
                     );
                 }
@@ -80,10 +80,10 @@ impl Checker<'_> {
                 (Some(mend), None) => self.filled(&mend_field, mend)?,
                 (None, Some(_)) => {}
                 (None, None) => {
-                    return self.wrong(&mend_field, "is missing", "say what makes it good");
+                    return self.wrong(&mend_field, "is missing", "say how to fix it");
                 }
                 (Some(_), Some(_)) => {
-                    return self.wrong(&mend_field, "is said by `make`", "leave it out");
+                    return self.wrong(&mend_field, "follows from `make`", "leave it out");
                 }
             }
             self.when(&field, requirement.when.as_deref())?;

@@ -143,7 +143,7 @@ fn tls_is_found_whatever_segments_it_comes_in() {
 
 #[test]
 fn plaintext_in_place_of_tls_is_named() {
-    for (text, told) in [
+    for (text, expected) in [
         (
             b"CONNECT 127.0.0.1:4660 HTTP/1.1\r\n".as_slice(),
             "no TLS: HTTP plaintext",
@@ -158,7 +158,7 @@ fn plaintext_in_place_of_tls_is_named() {
         let mut wire = wire(Shows::Tls);
         wire.begin().client(text);
         let found = wire.end();
-        assert_eq!(fault(&found), told);
+        assert_eq!(fault(&found), expected);
         assert!(!found.greeted && !found.carried);
     }
 }
@@ -239,7 +239,7 @@ fn what_a_probe_sends_is_found_in_any_connection() {
 }
 
 #[test]
-fn a_connection_with_a_gap_is_told() {
+fn a_connection_with_a_gap_is_reported() {
     let mut wire = wire(Shows::Tls);
     wire.greet().talk();
     wire.at[0] += 7;
@@ -317,7 +317,7 @@ fn quic_with_plain_packets_is_found() {
     );
     assert_eq!(
         fault(&wire.end()),
-        "plain text in place of a cipher's bytes"
+        "plain text instead of a cipher's bytes"
     );
 }
 
@@ -334,7 +334,7 @@ fn shadowsocks_is_random_and_has_no_greeting() {
     }
     is_well(&right.end());
 
-    for (first, told) in [
+    for (first, expected) in [
         (
             b"GET / HTTP/1.1\r\n".as_slice(),
             "a greeting of HTTP plaintext",
@@ -344,7 +344,7 @@ fn shadowsocks_is_random_and_has_no_greeting() {
     ] {
         let mut wire = wire(Shows::Random);
         wire.begin().client(first);
-        assert_eq!(fault(&wire.end()), told);
+        assert_eq!(fault(&wire.end()), expected);
     }
     let mut obfuscated = wire(Shows::Random);
     let initial = obfuscated.filled(&INITIAL, 1_252);
@@ -360,7 +360,7 @@ fn plain_bytes_behind_random_ones_are_found() {
     wire.client(&b"0123456789".repeat(300));
     assert_eq!(
         fault(&wire.end()),
-        "plain text in place of a cipher's bytes"
+        "plain text instead of a cipher's bytes"
     );
 }
 
@@ -381,7 +381,7 @@ fn ssh_begins_with_its_banner() {
 }
 
 #[test]
-fn wireguard_is_told_by_types_and_sizes() {
+fn wireguard_is_recognized_by_types_and_sizes() {
     let mut right = wire(Shows::Wireguard);
     for (kind, size, from) in [
         (1, 148, Sender::Client),
@@ -402,7 +402,7 @@ fn wireguard_is_told_by_types_and_sizes() {
 }
 
 #[test]
-fn openvpn_is_told_by_its_opcodes_over_udp_and_tcp() {
+fn openvpn_is_recognized_by_its_opcodes_over_udp_and_tcp() {
     let mut right = wire(Shows::Openvpn);
     let mut framed = wire(Shows::Openvpn);
     framed.begin();
