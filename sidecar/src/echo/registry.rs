@@ -79,8 +79,9 @@ impl Echoes {
             .map(|server| &server.echo)
             .filter(|echo| address_of(echo).port() == address.port())
             .collect();
-        let exact =
-            |echo: &&&Arc<Echo>| address_of(echo).ip() == address.ip() || address_of(echo).ip().is_unspecified();
+        let exact = |echo: &&&Arc<Echo>| {
+            address_of(echo).ip() == address.ip() || address_of(echo).ip().is_unspecified()
+        };
         // A name such as localhost stands for both loopback addresses.
         let loopback =
             |echo: &&&Arc<Echo>| address_of(echo).ip().is_loopback() && address.ip().is_loopback();

@@ -266,7 +266,10 @@ impl Carrier {
         self.set(settings);
         let at_s = seconds(now_ns() - self.began_ns);
         let items = items.to_vec();
-        self.shared.samples().changes.push(AppliedChange { at_s, items });
+        self.shared
+            .samples()
+            .changes
+            .push(AppliedChange { at_s, items });
     }
 
     fn set(&mut self, settings: Settings) {

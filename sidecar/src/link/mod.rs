@@ -32,7 +32,7 @@ use carry::{Carrier, Order, Seen, Shared};
 use counts::{Carried, Counts};
 use ends::Place;
 pub use ends::{DEVICE, End, FAR, FAR_ADDRESS, NEAR};
-use samples::{EVERY_NS, AppliedChange, Sample};
+use samples::{AppliedChange, EVERY_NS, Sample};
 use settings::Settings;
 use spec::{Change, Spec};
 

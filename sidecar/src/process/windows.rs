@@ -397,7 +397,9 @@ mod tests {
     #[test]
     fn without_peaks_it_only_looks_when_it_is_asked() {
         let windows = Windows::default();
-        let id = windows.open(vec![this_process()], Manner::default()).unwrap();
+        let id = windows
+            .open(vec![this_process()], Manner::default())
+            .unwrap();
         let cpu = || windows.with(&id, |window| window.seen_cpu_s()).unwrap();
         let begin = cpu();
         let busy = std::time::Instant::now();

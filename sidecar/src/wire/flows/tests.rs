@@ -315,10 +315,7 @@ fn quic_with_plain_packets_is_found() {
         Sender::Client,
         &[b"\x40".as_slice(), &b"key=value\n".repeat(40)].concat(),
     );
-    assert_eq!(
-        fault(&wire.end()),
-        "plain text instead of a cipher's bytes"
-    );
+    assert_eq!(fault(&wire.end()), "plain text instead of a cipher's bytes");
 }
 
 #[test]
@@ -358,10 +355,7 @@ fn plain_bytes_behind_random_ones_are_found() {
     let bytes = wire.random(5_000);
     wire.begin().client(&bytes).server(&bytes);
     wire.client(&b"0123456789".repeat(300));
-    assert_eq!(
-        fault(&wire.end()),
-        "plain text instead of a cipher's bytes"
-    );
+    assert_eq!(fault(&wire.end()), "plain text instead of a cipher's bytes");
 }
 
 #[test]
