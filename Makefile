@@ -322,7 +322,7 @@ build: ## Build bin/k6 and bin/sidecar, and all that testbeds start
 	+@MAKE='$(MAKE)' setup/build $(BINARIES) $(TESTBED_PROGRAMS)
 
 .PHONY: prepare
-prepare: build bin/actionlint bin/fake-proxy bin/sing-box-1.13 bin/sing-box-next node_modules/.installed .venv/lint/.installed .venv/trend/.installed ## Build and install all that lint and the tests need
+prepare: build bin/actionlint bin/vale bin/fake-proxy bin/sing-box-1.13 bin/sing-box-next node_modules/.installed .venv/lint/.installed .venv/trend/.installed ## Build and install all that lint and the tests need
 
 bin/k6: $(GO_SOURCES)
 	@$(call need,go,install Go 1.26 or newer)
@@ -369,10 +369,12 @@ bin/fake-proxy: $(wildcard tests/fakes/proxy/*)
 	@mkdir -p bin
 	@cd tests/fakes/proxy && go build -trimpath -buildvcs=false -ldflags '-s -w' -o ../../../$@ .
 
-bin/actionlint bin/gremlins: bin/%: setup/%/go.mod setup/%/go.sum
+# Vale parses code with tree-sitter, which is C.
+bin/vale: export CGO_ENABLED := 1
+bin/actionlint bin/gremlins bin/vale: bin/%: setup/%/go.mod setup/%/go.sum
 	@$(call need,go,install Go 1.26 or newer)
 	@mkdir -p bin
-	@cd setup/$* && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o ../../$@ tool
+	@cd setup/$* && go build -trimpath -ldflags '-s -w' -o ../../$@ tool
 
 # The one tool that the folder's go.mod names.
 $(GO_SYSTEMS): bin/%: testbeds/%/go.mod testbeds/%/go.sum
@@ -548,7 +550,7 @@ test-kubernetes-here: bin/k6 bin/sidecar bin/kubernetes/ready .venv/pulsar-relay
 	node --test tests/kubernetes/kubernetes.js
 
 # Side by side, as most of it takes one CPU.
-LINTS := lint-rust lint-go lint-scripts lint-python lint-shell lint-workflows
+LINTS := lint-rust lint-go lint-scripts lint-python lint-shell lint-workflows lint-prose
 
 .PHONY: lint $(LINTS)
 lint: ready-for-lint ## Check format, types and style of everything
@@ -591,6 +593,18 @@ lint-shell:
 lint-workflows: bin/actionlint .venv/lint/.installed
 	bin/actionlint
 	.venv/lint/bin/zizmor --offline --quiet --persona=auditor .github action.yml
+
+# Pages, and folders whose comments follow docs/style.md: a further one is one line here.
+PROSE := \
+	CONTRIBUTING.md \
+	docs/style.md \
+	sidecar/primitives/build.rs \
+	sidecar/primitives/src \
+	$(filter-out sidecar/src/net sidecar/src/probe,$(wildcard sidecar/src/*))
+
+lint-prose: bin/vale
+	node --test --test-reporter=dot tests/lint/prose.js
+	bin/vale --config=setup/vale/.vale.ini --output=line $(PROSE)
 
 .PHONY: fmt
 fmt: node_modules/.installed .venv/lint/.installed ## Format everything

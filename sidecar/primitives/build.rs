@@ -1,4 +1,4 @@
-//! Tells the program which compiler built it: generated code is part of what is measured.
+//! Passes the compiler's version to the program: the compiler affects the measured code.
 
 use std::process::Command;
 

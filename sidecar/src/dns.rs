@@ -1,5 +1,5 @@
-//! Names that a DNS probe asks for and the authoritative server knows: `n0000000042.RUN.windtunnel.test`, whose address
-//! is a function of the name. `.test` is nobody's (RFC 6761).
+//! Names that a DNS probe queries and the authoritative server knows: `n0000000042.RUN.windtunnel.test`. The address is a function of the
+//! name. `.test` is reserved (RFC 6761).
 
 use std::net::Ipv4Addr;
 
@@ -7,9 +7,9 @@ use simple_dns::Name;
 
 /// The zone of the authoritative server.
 pub const ZONE: &str = "windtunnel.test";
-/// Digits of a name's number, so that all names of a run are of one length.
+/// Digits of a name's number. All names of a run have the same length.
 pub const DIGITS: usize = 10;
-/// The letter in front of them.
+/// The letter before the digits.
 const LETTER: char = 'n';
 
 /// The first label of a name.
@@ -17,7 +17,7 @@ pub fn label(number: u64) -> String {
     format!("{LETTER}{number:0DIGITS$}")
 }
 
-/// What a name's A record says, an address on loopback; none for a name that is not of the zone.
+/// The address of a name's A record, on loopback; `None` for a name outside of the zone.
 pub fn address_of(name: &Name) -> Option<Ipv4Addr> {
     let text = name.to_string().to_ascii_lowercase();
     let (first, rest) = text.split_once('.')?;
@@ -27,7 +27,7 @@ pub fn address_of(name: &Name) -> Option<Ipv4Addr> {
     if !numbered || run.is_empty() || zone != ZONE {
         return None;
     }
-    // FNV-1a: two names hardly ever share an address.
+    // FNV-1a: two names rarely get the same address.
     let hash = text.bytes().fold(0x811C_9DC5_u32, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
     });

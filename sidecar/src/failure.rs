@@ -1,57 +1,56 @@
-//! The one error type: what is wrong, on one line, and what mends it.
+//! The one error type: what is wrong, on one line, and how to fix it.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// Decides the HTTP status of an answer and the exit code of a command.
+/// Determines the HTTP status of an answer and the exit code of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The request itself cannot be read.
+    /// The request cannot be parsed.
     BadRequest,
-    /// The request is larger than what is read.
+    /// The request is too large.
     TooLarge,
-    /// The caller has not shown the token.
+    /// The request has no valid token.
     Unauthorized,
-    /// The caller may not ask this.
+    /// The caller may not make this request.
     Forbidden,
-    /// There is no such thing.
+    /// The requested object does not exist.
     NotFound,
-    /// It exists, and now is not the time.
+    /// The object exists, but its present state does not allow the request.
     Conflict,
-    /// Whoever asked has interrupted it, or does not wait for it any more.
+    /// The caller interrupted the request, or no longer waits for it.
     GivenUp,
     /// A file, a variable or an argument is wrong.
     Invalid,
-    /// All that was asked is right, and the system could not be set up.
+    /// The request is correct, but the system could not be set up.
     Setup,
-    /// The same, because this machine or this user has not what it takes.
+    /// The system could not be set up because this machine or this user lacks something.
     Unsupported,
 }
 
-/// One line that names the thing, and one that says what to do.
+/// One line says what is wrong, and one line says how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Failure {
     pub kind: Kind,
     pub error: String,
     pub mend: String,
-    /// For a caller that goes on by it; the lines are for people.
+    /// Details for programs. The two lines are for people.
     pub cause: Option<Box<Cause>>,
 }
 
-/// What a start failed by.
+/// Why a start failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum Cause {
-    /// A file that the testbed needs is not there.
+    /// A file that the testbed needs does not exist.
     MissingFile { path: String },
-    /// A program is not installed; of a process of the testbed, or of none.
+    /// A program is not installed. `process` is null if no process of the testbed runs it.
     MissingProgram {
         program: String,
         process: Option<String>,
     },
-    /// A process ended before it was ready. `status` and `signal` are null where they are not known; `said` are its last
-    /// lines.
+    /// A process ended before it was ready. `status` and `signal` are null if unknown; `said` holds its last lines.
     Ended {
         process: String,
         status: Option<i32>,
@@ -62,7 +61,7 @@ pub enum Cause {
     NotReady { process: String },
     /// Another program answers at the port of a process.
     PortTaken { process: String, port: u16 },
-    /// A link was asked for, and what is started has no hop that it could be.
+    /// A link was requested, but the system has no hop for it.
     NoHop,
 }
 
@@ -109,7 +108,7 @@ impl Failure {
         Self::new(Kind::Unsupported, error, mend)
     }
 
-    /// `what` was being set up when it was interrupted.
+    /// Setting up `what` was interrupted.
     pub fn given_up(what: impl fmt::Display) -> Self {
         Self::new(
             Kind::GivenUp,
@@ -118,8 +117,7 @@ impl Failure {
         )
     }
 
-    /// 2 for what the caller wrote, 4 for what the machine did not do, 130 as a shell has it for
-    /// what was interrupted.
+    /// Exit code 2 for mistakes of the caller, 4 for failures of the machine, and 130 for interrupts, as in a shell.
     pub fn exit_code(&self) -> u8 {
         match self.kind {
             Kind::Setup | Kind::Unsupported | Kind::Conflict => 4,
@@ -159,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn exit_codes_tell_the_caller_from_the_machine() {
+    fn exit_codes_distinguish_the_caller_from_the_machine() {
         assert_eq!(Failure::invalid("a", "b").exit_code(), 2);
         assert_eq!(Failure::not_found("a", "b").exit_code(), 2);
         assert_eq!(Failure::setup("a", "b").exit_code(), 4);

@@ -1,4 +1,4 @@
-//! What machine this is.
+//! Facts about this machine.
 
 use procfs::{Current, Meminfo};
 use serde::Serialize;
@@ -9,39 +9,39 @@ pub struct Host {
     pub os: String,
     pub kernel: String,
     pub cpu_model: String,
-    /// Null where it cannot be told, as the memory is.
+    /// Null if unknown. The memory is null in that case, too.
     pub cpus: Option<usize>,
     pub memory_bytes: Option<u64>,
     pub settings: Settings,
 }
 
-/// What of the kernel's settings makes a figure: each is null where it cannot be told.
+/// Kernel settings that affect results. Unknown settings are null.
 #[derive(Debug, Clone, Serialize)]
 pub struct Settings {
     #[serde(flatten)]
     pub network: NetworkSettings,
-    /// Of the first CPU, such as performance; null on most virtual machines.
+    /// Governor of the first CPU, such as performance; null on most virtual machines.
     pub cpu_governor: Option<String>,
 }
 
-/// Those that each network namespace has, or may have: tcp(7), socket(7), listen(2). A kernel that has one of them for the whole
-/// machine alone does not show it in another namespace than its first.
+/// Settings that may differ between network namespaces: tcp(7), socket(7), listen(2). If a kernel has a setting for the whole machine only,
+/// it shows that setting in the first namespace only.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct NetworkSettings {
-    /// The default of new connections, such as cubic.
+    /// Default of new connections, such as cubic.
     pub tcp_congestion_control: Option<String>,
-    /// The most that a socket may ask for as its receive and send buffers.
+    /// The largest receive and send buffers that a socket may request.
     pub rmem_max_bytes: Option<u64>,
     pub wmem_max_bytes: Option<u64>,
-    /// The most connections that wait to be accepted.
+    /// The most connections that may wait to be accepted.
     pub somaxconn: Option<u64>,
 }
 
-/// Stands for what cannot be told. It equals nothing: no two machines are of one class by it.
+/// Placeholder for an unknown value. It equals no other value: two machines with it are never in the same class.
 const UNKNOWN: &str = "unknown";
 
-/// The model by the text of /proc/cpuinfo, as k6/internal/machine reads it: its name, and what ARM has in place of one, the
-/// implementer and part of each kind of core.
+/// The CPU model from the text of /proc/cpuinfo, in the same form as in k6/internal/machine: the model's name. On ARM, it is the
+/// implementer and the part of each kind of core.
 fn cpu_model(cpuinfo: &str) -> String {
     let mut found: Vec<String> = Vec::new();
     let mut implementer = "";
@@ -93,7 +93,7 @@ fn settings() -> Settings {
     }
 }
 
-/// Of the network namespace of the thread that asks.
+/// Settings of the calling thread's network namespace.
 pub fn network_settings() -> NetworkSettings {
     let number = |path: &str| word(path)?.parse().ok();
     NetworkSettings {
@@ -104,13 +104,13 @@ pub fn network_settings() -> NetworkSettings {
     }
 }
 
-/// What a file says, null where it says nothing.
+/// Content of a file; `None` if the file is empty or unreadable.
 fn word(path: &str) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
     Some(text.trim().to_owned()).filter(|word| !word.is_empty())
 }
 
-/// Cores that are online; none where the kernel does not tell.
+/// Number of online cores; `None` if the kernel does not report it.
 pub fn cpus() -> Option<usize> {
     online(nix::unistd::sysconf(
         nix::unistd::SysconfVar::_NPROCESSORS_ONLN,
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn machines_are_told_apart_as_k6_does() {
+    fn machines_are_distinguished_as_in_k6() {
         let cases: Vec<Case> =
             serde_json::from_str(include_str!("../../tests/fixtures/cpu-models.json")).unwrap();
         for Case {

@@ -1,9 +1,8 @@
-//! Windtunnel's sidecar: starts the systems that are measured, samples what they use, stops them.
+//! Windtunnel's sidecar: starts the systems under test, samples their resource usage, and stops them.
 //!
-//! It supervises by itself and not through process-compose, for three reasons. A guard process
-//! beside each program stops everything even when the sidecar is killed by SIGKILL. Variables,
-//! free ports and secrets of one testbed file are typed, checked and filled in before anything
-//! starts. And usage windows with exact memory peaks look at the very processes that are supervised.
+//! The sidecar supervises processes directly, not through process-compose, for three reasons. A guard process next to each program stops
+//! everything, even after a SIGKILL of the sidecar. Variables, free ports and secrets of a testbed file are typed, checked and filled in
+//! before anything starts. And usage windows with exact memory peaks watch exactly the supervised processes.
 
 #![forbid(unsafe_code)]
 

@@ -93,7 +93,7 @@ const cases = /** @type {[string, () => Record<string, string>, number, RegExp][
     'a password that the relay does not take',
     () => ({ ONLY: 'pulsar/ingest', PULSAR_PASSWORD: 'short' }),
     4,
-    /PULSAR_PASSWORD: the system takes no value of fewer than 8 characters/,
+    /PULSAR_PASSWORD: the system accepts no value of fewer than 8 characters/,
   ],
   [
     'an unknown testbed',

@@ -1,7 +1,7 @@
-//! Runs cases through Criterion, round by round, and reads back what Criterion wrote.
+//! Runs cases through Criterion, round by round, and reads Criterion's files.
 //!
-//! All cases are measured once in each round, neighbours in the list one right after the other. So two neighbours can be
-//! compared by their rounds, in each of which the machine was the same for both.
+//! Each round measures all cases once, and neighbours in the list directly after one another. So two neighbours can be compared round by
+//! round, because the machine was in the same state for both.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::Error;
 use crate::clock::ThreadTime;
 use crate::{features, versions};
 
-/// How long and how often.
+/// Duration and number of measurements.
 #[derive(Args, Clone, Debug)]
 pub struct Plan {
     /// Measurements of each case, in turn
@@ -46,14 +46,14 @@ pub struct Plan {
     pub block_bytes: usize,
 }
 
-/// What one row of a table is about.
+/// Identifies one row of a table.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Key {
     /// An algorithm or a structure, such as `aes-256-gcm`
     pub subject: &'static str,
-    /// Such as `encrypt`
+    /// The operation, such as `encrypt`
     pub operation: &'static str,
-    /// Whose code, such as `ring`
+    /// The library, such as `ring`
     pub implementation: &'static str,
     /// Payload of one operation
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,15 +63,15 @@ pub struct Key {
     pub rules: Option<usize>,
 }
 
-/// Criterion's, on our clock.
+/// Criterion's bencher on our clock.
 pub type Bencher<'a> = criterion::Bencher<'a, ThreadTime>;
 
 type Routine = Box<dyn FnMut(&mut Bencher<'_>)>;
 
-/// One thing to measure.
+/// One case to measure.
 pub struct Case {
     key: Key,
-    /// Seconds that building the rule set took, once.
+    /// Seconds of one build of the rule set.
     build_s: Option<f64>,
     routine: Routine,
 }
@@ -91,7 +91,7 @@ impl Case {
     }
 }
 
-/// What belongs into the tables and is not measured, and why.
+/// A row of the tables without a measurement, and the reason.
 #[derive(Debug, Serialize)]
 pub struct Skipped {
     #[serde(flatten)]
@@ -104,11 +104,11 @@ pub struct Skipped {
 pub struct Suite {
     pub cases: Vec<Case>,
     pub skipped: Vec<Skipped>,
-    /// Known answers that were checked before.
+    /// The number of known answers that were checked before.
     pub checked: usize,
 }
 
-/// Nanoseconds of CPU time of one operation, in one round: Criterion's median with its 95 % bootstrap interval.
+/// Nanoseconds of CPU time per operation in one round: Criterion's median with its 95% bootstrap interval.
 #[derive(Debug, Serialize)]
 struct Round {
     median: f64,
@@ -127,19 +127,19 @@ struct Measurement {
     rounds: Vec<Round>,
 }
 
-/// What `report.json` holds.
+/// The content of `report.json`.
 #[derive(Debug, Serialize)]
 pub struct Report {
     portable: bool,
     rustc: &'static str,
-    /// Extensions of this CPU that the libraries know to use.
+    /// Extensions of this CPU that the libraries use.
     cpu_features: Vec<&'static str>,
-    /// Of the libraries that are measured.
+    /// Versions of the measured libraries.
     versions: BTreeMap<&'static str, &'static str>,
-    /// Known answers that were checked before the measurement.
+    /// The number of known answers that were checked before the measurement.
     checked: usize,
-    /// Nanoseconds that this process ran while it measured, and that it was ready to run and had to wait; None where the
-    /// kernel does not tell.
+    /// Nanoseconds for which this process ran during the measurement, and for which it waited for a CPU; `None` if the kernel does not
+    /// report it.
     run_ns: Option<u64>,
     wait_ns: Option<u64>,
     measurements: Vec<Measurement>,
@@ -198,8 +198,8 @@ pub fn measure(suite: Suite, plan: &Plan, work: &Path) -> Result<Report, Error> 
     })
 }
 
-/// The list, or the list backwards: which it is, is by lot in each round, so that of two neighbours either is as often the
-/// first, and what comes and goes meets both alike.
+/// The list forwards or backwards. Each round picks the direction at random, so that each of two neighbours is first equally often, and
+/// disturbances affect both alike.
 fn order(count: usize, backwards: bool) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     if backwards {
@@ -208,8 +208,7 @@ fn order(count: usize, backwards: bool) -> Vec<usize> {
     order
 }
 
-/// Nanoseconds that the main thread ran, and that it waited for a CPU (proc_pid_schedstat(5)). None without
-/// CONFIG_SCHED_INFO.
+/// Nanoseconds for which the main thread ran, and for which it waited for a CPU (proc_pid_schedstat(5)); `None` without CONFIG_SCHED_INFO.
 fn scheduled() -> Option<(u64, u64)> {
     let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let mut numbers = text.split_ascii_whitespace().map(str::parse);

@@ -1,4 +1,4 @@
-//! Where the bytes of a connection go: buffers fresh, zeroed and from a pool; headers copied and borrowed.
+//! Buffers for the bytes of a connection: new, zeroed and pooled buffers; copied and borrowed headers.
 
 use std::hint::black_box;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,11 +8,11 @@ use bytes::Bytes;
 use crate::bench::{Bencher, Case, Key, Suite};
 use crate::memory;
 
-/// A datagram, a TLS record and what proxies read at once.
+/// Sizes of a datagram, of a TLS record, and of a proxy's read buffer.
 const SIZES: [usize; 3] = [2 << 10, 16 << 10, 64 << 10];
 const POOL: usize = 64;
 const PACKET: usize = 1500;
-/// Of SOCKS5's UDP header with an IPv4 address: reserved, fragment, type, address, port.
+/// Size of SOCKS5's UDP header with an IPv4 address: reserved, fragment, type, address, port.
 const HEADER: usize = 10;
 
 fn key(
@@ -34,7 +34,7 @@ fn fresh(bytes: usize) -> Vec<u8> {
     Vec::with_capacity(black_box(bytes))
 }
 
-/// The one that was given back last is taken first: its bytes are still in the caches.
+/// Takes the buffer that was returned last: its bytes are still in the caches.
 fn pooled(bencher: &mut Bencher<'_>, bytes: usize, mut with: impl FnMut(&mut Vec<u8>)) {
     let pool = Mutex::new(Vec::from_iter((0..POOL).map(|_| Vec::with_capacity(bytes))));
     let lock = || pool.lock().unwrap_or_else(PoisonError::into_inner);
@@ -113,7 +113,7 @@ fn headers() -> Vec<Case> {
     ]
 }
 
-/// As large as what a proxy keeps for a connection: addresses, counters, two halves of a cipher.
+/// As large as a proxy's state per connection: addresses, counters, two halves of a cipher.
 #[derive(Clone, Copy)]
 struct State([u64; 32]);
 

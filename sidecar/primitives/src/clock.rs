@@ -1,4 +1,4 @@
-//! The clock: CPU time of this thread. What other processes take of the CPU is not in it, their share of the caches is.
+//! The clock: CPU time of this thread. It excludes the CPU time of other processes, but includes the effect of shared caches.
 
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ mod tests {
         while ThreadTime.end(start) < Duration::from_millis(20) {
             number = std::hint::black_box(number.wrapping_mul(3));
         }
-        // The one clock is disciplined, the other is not.
+        // One of the two clocks is adjusted by NTP, and the other is not.
         assert!(passed.elapsed() >= Duration::from_micros(19_800));
     }
 }

@@ -1,4 +1,4 @@
-//! Known answers about the measurement itself: the same work twice, twice the work, and no work at all.
+//! Known answers about the measurement itself: the same work twice, twice the work, and no work.
 
 use std::hint::black_box;
 
@@ -26,7 +26,7 @@ fn work(operation: &'static str, times: usize) -> Case {
     })
 }
 
-/// `empty` is the least that a measurement can read: what is not above it was optimised away.
+/// `empty` is the least measurable time: a case that is not above it was optimised away.
 pub fn suite() -> Suite {
     let key = Key {
         subject: "control",

@@ -1,7 +1,6 @@
-//! Which extensions of this CPU the libraries can use.
+//! Extensions of this CPU that the libraries can use.
 
-/// Those that are there, by the names that the kernel's /proc/cpuinfo or the architecture's manual has for them; none in
-/// the portable build, which does not ask.
+/// Detected extensions, with their names from the kernel's /proc/cpuinfo or the architecture's manual. The portable build detects none.
 pub fn detected() -> Vec<&'static str> {
     if crate::PORTABLE {
         return Vec::new();

@@ -10,7 +10,7 @@ use crate::{Error, SIZES, memory};
 
 type Hash = [u8; 32];
 
-/// One algorithm as one library has it.
+/// One algorithm of one library.
 #[derive(Clone, Copy)]
 struct Implementation {
     algorithm: &'static str,
@@ -90,7 +90,7 @@ const KNOWN: [(&str, usize, Hash); 8] = [
     ),
 ];
 
-/// The message that a known digest is of.
+/// The message of a known digest.
 fn message(algorithm: &str, bytes: usize) -> Vec<u8> {
     match (algorithm, bytes) {
         ("sha-256", 3) => b"abc".to_vec(),

@@ -1,7 +1,7 @@
-//! Measures one section of the primitives with Criterion and writes what it found as JSON.
+//! Measures one section of the primitives with Criterion, and writes the results as JSON.
 //!
-//! `sidecar bench primitives` starts this program once per section, and a second build of it, whose cryptography uses no
-//! CPU extension, for the rows "portable". What is measured is checked against known answers first.
+//! `sidecar bench primitives` starts this program once per section. It also starts a second build without CPU extensions in its
+//! cryptography, for the rows "portable". Known answers are checked before the measurements.
 
 #![forbid(unsafe_code)]
 
@@ -38,11 +38,10 @@ compile_error!(
     "the portable build needs its --cfg flags: make bin/primitives-portable, without RUSTFLAGS"
 );
 
-/// True in the build whose cryptography uses no CPU extension.
+/// True in the build without CPU extensions in its cryptography.
 pub const PORTABLE: bool = cfg!(feature = "portable");
 
-/// Sizes of messages in bytes, those of the reference document: control packet, request, full TCP segment, TLS record,
-/// and bulk data.
+/// Sizes of messages in bytes, as in the reference document: control packet, request, full TCP segment, TLS record, and bulk data.
 pub const SIZES: [usize; 7] = [64, 512, 1460, 16 << 10, 64 << 10, 256 << 10, 1 << 20];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -64,7 +63,7 @@ pub enum Section {
     about = "Measures one section; `sidecar bench primitives` runs all of them and prints the tables."
 )]
 struct Arguments {
-    /// What to measure
+    /// The section to measure
     #[arg(long)]
     section: Section,
     /// An empty folder for Criterion's files and, at the end, report.json
@@ -74,7 +73,7 @@ struct Arguments {
     plan: Plan,
 }
 
-/// What went wrong, in one line.
+/// An error message of one line.
 #[derive(Debug)]
 pub struct Error(pub String);
 

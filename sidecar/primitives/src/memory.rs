@@ -1,10 +1,10 @@
-//! Memory: the copy that everything is compared with, and the bandwidth beyond the caches.
+//! Memory: the copy that all other rows are compared with, and the bandwidth beyond the caches.
 
 use std::hint::black_box;
 
 use crate::bench::{Case, Key, Suite};
 
-/// A copy of so many bytes from one buffer to another.
+/// Copies this many bytes from one buffer to another.
 pub fn copy(bytes: usize) -> Case {
     let key = Key {
         subject: "memory",
@@ -24,7 +24,7 @@ pub fn copy(bytes: usize) -> Case {
     })
 }
 
-/// The sum of a block's words, whose order does not matter, so that nothing waits for anything but memory.
+/// The sum of a block's words. The order of additions does not matter, so that the CPU waits for memory only.
 fn sum(block: &[u64]) -> u64 {
     let mut lanes = [0_u64; 16];
     for words in block.chunks_exact(16) {
@@ -35,7 +35,7 @@ fn sum(block: &[u64]) -> u64 {
     lanes.into_iter().fold(0, u64::wrapping_add)
 }
 
-/// Read, write and copy of a block that no cache holds.
+/// Read, write and copy of a block larger than every cache.
 pub fn suite(block_bytes: usize) -> Suite {
     let key = |operation, implementation| Key {
         subject: "memory",

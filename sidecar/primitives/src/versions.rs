@@ -1,4 +1,4 @@
-//! Which versions of the libraries are measured, from the lock file that this was built with.
+//! Versions of the measured libraries, from the lock file of this build.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const MEASURED: [&str; 15] = [
     "sha2",
 ];
 
-/// Library to version.
+/// Versions by library.
 pub fn measured() -> BTreeMap<&'static str, &'static str> {
     let field = |package: &'static str, name: &str| {
         package.lines().find_map(|line| {

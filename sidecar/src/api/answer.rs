@@ -1,4 +1,4 @@
-//! Answers that are the same everywhere: errors, and what needs no testbed.
+//! Answers that all endpoints share: errors, and endpoints without a testbed.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -79,7 +79,7 @@ pub async fn method_not_allowed(method: Method, uri: Uri) -> Response {
         .into_response()
 }
 
-/// Says in our own words what axum refuses by itself: a body that is too large.
+/// Replaces axum's own answer to a body that is too large.
 pub async fn in_our_words(response: Response) -> Response {
     if response.status() != StatusCode::PAYLOAD_TOO_LARGE {
         return response;
@@ -95,7 +95,7 @@ pub async fn in_our_words(response: Response) -> Response {
     .into_response()
 }
 
-/// Reads a request's JSON. An empty one is an empty object.
+/// Reads a request's JSON. An empty body is an empty object.
 pub fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T> {
     let body: &[u8] = if body.is_empty() { b"{}" } else { body };
     let mut json = serde_json::Deserializer::from_slice(body);
@@ -105,7 +105,7 @@ pub fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T> {
             "send one JSON object as documented",
         )
     };
-    // With the path of the field that is wrong.
+    // The error names the path of the wrong field.
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         malformed(if may_quote_a_secret(&error) {
             format!("{}: wrong type", error.path())
@@ -117,14 +117,14 @@ pub fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T> {
     Ok(value)
 }
 
-/// Serde quotes the value that is wrong, and below `proxy` that may be a password.
+/// Serde quotes the wrong value. Below `proxy` that value may be a password.
 fn may_quote_a_secret(error: &serde_path_to_error::Error<serde_json::Error>) -> bool {
     let first = error.path().iter().next();
     error.inner().is_data()
         && matches!(first, Some(Segment::Map { key }) if key.as_str() == "proxy")
 }
 
-/// Runs what may take long where it holds nothing up.
+/// Runs slow work on a thread where it blocks no other request.
 pub async fn blocking<T: Send + 'static>(
     what: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {

@@ -48,7 +48,7 @@ async fn start(
     Ok((StatusCode::CREATED, Json(json!({"id": id}))))
 }
 
-/// Answers with what was found.
+/// Stops a capture, and answers with its findings.
 async fn end(State(captures): State<Arc<Captures>>, Path(id): Path<String>) -> Result<Json<Found>> {
     blocking(move || captures.take(&id)?.end()).await.map(Json)
 }

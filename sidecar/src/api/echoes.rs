@@ -1,4 +1,4 @@
-//! Echo servers: start, look, end.
+//! Echo servers: start, show, stop.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ async fn start(
         let namespace = of.as_ref().map(|of| supervisor.namespace(of)).transpose()?;
         let started = echoes.start(request, namespace.as_deref())?;
         if let Some(of) = of {
-            // The instance may have been stopped meanwhile.
+            // The instance may have stopped in the meantime.
             supervisor
                 .instance(&of.instance)
                 .inspect_err(|_| echoes.stop_of(&of.instance))?;
@@ -70,7 +70,7 @@ async fn show(State(echoes): Shared, Path(id): Path<String>) -> Result<Json<Body
     Ok(Json(Body { id, state }))
 }
 
-/// Answers with what it had done at its end.
+/// Stops a server, and answers with its last counts.
 async fn stop(State(echoes): Shared, Path(id): Path<String>) -> Result<Json<Body>> {
     blocking(move || {
         let state = echoes.stop(&id)?.state();

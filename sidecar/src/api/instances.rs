@@ -1,4 +1,4 @@
-//! Testbeds and what was started of them.
+//! Testbeds and their running instances.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,11 +34,11 @@ type Shared = State<Arc<Supervisor>>;
 struct StartRequest {
     #[serde(default)]
     variables: Values,
-    /// Between the ends of its hop; none unless given.
+    /// The link between the ends of the hop; the default is no link.
     link: Option<Wanted>,
-    /// Both ends of its hop are in this one, which is another instance's, such as an end of its link.
+    /// A namespace of another instance, such as one end of its link. Both ends of the hop are in it.
     namespace: Option<NamespaceOf>,
-    /// The folder of its logs, within the sidecar's; its id unless given.
+    /// The folder of the instance's logs, within the sidecar's log folder. The default is the instance's id.
     log_name: Option<String>,
 }
 
@@ -46,7 +46,7 @@ impl StartRequest {
     fn over(&self) -> Result<Over> {
         match (&self.link, &self.namespace) {
             (Some(_), Some(_)) => Err(Failure::invalid(
-                "link and namespace: a hop is over the one or in the other",
+                "link and namespace: a hop has one or the other",
                 "leave one of them out",
             )),
             (Some(link), None) => Ok(Over::Link(link.clone())),
@@ -62,14 +62,14 @@ pub struct InstanceBody {
     testbed: String,
     variables: Values,
     outputs: BTreeMap<String, String>,
-    /// In the answer to the start only.
+    /// Present in the answer to the start only.
     #[serde(skip_serializing_if = "Option::is_none")]
     secret_outputs: Option<BTreeMap<String, String>>,
     versions: BTreeMap<String, String>,
     processes: Vec<ProcessBody>,
     /// Network namespaces that probes and echo servers may name.
     namespaces: Vec<String>,
-    /// Null where it was started without one.
+    /// Null if the instance was started without a link.
     link: Option<link::State>,
     log_dir: String,
 }
@@ -79,7 +79,7 @@ struct ProcessBody {
     name: String,
     role: Role,
     pid: i32,
-    /// The CPUs that it is bound to; empty: none.
+    /// The CPUs to which the instance is bound; empty if it is not bound.
     cpus: String,
     exit: Option<String>,
     complaint: Option<Complaint>,
@@ -114,7 +114,7 @@ impl From<&Instance> for InstanceBody {
     }
 }
 
-/// All testbeds. One whose file is malformed has `error` and `mend` in place of the rest.
+/// All testbeds. A testbed whose file is malformed has only `error` and `mend`.
 pub async fn testbeds(State(supervisor): Shared) -> Json<Vec<serde_json::Value>> {
     let catalogue = &supervisor.catalogue;
     let describe = |name: String| match catalogue.load(&name) {
@@ -129,7 +129,7 @@ pub async fn testbeds(State(supervisor): Shared) -> Json<Vec<serde_json::Value>>
     Json(catalogue.names().into_iter().map(describe).collect())
 }
 
-/// True once nobody waits for the answer any more.
+/// True once the caller no longer waits for the answer.
 struct Abandoned(Arc<AtomicBool>);
 
 impl Drop for Abandoned {
@@ -182,7 +182,7 @@ pub async fn show(State(supervisor): Shared, Path(id): Path<String>) -> Result<J
     Ok(Json(InstanceBody::from(&*supervisor.instance(&id)?)))
 }
 
-/// The files that its processes really run.
+/// The files that the instance's processes run, by the kernel.
 pub async fn programs(
     State(supervisor): Shared,
     Path(id): Path<String>,
@@ -205,10 +205,10 @@ struct RestRequest {
     seconds: f64,
 }
 
-/// Longer is refused, seconds.
+/// The longest accepted idle time, seconds.
 const REST_MOST_S: f64 = 10.0;
 
-/// The time for which processes are watched at rest. `field` is its name in the request.
+/// Checks the time for which idle processes are sampled. `field` is its name in the request.
 pub fn rest_time(field: &str, seconds: f64) -> Result<Duration> {
     if !(0.0..=REST_MOST_S).contains(&seconds) {
         return Err(Failure::invalid(
@@ -219,7 +219,7 @@ pub fn rest_time(field: &str, seconds: f64) -> Result<Duration> {
     Ok(Duration::from_secs_f64(seconds))
 }
 
-/// What its processes do while nothing is asked of them; nobody but the caller knows that nothing is.
+/// Measures the instance's idle processes. The caller must send no load meanwhile.
 pub async fn rest(
     State(supervisor): Shared,
     Path(id): Path<String>,
@@ -248,7 +248,7 @@ pub struct Stop {
     pub echoes: Arc<Echoes>,
 }
 
-/// Ends what runs in the instance's namespaces too.
+/// Stops an instance, and everything else in its namespaces.
 pub async fn stop(
     State(Stop {
         supervisor,

@@ -1,4 +1,4 @@
-//! The link of an instance: look, change, measure.
+//! The link of an instance: show, change, calibrate.
 
 use std::sync::Arc;
 
@@ -18,21 +18,21 @@ type Shared = State<Arc<Supervisor>>;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Change {
-    /// From now on, such as `rate:10mbit,down.loss:1%`.
+    /// Items to set now, such as `rate:10mbit,down.loss:1%`.
     set: Option<String>,
-    /// All as it was at the start: settings, draws, timetable, counts.
+    /// Resets settings, draws, timetable and counts to the start.
     #[serde(default)]
     restart: bool,
-    /// At times after the start or the last restart, such as `@2s/dead:yes,@4s/dead:no`; it replaces the timetable.
+    /// A new timetable, such as `@2s/dead:yes,@4s/dead:no`. Times count from the start or the last restart.
     later: Option<String>,
 }
 
-/// What it is, and what it has done in each direction.
+/// Shows the link's settings, and the counts of each direction.
 pub async fn show(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<link::State>> {
     blocking(move || Ok(Json(supervisor.instance(&id)?.link()?.state()))).await
 }
 
-/// What it did over time.
+/// Shows the link's samples over time.
 pub async fn samples(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<OverTime>> {
     blocking(move || Ok(Json(supervisor.instance(&id)?.link()?.over_time()))).await
 }
@@ -69,7 +69,7 @@ pub async fn change(
     .await
 }
 
-/// Takes some seconds, in which nothing else may go through it; it is restarted afterwards.
+/// Calibrates the link. It takes some seconds, in which no other traffic may pass. The link is restarted afterwards.
 pub async fn calibrate(
     State(supervisor): Shared,
     Path(id): Path<String>,
@@ -84,12 +84,12 @@ pub async fn calibrate(
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Fresh {
-    /// A name of `links/`, items, or both, such as `far,loss:2%`.
+    /// A name of a file in `links/`, items, or both, such as `far,loss:2%`.
     text: String,
-    /// CPUs of the link's thread; none: any.
+    /// CPUs of the link's thread; an empty list means any.
     #[serde(default)]
     cpus: Vec<usize>,
-    /// In half the time, by fewer packets.
+    /// Calibrates in half the time, with fewer packets.
     #[serde(default)]
     brief: bool,
 }
@@ -100,7 +100,8 @@ pub struct Calibrated {
     calibration: Calibration,
 }
 
-/// The same of a fresh link of its own, which ends with it: what links of this text are on this machine. `link` is as it begins.
+/// Calibrates a new, temporary link with this text, to see how exact such links are on this machine. In the answer, `link` is the state at
+/// the start.
 pub async fn calibrate_fresh(State(supervisor): Shared, body: Bytes) -> Result<Json<Calibrated>> {
     let Fresh { text, cpus, brief } = read(&body)?;
     let amount = if brief {

@@ -24,7 +24,7 @@ use crate::testbed::supervisor::Supervisor;
 use answer::{in_our_words, method_not_allowed, no_route};
 use token::Token;
 
-/// The largest request that is read, bytes.
+/// The largest accepted request, bytes.
 const MAX_BODY_BYTES: usize = 64 * 1024;
 
 pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) -> Router {

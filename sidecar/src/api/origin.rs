@@ -1,4 +1,4 @@
-//! Only programs on this machine may ask: no browser page, and no name that resolves to loopback.
+//! Accepts only requests from programs on this machine: no browser page, and no name that resolves to loopback.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::failure::Failure;
 
-/// Refuses a Host header that is not loopback, and every request that a browser page sent.
+/// Refuses Host headers other than loopback, and all requests of browser pages.
 pub async fn only_local(request: Request, next: Next) -> Response {
     if request.headers().contains_key(ORIGIN) {
         return Failure::forbidden(

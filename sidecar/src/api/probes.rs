@@ -1,4 +1,4 @@
-//! Probes: start, follow, take their samples, end.
+//! Probes: start, follow, fetch samples, stop.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ use crate::testbed::supervisor::Supervisor;
 
 /// The longest wait for a probe's end, seconds.
 const MAX_WAIT_S: f64 = 20.0;
-/// Samples of one answer: by default, and at most.
+/// Samples per answer, both the default and the maximum.
 const LIMIT: u64 = 100_000;
 const MAX_LIMIT: u64 = 200_000;
 
@@ -70,7 +70,7 @@ async fn start(
         let far_end = far_end(supervisor, echoes, &plan)?;
         let id = registry.start(plan, namespace, observer, far_end)?;
         if let Some(of) = of {
-            // The instance may have been stopped meanwhile.
+            // The instance may have stopped in the meantime.
             supervisor
                 .instance(&of.instance)
                 .inspect_err(|_| registry.cancel_of(&of.instance))?;
@@ -81,7 +81,7 @@ async fn start(
     Ok((StatusCode::CREATED, Json(json!({"id": id}))))
 }
 
-/// The echo server that the spec names, else the one that its target is; none where it is none of ours.
+/// The echo server that the spec names, or else the one at the probe's target; `None` if the target is not one of ours.
 fn far_end(supervisor: &Supervisor, echoes: &Echoes, plan: &Plan) -> Result<Option<FarEnd>> {
     let spec = &plan.spec;
     let instance = spec.namespace.as_ref().map(|of| of.instance.as_str());
@@ -167,10 +167,10 @@ struct Samples {
     name: &'static str,
     unit: &'static str,
     from: u64,
-    /// Kept in all.
+    /// Number of kept samples.
     total: u64,
     values: Vec<u64>,
-    /// When each ended, µs since 1970.
+    /// When each operation ended, µs since 1970.
     ends_unix_us: Vec<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Taps: start, tell where to, end.
+//! Taps: start, get the address, stop.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ async fn show(State(taps): Shared, Path(id): Path<String>) -> Result<Json<Body>>
     Ok(Json(Body { id, state }))
 }
 
-/// Answers with what it had found at its end.
+/// Stops a tap, and answers with its findings.
 async fn stop(State(taps): Shared, Path(id): Path<String>) -> Result<Json<Body>> {
     let state = taps.stop(&id)?.state();
     Ok(Json(Body { id, state }))

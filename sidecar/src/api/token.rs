@@ -1,4 +1,4 @@
-//! Who may ask: whoever knows the token that `serve` printed, or that was given to it.
+//! Access control: a caller needs the token that `serve` printed, or that was given to `serve`.
 
 use std::hint::black_box;
 
@@ -10,11 +10,11 @@ use axum::response::{IntoResponse, Response};
 use crate::failure::{Failure, Kind, Result};
 use crate::testbed::secrets::random_hex;
 
-/// The environment variable that gives the token; without it one is made.
+/// The environment variable that sets the token. Without it, the sidecar makes one.
 pub const VARIABLE: &str = "SIDECAR_TOKEN";
 const RANDOM_BYTES: usize = 32;
 
-/// It has no Debug and no Display, so that no log shows it by accident.
+/// The type has neither Debug nor Display, so that no log shows the token by accident.
 #[derive(Clone)]
 pub struct Token(String);
 
@@ -36,12 +36,12 @@ impl Token {
         random_hex(RANDOM_BYTES).map(Self)
     }
 
-    /// For the first line of `serve` only.
+    /// The token as text, for the first line of `serve` only.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// In a time that does not depend on where the two differ.
+    /// Compares in constant time.
     fn is(&self, given: &str) -> bool {
         let (right, given) = (self.0.as_bytes(), given.as_bytes());
         let mut difference = u8::from(right.len() != given.len());
@@ -52,7 +52,7 @@ impl Token {
     }
 }
 
-/// Refuses what has no or another token, but for the question whether the sidecar lives.
+/// Refuses requests without the right token. Only the health check needs no token.
 pub async fn only_with_token(State(token): State<Token>, request: Request, next: Next) -> Response {
     let given = request
         .headers()

@@ -30,16 +30,16 @@ struct OpenRequest {
     instance: Option<String>,
     #[serde(default)]
     pids: BTreeMap<String, i32>,
-    /// It only runs while a probe that names it measures.
+    /// The window runs only while a probe that names it measures.
     #[serde(default)]
     paused: bool,
-    /// The sidecar itself too, without what it started: the threads of its probes and far ends.
+    /// Also measures the sidecar itself, without its child processes: this shows the threads of its probes and far ends.
     #[serde(default)]
     sidecar: bool,
-    /// Peak memory, for which processes are looked at all the time.
+    /// Whether to measure peak memory, for which the sidecar samples processes continuously.
     #[serde(default = "yes")]
     peaks: bool,
-    /// Who used each CPU; with peaks as often as processes are looked at.
+    /// Whether to record which programs use each CPU. With peaks, it does so at each sample of the processes.
     #[serde(default)]
     by_cpu: bool,
 }
@@ -103,7 +103,7 @@ pub async fn show(State(supervisor): Shared, Path(id): Path<String>) -> Result<J
     .await
 }
 
-/// Who used each CPU, over time.
+/// The use of each CPU by programs, over time.
 pub async fn cpus(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Vec<Sample>>> {
     blocking(move || {
         supervisor
@@ -121,15 +121,15 @@ struct PartRequest {
     name: String,
 }
 
-/// What is being measured now.
+/// All windows that measure now.
 pub async fn list(State(supervisor): Shared) -> Json<serde_json::Value> {
     Json(json!({"parts": supervisor.windows.parts_now()}))
 }
 
-/// Longer names of parts are refused, characters.
+/// The longest accepted name of a part, characters.
 const NAME_MOST: usize = 200;
 
-/// A part begins: what is measured from now on can be dropped.
+/// Begins a part of the measurement. A part can be dropped later.
 pub async fn begin_part(
     State(supervisor): Shared,
     Path(id): Path<String>,
@@ -142,22 +142,22 @@ pub async fn begin_part(
             format!("give at most {NAME_MOST} characters"),
         ));
     }
-    let begin = move || told(supervisor.windows.begin_part(&id, name), &id);
+    let begin = move || part_result(supervisor.windows.begin_part(&id, name), &id);
     blocking(begin).await?;
     Ok((StatusCode::CREATED, Json(json!({}))))
 }
 
-/// Who used each CPU in the part that was begun last.
+/// The use of each CPU by programs in the last part.
 pub async fn part(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Part>> {
-    blocking(move || told(supervisor.windows.part(&id), &id).map(Json)).await
+    blocking(move || part_result(supervisor.windows.part(&id), &id).map(Json)).await
 }
 
-/// Forgets what was measured in the part that was begun last.
+/// Discards the measurements of the last part.
 pub async fn drop_part(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Part>> {
-    blocking(move || told(supervisor.windows.drop_part(&id), &id).map(Json)).await
+    blocking(move || part_result(supervisor.windows.drop_part(&id), &id).map(Json)).await
 }
 
-fn told<T>(found: Option<std::result::Result<T, NoPart>>, id: &str) -> Result<T> {
+fn part_result<T>(found: Option<std::result::Result<T, NoPart>>, id: &str) -> Result<T> {
     let conflict = |error: String, mend: &str| Failure::new(Kind::Conflict, error, mend.to_owned());
     found.ok_or_else(|| unknown(id))?.map_err(|why| match why {
         NoPart::Running => conflict(
@@ -170,7 +170,7 @@ fn told<T>(found: Option<std::result::Result<T, NoPart>>, id: &str) -> Result<T>
             "POST /windows/ID/part begins one",
         ),
         NoPart::TooMany => conflict(
-            format!("{DROPPED_MOST} parts of window {id} are dropped, and more are not"),
+            format!("{DROPPED_MOST} parts of window {id} are dropped, which is the limit"),
             "open another window",
         ),
     })
@@ -191,12 +191,12 @@ pub async fn close(State(supervisor): Shared, Path(id): Path<String>) -> Result<
 #[serde(deny_unknown_fields)]
 struct QuietRequest {
     seconds: f64,
-    /// The least time for which the system's processes are watched at rest; 0: not at all.
+    /// The least time for which the system's idle processes are sampled, seconds; 0 skips the sampling.
     #[serde(default)]
     rest_s: f64,
 }
 
-/// Waits for a quiet period after the load; nobody but the caller knows that nothing is sent.
+/// Waits for a quiet period after the load. The caller must send no load meanwhile.
 pub async fn quiet(
     State(supervisor): Shared,
     Path(id): Path<String>,
@@ -206,8 +206,8 @@ pub async fn quiet(
     let quiet = rest_time("seconds", seconds)?;
     let rest = rest_time("rest_s", rest_s)?;
     blocking(move || {
-        let told = supervisor.windows.quiet(&id, quiet, rest);
-        let usage = told.ok_or_else(|| unknown(&id))?;
+        let answer = supervisor.windows.quiet(&id, quiet, rest);
+        let usage = answer.ok_or_else(|| unknown(&id))?;
         usage.map(Json).map_err(|StillOpen| {
             Failure::new(
                 Kind::Conflict,

@@ -13,25 +13,25 @@ use crate::testbed::catalogue::Catalogue;
 
 #[derive(Subcommand)]
 pub enum Bench {
-    /// What encryption, hashes, rule sets, buffers and memory cost here
+    /// Measure the cost of encryption, hashes, rule sets, buffers and memory on this machine
     #[command(
-        after_help = "Exit codes: 0 done, 2 wrong usage, 4 not built or failed, 130 interrupted. k6 x primitives judges what was measured, and prints it."
+        after_help = "Exit codes: 0 done, 2 wrong usage, 4 not built or failed, 130 interrupted. k6 x primitives judges the results, and prints them."
     )]
     Primitives(Primitives),
 }
 
 #[derive(Args)]
 pub struct Primitives {
-    /// How long: under 1, 5 and 15 minutes on a quiet machine
+    /// Duration: under 1, 5 and 15 minutes on a quiet machine
     #[arg(long, value_enum, default_value = "quick")]
     mode: Mode,
-    /// These parts only
+    /// Measure only these parts
     #[arg(long, value_name = "PART,…", value_enum, value_delimiter = ',')]
     only: Vec<Section>,
-    /// The CPU to measure on [default: the last one that may be used]
+    /// The CPU to measure on [default: the last allowed CPU]
     #[arg(long, value_name = "N")]
     cpu: Option<usize>,
-    /// Write primitives.json into this folder, in place of standard output (k6/schemas/primitives.schema.json)
+    /// Write primitives.json into this folder instead of standard output (k6/schemas/primitives.schema.json)
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -57,14 +57,14 @@ impl Primitives {
             std::fs::create_dir_all(out).map_err(|error| unwritable(out, &error))?;
         }
         let interrupts = Interrupts::listen()?;
-        let told = |what: &str| eprintln!("sidecar: {what}");
+        let report = |what: &str| eprintln!("sidecar: {what}");
         let report = primitives::run(
             &workers,
             self.mode,
             &self.only,
             cpu,
             &interrupts.arrived,
-            told,
+            report,
         )?;
         let json = json(&report)?;
         match &self.out {

@@ -17,13 +17,13 @@ pub struct Echo {
     /// Loopback address
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     host: IpAddr,
-    /// 0 is any free one
+    /// Port 0 means any free port
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     tcp_port: u16,
-    /// 0 is any free one
+    /// Port 0 means any free port
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     udp_port: u16,
-    /// Faults take the events engine
+    /// Engine; faults need the events engine
     #[arg(long, value_enum, default_value = "blocking")]
     engine: Engine,
     /// CPUs for its threads, as in 0,2 [default: not pinned]
@@ -31,7 +31,7 @@ pub struct Echo {
     cpus: Vec<usize>,
     #[arg(long, value_enum, default_value = "block")]
     wait: Wait,
-    /// An authoritative DNS server of windtunnel.test in place of an echo; its records have this TTL
+    /// Serve authoritative DNS for windtunnel.test instead of an echo; its records have this TTL
     #[arg(long, value_name = "TTL_S")]
     dns: Option<u32>,
     #[command(flatten)]
@@ -43,49 +43,49 @@ pub struct Echo {
 struct FaultOptions {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Added to each answer
+    /// Delay of each answer
     #[arg(long, value_name = "MS", default_value_t = 0.0)]
     delay_ms: f64,
-    /// Added on top, uniform from 0 to this
+    /// Additional delay of each answer, uniform from 0 to this
     #[arg(long, value_name = "MS", default_value_t = 0.0)]
     jitter_ms: f64,
-    /// Fraction of the datagrams that is not answered
+    /// Fraction of datagrams without an answer
     #[arg(long, value_name = "FRACTION", default_value_t = 0.0)]
     loss: f64,
-    /// Fraction of the datagrams that is answered twice
+    /// Fraction of datagrams that get two answers
     #[arg(long, value_name = "FRACTION", default_value_t = 0.0)]
     duplicate: f64,
-    /// Fraction of the datagrams whose answer is held back for 3 others
+    /// Fraction of datagrams whose answer is held back until 3 other answers are sent
     #[arg(long, value_name = "FRACTION", default_value_t = 0.0)]
     reorder: f64,
-    /// Hold all answers once for so long
+    /// Hold all answers once, for this time
     #[arg(long, value_name = "MS", requires = "stall_after")]
     stall_ms: Option<u64>,
-    /// After so many answers
+    /// Begin the stall after this number of answers
     #[arg(long, value_name = "N", requires = "stall_ms")]
     stall_after: Option<u64>,
-    /// Payload in all, bytes per second
+    /// Limit of the total payload, bytes per second
     #[arg(long, value_name = "BYTES")]
     rate: Option<u64>,
-    /// Fraction of the answers with one wrong byte
+    /// Fraction of answers with one wrong byte
     #[arg(long, value_name = "FRACTION", default_value_t = 0.0)]
     corrupt: f64,
-    /// Cut answers with datagrams
+    /// Cut answers over UDP to this size
     #[arg(long, value_name = "BYTES")]
     truncate: Option<usize>,
     /// TCP: never answer
     #[arg(long)]
     silent: bool,
-    /// TCP: reset a connection after so many answers
+    /// TCP: reset a connection after this number of answers
     #[arg(long, value_name = "N")]
     reset_after: Option<u64>,
-    /// TCP: end a connection after so many answers
+    /// TCP: end a connection after this number of answers
     #[arg(long, value_name = "N")]
     close_after: Option<u64>,
 }
 
 impl FaultOptions {
-    /// None where nothing is wrong with it.
+    /// `None` if no fault is set.
     fn faults(self) -> Option<Faults> {
         let seed = self.seed;
         let stall = self.stall_after.zip(self.stall_ms);
@@ -115,7 +115,7 @@ impl FaultOptions {
 }
 
 impl Echo {
-    /// Prints its addresses, and when it is interrupted what it has done, as JSON lines.
+    /// Prints the addresses and, when interrupted, the counts, as JSON lines.
     pub fn run(self) -> Result<u8> {
         crate::process::files::raise_limit();
         let interrupts = Interrupts::listen()?;

@@ -29,10 +29,10 @@ impl List {
     }
 }
 
-/// Which link, and where its thread runs.
+/// The link, and the CPUs of its thread.
 #[derive(Args)]
 struct Which {
-    /// A name of `sidecar link list`, or such as rtt:100ms,rate:50mbit,loss:1%,queue:1bdp, or both
+    /// A name from `sidecar link list`, items such as rtt:100ms,rate:50mbit,loss:1%,queue:1bdp, or both
     link: String,
     /// CPUs of the link's thread [default: any]
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
@@ -55,7 +55,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Makes it, and lets it go: 2 where the text is wrong, 4 where this machine or user has no link.
+    /// Makes the link and removes it. Exit code 2 means that the text is wrong, and 4 that this machine or user cannot make links.
     pub fn run(self) -> Result<u8> {
         self.which.start().map(|_| 0)
     }
@@ -96,7 +96,7 @@ pub struct Calibrate {
 }
 
 impl Calibrate {
-    /// 3 where the link is not what was asked for.
+    /// Exit code 3 means that the link differs from the request.
     pub fn run(self) -> Result<u8> {
         let calibration = calibrate(&self.which.start()?, WHOLE)?;
         if self.json {
@@ -137,14 +137,14 @@ fn print(found: &Calibration) {
         }
         say(format_args!(
             "{:24} {:>12} {:12}",
-            format!("{name}: lost by itself"),
+            format!("{name}: own losses"),
             0,
             side.own_lost
         ));
     }
     let carries = &found.carries;
     say(format_args!(
-        "carries here {:.0} Mbit/s, {:.0} packets/s",
+        "capacity on this machine: {:.0} Mbit/s, {:.0} packets/s",
         carries.mbit_s, carries.packets_s
     ));
     for wrong in &found.wrong {

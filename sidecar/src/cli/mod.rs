@@ -24,7 +24,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 2 wrong usage or a malformed testb
 `testbed run` exits with its command's code (128 + N where signal N ended it).";
 
 #[derive(Parser)]
-#[command(name = "sidecar", version, about = "Starts the systems that Windtunnel measures, samples what they use, and leaves nothing behind.", after_help = EXIT_CODES)]
+#[command(name = "sidecar", version, about = "Starts the systems that Windtunnel measures, samples their resource usage, and removes everything at the end.", after_help = EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -47,10 +47,10 @@ enum Command {
     /// List, measure and start links: delay, rate, queue and loss between two network namespaces
     #[command(subcommand, after_help = EXIT_CODES)]
     Link(Link),
-    /// Measure what this machine makes of a proxy's primitives
+    /// Measure the basic operations of a proxy on this machine
     #[command(subcommand)]
     Bench(bench::Bench),
-    /// Measure CPU time and peak memory of a process that runs, with its descendants
+    /// Measure CPU time and peak memory of a running process, with its descendants
     #[command(after_help = EXIT_CODES)]
     Sample(sample::Sample),
 }
@@ -61,9 +61,9 @@ enum Testbed {
     List(testbed::List),
     /// Show a testbed's variables
     Show(testbed::Show),
-    /// Check values of a testbed's variables, and print them with what is wrong as JSON
+    /// Check values of a testbed's variables, and print the values and all errors as JSON
     Check(testbed::Check),
-    /// Print the targets of make that a start takes, one a line
+    /// Print the make targets that a start needs, one per line
     Needs(testbed::Needs),
     /// Start a testbed and keep it until Ctrl-C
     Up(up::Up),
@@ -75,15 +75,15 @@ enum Testbed {
 enum Link {
     /// List the links in links/
     List(link::List),
-    /// Check that a link can be made here as it is written, and print nothing where it can
+    /// Check that this machine can make a link; print nothing if it can
     Check(link::Check),
-    /// Start a link and keep it until Ctrl-C, for meters of one's own; prints the namespaces of its ends, and what it counted
+    /// Start a link and keep it until Ctrl-C, for other meters; prints the namespaces of its ends and its counts
     Up(link::Up),
-    /// Measure whether a link is what was asked for: delay, rate, queue, loss, and what it can carry here
+    /// Measure whether a link matches its settings: delay, rate, queue, loss, and its capacity on this machine
     Calibrate(link::Calibrate),
 }
 
-/// Where the testbeds are.
+/// The folder of the testbeds.
 #[derive(Args)]
 struct Place {
     /// The repository's root [default: WINDTUNNEL_ROOT, or the first folder upwards with testbeds/]
@@ -91,10 +91,10 @@ struct Place {
     root: Option<PathBuf>,
 }
 
-/// What is between the two ends of a pair.
+/// The network between the two ends of a pair.
 #[derive(Args)]
 struct OverLink {
-    /// Put a link between client and server: a name of `sidecar link list`, or such as rtt:100ms,rate:50mbit,loss:1%
+    /// Put a link between client and server: a name from `sidecar link list`, or items such as rtt:100ms,rate:50mbit,loss:1%
     #[arg(long, value_name = "LINK")]
     link: Option<String>,
 }
@@ -107,23 +107,23 @@ impl OverLink {
     }
 }
 
-/// Where the logs go.
+/// The folder of the logs.
 #[derive(Args)]
 struct Logs {
-    /// Folder for the logs, one folder per start in it [default: ROOT/results/sidecar-logs]
+    /// Folder for the logs; each start gets its own folder in it [default: ROOT/results/sidecar-logs]
     #[arg(long, value_name = "DIR")]
     log_dir: Option<PathBuf>,
 }
 
-/// Where probes may go.
+/// The allowed targets of probes.
 #[derive(Args)]
 struct Targets {
-    /// Allow probes to these hosts too; without it to loopback only [repeatable]
+    /// Allow probes to these hosts too; the default is loopback only [repeatable]
     #[arg(long, value_name = "HOST,…", value_delimiter = ',')]
     allow_target: Vec<String>,
 }
 
-/// Prints one line. A reader that went away (`| head`) is no reason to fail.
+/// Prints one line. A reader that has ended (`| head`) is not an error.
 fn say(line: impl std::fmt::Display) {
     let mut out = std::io::stdout();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());

@@ -33,7 +33,7 @@ pub struct Probe {
 enum Kind {
     /// Round trips over established connections
     Tcp(Options),
-    /// Datagrams with a window in flight
+    /// Datagrams, with a window in flight
     Udp(Options),
     /// From TCP dial to a usable tunnel, by stages
     Handshake(Options),
@@ -43,9 +43,9 @@ enum Kind {
     Concurrency(Options),
     /// DNS queries over UDP, with a window in flight
     Dns(DnsOptions),
-    /// Objects that the far end sends: pages, or segments of a stream
+    /// Objects from the far end: pages, or segments of a stream
     Fetch(FetchOptions),
-    /// Tunnels that are kept full for a time, and requests on the same tunnels
+    /// Tunnels that are kept full for a time, with requests on the same tunnels
     Flow(FlowOptions),
 }
 
@@ -56,10 +56,10 @@ struct FetchOptions {
     /// Bytes of an object
     #[arg(long, value_name = "N", default_value_t = FetchSpec::default().bytes)]
     bytes: u64,
-    /// Objects of one operation; when the first is here the others are asked for
+    /// Objects per operation; the other objects are requested after the first has arrived
     #[arg(long, value_name = "N", default_value_t = FetchSpec::default().objects)]
     objects: u64,
-    /// Tunnels that they come over at once
+    /// Tunnels that carry the objects at once
     #[arg(long, value_name = "N", default_value_t = FetchSpec::default().tunnels)]
     tunnels: u64,
     /// Open new tunnels for each operation
@@ -71,13 +71,13 @@ struct FetchOptions {
 struct FlowOptions {
     #[command(flatten)]
     options: Options,
-    /// Which way the tunnels are kept full
+    /// Direction in which the tunnels are kept full
     #[arg(long, value_enum, default_value = "neither")]
     direction: FlowDirection,
-    /// Of the measured part
+    /// Duration of the measured part
     #[arg(long, value_name = "S", default_value_t = FlowSpec::default().seconds)]
     seconds: f64,
-    /// Before it, as full
+    /// Duration of the warm-up, with full tunnels
     #[arg(long, value_name = "S", default_value_t = FlowSpec::default().warmup_s)]
     warmup_s: f64,
     /// Requests on each tunnel
@@ -92,7 +92,7 @@ struct FlowOptions {
 struct DnsOptions {
     #[command(flatten)]
     options: Options,
-    /// Ask for so many names in turn [default: a new one each time]
+    /// Number of names to query in turn [default: a new name each time]
     #[arg(long, value_name = "N")]
     names: Option<u64>,
     /// The label before windtunnel.test
@@ -124,19 +124,19 @@ struct Options {
         conflicts_with = "direct"
     )]
     proxy: Option<String>,
-    /// Without a proxy: the control
+    /// Connect without a proxy, as the baseline
     #[arg(long)]
     direct: bool,
     /// The proxy's user name; the password is in SOCKS_PASSWORD
     #[arg(long, value_name = "NAME", requires = "proxy")]
     user: Option<String>,
-    /// What is asked of the proxy, or dialled directly [default: an echo server of its own]
+    /// The target, requested from the proxy or dialled directly [default: an echo server in this process]
     #[arg(long, value_name = "HOST:PORT")]
     target: Option<String>,
     /// Measured operations
     #[arg(long, value_name = "N", default_value_t = 2_000)]
     count: u64,
-    /// Operations before them that are not recorded
+    /// Operations before the measured ones, which are not recorded
     #[arg(long, value_name = "N", default_value_t = 0)]
     warmup: u64,
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -150,10 +150,10 @@ struct Options {
     /// Open loop: operations per second, latency from the intended time [default: closed loop]
     #[arg(long, value_name = "PER_S")]
     rate: Option<f64>,
-    /// Of one operation, milliseconds [default: 300 for udp, 1000 for dns, else 5000]
+    /// Timeout of one operation, milliseconds [default: 300 for udp, 1000 for dns, else 5000]
     #[arg(long, value_name = "MS")]
     timeout_ms: Option<u64>,
-    /// Seconds after which nothing begins; what is under way has its own timeout
+    /// Seconds after which no operation begins; operations under way have their own timeout
     #[arg(long, value_name = "S", default_value_t = 60.0)]
     limit_s: f64,
     /// CPUs for the probe's threads, as in 0,2 [default: not pinned]
@@ -221,7 +221,7 @@ impl Probe {
         let allowed = Allowed(options.targets.allow_target.clone());
         let echo = match &options.target {
             Some(_) => None,
-            None => Some(own_echo(kind, options.connections)?),
+            None => Some(start_echo(kind, options.connections)?),
         };
         let own = echo.as_ref().map(|echo| match kind {
             ProbeKind::Udp | ProbeKind::Dns => echo.udp.to_string(),
@@ -295,9 +295,9 @@ fn spec(kind: ProbeKind, target: String, options: Options) -> Result<Spec> {
     Ok(spec)
 }
 
-/// An echo server of this process, on no CPU in particular.
-fn own_echo(kind: ProbeKind, connections: u64) -> Result<Echo> {
-    // The other one ends a connection that is idle between two transfers.
+/// An echo server in this process, which is not pinned to CPUs.
+fn start_echo(kind: ProbeKind, connections: u64) -> Result<Echo> {
+    // The blocking engine ends connections that are idle between two transfers.
     let idle = kind == ProbeKind::Fetch;
     let many = kind == ProbeKind::Concurrency || connections > 64;
     Echo::start(Request {

@@ -1,8 +1,8 @@
-//! What a probe measured, as a table.
+//! Results of a probe, as a table.
 
 use crate::probe::outcome::Outcome;
 
-/// One line of counts, one per kind of error, and one per series.
+/// One line of counts, one line per kind of error, and one line per series.
 pub fn outcome(outcome: &Outcome) -> String {
     let rate = if outcome.duration_s > 0.0 {
         outcome.succeeded as f64 / outcome.duration_s
@@ -48,7 +48,7 @@ pub fn outcome(outcome: &Outcome) -> String {
         for tunnel in flow.tunnels.iter() {
             if let Some(died) = &tunnel.died {
                 text.push_str(&format!(
-                    "a tunnel died after {:.1} s: {}; {} of {} bytes had come\n",
+                    "a tunnel died after {:.1} s: {}; {} of {} bytes had arrived\n",
                     died.at_s,
                     died.kind.name(),
                     tunnel.received,

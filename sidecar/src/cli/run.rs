@@ -25,8 +25,7 @@ use crate::testbed::catalogue::Catalogue;
 use crate::testbed::instance::Instance;
 use crate::testbed::supervisor::Supervisor;
 
-/// The same signal twice within this time is one: `timeout` and others signal a process and then its
-/// group.
+/// A repeated signal within this time counts once: `timeout` and similar programs signal a process and then its group.
 const ONE_SIGNAL: Duration = Duration::from_millis(500);
 
 #[derive(Args)]
@@ -36,7 +35,7 @@ pub struct Run {
     /// A variable's value
     #[arg(long = "var", value_name = "NAME=VALUE")]
     variables: Vec<String>,
-    /// The command; the testbed's outputs are in its environment
+    /// The command; its environment has the testbed's outputs
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
     #[command(flatten)]
@@ -116,8 +115,8 @@ fn command_on(
     Ok(code(status))
 }
 
-/// On a terminal the command stays in our foreground group: it may read, and Ctrl-C reaches it from
-/// the terminal. Elsewhere it has a group of its own, and every signal is handed on once.
+/// On a terminal, the command stays in the foreground group: it may read, and Ctrl-C reaches it from the terminal. Otherwise it gets its
+/// own group, and the sidecar forwards each signal once.
 fn on_terminal() -> bool {
     let stdin = std::io::stdin();
     stdin.is_terminal() && tcgetpgrp(stdin).is_ok_and(|group| group == getpgrp())

@@ -16,7 +16,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 #[derive(Args)]
 pub struct Sample {
-    /// The process; its threads and descendants count
+    /// The process; its threads and descendants are included
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..))]
     pid: i32,
     /// Stop after this many seconds [default: when the process ends, or Ctrl-C]

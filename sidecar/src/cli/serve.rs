@@ -22,7 +22,7 @@ use crate::testbed::supervisor::Supervisor;
 
 #[derive(Args)]
 pub struct Serve {
-    /// Loopback address and port; port 0 is any free one
+    /// Loopback address and port; port 0 means any free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
     /// Stop everything and exit when standard input ends

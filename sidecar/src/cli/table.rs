@@ -1,9 +1,9 @@
-//! What processes used, as a table.
+//! Resource usage of processes, as a table.
 
 use crate::process::role::Role;
 use crate::process::window::Usage;
 
-/// One line per process, and one for the system as a whole where it has more than one.
+/// One line per process. If there is more than one process, one line for the whole system follows.
 pub fn usage(usage: &Usage) -> String {
     let mut rows: Vec<[String; 7]> = vec![[
         "process".into(),
@@ -75,12 +75,12 @@ pub fn usage(usage: &Usage) -> String {
     text
 }
 
-/// How busy the host was, in words.
+/// The host's load, in words.
 fn busy(cpus: Option<usize>, percent: Option<f64>) -> String {
     let cores = cpus.map_or("cores".to_owned(), |cpus| format!("{cpus} cores"));
     match percent {
         Some(percent) => format!("the host's {cores} were {percent:.1} % busy"),
-        None => format!("how busy the host's {cores} were is not known"),
+        None => format!("the load of the host's {cores} is unknown"),
     }
 }
 

@@ -96,7 +96,7 @@ pub struct Check {
     /// A variable's value
     #[arg(long = "var", value_name = "NAME=VALUE")]
     variables: Vec<String>,
-    /// Values with their types, an object of JSON
+    /// Values with their types, as a JSON object
     #[arg(long, value_name = "JSON", default_value = "{}")]
     values: String,
     #[command(flatten)]
@@ -104,7 +104,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Prints the values, typed, and what is wrong with them: 2 where anything is.
+    /// Prints the values with their types, and all errors. Exit code 2 means that a value is wrong.
     pub fn run(self) -> Result<u8> {
         let catalogue = Catalogue::find(self.place.root)?;
         let testbed = catalogue.load(&self.name)?;
@@ -140,7 +140,7 @@ pub struct Needs {
     /// A variable's value
     #[arg(long = "var", value_name = "NAME=VALUE")]
     variables: Vec<String>,
-    /// A variable, of type choice or boolean, that takes each of its values [repeatable]
+    /// A variable of type choice or boolean; include the needs of each of its values [repeatable]
     #[arg(long, value_name = "VARIABLE")]
     any: Vec<String>,
     #[command(flatten)]
@@ -159,7 +159,7 @@ impl Needs {
     }
 }
 
-/// Reads `--var NAME=VALUE`, by the types that the testbed declares.
+/// Reads `--var NAME=VALUE`, using the types that the testbed declares.
 pub fn read_variables(testbed: &Testbed, given: &[String]) -> Result<Values> {
     let mut values = Values::new();
     for text in given {

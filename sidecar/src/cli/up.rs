@@ -26,7 +26,7 @@ pub struct Up {
     /// A variable's value
     #[arg(long = "var", value_name = "NAME=VALUE")]
     variables: Vec<String>,
-    /// Write all outputs, secret ones too, to this file (mode 0600); it is removed at the end
+    /// Write all outputs, including secret ones, to this file (mode 0600); it is removed at the end
     #[arg(long, value_name = "FILE")]
     env_file: Option<PathBuf>,
     #[command(flatten)]
@@ -37,14 +37,14 @@ pub struct Up {
     logs: Logs,
 }
 
-/// Ends the start when the user interrupts it.
+/// Cancels the start when the user interrupts it.
 pub struct Interrupts {
     pub arrived: mpsc::Receiver<Arrived>,
     interrupted: Arc<AtomicBool>,
 }
 
 impl Interrupts {
-    /// To be called before any thread is started.
+    /// Must be called before any thread starts.
     pub fn listen() -> Result<Self> {
         let signals = Signals::block(&END, SfdFlags::empty()).map_err(|error| {
             Failure::setup(format!("signals: {error}"), "look at the machine's limits")
@@ -71,7 +71,7 @@ impl Interrupts {
     }
 }
 
-/// Removes the file at the end, however it comes.
+/// Removes the file when the value is dropped.
 struct EnvFile<'a>(&'a Path);
 
 impl Drop for EnvFile<'_> {
@@ -144,7 +144,7 @@ fn keep(instance: &Instance, env_file: Option<&Path>, interrupts: &Interrupts) -
                 .map_or_else(String::new, |exit| exit.to_string());
             return Err(Failure::setup(
                 format!(
-                    "process {} of testbed {} ended by itself ({exit})",
+                    "process {} of testbed {} ended unexpectedly ({exit})",
                     ended.name, instance.testbed
                 ),
                 format!("its log is in {}", instance.log_dir.display()),
@@ -172,7 +172,7 @@ fn write_env_file(path: &Path, outputs: [&BTreeMap<String, String>; 2]) -> Resul
     Ok(())
 }
 
-/// A value as a shell reads it back.
+/// Quotes a value for a shell.
 fn quoted(value: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@%+,=".contains(&byte);
     if !value.is_empty() && value.bytes().all(plain) {

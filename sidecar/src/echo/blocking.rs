@@ -16,13 +16,13 @@ use crate::net::poller::pause;
 use crate::net::tag;
 use crate::net::wait::Wait;
 
-/// More connections are closed as soon as they are made; the events engine has room for thousands.
+/// The server closes connections above this limit at once. The events engine has room for thousands.
 pub const MAX_CONNECTIONS: usize = 1024;
 const BUFFER: usize = 64 * 1024;
 /// How long a connection may be idle between two bulk transfers.
 const BETWEEN_TRANSFERS: Duration = Duration::from_secs(2);
 
-/// The connections there are, so that they can be ended.
+/// Open connections, kept so that [`Connections::end`] can shut them down.
 #[derive(Default)]
 pub struct Connections(Mutex<HashMap<u64, Arc<TcpStream>>>);
 
@@ -48,7 +48,7 @@ pub fn accept(listener: &TcpListener, connections: &Arc<Connections>, shared: &A
         }
         threads.retain(|thread| !thread.is_finished());
         let Ok((stream, _)) = accepted else {
-            // No file descriptors left, perhaps: there may be some later.
+            // The likely cause is that no file descriptor is left. The next try may find one.
             std::thread::sleep(std::time::Duration::from_millis(10));
             continue;
         };
@@ -113,8 +113,8 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     }
 }
 
-/// What comes after a transfer. Some proxies keep the connection for minutes after the client has left
-/// it: one without another header is ended here, or they would be all that there may be.
+/// Waits for the header of the next transfer, for a bounded time. Some proxies keep a connection open for minutes after the client has
+/// closed its side. Without the bound, idle connections would use up the limit.
 fn next_header(mut connection: Patient<'_>, buffer: &mut [u8]) -> io::Result<usize> {
     if connection.shared.wait != Wait::Block {
         return connection.read(buffer);
@@ -178,17 +178,17 @@ fn receive(mut connection: Patient<'_>, header: Header, buffer: &mut [u8]) -> io
     Ok(confirmation(checker.received(), checker.first_wrong()))
 }
 
-/// A connection that waits as the server was told to.
+/// A connection, with the way in which the server waits for data.
 #[derive(Clone, Copy)]
 struct Patient<'a> {
     stream: &'a TcpStream,
     shared: &'a Shared,
-    /// Whose it is.
+    /// The tag of the probe that uses this connection.
     tag: &'a AtomicU8,
 }
 
 impl Patient<'_> {
-    /// Its first bytes are here, so many; later ones change nothing.
+    /// Counts the first `bytes` bytes of the connection for the probe `tag`. Later calls do nothing.
     fn begins(self, tag: u8, bytes: usize) {
         if self.tag.load(Ordering::Relaxed) != tag::UNTOLD {
             return;

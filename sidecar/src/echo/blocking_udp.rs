@@ -1,4 +1,4 @@
-//! The blocking engine's UDP side: one thread, as many datagrams per system call as are there.
+//! The UDP side of the blocking engine: one thread, which handles many datagrams per system call.
 
 use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
@@ -10,7 +10,7 @@ use super::shared::Shared;
 use crate::net::batch::Batch;
 use crate::net::poller::pause;
 
-/// Datagrams that one system call takes at most.
+/// The most datagrams that one system call receives.
 pub const BATCH: usize = 64;
 
 /// Echoes until the socket is shut down.
@@ -20,7 +20,7 @@ pub fn echo(socket: &UdpSocket, shared: &Shared) {
     while !shared.ending() {
         let count = match batch.receive(socket) {
             Ok(count) => count,
-            // Errors are of earlier answers that nobody took (ICMP), or it is to be tried again.
+            // Either the call must be tried again, or an earlier answer reached nobody (ICMP).
             Err(Errno::EAGAIN) => {
                 pause(shared.wait);
                 continue;
@@ -34,7 +34,7 @@ pub fn echo(socket: &UdpSocket, shared: &Shared) {
     }
 }
 
-/// Sends all of a batch back. It is counted first: who has an answer finds it counted.
+/// Sends a whole batch back. The datagrams are counted before they are sent: a client that has an answer finds it counted.
 pub fn answer(batch: &mut Batch, socket: i32, count: usize, shared: &Shared) {
     let counters = &shared.counters;
     Counters::add(&counters.udp_received, count);
@@ -51,7 +51,8 @@ pub fn answer(batch: &mut Batch, socket: i32, count: usize, shared: &Shared) {
     });
 }
 
-/// Tells of the first `count` datagrams of a batch by their tags: those in a row that have the same are told together.
+/// Calls `tell` with the tag, the number and the bytes of the first `count` datagrams of a batch. Neighbours with the same tag share one
+/// call.
 fn each(batch: &Batch, count: usize, mut tell: impl FnMut(u8, usize, usize)) {
     let mut run = (0, 0, 0);
     for index in 0..count {
@@ -68,7 +69,7 @@ fn each(batch: &Batch, count: usize, mut tell: impl FnMut(u8, usize, usize)) {
     }
 }
 
-/// Whose datagram it is.
+/// The tag of the probe that sent a datagram.
 pub fn tag_of(datagram: &[u8]) -> u8 {
     datagram.first().copied().unwrap_or_default()
 }

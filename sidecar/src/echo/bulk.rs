@@ -1,36 +1,32 @@
 //! Bulk transfers, which share a port with the echo: their header and their bytes.
-//!
 //! The client's first 16 bytes, all numbers big-endian:
-//!
 //! | Bytes | What |
 //! |---|---|
 //! | 0–6 | [`MAGIC`] |
 //! | 7 | the probe's tag, by which the far end counts |
 //! | 8–15 | one u64: direction (2 bits, highest: 1 up, 2 down, 3 both), whether each byte is checked (1 bit), size of the far end's writes (24 bits), bytes per direction (37 bits) |
-//!
-//! "Up": the client sends so many bytes, and the far end answers with 8: the number of bytes that
-//! it received, or, with the highest bit set, the number before the first wrong byte. "Down": the
-//! far end sends so many bytes. "Both": both at once; the 8 bytes follow the far end's own. Nobody
-//! half-closes, since some proxies break on it. Another header may follow when all has arrived.
-//!
-//! The bytes of a direction are blocks of [`BLOCK`] bytes: the block's number (u64), and a pattern.
-//! The receiver checks the number of each block, and all bytes of one block in [`SAMPLED`]; of every block where it is told to.
+//! "Up": the client sends that number of bytes, and the far end answers with 8 bytes. The answer is the number of bytes received,
+//! or, with the highest bit set, the number before the first wrong byte. "Down": the far end sends the bytes. "Both": both ways at
+//! once, and the answer follows the far end's bytes. No half-closes: some proxies break on them. Another header may follow when all
+//! bytes have arrived.
+//! The bytes of a direction are blocks of [`BLOCK`] bytes: the block's number (u64), and a pattern. The receiver checks the number of
+//! each block. It checks all bytes of one block in [`SAMPLED`], or of every block if the header asks for it.
 
 use super::flow;
 use super::transfer::{Direction, Transfer};
 
 pub const HEADER: usize = 16;
 pub const MAGIC: [u8; 7] = *b"\xf5wt-blk";
-/// Where the tag is, behind any magic.
+/// Offset of the tag: it follows the magic.
 pub const TAG_AT: usize = MAGIC.len();
-/// Bytes of the far end's answer to what went up.
+/// Size of the far end's answer to an upload, bytes.
 pub const CONFIRMATION: usize = 8;
 pub const BLOCK: usize = 1024;
 const SAMPLED: u64 = 16;
 const NUMBER: usize = 8;
 /// The largest write, bytes.
 pub const MAX_WRITE: usize = 1 << 20;
-/// The most that one direction of one transfer carries, bytes: 128 GiB less one.
+/// The most bytes that one direction of one transfer carries: 128 GiB less one.
 pub const MAX_BYTES: u64 = (1 << BYTES_BITS) - 1;
 const BYTES_BITS: u32 = 37;
 const EVERY_BYTE: u64 = 1 << 61;
@@ -40,27 +36,27 @@ const WRONG: u64 = 1 << 63;
 pub struct Header {
     pub tag: u8,
     pub direction: Direction,
-    /// The receiver checks each byte, not those of one block in [`SAMPLED`] alone.
+    /// Whether the receiver checks each byte. Otherwise it checks all bytes of one block in [`SAMPLED`].
     pub every_byte: bool,
     pub write_bytes: usize,
     pub bytes: u64,
 }
 
-/// What a connection's first bytes are.
+/// The kind of a connection, by its first bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub enum First {
-    /// May yet become a header.
+    /// The bytes may still become a header.
     Unsure,
     Bulk(Header),
-    /// Of the engine `blocking` alone.
+    /// Only the engine `blocking` serves flows.
     Flow(flow::Header),
-    /// The magic, and nonsense after it.
+    /// The magic is right, and the rest is invalid.
     Broken,
     Echo,
 }
 
 impl Header {
-    /// Of a transfer of so many bytes, of the probe that has this tag.
+    /// Header of one transfer of `bytes` bytes, for the probe with this tag.
     pub fn new(transfer: &Transfer, bytes: u64, tag: u8) -> Self {
         Self {
             tag,
@@ -123,14 +119,14 @@ impl Header {
     }
 }
 
-/// The far end's 8 bytes after an "up": how many came, and whether all were right.
+/// The far end's 8 bytes after an upload: the number of bytes received, or the position of the first wrong byte.
 pub fn confirmation(received: u64, first_wrong: Option<u64>) -> [u8; CONFIRMATION] {
     first_wrong
         .map_or(received, |wrong| wrong | WRONG)
         .to_be_bytes()
 }
 
-/// The number of bytes that came, else where the first wrong one was.
+/// The number of bytes that arrived, or the position of the first wrong byte as the error.
 pub fn confirmed(answer: [u8; CONFIRMATION]) -> Result<u64, u64> {
     let word = u64::from_be_bytes(answer);
     if word & WRONG == 0 {
@@ -154,7 +150,7 @@ pub const PATTERN: [u8; BLOCK] = {
     block
 };
 
-/// Makes the bytes of one direction.
+/// Generates the bytes of one direction.
 pub struct Source {
     buffer: Vec<u8>,
     write_bytes: usize,
@@ -173,7 +169,7 @@ impl Source {
         }
     }
 
-    /// What is to be written next; empty at the end.
+    /// The bytes to write next; empty at the end.
     pub fn next(&mut self) -> &mut [u8] {
         let left = self.bytes - self.at;
         let length = left.min(self.write_bytes as u64) as usize;
@@ -236,12 +232,12 @@ impl Checker {
         }
     }
 
-    /// Bytes so far.
+    /// Bytes received until now.
     pub fn received(&self) -> u64 {
         self.at
     }
 
-    /// The start of the part of a block in which the first wrong byte was found.
+    /// Start of the checked part in which the first wrong byte was found.
     pub fn first_wrong(&self) -> Option<u64> {
         self.first_wrong
     }

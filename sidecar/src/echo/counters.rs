@@ -1,4 +1,4 @@
-//! What an echo server has done so far, in all and for each probe.
+//! Counts of an echo server, in total and for each probe.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use crate::net::tag::{self, TAGS};
 
 #[derive(Default)]
 pub struct Counters {
-    /// Connections, whether or not anything came over them.
+    /// All accepted connections, including empty ones.
     accepted: AtomicU64,
     tags: Tags,
     pub tcp_connections: AtomicU64,
@@ -23,9 +23,8 @@ pub struct Counters {
     pub dns_nxdomain: AtomicU64,
 }
 
-/// Counts since the start. `tcp_bytes` is payload: echoed, taken in or sent out by bulk transfers.
-/// Datagrams and answers for the rest; `dropped` on purpose or because they could not be sent.
-/// `dns_queries` are those of DNS that were understood, `dns_nxdomain` those of them for names that are not there.
+/// Counts since the start. `tcp_bytes` is payload: echoed, or received and sent by bulk transfers. `dropped` counts answers that a fault
+/// dropped or that could not be sent. `dns_queries` counts valid DNS queries, and `dns_nxdomain` the queries for unknown names.
 #[derive(Debug, Clone, Serialize)]
 pub struct Counted {
     pub tcp_connections: u64,
@@ -40,7 +39,7 @@ pub struct Counted {
     pub dns_nxdomain: u64,
 }
 
-/// By tag. At [`tag::NOBODY`] is what no probe has sent.
+/// Counts by tag. Traffic without a probe is counted at [`tag::NOBODY`].
 struct Tags(Vec<Tagged>);
 
 impl Default for Tags {
@@ -49,8 +48,8 @@ impl Default for Tags {
     }
 }
 
-/// Counts of the probe that has one tag. A connection belongs to the probe whose bytes came first over it, and so
-/// does a datagram. Injected duplicates are not in `datagrams_sent`.
+/// Counts of the probe with one tag. The first byte of a connection or a datagram decides which probe it belongs to. Injected duplicates
+/// are not in `datagrams_sent`.
 #[derive(Default)]
 pub struct Tagged {
     pub connections: AtomicU64,
@@ -63,7 +62,7 @@ pub struct Tagged {
 /// The counts of one probe at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// Connections over which nothing has come so far, whoever made them.
+    /// Connections over which no byte has arrived yet, from any client.
     pub empty: u64,
     pub connections: u64,
     pub bytes_received: u64,
@@ -77,7 +76,7 @@ impl Counters {
         Self::add(&self.accepted, 1);
     }
 
-    /// Those of the tag that a first byte is.
+    /// The counts of the tag that a first byte means.
     pub fn of(&self, byte: u8) -> &Tagged {
         &self.tags.0[usize::from(tag::of(byte))]
     }
@@ -85,16 +84,16 @@ impl Counters {
     pub fn seen(&self, tag: u8) -> Seen {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let Tags(all) = &self.tags;
-        // A connection is accepted before anything comes over it.
+        // A connection is counted as accepted before its first byte arrives.
         let used: u64 = all.iter().map(|one| read(&one.connections)).sum();
-        let own = self.of(tag);
+        let tagged = self.of(tag);
         Seen {
             empty: read(&self.accepted).saturating_sub(used),
-            connections: read(&own.connections),
-            bytes_received: read(&own.bytes_received),
-            bytes_sent: read(&own.bytes_sent),
-            datagrams_received: read(&own.datagrams_received),
-            datagrams_sent: read(&own.datagrams_sent),
+            connections: read(&tagged.connections),
+            bytes_received: read(&tagged.bytes_received),
+            bytes_sent: read(&tagged.bytes_sent),
+            datagrams_received: read(&tagged.datagrams_received),
+            datagrams_sent: read(&tagged.datagrams_sent),
         }
     }
 
@@ -102,7 +101,7 @@ impl Counters {
         counter.fetch_add(count as u64, Ordering::Relaxed);
     }
 
-    /// What was counted as sent and could not be.
+    /// Takes back datagrams that were counted as sent but could not be sent.
     pub fn not_sent(&self, count: usize) {
         if count > 0 {
             self.udp_sent.fetch_sub(count as u64, Ordering::Relaxed);

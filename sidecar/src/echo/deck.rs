@@ -1,11 +1,11 @@
-//! Chance that keeps its word: of each thousand draws exactly the given fraction is hit.
+//! Exact random draws: of each thousand draws, exactly the given fraction is a hit.
 
 use fastrand::Rng;
 
 const CARDS: usize = 1_000;
 
-/// A shuffled deck of [`CARDS`], shuffled anew when it is used up. Where the fraction is no whole
-/// number of cards, decks take turns, so that the sum stays exact.
+/// A shuffled deck of [`CARDS`] cards, shuffled again after the last card. If the fraction is no whole number of cards, decks alternate
+/// between the two nearest numbers, and the sum stays exact.
 pub struct Deck {
     fraction: f64,
     rng: Rng,
@@ -14,7 +14,7 @@ pub struct Deck {
 }
 
 impl Deck {
-    /// `kind` keeps the decks of one seed apart.
+    /// `kind` separates the decks of one seed.
     pub fn new(seed: u64, kind: u64, fraction: f64) -> Self {
         Self {
             fraction,
@@ -35,7 +35,7 @@ impl Deck {
     }
 
     fn shuffle(&mut self) {
-        // A nudge, so that 0.29 × 1,000 is 290 though the product falls a hair short of it.
+        // The small addend corrects rounding: 0.29 × 1,000 must be 290.
         let until = |decks: u64| (self.fraction * (decks * CARDS as u64) as f64 + 1e-6) as usize;
         let hits = (until(self.decks + 1) - until(self.decks)).min(CARDS);
         self.decks += 1;

@@ -1,4 +1,4 @@
-//! What an echo server does wrong on purpose, so that what a probe must report is known.
+//! Deliberate faults of an echo server, for tests that know what a probe must report.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,39 +7,36 @@ use crate::failure::{Failure, Result};
 /// Longest delay, jitter and stall, ms.
 const MAX_MS: f64 = 60_000.0;
 
-/// All of them may be given together. Fractions are exact: of each 1,000 datagrams, 1 % is 10,
-/// chosen by the seed. Delay, jitter, stall, rate and corruption are for UDP and TCP; loss,
-/// duplication, reordering and truncation for UDP only; `tcp` for TCP only.
+/// All faults may be combined. Fractions are exact: 1 % of each 1,000 datagrams is 10, chosen by the seed. Delay, jitter, stall, rate and
+/// corruption apply to UDP and TCP. Loss, duplication, reordering and truncation apply to UDP only, and `tcp` to TCP only.
 ///
-/// On TCP each read of the server counts as one request. A request of up to some 64 KiB that is
-/// sent in one write is one read as a rule; larger ones are several. A connection's answers keep
-/// their order, whatever the jitter; those of UDP do not.
+/// On TCP, each read of the server counts as one request. A request of up to about 64 KiB that is sent in one write is normally one read;
+/// larger requests are several. The answers of a connection keep their order despite jitter; answers over UDP may not.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Faults {
     pub seed: u64,
     /// Added to each answer, ms.
     pub delay_ms: f64,
-    /// Added on top, uniform from 0 to this, ms.
+    /// Added to the delay of each answer: uniform from 0 to this, ms.
     pub jitter_ms: f64,
-    /// Fraction of the datagrams that is not answered.
+    /// Fraction of datagrams without an answer.
     pub loss: f64,
-    /// Fraction of the answered datagrams that is answered twice.
+    /// Fraction of answered datagrams that get two answers.
     pub duplicate: f64,
-    /// Fraction of the answered datagrams whose answer is held back until 3 later ones are sent, or
-    /// for 50 ms.
+    /// Fraction of answered datagrams whose answer is held back until 3 later answers are sent, or for 50 ms.
     pub reorder: f64,
     pub stall: Option<Stall>,
-    /// Payload in all, of all connections and datagrams together.
+    /// Limit of the payload of all connections and datagrams together.
     pub rate_bytes_per_s: Option<u64>,
-    /// Fraction of the answers with one wrong byte.
+    /// Fraction of answers with one wrong byte.
     pub corrupt: f64,
-    /// Answers with datagrams are cut to this size, bytes.
+    /// Answers over UDP are cut to this size, bytes.
     pub truncate: Option<usize>,
     pub tcp: TcpFaults,
 }
 
-/// All answers are held for `ms`, once, after `after` answers.
+/// After `after` answers, all answers are held once for `ms` milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stall {
@@ -47,7 +44,7 @@ pub struct Stall {
     pub ms: u64,
 }
 
-/// What happens in place of the answer after so many answers on one connection.
+/// An action instead of an answer, after a number of answers on one connection.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TcpFaults {

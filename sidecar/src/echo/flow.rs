@@ -1,14 +1,17 @@
-//! Flows: a connection that is kept full for as long as somebody wants, with small requests in its midst. What both ends need.
+//! Flows: connections that are kept full for any length of time, with small requests between the other bytes. This module has the parts
+//! that both ends use.
 //!
-//! The client's first 16 bytes, all numbers big-endian: [`MAGIC`], the probe's tag, and one u64: which way is kept full (2 bits, highest: 0
-//! neither, 1 up, 2 down), blocks of one write (24 bits, in the middle), and the length of a name (8 bits, lowest). The name follows:
-//! the congestion control that the far end gives its own socket; none: it leaves it.
+//! The client's first 16 bytes, all numbers big-endian: [`MAGIC`], the probe's tag, and one u64. The u64 has three fields. The highest 2
+//! bits are the direction that is kept full: 0 neither, 1 up, 2 down. The middle 24 bits are the blocks per write, and the lowest 8 bits
+//! the length of a name. The name follows: the congestion control that the far end sets on its socket. Without a name the far end sets
+//! none.
 //!
-//! From then on both ways are blocks of [`BLOCK`] bytes until the client ends the connection. A block's first u64 is its kind (2 bits, highest)
-//! and a number; what follows is a pattern, and every byte is checked. A *filler* keeps a way full. A *request* goes up, and the far end
-//! sends its *answer* as the next block that it writes: the answer waits behind all that was written before it, and behind
-//! nothing else. It says what the far end had received and sent, and when. Where the way up is kept full the far end *reports* the same
-//! of itself, each [`REPORT_NS`] in which something came, and each [`SILENT_REPORT_NS`] in any case: a request may wait upwards for long.
+//! After the header, both ways are blocks of [`BLOCK`] bytes until the client ends the connection. A block's first u64 is its kind (2 bits,
+//! highest) and a number. A pattern follows, and every byte is checked. A *filler* keeps a way full. A *request* goes up, and the far end
+//! sends its *answer* as the next block that it writes. So the answer waits only for what was written before it. The answer says how many
+//! bytes the far end had received and sent, and when. If the way up is kept full, the far end also sends *reports* with the same content.
+//! It sends one each [`REPORT_NS`] in which bytes arrived, and at least one each [`SILENT_REPORT_NS`], because a request may wait upwards
+//! for long.
 
 use std::collections::VecDeque;
 
@@ -16,16 +19,16 @@ use super::bulk::{BLOCK, PATTERN, TAG_AT};
 
 pub const HEADER: usize = 16;
 pub const MAGIC: [u8; 7] = *b"\xf5wt-flw";
-/// The most blocks of one write: what a request waits for at the most before it is written.
+/// The most blocks of one write. A request waits for at most one write before it is written.
 pub const MOST_BLOCKS: u64 = 64;
-/// The longest name of a congestion control, with the kernel's own zero (TCP_CA_NAME_MAX), bytes.
+/// The longest name of a congestion control, with the kernel's terminating zero (TCP_CA_NAME_MAX), bytes.
 pub const NAME_BYTES: usize = 16;
-/// What may wait in the measuring ends' own sockets and is not sent yet, bytes: what waits beyond is in the proxy and in the network.
+/// The most unsent bytes in the sockets of the measuring ends. Further waiting bytes are in the proxy and in the network.
 pub const UNSENT_BYTES: u32 = 32 * 1024;
 
-/// Between two reports of the far end, ns.
+/// Time between two reports of the far end, ns.
 pub const REPORT_NS: u64 = 100_000_000;
-/// The same while nothing comes, ns.
+/// Time between two reports while no bytes arrive, ns.
 pub const SILENT_REPORT_NS: u64 = 1_000_000_000;
 
 const NUMBER: usize = 8;
@@ -35,7 +38,7 @@ const ANSWER: u64 = 2 << 62;
 const REPORT: u64 = 3 << 62;
 const BLOCKS_SHIFT: u32 = 8;
 
-/// Which way is kept full.
+/// The direction that is kept full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     Neither,
@@ -48,7 +51,7 @@ pub struct Header {
     pub tag: u8,
     pub way: Way,
     pub blocks: usize,
-    /// Length of the congestion control's name, which follows.
+    /// Length of the congestion control's name, which follows the header.
     pub name_bytes: usize,
 }
 
@@ -67,7 +70,7 @@ impl Header {
         header
     }
 
-    /// Of what follows the magic; none of nonsense.
+    /// Decodes what follows the magic; `None` if it is invalid.
     pub fn decode(tag: u8, word: u64) -> Option<Self> {
         let way = match word >> 62 {
             0 => Way::Neither,
@@ -86,22 +89,23 @@ impl Header {
     }
 }
 
-/// What came that is no filler.
+/// A received block other than filler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     Request(u64),
-    /// To the request of this number.
+    /// The answer to the request with this number.
     Answer(u64, Said),
     Report(Said),
 }
 
-/// By the far end, of itself.
+/// The far end's counts of its traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Said {
-    /// Until then, bytes, all blocks.
+    /// Bytes of all blocks received until `at_ns`.
     pub received: u64,
     pub sent: u64,
-    /// When, on the clock of [`now_ns`](crate::net::clock::now_ns), which all of a machine share; of an answer, when its request had come.
+    /// Time on the clock of [`now_ns`](crate::net::clock::now_ns), shared by all processes of a machine. For an answer, it is the time at
+    /// which the request arrived.
     pub at_ns: u64,
 }
 
@@ -124,15 +128,15 @@ impl Mark {
     }
 }
 
-/// What one end writes: marks that wait, else filler where its way is kept full.
+/// The writing side of one end: first the marks that wait, then filler if its way is kept full.
 pub struct Outgoing {
     pending: Vec<u8>,
     written: usize,
     marks: VecDeque<Mark>,
-    /// Blocks of filler of one write; 0: none.
+    /// Blocks of filler per write; 0 means no filler.
     blocks: usize,
     filler: u64,
-    /// What the kernel took, bytes.
+    /// Bytes that the kernel took.
     pub sent: u64,
 }
 
@@ -157,7 +161,7 @@ impl Outgoing {
         self.written < self.pending.len() || !self.marks.is_empty() || self.blocks > 0
     }
 
-    /// What is to be written next; empty where there is nothing.
+    /// The bytes to write next; empty if there is nothing to write.
     pub fn next(&mut self) -> &[u8] {
         if self.written == self.pending.len() {
             self.pending.clear();
@@ -181,21 +185,21 @@ impl Outgoing {
     }
 }
 
-/// A byte is not what was sent.
+/// A received byte differs from the byte sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Corrupted;
 
-/// What one end reads.
+/// The reading side of one end.
 #[derive(Default)]
 pub struct Incoming {
     partial: Vec<u8>,
     filler: u64,
-    /// Bytes.
+    /// Bytes received.
     pub received: u64,
 }
 
 impl Incoming {
-    /// Tells of each mark that is whole.
+    /// Checks `bytes`, and calls `tell` for each complete mark.
     pub fn take(&mut self, bytes: &[u8], mut tell: impl FnMut(Mark)) -> Result<(), Corrupted> {
         self.received += bytes.len() as u64;
         let mut rest = bytes;

@@ -1,4 +1,4 @@
-//! The far end of a flow: one thread that reads, answers, reports and, where it is asked to, keeps the way down full.
+//! The far end of a flow: one thread that reads, answers and reports. If asked to, it also keeps the way down full.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -15,10 +15,10 @@ use super::shared::Shared;
 use crate::net::clock::now_ns;
 
 const BUFFER: usize = 64 * 1024;
-/// A wait is no longer than this at once, so that the server's end is seen and no report is late by more, ms.
+/// The longest single wait, ms. It bounds how late the thread notices the server's end and how late a report is.
 const SLICE_MS: u16 = 50;
 
-/// Until the client ends the connection. `name` is that of a congestion control; empty: the kernel's own.
+/// Serves until the client ends the connection. `name` is a congestion control; an empty name keeps the kernel's default.
 pub fn serve(stream: &TcpStream, shared: &Shared, header: Header, name: &[u8]) -> io::Result<()> {
     let socket = SockRef::from(stream);
     if !name.is_empty() {
@@ -55,12 +55,12 @@ struct Far<'a> {
     outgoing: Outgoing,
     incoming: Incoming,
     buffer: Vec<u8>,
-    /// The last report; none where there are none.
+    /// The last report; `None` if the flow has no reports.
     reported: Option<Said>,
 }
 
 impl Far<'_> {
-    /// Waits, reads, writes. False at the client's end.
+    /// Waits, reads and writes. Returns false when the client ends the connection.
     fn turn(&mut self) -> io::Result<bool> {
         let mut events = PollFlags::POLLIN;
         events.set(PollFlags::POLLOUT, self.outgoing.wants());
@@ -105,7 +105,7 @@ impl Far<'_> {
             .map(|()| true)
     }
 
-    /// Where one is due; not behind what waits already, as the next one says more.
+    /// Sends a report if one is due and no other bytes wait: the next report will say more.
     fn report(&mut self) {
         let Some(last) = self.reported else { return };
         let said = Said {
@@ -138,7 +138,7 @@ impl Far<'_> {
     }
 }
 
-/// None where there is nothing yet.
+/// `None` if no byte is there yet.
 pub fn not_yet(done: io::Result<usize>) -> io::Result<Option<usize>> {
     match done {
         Ok(count) => Ok(Some(count)),

@@ -1,7 +1,7 @@
 //! Echo servers: the far end of probes, on threads of the sidecar, with faults for known answers.
 //!
-//! What comes goes back, over TCP and UDP; a DNS server ([`zone`]) answers it. On the TCP port of an echo a connection may also begin a bulk
-//! transfer ([`bulk`]) or a flow ([`flow`]).
+//! A server sends back what it receives over TCP and UDP. A DNS server ([`zone`]) answers queries instead. On the TCP port of an echo, a
+//! connection may also begin a bulk transfer ([`bulk`]) or a flow ([`flow`]).
 
 mod blocking;
 mod blocking_udp;
@@ -39,22 +39,22 @@ pub use flow_far::not_yet;
 pub use shared::Shared;
 use zone::Zone;
 
-/// Connections that wait to be accepted; the kernel's own bound is `net.core.somaxconn`.
+/// Connections that may wait to be accepted. The kernel's own bound is `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
-/// Asked of the kernel, bytes.
+/// Socket buffer that is requested from the kernel, bytes.
 const UDP_BUFFER: usize = 4 << 20;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Engine {
-    /// A thread per TCP connection, 1,024 at most, and one for UDP.
+    /// One thread per TCP connection, at most 1,024, and one thread for UDP.
     #[default]
     Blocking,
-    /// One thread for all.
+    /// One thread for everything.
     Events,
 }
 
-/// What is asked of a new server. Faults and DNS take the events engine.
+/// The request for a new server. Faults and DNS need the events engine.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -68,13 +68,13 @@ pub struct Request {
     pub wait: Wait,
     #[serde(default)]
     pub faults: Option<Faults>,
-    /// It is an authoritative DNS server in place of an echo.
+    /// Makes the server an authoritative DNS server instead of an echo.
     #[serde(default)]
     pub dns: Option<Zone>,
-    /// Where it listens; none: on this machine's own loopback.
+    /// The namespace in which the server listens; `None` means this machine's loopback.
     #[serde(default)]
     pub namespace: Option<NamespaceOf>,
-    /// 0 is any free one.
+    /// Port 0 means any free port.
     #[serde(skip)]
     pub tcp_port: u16,
     #[serde(skip)]
@@ -101,7 +101,7 @@ impl Default for Request {
     }
 }
 
-/// A running server. Dropping it ends it.
+/// A running server. Dropping this value stops the server.
 pub struct Echo {
     pub tcp: SocketAddr,
     pub udp: SocketAddr,
@@ -119,19 +119,19 @@ enum Stop {
     Events(Arc<Waker>),
 }
 
-/// A server's addresses and what it has done so far.
+/// A server's addresses and counts.
 #[derive(Debug, Serialize)]
 pub struct State {
     pub tcp: SocketAddr,
     pub udp: SocketAddr,
-    /// CPU time of its threads.
+    /// CPU time of the server's threads, seconds.
     pub cpu_s: f64,
     #[serde(flatten)]
     pub counted: Counted,
 }
 
 impl Echo {
-    /// One on this machine's own network, whatever `request` says of a namespace.
+    /// Starts a server on this machine's own network. It ignores the namespace of `request`.
     pub fn start(request: Request) -> Result<Self> {
         if !request.host.is_loopback() {
             return Err(Failure::invalid(
@@ -142,7 +142,7 @@ impl Echo {
         Self::open(request)
     }
 
-    /// One in a namespace, where any address of it will do.
+    /// Starts a server in a namespace. Any address of the namespace is allowed.
     pub fn start_inside(request: Request, namespace: &Namespace) -> Result<Self> {
         namespace
             .run(|| Self::open(request))
@@ -173,7 +173,7 @@ impl Echo {
 
     fn run(request: Request, listener: TcpListener, udp: UdpSocket) -> std::io::Result<Self> {
         let (tcp, udp_address) = (listener.local_addr()?, udp.local_addr()?);
-        // Beyond the system's bound only with CAP_NET_ADMIN; without it as much as may be.
+        // Only CAP_NET_ADMIN allows a buffer above the system's bound. Without it, the server takes the largest allowed buffer.
         if setsockopt(&udp, sockopt::RcvBufForce, &UDP_BUFFER).is_err() {
             SockRef::from(&udp).set_recv_buffer_size(UDP_BUFFER)?;
         }
@@ -187,7 +187,7 @@ impl Echo {
             let wakes = Arc::clone(&waker);
             let (sender, made) = std::sync::mpsc::channel();
             let thread = shared.spawn(move |shared| {
-                // What it has cannot change threads.
+                // The engine is made on this thread because its parts cannot change threads.
                 match Events::new(listener, udp, request.faults, request.dns, &wakes, shared) {
                     Ok(events) => {
                         let _ = sender.send(Ok(()));
@@ -220,7 +220,7 @@ impl Echo {
         })
     }
 
-    /// Its counts, which stay when it ends.
+    /// The server's counts. They remain readable after its end.
     pub fn counts(&self) -> Arc<Shared> {
         Arc::clone(&self.shared)
     }
@@ -234,7 +234,7 @@ impl Echo {
         }
     }
 
-    /// Ends every connection and returns when no thread is left.
+    /// Ends every connection, and returns when all threads have ended.
     pub fn stop(&self) {
         self.shared.end();
         match &self.stop {
@@ -243,7 +243,7 @@ impl Echo {
                 udp,
                 connections,
             } => {
-                // This wakes accept and recvmmsg, though for these sockets it is an error as well.
+                // This wakes `accept` and `recvmmsg`, although the call itself reports an error on these sockets.
                 let _ = SockRef::from(listener).shutdown(std::net::Shutdown::Both);
                 let _ = SockRef::from(udp).shutdown(std::net::Shutdown::Both);
                 connections.end();

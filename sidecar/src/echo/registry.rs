@@ -8,7 +8,7 @@ use super::{Echo, Request};
 use crate::failure::{Failure, Kind, Result};
 use crate::process::namespace::Namespace;
 
-/// More do not run at once.
+/// The most servers that run at once.
 pub const MAX_RUNNING: usize = 16;
 
 #[derive(Default)]
@@ -22,7 +22,7 @@ struct Numbered {
 
 struct Server {
     echo: Arc<Echo>,
-    /// Of the namespace that it is in.
+    /// The instance whose namespace the server is in.
     instance: Option<String>,
 }
 
@@ -31,8 +31,8 @@ impl Echoes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a server, in `namespace` where the request names one, and returns its id too. A conflict
-    /// where [`MAX_RUNNING`] run.
+    /// Starts a server, in `namespace` if the request names one, and returns its id as well. It is a conflict if [`MAX_RUNNING`] servers
+    /// run.
     pub fn start(
         &self,
         request: Request,
@@ -42,7 +42,7 @@ impl Echoes {
         if all.servers.len() >= MAX_RUNNING {
             return Err(Failure::new(
                 Kind::Conflict,
-                format!("{MAX_RUNNING} echo servers run, and more are not started"),
+                format!("{MAX_RUNNING} echo servers run, which is the limit"),
                 "end one with DELETE /echoes/ID",
             ));
         }
@@ -68,22 +68,23 @@ impl Echoes {
         Ok(Arc::clone(&server.echo))
     }
 
-    /// That which a probe reaches at an address: of this machine's own network, or of the namespaces of an instance.
+    /// The server that a probe reaches at an address, on this machine's own network or in the namespaces of an instance.
     pub fn at(&self, address: SocketAddr, udp: bool, instance: Option<&str>) -> Option<Arc<Echo>> {
-        let own = |echo: &Echo| if udp { echo.udp } else { echo.tcp };
+        let address_of = |echo: &Echo| if udp { echo.udp } else { echo.tcp };
         let all = self.all();
         let there: Vec<&Arc<Echo>> = all
             .servers
             .values()
             .filter(|server| server.instance.as_deref() == instance)
             .map(|server| &server.echo)
-            .filter(|echo| own(echo).port() == address.port())
+            .filter(|echo| address_of(echo).port() == address.port())
             .collect();
-        let exact =
-            |echo: &&&Arc<Echo>| own(echo).ip() == address.ip() || own(echo).ip().is_unspecified();
-        // A name such as localhost is of both loopback addresses.
+        let exact = |echo: &&&Arc<Echo>| {
+            address_of(echo).ip() == address.ip() || address_of(echo).ip().is_unspecified()
+        };
+        // A name such as localhost stands for both loopback addresses.
         let loopback =
-            |echo: &&&Arc<Echo>| own(echo).ip().is_loopback() && address.ip().is_loopback();
+            |echo: &&&Arc<Echo>| address_of(echo).ip().is_loopback() && address.ip().is_loopback();
         let found = there
             .iter()
             .find(exact)
@@ -91,7 +92,7 @@ impl Echoes {
         found.map(|echo| Arc::clone(echo))
     }
 
-    /// Ends one, and returns it for its last counts.
+    /// Stops a server, and returns it so that its last counts can be read.
     pub fn stop(&self, id: &str) -> Result<Arc<Echo>> {
         let removed = self.all().servers.remove(id);
         let Server { echo, .. } = removed.ok_or_else(|| unknown(id))?;
@@ -99,7 +100,7 @@ impl Echoes {
         Ok(echo)
     }
 
-    /// Ends those in namespaces of an instance.
+    /// Stops all servers in namespaces of an instance.
     pub fn stop_of(&self, instance: &str) {
         let mut all = self.all();
         let (ended, left) = std::mem::take(&mut all.servers)

@@ -1,4 +1,4 @@
-//! What the threads of one echo server share.
+//! State that the threads of one echo server share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -39,7 +39,7 @@ impl Shared {
         self.ending.store(true, Ordering::SeqCst);
     }
 
-    /// Runs `work` as one of this server's threads: pinned, and its CPU time counted.
+    /// Runs `work` on a new thread of this server. The thread is pinned, and its CPU time is counted.
     pub fn spawn(
         self: &Arc<Self>,
         work: impl FnOnce(&Arc<Shared>) + Send + 'static,
@@ -50,7 +50,7 @@ impl Shared {
             .spawn(move || shared.run(|| work(&shared)))
     }
 
-    /// The same on the calling thread, which ends afterwards.
+    /// Runs `work` in the same way on the calling thread, which ends afterwards.
     pub fn run(&self, work: impl FnOnce()) {
         let clock = Arc::new(ThreadClock::default());
         clock.enter();
@@ -65,7 +65,7 @@ impl Shared {
         self.ended_ns.fetch_add(clock.used_ns(), Ordering::SeqCst);
     }
 
-    /// CPU time of all threads, those that have ended too, ns.
+    /// CPU time of all threads, including threads that have ended, ns.
     pub fn cpu_ns(&self) -> u64 {
         let clocks = self.clocks();
         let living: u64 = clocks.iter().map(|clock| clock.used_ns()).sum();

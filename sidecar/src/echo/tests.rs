@@ -49,7 +49,7 @@ fn numbers(echo: &Echo, count: u32) -> Vec<u32> {
     for number in 0..count {
         socket.send(&number.to_be_bytes()).unwrap();
         if number % 20 == 19 {
-            // Everything but what is held is back by then, and 50 ms later that is, too.
+            // All answers but the held one are back by then. The held answer follows 50 ms later.
             let last = number + 1 == count;
             let quiet = Duration::from_millis(if last { 300 } else { 1 });
             socket.set_read_timeout(Some(quiet)).unwrap();
@@ -92,7 +92,7 @@ fn what_comes_goes_back_whatever_the_engine() {
             assert_eq!(state.counted.tcp_bytes, 301_050);
             assert_eq!((state.counted.udp_received, state.counted.udp_sent), (4, 4));
             assert!(state.cpu_s > 0.0);
-            // With connections that are still open.
+            // Connections are still open.
             echo.stop();
             assert!(echo.state().cpu_s >= state.cpu_s);
             assert!(matches!(stream.read(&mut buffer), Ok(0) | Err(_)));
@@ -126,11 +126,12 @@ fn reordering_holds_exactly_so_many_back() {
     });
     let late = late.count() as u64;
     assert_eq!(echo.state().counted.reordered, 50);
-    // A held datagram that nothing follows for 50 ms is in order after all.
+    // A held datagram without successors for 50 ms arrives in order.
     assert!((45..=50).contains(&late), "{late}");
 }
 
-/// Others on the machine only add to what something takes, in ms: never less than `least`, and less than `most` in one of some tries.
+/// Asserts a duration in ms: each try takes at least `least`, and one of several tries takes less than `most`. Other programs on the
+/// machine only add to a duration.
 fn in_time(least: u128, most: u128, mut took: impl FnMut() -> u128) {
     let mut all = Vec::new();
     while all.len() < 8 {
@@ -152,7 +153,7 @@ fn delay_and_jitter_are_what_was_asked() {
     let mut buffer = [0; 16];
     let mut answers = 0;
     let mut shortest = u128::MAX;
-    // The longest of so many answers.
+    // The longest of all answers.
     in_time(100, 220, || {
         let mut longest = 0;
         for _ in 0..8 {
@@ -186,7 +187,7 @@ fn a_stall_holds_everything_once() {
         let times: Vec<u128> = (0..6).map(|_| took(b"request")).collect();
         assert!(times[3] >= 500, "{times:?}");
         let others: u128 = times.iter().sum::<u128>() - times[3];
-        // None of the others is held: they are an instant, on a quiet machine.
+        // The other answers are not held. On a quiet machine they take almost no time.
         times[3] + others
     });
 }
@@ -299,7 +300,7 @@ fn what_is_held_for_later_is_bounded() {
         std::thread::sleep(Duration::from_millis(5));
     }
     assert_eq!(echo.state().counted.dropped, 10);
-    // When its time has come it all goes back, and what was not read is.
+    // After the stall all answers go back, and the server reads the remaining bytes.
     let mut buffer = vec![0; 1 << 20];
     let mut got = 0;
     while got < sent {

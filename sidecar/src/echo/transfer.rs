@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a throughput probe moves.
+/// The traffic of a throughput probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transfer {
-    /// Per connection and direction.
+    /// Bytes per connection and direction.
     #[serde(default = "transfer_bytes")]
     pub bytes: u64,
-    /// The same of a warm-up's; `bytes` where it is left out.
+    /// Bytes per connection and direction of a warm-up. The default is `bytes`.
     #[serde(default)]
     pub warmup_bytes: Option<u64>,
     /// Bytes of one write.
@@ -17,7 +17,7 @@ pub struct Transfer {
     pub write_bytes: u64,
     #[serde(default)]
     pub direction: Direction,
-    /// Whether every byte is checked, in either direction; else each KiB's number, and all of one in 16.
+    /// Whether every byte is checked, in both directions. Otherwise the receiver checks each KiB's number, and all bytes of one KiB in 16.
     #[serde(default)]
     pub every_byte: bool,
 }

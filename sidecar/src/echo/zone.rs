@@ -1,4 +1,4 @@
-//! What an authoritative DNS server answers: one zone, whose names have addresses that follow from them.
+//! Answers of an authoritative DNS server: one zone, in which each address follows from the name.
 
 use serde::Deserialize;
 use simple_dns::rdata::{A, OPT, RData};
@@ -14,7 +14,7 @@ const EDNS_BYTES: u16 = 1232;
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Zone {
-    /// Of its records, seconds.
+    /// TTL of the records, seconds.
     #[serde(default = "an_hour")]
     pub ttl_s: u32,
 }
@@ -30,7 +30,7 @@ fn an_hour() -> u32 {
 }
 
 impl Zone {
-    /// The answer to a query; none to what is no query.
+    /// The answer to a query; `None` if the message is no query.
     pub fn answer(self, query: &[u8], counters: &Counters) -> Option<Vec<u8>> {
         let query = Packet::parse(query).ok()?;
         let asked = !query.has_flags(PacketFlag::RESPONSE);
@@ -59,7 +59,7 @@ impl Zone {
                 let record = ResourceRecord::new(name, CLASS::IN, self.ttl_s, data);
                 answer.answers.push(record);
             }
-            // The name is there, and has no such record.
+            // The name exists, but has no record of this type.
             Some(_) => {}
         }
         answer.build_bytes_vec_compressed().ok()
@@ -75,13 +75,13 @@ fn edns() -> OPT<'static> {
     }
 }
 
-/// The first message of a stream (RFC 1035, 4.2.2) and what is behind it; none where it is not whole yet.
+/// The first message of a stream (RFC 1035, 4.2.2) and the bytes behind it; `None` if the message is incomplete.
 pub fn first_message(stream: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = stream.split_first_chunk::<2>()?;
     rest.split_at_checked(u16::from_be_bytes(*length).into())
 }
 
-/// A message as a stream has it.
+/// A message with the length prefix that streams use.
 pub fn framed(message: &[u8]) -> Vec<u8> {
     let length = (message.len() as u16).to_be_bytes();
     [&length, message].concat()

@@ -1,4 +1,4 @@
-//! The thread that carries packets from one end's device to the other's.
+//! The thread that carries packets from the device of one end to the device of the other.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::mpsc::{Receiver, Sender};
@@ -14,7 +14,7 @@ use super::counts::{Carried, Counts};
 use super::ends::End;
 use super::fate::Fates;
 use super::pipe::Pipe;
-use super::samples::{Made, Samples};
+use super::samples::{AppliedChange, Samples};
 use super::settings::Settings;
 use super::spec::{Change, Spec};
 use crate::net::clock::{now_ns, seconds};
@@ -22,34 +22,34 @@ use crate::net::poller::{Flags, Poller, Waker};
 use crate::net::thread_clock::ThreadClock;
 use crate::net::wait::Wait;
 
-/// Packets that are read from one device before the other one has its turn.
+/// Packets that are read from one device before the other device is read.
 const TURN: usize = 64;
-/// No packet is larger, bytes.
+/// Size of the largest packet, bytes.
 const BUFFER: usize = 65_536;
 const WAKER: u64 = 2;
-/// So much before a packet's time the thread stops sleeping: to be woken takes longer than this as a rule, ns.
+/// The thread stops sleeping this long before a packet's time, because waking up usually takes longer, ns.
 const EARLY_NS: u64 = 30_000;
-/// Looking again and again takes at most one in so many ns, and so much at once: where packets are dense it would take a CPU, and
-/// a packet that is woken for comes within some 0.1 ms all the same.
+/// Limits of busy waiting: on average one of [`SPIN_ONE_IN`] ns, and at most [`SPIN_MOST_NS`] ns at once. Without limits, dense traffic
+/// would take a whole CPU. A packet for which the thread sleeps still arrives within about 0.1 ms.
 const SPIN_ONE_IN: i64 = 5;
 const SPIN_MOST_NS: i64 = 1_000_000;
-/// The wait where nothing is to be done, ns.
+/// The wait if nothing is due, ns.
 const LONG_NS: u64 = 3_600_000_000_000;
 
-/// The answer to an order comes once [`Shared`] shows what it did.
+/// An order to the thread. The answer comes once [`Shared`] shows the result.
 pub enum Order {
-    /// From now on; they have been checked.
+    /// Sets items from now on. The caller has checked them.
     Set(Vec<(String, String)>, Sender<()>),
-    /// Settings, draws, timetable and counts as they were at the start.
+    /// Resets settings, draws, timetable and counts to the start.
     Restart(Sender<()>),
-    /// Another timetable, from the start or the last restart on.
+    /// Replaces the timetable. Times count from the start or the last restart.
     Later(Vec<Change>, Sender<()>),
-    /// These settings without the timetable, with draws and counts from the start: to be measured.
+    /// Applies these settings for a measurement: without the timetable, and with draws and counts from the start.
     Measure(Box<Settings>, Sender<()>),
     Stop,
 }
 
-/// What others see of the thread.
+/// The thread's state that other threads read.
 #[derive(Default)]
 pub struct Shared {
     seen: Mutex<Seen>,
@@ -60,15 +60,15 @@ pub struct Shared {
 #[derive(Default, Clone)]
 pub struct Seen {
     pub settings: Settings,
-    /// Up and down.
+    /// Counts of the directions up and down.
     pub counts: [Counts; 2],
-    /// Before the last restart, up and down.
+    /// Totals before the last restart, up and down.
     pub earlier: [Carried; 2],
-    /// The moment of the start, or the last restart, and the time since then, ns.
+    /// The time of the start or the last restart, and the time since then, ns.
     pub began_ns: u64,
     pub since_ns: u64,
     pub real_time: bool,
-    /// Why it carries nothing any more.
+    /// Why the link has stopped.
     pub failed: Option<String>,
 }
 
@@ -85,7 +85,7 @@ impl Shared {
         self.samples.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The most that waited in the second before so long after the start, up and down, bytes.
+    /// The most bytes that waited in the second before `after_ns` after the start, up and down.
     pub fn recent_most(&self, after_ns: u64) -> [u64; 2] {
         self.samples().recent_most(after_ns)
     }
@@ -102,12 +102,12 @@ pub struct Carrier {
     settings: Settings,
     pipes: [Pipe; 2],
     timetable: Vec<Change>,
-    /// Of it, how many are made.
+    /// The number of changes that are already made.
     changed: usize,
     began_ns: u64,
-    /// Of the lives before the last restart, up and down.
+    /// Totals before the last restart, up and down.
     earlier: [Carried; 2],
-    /// Whether something was done since the last sample, which is due in time then.
+    /// Whether counts changed since the last sample. If so, the thread wakes for the next sample.
     unsampled: bool,
 }
 
@@ -135,7 +135,7 @@ impl Carrier {
         }
     }
 
-    /// Carries until it is told to stop. An error is left in [`Shared`].
+    /// Carries packets until it is stopped. [`Shared`] keeps an error.
     pub fn run(mut self, orders: &Receiver<Order>, waker: &Waker) {
         self.shared.clock.enter();
         self.shared.lock().real_time = go_first();
@@ -181,7 +181,7 @@ impl Carrier {
             self.sample();
             self.publish();
             for done in waiting.drain(..) {
-                // Who asked may have gone away.
+                // The caller may have stopped waiting.
                 let _ = done.send(());
             }
             let next = self.next_ns();
@@ -204,7 +204,7 @@ impl Carrier {
         }
     }
 
-    /// Reads what entered at one end.
+    /// Reads the packets that entered at one end.
     fn take_in(&mut self, end: usize, buffer: &mut [u8]) -> std::io::Result<()> {
         for _ in 0..TURN {
             match receive(&self.ends[end].device, buffer)? {
@@ -219,7 +219,7 @@ impl Carrier {
         Ok(())
     }
 
-    /// Writes what has arrived to the other end.
+    /// Writes the packets that have arrived to the other end.
     fn hand_over(&mut self) {
         for (pipe, other) in self.pipes.iter_mut().zip([1, 0]) {
             while let Some((due_ns, bytes)) = pipe.due(now_ns()) {
@@ -260,13 +260,16 @@ impl Carrier {
     fn set_items(&mut self, items: &[(String, String)]) {
         let mut settings = self.settings.clone();
         for (key, value) in items {
-            // Whoever gave them has checked them.
+            // The caller has checked the items.
             let _ = settings.set(key, value);
         }
         self.set(settings);
         let at_s = seconds(now_ns() - self.began_ns);
         let items = items.to_vec();
-        self.shared.samples().changes.push(Made { at_s, items });
+        self.shared
+            .samples()
+            .changes
+            .push(AppliedChange { at_s, items });
     }
 
     fn set(&mut self, settings: Settings) {
@@ -311,13 +314,13 @@ impl Carrier {
     }
 }
 
-/// How much the thread may still look again and again in place of sleeping.
+/// Busy waiting that the thread may still do.
 #[derive(Default)]
 struct Spin {
-    /// Below 0 where it has taken more than was left.
+    /// Remaining time, ns. It is below 0 if the thread took more than allowed.
     left_ns: i64,
     last_ns: u64,
-    /// Since it was last asked.
+    /// Whether the thread has waited busily since the last call.
     spins: bool,
 }
 
@@ -327,7 +330,7 @@ impl Spin {
         let passed_ns = now_ns.saturating_sub(self.last_ns).min(LONG_NS) as i64;
         self.last_ns = now_ns;
         if std::mem::take(&mut self.spins) {
-            // What else held the thread up is no more than that.
+            // The bound keeps other delays of the thread from counting as busy waiting.
             self.left_ns = (self.left_ns - passed_ns).max(-SPIN_MOST_NS);
         } else {
             self.left_ns = (self.left_ns + passed_ns / SPIN_ONE_IN).min(SPIN_MOST_NS);
@@ -336,7 +339,7 @@ impl Spin {
     }
 }
 
-/// Whether the calling thread goes before all others from now on: a packet that waits for it is late.
+/// Gives the calling thread real-time priority, and returns whether that worked. Without it, packets may be late.
 fn go_first() -> bool {
     let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
     set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, policy).is_ok()
@@ -355,7 +358,7 @@ fn receive(device: &SyncDevice, buffer: &mut [u8]) -> std::io::Result<Option<usi
     }
 }
 
-/// Not to a group: what the kernel says of itself to whoever is there is not the traffic, and would take draws.
+/// Whether a packet has a single receiver. Multicast packets are announcements of the kernel: they are not traffic, and would use up draws.
 fn is_for_one(packet: &[u8]) -> bool {
     match packet.first().map(|first| first >> 4) {
         Some(4) if packet.len() >= 20 => {
@@ -387,7 +390,7 @@ mod tests {
         }
         let share = spun_ns as f64 / now_ns as f64;
         assert!((0.1..0.25).contains(&share), "{share}");
-        // What is sparse is always waited for so.
+        // Sparse packets always get busy waiting.
         spin.early_ns(now_ns);
         for _ in 0..100 {
             now_ns += 10_000_000;

@@ -1,4 +1,4 @@
-//! The two ends of a link: a network namespace each, with a TUN device in it that leads to the other.
+//! The two ends of a link. Each is a network namespace with a TUN device that leads to the other end.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -15,24 +15,24 @@ use crate::failure::{Failure, Result};
 use crate::host::{NetworkSettings, network_settings};
 use crate::process::namespace::{Namespace, not_permitted};
 
-/// The device at both ends.
+/// The name of the device at both ends.
 pub const DEVICE: &str = "hop0";
-/// Names of the namespaces, as probes and processes give them.
+/// The namespaces' names in requests of probes and processes.
 pub const NEAR: &str = "near";
 pub const FAR: &str = "far";
-/// Of RFC 2544, for benchmarks, and routed nowhere; testbeds have 198.18.0.0/23 and 198.19.0.0/16.
+/// Addresses of RFC 2544, which are for benchmarks and not routed anywhere. Testbeds use 198.18.0.0/23 and 198.19.0.0/16.
 pub const NEAR_ADDRESS: Ipv4Addr = Ipv4Addr::new(198, 18, 2, 1);
 pub const FAR_ADDRESS: Ipv4Addr = Ipv4Addr::new(198, 18, 2, 2);
-/// Of RFC 5180, the same for IPv6.
+/// Addresses of RFC 5180, the same for IPv6.
 const NEAR_ADDRESS_6: &str = "2001:2:0:2::1";
 const FAR_ADDRESS_6: &str = "2001:2:0:2::2";
 
 const TUN: &str = "/dev/net/tun";
-/// Packets that the kernel keeps for who reads the device. A burst of a sender ends here until it is read.
+/// Packets that the kernel keeps until the link reads the device. A sender's burst waits here.
 const DEVICE_QUEUE: u32 = 10_000;
-/// Where Debian has what only administrators use.
+/// Folders in which Debian keeps programs for administrators.
 const ADMINISTRATORS: &str = "/usr/sbin:/sbin";
-/// Nobody but the two ends is to be heard on the device, and no run is to know of the one before.
+/// The kernel must send nothing on the device, and must remember nothing from an earlier run.
 const SETTINGS: [(&str, &str); 3] = [
     ("net/ipv6/conf/default/router_solicitations", "0"),
     ("net/ipv6/conf/default/accept_dad", "0"),
@@ -44,7 +44,7 @@ pub struct Place {
     /// The namespace's name in requests.
     pub namespace: &'static str,
     pub address: IpAddr,
-    /// Of the namespace, as it began.
+    /// Network settings of the new namespace.
     pub settings: NetworkSettings,
 }
 
@@ -54,11 +54,11 @@ pub struct End {
     pub device: SyncDevice,
 }
 
-/// Both, near and far.
+/// Makes both ends, near and far.
 pub fn make(mtu: u64) -> Result<[End; 2]> {
     if !Path::new(TUN).exists() {
         return Err(Failure::unsupported(
-            format!("a link takes a TUN device, and this machine has no {TUN}"),
+            format!("a link needs a TUN device, and this machine has no {TUN}"),
             "load the kernel's module: modprobe tun; a container gets it by --device /dev/net/tun",
         ));
     }
@@ -73,7 +73,7 @@ fn end(name: &'static str, address: Ipv4Addr, address_6: &str, mtu: u64) -> Resu
     let (device, settings) = namespace
         .run(|| {
             for (key, value) in SETTINGS {
-                // A kernel without IPv6 has none of its settings.
+                // A kernel without IPv6 has no IPv6 settings.
                 let _ = std::fs::write(Path::new("/proc/sys").join(key), value);
             }
             let device = DeviceBuilder::new()
@@ -85,7 +85,7 @@ fn end(name: &'static str, address: Ipv4Addr, address_6: &str, mtu: u64) -> Resu
                 .set_nonblocking(true)
                 .map_err(|error| not_made("a TUN device", &error))?;
             ip(&["link", "set", "lo", "up"])?;
-            // By netlink: the ioctl for it is refused in a user namespace.
+            // Netlink, because a user namespace may not use the ioctl for it.
             let waiting = DEVICE_QUEUE.to_string();
             ip(&["link", "set", "dev", DEVICE, "txqueuelen", &waiting, "up"])?;
             ip(&["address", "add", &format!("{address}/24"), "dev", DEVICE])?;
@@ -114,14 +114,14 @@ fn not_made(what: &str, error: &std::io::Error) -> Failure {
     if refused {
         let mend = match geteuid().is_root() {
             true => {
-                "give this root CAP_NET_ADMIN and CAP_SYS_ADMIN: a container has them where it is privileged"
+                "give this root CAP_NET_ADMIN and CAP_SYS_ADMIN: a privileged container has them"
             }
             false => {
-                "run it as root, or all of it in a user namespace of its own: `unshare -Ur make …`"
+                "run it as root, or run everything in a separate user namespace: `unshare -Ur make …`"
             }
         };
         return Failure::unsupported(
-            format!("a link takes {what}, and this user may not make it"),
+            format!("a link needs {what}, which this user may not create"),
             mend,
         );
     }
@@ -141,7 +141,7 @@ fn ip(words: &[&str]) -> Result<()> {
         .output()
         .map_err(|error| {
             Failure::setup(
-                format!("a link takes the program ip, which cannot be run: {error}"),
+                format!("a link needs the program ip, which cannot be run: {error}"),
                 "apt-get install iproute2",
             )
         })?;
@@ -159,7 +159,7 @@ fn ip(words: &[&str]) -> Result<()> {
 }
 
 impl End {
-    /// Packets of this end that the link did not read in time, by the device's own count; none where that cannot be read.
+    /// Packets that the link did not read in time, by the device's own count; `None` if the count cannot be read.
     pub fn unread(&self) -> Option<u64> {
         let table = self
             .namespace
@@ -172,7 +172,7 @@ impl End {
     }
 }
 
-/// What the kernel dropped on the way into the device: the fourth column of those after the first eight.
+/// Packets that the kernel dropped before the device: the fourth column after the first eight.
 fn dropped(table: &str) -> Option<u64> {
     let line = table
         .lines()

@@ -1,7 +1,7 @@
-//! What befalls each packet: drawn from the seed, by the packet's number in its direction.
+//! The fate of each packet, drawn from the seed by the packet's number in its direction.
 //!
-//! Every packet takes the same number of draws, whatever the settings are. So packet n of a direction has the same fate in
-//! each run of one seed, and a change of one setting moves no other draw.
+//! Every packet takes the same number of draws, whatever the settings are. So packet n of a direction has the same fate in each run of one
+//! seed, and a changed setting moves no other draw.
 
 use fastrand::Rng;
 
@@ -11,23 +11,23 @@ use super::settings::Side;
 pub struct Fate {
     pub lost: bool,
     pub duplicated: bool,
-    /// The place of the wrong bit, as a share of those that may be wrong.
+    /// The place of the wrong bit, from 0 to 1 of the bits that may be wrong.
     pub corrupted: Option<f64>,
     pub reordered: bool,
-    /// From -1 to 1, of the jitter.
+    /// Share of the jitter, from -1 to 1.
     pub jitter: f64,
 }
 
 pub struct Fates {
     rng: Rng,
-    /// In a bad spell.
+    /// Whether the direction is in a bad spell.
     bad: bool,
 }
 
 impl Fates {
-    /// `direction` tells two directions of one seed apart.
+    /// `direction` separates the two directions of one seed.
     pub fn new(seed: u64, direction: u64) -> Self {
-        // A seed's neighbour is another seed: the product keeps the two apart.
+        // The product makes the sequences of neighbouring seeds independent.
         let mixed = seed
             .wrapping_mul(0x9E37_79B9_7F4A_7C15)
             .wrapping_add(direction);
@@ -37,7 +37,7 @@ impl Fates {
         }
     }
 
-    /// The next packet's.
+    /// The fate of the next packet.
     pub fn next(&mut self, side: &Side) -> Fate {
         let [spell, lost, duplicated, corrupted, place, reordered, jitter] =
             std::array::from_fn(|_| self.rng.f64());
@@ -50,8 +50,8 @@ impl Fates {
         }
     }
 
-    /// Of being lost. A bad spell ends after `burst` packets in the mean, and begins as often as makes
-    /// the share of all packets `loss`.
+    /// The chance that a packet is lost. A bad spell ends after `burst` packets on average. Spells begin as often as needed to make the
+    /// share of lost packets `loss`.
     fn chance(&mut self, side: &Side, spell: f64) -> f64 {
         if side.burst <= 1.0 {
             return side.loss;
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn shares_are_what_was_asked_for() {
-        // Five standard deviations of a binomial of a million.
+        // Five standard deviations of a binomial distribution of a million draws.
         for asked in [0.001, 0.01, 0.1, 0.5] {
             let side = Side {
                 loss: asked,

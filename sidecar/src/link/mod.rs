@@ -1,10 +1,10 @@
 //! A network between the two ends of a proxy: delay, rate, queue and loss, made in user space.
 //!
-//! Two network namespaces, `near` and `far`, have a TUN device each. One thread reads packets from the one and writes
-//! them to the other when their time has come. It needs no module of the kernel but TUN, and no rights outside of a
-//! user namespace. docs/explanation/link.md says how it is made, and docs/benchmarks.md how exact it is.
+//! Two network namespaces, `near` and `far`, have one TUN device each. One thread reads packets from one device and writes them to the
+//! other when they are due. The link needs no kernel module but TUN, and no rights outside of a user namespace. docs/explanation/link.md
+//! describes its features, and docs/benchmarks.md its accuracy.
 //!
-//! What ends the sidecar ends the link: namespaces, devices and routes live as long as this process has them.
+//! The link ends with the sidecar: namespaces, devices and routes live as long as this process has them open.
 
 pub mod calibrate;
 mod carry;
@@ -32,11 +32,11 @@ use carry::{Carrier, Order, Seen, Shared};
 use counts::{Carried, Counts};
 use ends::Place;
 pub use ends::{DEVICE, End, FAR, FAR_ADDRESS, NEAR};
-use samples::{EVERY_NS, Made, Sample};
+use samples::{AppliedChange, EVERY_NS, Sample};
 use settings::Settings;
 use spec::{Change, Spec};
 
-/// How long the thread may take to carry out an order.
+/// The longest time that the thread may take to carry out an order.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub struct Link {
@@ -46,37 +46,37 @@ pub struct Link {
     orders: Mutex<Sender<Order>>,
     waker: Arc<Waker>,
     thread: Option<JoinHandle<()>>,
-    /// What the devices had dropped before the last restart.
+    /// Packets that the devices had dropped before the last restart.
     unread_before: Mutex<[Option<u64>; 2]>,
 }
 
-/// What a link is and has done, as JSON has it.
+/// Settings and counts of a link, as in JSON.
 #[derive(Debug, Clone, Serialize)]
 pub struct State {
-    /// As it was asked for, and the file's title, empty where there is none.
+    /// The text of the request, and the file's title. The title is empty if the link has no file.
     pub text: String,
     pub title: String,
     pub seed: u64,
     pub mtu: u64,
     pub near: Place,
     pub far: Place,
-    /// Now: a change or a request may have set others than those of the start.
+    /// The present settings. A change or a request may have replaced the settings of the start.
     pub settings: Settings,
-    /// Since its start or restart.
+    /// Time since the start or the last restart, seconds.
     pub seconds: f64,
-    /// From near to far, and back.
+    /// Counts from near to far, and back.
     pub up: Counts,
     pub down: Counts,
     pub ever: Ever,
-    /// Whether its thread goes before all others (SCHED_FIFO). Only root may: without it a busy machine makes packets late.
+    /// Whether the link's thread has real-time priority (SCHED_FIFO). Only root may set it. Without it, a busy machine delays packets.
     pub real_time: bool,
-    /// CPU time of its thread.
+    /// CPU time of the link's thread, seconds.
     pub cpu_s: f64,
-    /// Why it carries nothing any more; null while it does.
+    /// Why the link has stopped; null while it works.
     pub failed: Option<String>,
 }
 
-/// What only grows while the link is there, whatever is restarted, for who looks again and again.
+/// Counts that only grow while the link exists, even after a restart. A client that polls them can take differences.
 #[derive(Debug, Clone, Serialize)]
 pub struct Ever {
     pub up: Way,
@@ -87,25 +87,25 @@ pub struct Ever {
 pub struct Way {
     #[serde(flatten)]
     pub carried: Carried,
-    /// The most that waited for the line in the last 1.2 s, bytes: this alone goes down again.
+    /// The most bytes that waited for the line in the last 1.2 s. This value alone may also fall.
     pub queued_bytes_recent: u64,
 }
 
-/// What a link did over time, as JSON has it: a sample of each direction every `every_ms` since its start or restart.
+/// Samples of a link over time, as in JSON: one of each direction every `every_ms` since the start or the last restart.
 #[derive(Debug, Serialize)]
 pub struct OverTime {
     pub began_unix_us: u64,
     pub every_ms: u64,
-    /// The number of the first one; more than 0 where older ones are not kept any more.
+    /// The number of the first sample. It is above 0 if older samples were dropped.
     pub from: u64,
     pub up: Vec<Sample>,
     pub down: Vec<Sample>,
-    /// Changes that were made, by the timetable and by request.
-    pub changes: Vec<Made>,
+    /// Changes made by the timetable and by requests.
+    pub changes: Vec<AppliedChange>,
 }
 
 impl Link {
-    /// Makes both ends and carries from then on. `cpus`: those of its thread; none: any.
+    /// Makes both ends, and starts to carry packets. The thread runs on `cpus`; an empty list means any CPU.
     pub fn start(spec: Spec, cpus: &[usize]) -> Result<Self> {
         placement::check(cpus)?;
         let ends = Arc::new(ends::make(spec.mtu)?);
@@ -123,7 +123,7 @@ impl Link {
         let thread = std::thread::Builder::new()
             .name("link".to_owned())
             .spawn(move || {
-                // They have been checked.
+                // The CPUs were checked before.
                 let _ = placement::pin(&cpus);
                 carrier.run(&receiver, &own_waker);
             })
@@ -199,7 +199,7 @@ impl Link {
         }
     }
 
-    /// A failure where it carries nothing any more.
+    /// Fails if the link has stopped.
     pub fn check(&self) -> Result<()> {
         match self.shared.seen().failed {
             None => Ok(()),
@@ -223,20 +223,20 @@ impl Link {
         self.ask(|done| Order::Set(items.to_vec(), done))
     }
 
-    /// Replaces the timetable: changes so long after the start or the last restart. What is past is made at once.
+    /// Replaces the timetable. Its times count from the start or the last restart. Past changes apply at once.
     pub fn later(&self, changes: Vec<Change>) -> Result<()> {
         self.check()?;
         spec::check(&self.shared.seen().settings, &changes)?;
         self.ask(|done| Order::Later(changes, done))
     }
 
-    /// Settings, draws, timetable and counts as they were at the start: what was calibrated begins like what was not.
+    /// Resets settings, draws, timetable and counts to the start. A run after a calibration then begins like a run without one.
     pub fn restart(&self) -> Result<()> {
         self.count_anew();
         self.ask(Order::Restart)
     }
 
-    /// Other settings, with draws and counts from the start and no timetable.
+    /// Applies other settings, without a timetable, and with draws and counts from the start.
     fn measure(&self, settings: Settings) -> Result<()> {
         self.count_anew();
         self.ask(|done| Order::Measure(Box::new(settings), done))
@@ -252,7 +252,7 @@ impl Link {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives an order and waits until it is carried out.
+    /// Gives an order, and waits until it is carried out.
     fn ask(&self, order: impl FnOnce(Sender<()>) -> Order) -> Result<()> {
         self.check()?;
         let (done, answer) = channel();
@@ -267,7 +267,7 @@ impl Link {
     }
 
     fn order(&self, order: Order) {
-        // A thread that has ended takes none, and `check` says so.
+        // A thread that has ended accepts no order, and `check` reports it.
         let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = orders.send(order);
         self.waker.wake();

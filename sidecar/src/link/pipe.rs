@@ -1,5 +1,5 @@
-//! One direction of a link: a queue, a line that takes its time for each packet, and the way to the other end. Nothing
-//! here knows of devices or of the clock: moments come with each call, ns.
+//! One direction of a link: a queue, a line that takes time for each packet, and the way to the other end. This module uses neither devices
+//! nor a clock: each call passes the time, ns.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use super::fate::{Fate, Fates};
 use super::settings::Side;
 use crate::net::timers::Timers;
 
-/// In flight at most, bytes: what enters beyond is the link's own loss.
+/// The most bytes in flight. Packets above the limit count as the link's own loss.
 const MOST_IN_FLIGHT: u64 = 256 * 1024 * 1024;
 
 struct Waiting {
@@ -23,15 +23,15 @@ pub struct Pipe {
     room_packets: u64,
     fates: Fates,
     queue: VecDeque<Waiting>,
-    /// When the line is done with the packet before, and what of a nanosecond that left over, in 1/rate ns.
+    /// When the line is done with the packet before, and the rest of that time below a nanosecond, in 1/rate ns.
     free_ns: u64,
     left_over: u64,
     flight: Timers<Vec<u8>>,
     flight_bytes: u64,
-    /// Nothing but what is reordered arrives before this.
+    /// Packets that are not reordered arrive no earlier than this.
     last_due_ns: u64,
     pub counts: Counts,
-    /// The most that waited since it was last asked for, bytes.
+    /// The most bytes that waited since the last call of [`Self::take_recent_most`].
     recent_most: u64,
 }
 
@@ -59,7 +59,7 @@ impl Pipe {
         std::mem::replace(&mut self.recent_most, self.counts.queued_bytes)
     }
 
-    /// From now on. What waits goes on at the new rate; what is in flight arrives as it would have.
+    /// Changes the settings from now on. Waiting packets use the new rate; packets in flight arrive as planned.
     pub fn change(&mut self, now_ns: u64, side: Side, rtt_ns: u64) {
         self.advance(now_ns);
         (self.room_bytes, self.room_packets) = side.room(rtt_ns);
@@ -67,7 +67,7 @@ impl Pipe {
         self.left_over = 0;
     }
 
-    /// Begins the draws and the counts anew; packets that are on their way stay.
+    /// Resets the draws and the counts. Packets on their way stay.
     pub fn restart(&mut self, fates: Fates) {
         self.fates = fates;
         self.counts = Counts {
@@ -78,7 +78,7 @@ impl Pipe {
         };
     }
 
-    /// A packet enters.
+    /// Accepts, drops or loses a packet that enters.
     pub fn offer(&mut self, now_ns: u64, bytes: &[u8]) {
         self.advance(now_ns);
         let length = bytes.len() as u64;
@@ -101,7 +101,7 @@ impl Pipe {
         let counts = &mut self.counts;
         let full = counts.queued_bytes + length > self.room_bytes
             || counts.queued_packets + 1 > self.room_packets;
-        // A packet that is larger than the queue goes through an empty one.
+        // A packet larger than the queue passes if the queue is empty.
         if full && counts.queued_packets > 0 {
             counts.queue_dropped += 1;
             return;
@@ -113,14 +113,14 @@ impl Pipe {
         self.queue.push_back(waiting);
     }
 
-    /// When there is something to do next.
+    /// The time of the next event.
     pub fn next_ns(&self) -> Option<u64> {
         let earliest = self.side.delay_ns - self.side.jitter_ns;
         let leaves = self.head().map(|(ns, _)| ns + earliest);
         self.flight.next_ns().into_iter().chain(leaves).min()
     }
 
-    /// The next packet that has arrived, and when it should have.
+    /// The next packet that has arrived, with its due time.
     pub fn due(&mut self, now_ns: u64) -> Option<(u64, Vec<u8>)> {
         self.advance(now_ns);
         let (due_ns, bytes) = self.flight.due(now_ns)?;
@@ -129,14 +129,14 @@ impl Pipe {
         Some((due_ns, bytes))
     }
 
-    /// When the line is done with the first that waits, and what that leaves over.
+    /// When the line is done with the first waiting packet, and the rest of that time below a nanosecond.
     fn head(&self) -> Option<(u64, u64)> {
         let head = self.queue.front()?;
         let begins_ns = self.free_ns.max(head.arrived_ns);
         let Some(rate) = self.side.rate_bit_s else {
             return Some((begins_ns, 0));
         };
-        // A line that was idle owes nothing.
+        // An idle line carries over no rest.
         let left_over = if begins_ns == self.free_ns {
             self.left_over
         } else {
@@ -158,7 +158,7 @@ impl Pipe {
         }
     }
 
-    /// Off the line: lost, or on its way.
+    /// Takes a packet off the line: it is lost, or goes on its way.
     fn launch(
         &mut self,
         Waiting {
@@ -203,7 +203,7 @@ impl Pipe {
     }
 }
 
-/// Turns one bit behind the IP header, where a checksum of TCP or UDP finds it. Whether there was one.
+/// Flips one bit behind the IP header, so that a checksum of TCP or UDP detects it. Returns false if the packet has no such bit.
 fn corrupt(bytes: &mut [u8], place: f64) -> bool {
     let header = match bytes.first().map(|first| first >> 4) {
         Some(4) => usize::from(bytes[0] & 15) * 4,

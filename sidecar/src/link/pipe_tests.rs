@@ -7,7 +7,7 @@ fn pipe(side: Side) -> Pipe {
     Pipe::new(side, 0, Fates::new(1, 0))
 }
 
-/// What arrives until `until_ns`, and when.
+/// The packets that arrive until `until_ns`, with their times.
 fn arrivals(pipe: &mut Pipe, until_ns: u64) -> Vec<(u64, usize)> {
     std::iter::from_fn(|| pipe.due(until_ns))
         .map(|(ns, bytes)| (ns, bytes.len()))
@@ -62,7 +62,7 @@ fn a_full_queue_drops_what_comes_last() {
         (2, 3_000)
     );
     assert_eq!(pipe.counts.queued_bytes_most, 3_000);
-    // 1 ms later the first is off, and there is room again.
+    // 1 ms later the first packet has left, and the queue has room again.
     pipe.offer(MS, &[0; 1_000]);
     assert_eq!(pipe.counts.queue_dropped, 2);
     assert_eq!(arrivals(&mut pipe, 100 * MS).len(), 4);

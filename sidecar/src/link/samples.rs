@@ -1,4 +1,4 @@
-//! What a link did over time: a sample of each direction every tenth of a second.
+//! Samples of a link over time: one of each direction every tenth of a second.
 
 use std::collections::VecDeque;
 
@@ -6,28 +6,28 @@ use serde::Serialize;
 
 use super::counts::Counts;
 
-/// Between two samples, ns.
+/// Time between two samples, ns.
 pub const EVERY_NS: u64 = 100_000_000;
-/// The last ones that are recent: a little more than a second, as who looks each second may be late.
+/// The number of samples that count as recent. They cover more than a second, because a client that polls each second may be late.
 const RECENT: u64 = 12;
-/// An hour of them is kept, the last ones.
+/// The number of samples that are kept, which is one hour.
 const KEPT: usize = 36_000;
 
-/// One direction in one such time.
+/// One direction in one sampling period.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Sample {
-    /// The most that waited for the line, bytes.
+    /// The most bytes that waited for the line.
     pub queued_bytes_most: u64,
-    /// Handed over at the other end.
+    /// Bytes delivered to the other end.
     pub delivered_bytes: u64,
-    /// Packets that the full queue did not take, that were lost, and that were lost because the link was dead.
+    /// Packets dropped by the full queue, lost by `loss`, and lost because the link was dead.
     pub queue_dropped: u64,
     pub lost: u64,
     pub dead: u64,
 }
 
 impl Sample {
-    /// What was done since `before`.
+    /// The difference between two readings of the counts.
     fn since(before: &Counts, now: &Counts, most: u64) -> Self {
         Self {
             queued_bytes_most: most,
@@ -39,41 +39,41 @@ impl Sample {
     }
 }
 
-/// A change that was made, and when after the start or restart.
+/// A change, with its time after the start or the last restart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Made {
+pub struct AppliedChange {
     pub at_s: f64,
     pub items: Vec<(String, String)>,
 }
 
-/// Since the start or the last restart.
+/// Samples since the start or the last restart.
 #[derive(Debug, Clone, Default)]
 pub struct Samples {
-    /// Up and down.
+    /// Samples of the directions up and down.
     pub each: VecDeque<[Sample; 2]>,
-    /// How many are not kept any more.
+    /// The number of old samples that were dropped.
     pub gone: u64,
-    pub changes: Vec<Made>,
+    pub changes: Vec<AppliedChange>,
     before: [Counts; 2],
 }
 
 impl Samples {
-    /// How many times of [`EVERY_NS`] are sampled.
+    /// The number of sampling periods so far.
     fn done(&self) -> u64 {
         self.gone + self.each.len() as u64
     }
 
-    /// Whether one is due so long after the start.
+    /// Whether a sample is due `after_ns` after the start.
     pub fn due(&self, after_ns: u64) -> bool {
         after_ns >= self.next_ns()
     }
 
-    /// When the next one is due, ns after the start.
+    /// When the next sample is due, ns after the start.
     pub fn next_ns(&self) -> u64 {
         (self.done() + 1) * EVERY_NS
     }
 
-    /// The most that waited in the last 1.2 s, up and down, bytes. What is not sampled was idle.
+    /// The most bytes that waited in the last 1.2 s, up and down. Periods without a sample were idle.
     pub fn recent_most(&self, after_ns: u64) -> [u64; 2] {
         let first = (after_ns / EVERY_NS).saturating_sub(RECENT);
         let skipped = first.saturating_sub(self.gone) as usize;
@@ -86,8 +86,8 @@ impl Samples {
         })
     }
 
-    /// Takes those that are due. Where several are, nothing was done in the meantime that anything had to wake for: all of it is
-    /// the first one's.
+    /// Takes the samples that are due. If several are due, the thread had no reason to wake in between, so all counts belong to the first
+    /// sample.
     pub fn take(&mut self, after_ns: u64, counts: [Counts; 2], most: [u64; 2]) {
         let missing = (after_ns / EVERY_NS).saturating_sub(self.done());
         if missing == 0 {
@@ -100,7 +100,7 @@ impl Samples {
             queued_bytes_most: counts[way].queued_bytes,
             ..Sample::default()
         };
-        // Older ones than are kept need not be made.
+        // Samples that would be dropped at once are not made.
         let rest = missing - 1;
         let skipped = rest.saturating_sub(KEPT as u64);
         if skipped > 0 {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_of_its_own_time() {
+    fn a_sample_covers_its_period() {
         let mut samples = Samples::default();
         assert!(!samples.due(EVERY_NS - 1) && samples.due(EVERY_NS));
         samples.take(EVERY_NS, [counts(10, 1), counts(0, 0)], [5, 0]);
@@ -154,7 +154,7 @@ mod tests {
         samples.take(EVERY_NS, [counts(0, 0); 2], [50, 5]);
         samples.take(2 * EVERY_NS, [counts(0, 0); 2], [20, 9]);
         assert_eq!(samples.recent_most(3 * EVERY_NS), [50, 9]);
-        // Nothing is sampled for a while.
+        // The link takes no samples for a while.
         assert_eq!(samples.recent_most((RECENT + 1) * EVERY_NS), [20, 9]);
         assert_eq!(samples.recent_most((RECENT + 2) * EVERY_NS), [0, 0]);
         samples.gone = 20;

@@ -1,10 +1,10 @@
-//! What a link does to packets: the settings of its two directions, and the items that set them.
+//! The settings of a link's two directions, and the items that set them.
 
 use serde::Serialize;
 
 use super::units::{self, Wrong};
 
-/// The keys of items, as text and as files have them. `up.` or `down.` before one sets one direction alone.
+/// The keys of items, in texts and in files. The prefix `up.` or `down.` limits an item to one direction.
 pub const KEYS: [&str; 14] = [
     "rtt",
     "delay",
@@ -22,47 +22,47 @@ pub const KEYS: [&str; 14] = [
     "dead",
 ];
 
-/// An IPv4 or IPv6 packet of a full segment, bytes.
+/// Size of an IPv4 or IPv6 packet with a full segment, bytes.
 pub const PACKET_BYTES: u64 = 1_500;
-/// A queue in BDP holds at least so many such packets.
+/// The least number of full packets that a queue given in BDP holds.
 const FEWEST_PACKETS: u64 = 10;
 
-/// How much waits for the line before the next packet is dropped.
+/// The limit of waiting traffic. Above it, packets are dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Queue {
     Bytes(u64),
     Packets(u64),
-    /// Times the rate and the round trip.
+    /// Multiple of rate × round-trip time.
     Bdp(f64),
 }
 
-/// One direction.
+/// Settings of one direction.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Side {
-    /// From the end of the line's work on a packet to its arrival.
+    /// Time from the end of the line's work on a packet to its arrival.
     pub delay_ns: u64,
-    /// As much earlier or later, evenly distributed.
+    /// Packets arrive earlier or later by up to this, evenly distributed.
     pub jitter_ns: u64,
-    /// Jitter may change the order of packets.
+    /// Whether jitter may change the order of packets.
     pub jitter_reorders: bool,
-    /// None: each packet leaves as it comes, and nothing waits.
+    /// Without a rate, each packet leaves at once and none waits.
     pub rate_bit_s: Option<u64>,
     pub queue: Queue,
-    /// The share of packets that is lost after the queue.
+    /// Share of packets that are lost after the queue.
     pub loss: f64,
-    /// The mean length of a bad spell, packets; 1: each packet by itself (Gilbert-Elliott).
+    /// Mean length of a bad spell, packets. 1 means that packets are lost independently (Gilbert-Elliott).
     pub burst: f64,
-    /// The share that is lost in a bad spell.
+    /// Share of packets that are lost in a bad spell.
     pub burst_loss: f64,
-    /// The share of packets that arrives `reorder_by_ns` later than it would.
+    /// Share of packets that arrive `reorder_by_ns` late.
     pub reorder: f64,
     pub reorder_by_ns: u64,
-    /// The share that arrives twice.
+    /// Share of packets that arrive twice.
     pub duplicate: f64,
-    /// The share of which one bit is wrong.
+    /// Share of packets with one wrong bit.
     pub corrupt: f64,
-    /// Whatever comes is lost.
+    /// All packets are lost.
     pub dead: bool,
 }
 
@@ -86,7 +86,7 @@ impl Default for Side {
     }
 }
 
-/// Both. `up` is from the near end, where the client is, to the far end.
+/// Settings of both directions. `up` is from the near end, where the client is, to the far end.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Settings {
     pub up: Side,
@@ -94,7 +94,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Takes one item. The key is one of [`KEYS`], with or without its direction.
+    /// Sets one item. The key is one of [`KEYS`], with or without a direction.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), Wrong> {
         if let Some(key) = key.strip_prefix("up.") {
             return self.up.set(key, value);
@@ -112,7 +112,7 @@ impl Settings {
         self.down.set(key, value)
     }
 
-    /// What single items cannot know of each other.
+    /// Checks settings against each other.
     pub fn check(&self) -> Result<(), Wrong> {
         for (name, side) in [("up", &self.up), ("down", &self.down)] {
             side.check()
@@ -164,7 +164,7 @@ impl Side {
         Ok(())
     }
 
-    /// How much may wait, bytes and packets.
+    /// The most bytes and packets that may wait.
     pub fn room(&self, rtt_ns: u64) -> (u64, u64) {
         match self.queue {
             Queue::Bytes(bytes) => (bytes, u64::MAX),
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_or_contradicts_itself_is_said() {
+    fn unknown_or_contradictory_items_are_errors() {
         let mut settings = Settings::default();
         assert!(settings.set("lag", "1ms").unwrap_err().0.contains("`lag`"));
         assert!(

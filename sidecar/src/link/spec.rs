@@ -1,4 +1,4 @@
-//! Which link: the text that somebody gave, and the files in `links/`.
+//! The description of a link: the text of a request, and the files in `links/`.
 
 use std::path::Path;
 
@@ -9,14 +9,14 @@ use super::units::{self, Wrong};
 use crate::failure::{Failure, Result};
 
 const SCHEMA: &str = "windtunnel.link/1";
-/// Where files of links are, under the repository's root.
+/// The folder of link files, under the repository's root.
 pub const FOLDER: &str = "links";
-/// The seed where none is given.
+/// The default seed.
 const SEED: u64 = 1;
-/// IPv6 asks for no less, bytes.
+/// The least MTU that IPv6 allows, bytes.
 const LEAST_MTU: u64 = 1_280;
 
-/// What is set at a time after the link's start.
+/// An item that is set at a time after the link's start.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Change {
     pub at_ns: u64,
@@ -25,20 +25,20 @@ pub struct Change {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Spec {
-    /// As it was asked for.
+    /// The text of the request.
     pub text: String,
-    /// Of the file, if there is one.
+    /// The title of the link's file, if it has one.
     pub title: String,
     pub settings: Settings,
-    /// Which packets are lost, and so on.
+    /// Seed of all random draws, such as lost packets.
     pub seed: u64,
     /// The largest packet, bytes.
     pub mtu: u64,
-    /// By their time.
+    /// Changes, sorted by their time.
     pub changes: Vec<Change>,
 }
 
-/// Reads `NAME`, `KEY:VALUE,…` or both, such as `far,loss:2%,@5s/rate:1mbit`. `root` has the folder `links`.
+/// Reads `NAME`, `KEY:VALUE,…` or both, such as `far,loss:2%,@5s/rate:1mbit`. `root` is the folder that has `links`.
 pub fn read(root: &Path, text: &str) -> Result<Spec> {
     let mut spec = Spec {
         text: text.trim().to_owned(),
@@ -95,7 +95,7 @@ pub fn timetable(text: &str) -> Result<Vec<Change>> {
     Ok(changes)
 }
 
-/// That the settings agree after each change.
+/// Checks that the settings agree after each change.
 pub fn check(settings: &Settings, changes: &[Change]) -> Result<()> {
     checked(settings, changes).map_err(|wrong| failure("link", wrong))
 }
@@ -142,7 +142,7 @@ fn failure(what: &str, (wrong, mend): Wrong) -> Failure {
 }
 
 impl Spec {
-    /// One item: `rate`, `up.rate`, `seed`, or `@5s/rate` for one that is set later.
+    /// Reads one item: `rate`, `up.rate`, `seed`, or `@5s/rate` for a later change.
     fn item(&mut self, key: &str, value: &str) -> std::result::Result<(), Wrong> {
         if let Some((at, key)) = key.strip_prefix('@').and_then(|key| key.split_once('/')) {
             let at_ns = units::time_ns(at)?;
@@ -172,16 +172,16 @@ impl Spec {
         add(&mut self.changes, at_ns, key, value);
     }
 
-    /// That the settings agree, at the start and after each change.
+    /// Checks that the settings agree at the start and after each change.
     fn check(&self) -> std::result::Result<(), Wrong> {
         self.settings.check()?;
         checked(&self.settings, &self.changes)
     }
 
     fn file(&mut self, root: &Path, name: &str) -> Result<()> {
-        let shown = format!("{FOLDER}/{name}.toml");
+        let label = format!("{FOLDER}/{name}.toml");
         let text = match names(root).iter().any(|one| one == name) {
-            true => std::fs::read_to_string(root.join(&shown)),
+            true => std::fs::read_to_string(root.join(&label)),
             false => {
                 return Err(Failure::invalid(
                     format!("LINK: there is no link {name:?}"),
@@ -194,12 +194,12 @@ impl Spec {
         };
         let text = text.map_err(|error| {
             Failure::invalid(
-                format!("{shown}: cannot be read: {error}"),
+                format!("{label}: cannot be read: {error}"),
                 "make it readable",
             )
         })?;
         let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-            Failure::invalid(format!("{shown}: {}", error.message()), "mend the file")
+            Failure::invalid(format!("{label}: {}", error.message()), "fix the file")
         })?;
         let mut word = |key: &str| match table.remove(key) {
             Some(toml::Value::String(text)) => text,
@@ -208,7 +208,7 @@ impl Spec {
         if word("schema") != SCHEMA {
             let mend = format!("write schema = \"{SCHEMA}\"");
             return Err(Failure::invalid(
-                format!("{shown}: schema is not known"),
+                format!("{label}: schema is not known"),
                 mend,
             ));
         }
@@ -216,14 +216,14 @@ impl Spec {
         if self.title.is_empty() {
             let mend = "write title = \"…\", one line";
             return Err(Failure::invalid(
-                format!("{shown}: there is no title"),
+                format!("{label}: there is no title"),
                 mend,
             ));
         }
-        self.table(table).map_err(|wrong| failure(&shown, wrong))
+        self.table(table).map_err(|wrong| failure(&label, wrong))
     }
 
-    /// All items of a file; what is said of both directions first.
+    /// Reads all items of a file. Items for both directions come first.
     fn table(&mut self, mut table: toml::Table) -> std::result::Result<(), Wrong> {
         let changes = table.remove("change");
         for (key, value) in flat(table)? {
@@ -267,7 +267,7 @@ impl Spec {
     }
 }
 
-/// Keys and texts of a table, with those of its tables `up` and `down` behind it.
+/// Keys and texts of a table. The entries of its tables `up` and `down` come last.
 fn flat(table: toml::Table) -> std::result::Result<Vec<(String, String)>, Wrong> {
     let (mut items, mut sides) = (Vec::new(), Vec::new());
     for (key, value) in table {

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A repository with one link, `one`, of these lines.
+/// A repository with one link, `one`, whose file has these lines.
 fn root(lines: &str) -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
     std::fs::create_dir(root.path().join(FOLDER)).unwrap();
@@ -53,7 +53,7 @@ fn changes_are_of_the_file_and_of_the_text_by_their_time() {
 
 #[test]
 fn what_is_wrong_is_named_in_one_line() {
-    for (lines, text, said) in [
+    for (lines, text, expected) in [
         ("", "on", "there is no link \"on\"; there are one"),
         ("", "../one", "there is no link"),
         ("", "", "`` is not KEY:VALUE"),
@@ -88,7 +88,7 @@ fn what_is_wrong_is_named_in_one_line() {
         ("rate = [", "one", "links/one.toml:"),
     ] {
         let failure = wrong(lines, text);
-        assert!(failure.contains(said), "{text:?} {lines:?}: {failure}");
+        assert!(failure.contains(expected), "{text:?} {lines:?}: {failure}");
         assert_eq!(failure.lines().count(), 1);
     }
 }

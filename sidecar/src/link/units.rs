@@ -1,23 +1,23 @@
 //! Values with their units, as people write them: `100ms`, `50mbit`, `1%`, `64kib`.
 
-/// Why a text is not such a value, and what to write.
+/// Why a text is not a valid value, and what to write instead.
 pub type Wrong = (String, String);
 
-/// Nanoseconds of `0.2ms`, `600ms`, `1.5s` or `200us`; up to a minute.
+/// Nanoseconds of a text such as `0.2ms`, `600ms`, `1.5s` or `200us`; up to a minute.
 pub fn time_ns(text: &str) -> Result<u64, Wrong> {
     let units = [("us", 1e3), ("ms", 1e6), ("s", 1e9)];
     let ns = number(text, &units, "a time", "such as 80ms or 1.5s")?;
     within(text, ns, 0.0, 60e9, "0 to 60s")
 }
 
-/// Bits a second of `50mbit`, `1gbit` or `500kbit`, of whole IP packets; 8 kbit to 10 Gbit.
+/// Bits per second of a text such as `50mbit`, `1gbit` or `500kbit`; 8 kbit to 10 Gbit. The rate counts whole IP packets.
 fn rate_bit_s(text: &str) -> Result<u64, Wrong> {
     let units = [("kbit", 1e3), ("mbit", 1e6), ("gbit", 1e9), ("bit", 1.0)];
     let rate = number(text, &units, "a rate", "such as 50mbit")?;
     within(text, rate, 8e3, 10e9, "8kbit to 10gbit")
 }
 
-/// The same, or `none`.
+/// The same as [`rate_bit_s`], or `none`.
 pub fn rate(text: &str) -> Result<Option<u64>, Wrong> {
     match text {
         "none" => Ok(None),
@@ -25,21 +25,21 @@ pub fn rate(text: &str) -> Result<Option<u64>, Wrong> {
     }
 }
 
-/// A share of 1, of `1%` or `0.05%`.
+/// The share, from 0 to 1, of a text such as `1%` or `0.05%`.
 pub fn share(text: &str) -> Result<f64, Wrong> {
     let per_cent = number(text, &[("%", 1.0)], "a share", "such as 1%")?;
     within(text, per_cent, 0.0, 100.0, "0% to 100%")?;
     Ok(per_cent / 100.0)
 }
 
-/// A number of packets, of `8p`.
+/// The number of packets of a text such as `8p`.
 pub fn packets(text: &str) -> Result<f64, Wrong> {
     let count = number(text, &[("p", 1.0)], "a number of packets", "such as 8p")?;
     within(text, count, 1.0, 1e6, "1p to 1000000p")?;
     Ok(count)
 }
 
-/// Bytes of `64kib`, `1mib`, `64kb`, `1mb` or `1500b`; up to a GiB.
+/// Bytes of a text such as `64kib`, `1mib`, `64kb`, `1mb` or `1500b`; up to a GiB.
 pub fn bytes(text: &str) -> Result<u64, Wrong> {
     let units = [
         ("kib", 1024.0),
@@ -52,7 +52,7 @@ pub fn bytes(text: &str) -> Result<u64, Wrong> {
     within(text, bytes, 1.0, 1_073_741_824.0, "1b to 1024mib")
 }
 
-/// Times the product of rate and round trip, of `1bdp`.
+/// The multiple of rate × round-trip time of a text such as `1bdp`.
 pub fn products(text: &str) -> Result<f64, Wrong> {
     let times = number(text, &[("bdp", 1.0)], "a queue", "such as 1bdp")?;
     within(text, times, 0.01, 1e3, "0.01bdp to 1000bdp")?;
@@ -70,7 +70,7 @@ pub fn yes(text: &str) -> Result<bool, Wrong> {
     }
 }
 
-/// The number before one of `units`, times what that unit is. A unit that ends another one comes after it.
+/// The number before one of `units`, times the value of that unit. If one unit is the end of another, it comes after the other in `units`.
 fn number(text: &str, units: &[(&str, f64)], what: &str, such: &str) -> Result<f64, Wrong> {
     let wrong = |why: &str| {
         (

@@ -1,7 +1,7 @@
-//! `sidecar bench primitives`: what encryption, hashing, rule sets, buffers and memory cost on this machine.
+//! `sidecar bench primitives`: the cost of encryption, hashing, rule sets, buffers and memory on this machine.
 //!
-//! The measurement itself is a program of its own (`primitives/`), which is built only for those who want it. Here its
-//! answers are put together; `k6 x primitives` judges and prints them.
+//! A separate program (`primitives/`) measures; it is built only on demand. This module combines its reports, and `k6 x primitives` judges
+//! and prints them.
 
 mod model;
 mod plan;

@@ -1,17 +1,17 @@
-//! What a worker reports.
+//! The report of a worker.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What one measurement is of.
+/// Identifies one measurement.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Key {
     /// An algorithm or a structure, such as `aes-256-gcm`
     pub subject: String,
-    /// Such as `encrypt`
+    /// The operation, such as `encrypt`
     pub operation: String,
-    /// Whose code, such as `ring`
+    /// The library, such as `ring`
     pub implementation: String,
     /// Payload of one operation
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -21,7 +21,7 @@ pub struct Key {
     pub rules: Option<u64>,
 }
 
-/// Nanoseconds of CPU time of one operation: a median with its 95 % confidence interval.
+/// Nanoseconds of CPU time per operation: a median with its 95% confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Time {
     pub median: f64,
@@ -29,7 +29,7 @@ pub struct Time {
     pub high: f64,
 }
 
-/// One of the measurements of a case, which take turns with those of other cases.
+/// One of several measurements of a case. They alternate with measurements of other cases.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Round {
     #[serde(flatten)]
@@ -48,7 +48,7 @@ pub struct Measurement {
     pub rounds: Vec<Round>,
 }
 
-/// What is not measured, and why.
+/// A case without a measurement, and the reason.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Skipped {
     #[serde(flatten)]
@@ -63,7 +63,7 @@ pub struct Answer {
     pub cpu_features: Vec<String>,
     pub versions: BTreeMap<String, String>,
     pub checked: u64,
-    /// None where the kernel does not tell
+    /// `None` if the kernel does not report it
     pub run_ns: Option<u64>,
     pub wait_ns: Option<u64>,
     pub measurements: Vec<Measurement>,
@@ -71,7 +71,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The share of its time that the worker waited for its CPU.
+    /// The share of its time in which the worker waited for its CPU.
     pub fn waited(&self) -> Option<f64> {
         let (run, wait) = (self.run_ns? as f64, self.wait_ns? as f64);
         Some(wait / (run + wait).max(1.0))

@@ -1,9 +1,9 @@
-//! What is measured, how long and how often.
+//! The measured parts, and the duration and number of measurements.
 
 use clap::ValueEnum;
 use serde::Serialize;
 
-/// How long it all takes: under one minute, five and fifteen on a quiet machine.
+/// The total duration: under one minute, five minutes or fifteen minutes on a quiet machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -12,11 +12,11 @@ pub enum Mode {
     Full,
 }
 
-/// A part of the measurement, which has a worker to itself.
+/// A part of the measurement, which has its own worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Section {
-    /// The same work twice, twice the work, and none: is the measurement itself sound?
+    /// Controls of the measurement itself: the same work twice, twice the work, and no work
     Control,
     /// Bandwidth of the memory beyond the caches
     Memory,
@@ -48,13 +48,13 @@ impl Section {
         }
     }
 
-    /// The build without CPU extensions measures these, too.
+    /// Whether the build without CPU extensions measures this part as well.
     pub fn has_portable(self) -> bool {
         matches!(self, Self::Aead | Self::Hash)
     }
 }
 
-/// All that makes two runs comparable.
+/// All settings that must be equal to compare two runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Plan {
     pub rounds: u32,
@@ -71,7 +71,7 @@ impl Mode {
     pub fn plan(self) -> Plan {
         let (rounds, warm_up_ms, measure_ms, samples, resamples) = match self {
             Self::Smoke => (1, 20, 80, 10, 2000),
-            // Many short rounds: two ciphers of 42 pairs are told apart from 15 rounds on.
+            // Many short rounds: from 15 rounds on, two ciphers out of 42 pairs can be distinguished.
             Self::Quick => (16, 10, 35, 10, 2000),
             Self::Full => (24, 25, 90, 20, 5000),
         };
@@ -88,14 +88,14 @@ impl Mode {
                 vec![1000, 100_000, 1_000_000]
             },
             most_regexes: if smoke { 1000 } else { 100_000 },
-            // No core has a cache of that size to itself.
+            // Larger than any cache of a single core.
             block_bytes: 256 << 20,
         }
     }
 }
 
 impl Plan {
-    /// As the worker's options.
+    /// The plan as options of the worker.
     pub fn options(&self) -> Vec<String> {
         let rules: Vec<String> = self.rules.iter().map(u64::to_string).collect();
         [
@@ -114,8 +114,8 @@ impl Plan {
     }
 }
 
-/// The sections to run, in order: those that were asked for, all where none was, and always the one by which the others
-/// are judged.
+/// The sections to run, in order: the requested ones, or all if none was requested. The control section always runs, because the other
+/// sections are judged by it.
 pub fn sections(only: &[Section]) -> Vec<Section> {
     Section::value_variants()
         .iter()

@@ -1,5 +1,5 @@
-//! What was measured: `windtunnel.primitives/2`, which k6/schemas/primitives.schema.json describes. Whether it can be true, and
-//! which cipher wins, is told by `k6 x primitives`.
+//! The result file: `windtunnel.primitives/2`, which k6/schemas/primitives.schema.json describes. `k6 x primitives` checks whether it is
+//! plausible, and which cipher is fastest.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -12,19 +12,19 @@ use crate::host::{Host, host};
 
 const SCHEMA: &str = "windtunnel.primitives/2";
 
-/// A measurement and the part that it is of.
+/// A measurement with its part.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     pub section: Section,
     #[serde(flatten)]
     pub key: Key,
-    /// Seconds that building the rule set took, once
+    /// Seconds of one build of the rule set
     #[serde(skip_serializing_if = "Option::is_none")]
     pub build_s: Option<f64>,
     pub rounds: Vec<Round>,
 }
 
-/// A row that has a place in the tables and is not measured.
+/// A row of the tables without a measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct Gap {
     pub section: Section,
@@ -41,7 +41,7 @@ pub struct Report {
     pub mode: Mode,
     pub parameters: Plan,
     pub host: Host,
-    /// The CPU that it ran on
+    /// The CPU that ran the workers
     pub cpu: usize,
     /// Load averages at the start and at the end
     pub load: [f64; 2],
@@ -50,13 +50,13 @@ pub struct Report {
     pub versions: BTreeMap<String, String>,
     /// Known answers that were checked before the measurements
     pub known_answers: u64,
-    /// The greatest share of a part's time that its worker waited for the CPU; None where the kernel does not tell
+    /// The largest share of a part's time in which its worker waited for the CPU; `None` if the kernel does not report it
     pub waited: Option<f64>,
     pub measurements: Vec<Row>,
     pub skipped: Vec<Gap>,
 }
 
-/// What was asked for and what came of it.
+/// The requested plan with its results.
 pub struct Outcome {
     pub mode: Mode,
     pub plan: Plan,

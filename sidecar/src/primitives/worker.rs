@@ -1,4 +1,4 @@
-//! Runs the workers: finds their programs, starts one per section, reads what they found.
+//! Runs the workers: finds their programs, starts one per section, and reads their reports.
 
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
@@ -19,7 +19,7 @@ use crate::process::folder::Folder;
 use crate::process::signals::Arrived;
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// A worker that takes longer has gone wrong.
+/// The longest time of a worker. A slower worker has failed.
 const LIMIT: Duration = Duration::from_secs(1800);
 const MEND: &str =
     "run make bin/primitives bin/primitives-portable, which takes some minutes the first time";
@@ -31,7 +31,7 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Looks beside this program, else in `bin` of the root.
+    /// Looks next to this program, or else in `bin` under the root.
     pub fn find(root: Option<&Path>) -> Result<Self> {
         let beside = std::env::current_exe().ok();
         let beside = beside
@@ -56,14 +56,14 @@ impl Workers {
     }
 }
 
-/// Measures the sections on one CPU. `told` hears of each one that begins.
+/// Measures the sections on one CPU. It calls `report` with the name of each section that begins.
 pub fn run(
     workers: &Workers,
     mode: Mode,
     only: &[Section],
     cpu: usize,
     interrupted: &Receiver<Arrived>,
-    told: impl Fn(&str),
+    report: impl Fn(&str),
 ) -> Result<Report> {
     let (began, clock) = (SystemTime::now(), Instant::now());
     let load = load();
@@ -73,7 +73,7 @@ pub fn run(
         let portable = section.has_portable().then_some(&workers.portable);
         for program in std::iter::once(&workers.accelerated).chain(portable) {
             let name = program.file_name().unwrap_or_default().to_string_lossy();
-            told(&format!("{name}: {}", section.name()));
+            report(&format!("{name}: {}", section.name()));
             let mut words = vec![program.display().to_string()];
             words.extend(["--section", section.name()].map(str::to_owned));
             words.extend(plan.options());
@@ -106,7 +106,7 @@ fn answer(
         Failure::setup(format!("temporary folder: {error}"), "make room in TMPDIR")
     })?;
     words.extend(["--work".to_owned(), work.path().display().to_string()]);
-    // Criterion talks to standard output, and looks at the environment.
+    // Criterion prints to standard output, and reads the environment.
     let child = exec::command(Signal::SIGKILL, &cpu.to_string(), None, &words)
         .env_clear()
         .stdin(Stdio::null())
@@ -119,9 +119,9 @@ fn answer(
     serde_json::from_slice(&text).map_err(|error| failed(&error))
 }
 
-/// Waits for the end of a worker, and ends it where somebody interrupts.
+/// Waits for the end of a worker, and kills the worker on an interrupt.
 fn wait(mut child: Child, name: &str, interrupted: &Receiver<Arrived>) -> Result<()> {
-    // Read as it comes: a full pipe would stop the worker.
+    // The output is read at once: a full pipe would stop the worker.
     let mut errors = child.stderr.take();
     let reader = std::thread::spawn(move || {
         let mut text = String::new();
@@ -159,11 +159,11 @@ fn wait(mut child: Child, name: &str, interrupted: &Receiver<Arrived>) -> Result
             "see docs/how-to/primitives.md for what each mode takes, or choose parts with --only",
         ));
     }
-    let own = errors.lines().rev().find(|line| !line.trim().is_empty());
+    let last_line = errors.lines().rev().find(|line| !line.trim().is_empty());
     Err(Failure::setup(
         format!(
             "{name} failed ({status}): {}",
-            own.unwrap_or("it said nothing")
+            last_line.unwrap_or("it said nothing")
         ),
         MEND,
     ))

@@ -1,4 +1,4 @@
-//! What a process complains of: lines with the word of a level from warning on, counted by what they say.
+//! Log lines of a process at level warning or above, counted by their text.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -6,20 +6,20 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::Serialize;
 
-/// More kinds of lines are not told apart.
+/// The most kinds of lines that are counted separately.
 const MOST_KINDS: usize = 256;
 
 static LEVEL: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i)\b(warn|warning|error|fatal|panic|critical)\b").unwrap());
-/// Ports, times, ids: what differs from one line to the next that says the same.
+/// Ports, times, ids: numbers that differ between lines with the same text.
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[0-9]+").unwrap());
 
 /// The most frequent complaint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Complaint {
-    /// The first of its lines, from the level on, without control characters.
+    /// The first of the lines, from the level on, without control characters.
     pub line: String,
-    /// How many lines say the same, numbers aside.
+    /// The number of lines with the same text, without regard to numbers.
     pub count: u64,
 }
 
@@ -31,19 +31,19 @@ impl Complaints {
         let Some(level) = LEVEL.find(line) else {
             return;
         };
-        let said = &line[level.start()..];
-        let kind = NUMBER.replace_all(said, "0").into_owned();
+        let text = &line[level.start()..];
+        let kind = NUMBER.replace_all(text, "0").into_owned();
         let room = self.0.len() < MOST_KINDS;
         if let Some(known) = self.0.get_mut(&kind) {
             known.count += 1;
         } else if room {
-            let line = said.chars().filter(|c| !c.is_control()).collect();
+            let line = text.chars().filter(|c| !c.is_control()).collect();
             self.0.insert(kind, Complaint { line, count: 1 });
         }
     }
 
     pub fn most_frequent(&self) -> Option<Complaint> {
-        // Of those that are as frequent always the same one.
+        // Ties are broken by the text, so that the result is always the same.
         self.0
             .values()
             .max_by(|one, other| {
@@ -79,18 +79,18 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_words_of_their_own_in_any_case() {
-        let said = |line: &str| {
+    fn levels_are_whole_words_in_any_case() {
+        let complaint = |line: &str| {
             let mut complaints = Complaints::default();
             complaints.take(line);
-            complaints.most_frequent().map(|complaint| complaint.line)
+            complaints.most_frequent().map(|found| found.line)
         };
         assert_eq!(
-            said("[5] [Warning] once\u{1b}"),
+            complaint("[5] [Warning] once\u{1b}"),
             Some("Warning] once".into())
         );
-        assert_eq!(said("panic: nil"), Some("panic: nil".into()));
-        assert_eq!(said("no terrors, no warnings here"), None);
+        assert_eq!(complaint("panic: nil"), Some("panic: nil".into()));
+        assert_eq!(complaint("no terrors, no warnings here"), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use nix::errno::Errno;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
-/// Reads `0`, `0-1`, `0,2` or nothing. The error is in words.
+/// Reads `0`, `0-1`, `0,2` or an empty text. The error is a message.
 pub fn parse(list: &str) -> Result<BTreeSet<usize>, String> {
     let mut cpus = BTreeSet::new();
     for part in list.split(',').filter(|_| !list.trim().is_empty()) {
@@ -28,7 +28,7 @@ fn number(text: &str) -> Option<usize> {
     (number < CpuSet::count()).then_some(number)
 }
 
-/// The shortest list, `` for none.
+/// The shortest list; empty if there are no CPUs.
 pub fn format(cpus: &BTreeSet<usize>) -> String {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     for cpu in cpus {
@@ -49,7 +49,7 @@ pub fn format(cpus: &BTreeSet<usize>) -> String {
 
 /// The CPUs that this process may use.
 pub fn allowed() -> Result<BTreeSet<usize>, Errno> {
-    // The main thread's: other threads may be bound to less.
+    // The main thread's CPUs: other threads may be bound to fewer.
     let main = i32::try_from(std::process::id()).map_or(Pid::from_raw(0), Pid::from_raw);
     let set = sched_getaffinity(main)?;
     Ok((0..CpuSet::count())
@@ -57,7 +57,7 @@ pub fn allowed() -> Result<BTreeSet<usize>, Errno> {
         .collect())
 }
 
-/// Binds the calling thread, and so all that it starts afterwards. None: nothing changes.
+/// Binds the calling thread, and all threads and processes that it starts afterwards. An empty set changes nothing.
 pub fn bind(cpus: &BTreeSet<usize>) -> Result<(), Errno> {
     if cpus.is_empty() {
         return Ok(());
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_said() {
+    fn a_wrong_list_is_an_error() {
         for list in ["a", "1-", "-1", "2-1", "0,,1", "0-1-2", "99999", "0;1"] {
             let error = parse(list).unwrap_err();
             assert!(error.contains(list) && error.contains("0-1"), "{error}");

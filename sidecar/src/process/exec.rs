@@ -1,7 +1,7 @@
 //! The last step before a program: `sidecar __exec PARENT DEATH CPUS NAMESPACE -- PROGRAM ARGUMENTS…`.
 //!
-//! It sets what a program must be born with and cannot be given from outside without unsafe code:
-//! that it dies with its parent, the CPUs that it may use, its network, and clean signal settings.
+//! It sets what another process could set only with unsafe code: the program dies with its parent, and gets its CPUs, its network and clean
+//! signal settings.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -19,9 +19,9 @@ use super::{cpus, namespace};
 /// The hidden subcommand's name.
 pub const NAME: &str = "__exec";
 
-/// A program whose parent is this process. `death` is the signal that it gets when the thread
-/// that starts it ends, `cpus` a list of the CPUs that it and what it starts may use, empty for all,
-/// `namespace` the file of the network namespace that it runs in, none for this process's own.
+/// A program whose parent is this process. `death` is the signal that the program gets when the thread that started it ends. `cpus` is a
+/// list of the CPUs for the program and its children; an empty list means all. `namespace` is the file of the program's network namespace;
+/// `None` means this process's own.
 pub fn command(
     death: Signal,
     cpus: &str,
@@ -39,7 +39,7 @@ pub fn command(
     command
 }
 
-/// Becomes the program. Returns the exit code where that fails: 127.
+/// Becomes the program. If that fails, returns the exit code 127.
 pub fn run(arguments: &[OsString]) -> u8 {
     let [parent, death, cpus, network, _, program, rest @ ..] = arguments else {
         eprintln!("sidecar {NAME}: for the sidecar's own use");
@@ -81,8 +81,8 @@ pub fn run(arguments: &[OsString]) -> u8 {
     127
 }
 
-/// Whoever started the sidecar may have had signals ignored (a shell's `&` does so with SIGINT), and
-/// that would pass on. A handled signal becomes a default one on exec, so a handler is set.
+/// The parent of the sidecar may have made it ignore signals (a shell's `&` does so with SIGINT), and the program would inherit that. On
+/// exec, a handled signal becomes a default one, so a handler is set.
 fn reset_signals() {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [
@@ -94,7 +94,7 @@ fn reset_signals() {
         Signal::SIGUSR1,
         Signal::SIGUSR2,
     ] {
-        // Only a signal that cannot be handled fails, and none of these is one.
+        // Registration fails only for signals that cannot be handled. These signals can be.
         let _ = signal_hook::flag::register(signal as i32, Arc::clone(&flag));
     }
     let _ = SigSet::all().thread_unblock();

@@ -1,8 +1,7 @@
-//! A private folder that goes away with the sidecar, whatever death that dies.
+//! A private folder that is removed when the sidecar ends, even after a SIGKILL.
 //!
-//! It is made and removed by a keeper: a re-executed sidecar in a session of its own, at the end of
-//! a pipe whose other end only the sidecar has. So what is written there, secrets too, never outlives
-//! the sidecar, from the first moment on.
+//! A keeper makes and removes the folder. The keeper is a re-executed sidecar in its own session, at the end of a pipe whose other end only
+//! the sidecar has. So files in the folder, including secrets, never outlive the sidecar.
 
 use std::fs::Permissions;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -16,17 +15,17 @@ use nix::unistd::setsid;
 
 use super::signals::{END, Signals};
 
-/// The hidden subcommand's name; its argument is the beginning of the folder's name.
+/// The hidden subcommand's name. Its argument is the beginning of the folder's name.
 pub const NAME: &str = "__folder";
 
-/// Dropping it removes the folder and all that is in it.
+/// Dropping this value removes the folder with its content.
 pub struct Folder {
     path: PathBuf,
     keeper: Child,
 }
 
 impl Folder {
-    /// In the folder for temporary files, for this user only.
+    /// Makes the folder in the folder for temporary files, for this user only.
     pub fn create(prefix: &str) -> io::Result<Self> {
         let mut keeper = Command::new("/proc/self/exe")
             .arg0("sidecar")
@@ -63,13 +62,13 @@ impl Drop for Folder {
     }
 }
 
-/// A keeper whose folder is removed has nothing to do any more.
+/// Ends a keeper whose folder is removed: it has no further work.
 fn end(keeper: &mut Child) {
     let _ = keeper.kill();
     let _ = keeper.wait();
 }
 
-/// What a keeper says in its one line.
+/// The one line that a keeper prints.
 type Answer = Result<PathBuf, String>;
 
 fn answer(output: impl Read) -> io::Result<PathBuf> {
@@ -79,25 +78,25 @@ fn answer(output: impl Read) -> io::Result<PathBuf> {
     answer.map_err(io::Error::other)
 }
 
-/// The keeper: makes the folder, says where it is, and removes it when the sidecar is gone.
+/// The keeper: makes the folder, prints its path, and removes it when the sidecar has ended.
 pub fn run(prefix: &str) -> io::Result<()> {
     setsid()?;
-    // A signal that ends the sidecar must not end its keeper before it.
+    // A signal that ends the sidecar must not end its keeper first.
     let _signals = Signals::block(&END, SfdFlags::SFD_NONBLOCK)?;
-    let made = tempfile::Builder::new()
+    let folder = tempfile::Builder::new()
         .prefix(prefix)
         .permissions(Permissions::from_mode(0o700))
         .tempdir();
-    let answer: Answer = made
+    let answer: Answer = folder
         .as_ref()
         .map(|folder| folder.path().to_owned())
         .map_err(ToString::to_string);
     let mut line = serde_json::to_vec(&answer)?;
     line.push(b'\n');
-    // Where the sidecar is gone already, its end of the input is closed too.
+    // If the sidecar has ended already, its end of the keeper's input is closed as well.
     let _ = io::stdout()
         .write_all(&line)
         .and_then(|()| io::stdout().flush());
     io::copy(&mut io::stdin().lock(), &mut io::sink())?;
-    made?.close()
+    folder?.close()
 }

@@ -1,8 +1,8 @@
-//! The guard: one per supervised process, the parent that outlives the sidecar just long enough.
+//! The guard: the parent of one supervised process. It outlives the sidecar just long enough to stop that process.
 //!
-//! It is a re-executed sidecar in a session of its own, the reaper of all that its program starts,
-//! and holds one end of a pipe whose other end only the sidecar has. When that pipe closes, by
-//! whatever death of the sidecar, it stops the program and every descendant, and ends.
+//! The guard is a re-executed sidecar in its own session, and the reaper of all processes that its program starts. It holds one end of a
+//! pipe whose other end only the sidecar has. When that pipe closes, however the sidecar died, the guard stops the program with every
+//! descendant, and ends.
 
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -27,25 +27,25 @@ use super::signals::{END, Signals};
 use super::tree;
 use crate::process::role::StopSignal;
 
-/// The hidden subcommand's name; its argument, the process's name, is for `ps` only.
+/// The hidden subcommand's name. Its argument is the process's name, which only `ps` shows.
 pub const NAME: &str = "__guard";
 
-/// How often the descendants are looked at while they are being stopped.
+/// Time between two looks at the descendants while they are being stopped.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 struct Guard {
     order: Order,
     program: Pid,
     exit: Option<Exit>,
-    /// Set once the descendants are being stopped.
+    /// Set while the descendants are being stopped.
     kill_at: Option<Instant>,
-    /// The sidecar asked for the stop, or is gone: nothing is left to wait for.
+    /// The sidecar asked for the stop, or has ended. The guard need not wait any longer.
     released: bool,
     orphaned: bool,
     done: bool,
 }
 
-/// Runs until nothing is left to guard.
+/// Runs until the program and all of its descendants have ended.
 pub fn run() -> io::Result<()> {
     setsid()?;
     set_child_subreaper(true)?;
@@ -121,7 +121,7 @@ fn start(order: &Order) -> io::Result<Pid> {
 }
 
 fn report(report: &Report) {
-    // Where the sidecar is gone there is nobody to tell.
+    // If the sidecar has ended, nobody reads the report.
     if let Ok(mut line) = serde_json::to_vec(report) {
         line.push(b'\n');
         let _ = io::stdout()
@@ -150,7 +150,7 @@ impl Guard {
             self.press();
             if self.done && self.released {
                 if self.orphaned {
-                    // The sidecar would have done it. Other guards may still be at it too.
+                    // The sidecar normally removes the folder. Other guards may be removing it as well.
                     let _ = std::fs::remove_dir_all(&self.order.work);
                 }
                 return Ok(());
@@ -199,7 +199,7 @@ impl Guard {
         }
     }
 
-    /// Takes the status of every child that ended.
+    /// Collects the status of every child that ended.
     fn reap(&mut self) {
         loop {
             let exit = match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
@@ -216,7 +216,7 @@ impl Guard {
         }
     }
 
-    /// Sends the stop signal to all, once.
+    /// Sends the stop signal to all descendants, once.
     fn stop(&mut self) {
         if self.kill_at.is_some() {
             return;
@@ -239,7 +239,7 @@ impl Guard {
         }
     }
 
-    /// While stopping: kills what is left when its time is over, and sees when nothing is left.
+    /// While stopping: kills the remaining descendants after the time limit, and notices when all have ended.
     fn press(&mut self) {
         let Some(kill_at) = self.kill_at else { return };
         if self.done {

@@ -1,4 +1,4 @@
-//! How busy the whole machine was.
+//! CPU load of the whole machine.
 
 use procfs::{CurrentSI, KernelStats};
 
@@ -10,11 +10,11 @@ pub struct HostTime {
 }
 
 impl HostTime {
-    /// None where the kernel does not tell.
+    /// `None` if the kernel does not report it.
     pub fn now() -> Option<Self> {
         let time = KernelStats::current().ok()?.total;
         let waiting = time.idle + time.iowait.unwrap_or(0);
-        // Guests' time is in user and nice already.
+        // The time of guests is included in user and nice.
         let busy = time.user
             + time.nice
             + time.system
@@ -27,7 +27,7 @@ impl HostTime {
         })
     }
 
-    /// This sum with the stretch from `before` to `now`; none where any of them is unknown.
+    /// This sum plus the stretch from `before` to `now`; `None` if any of them is unknown.
     pub fn with_stretch(
         sum: Option<Self>,
         before: Option<Self>,
@@ -54,7 +54,7 @@ impl HostTime {
         self.busy as f64 / procfs::ticks_per_second() as f64
     }
 
-    /// None where the kernel's clock did not move.
+    /// `None` if the kernel's clock did not advance.
     pub fn busy_percent(self) -> Option<f64> {
         if self.all == 0 {
             return None;

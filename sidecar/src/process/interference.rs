@@ -1,7 +1,7 @@
-//! Who used each CPU while a window ran: the run itself, somebody else, or the hypervisor.
+//! The use of each CPU while a window runs: by the run itself, by other programs, or by the hypervisor.
 //!
-//! What a CPU did is known to a clock tick (10 ms), and what our own threads did to the nanosecond. So a single
-//! sample is rough; what it has too little or too much is carried into the next one, and the sum is right.
+//! The kernel reports a CPU's time in clock ticks (10 ms), and the time of our own threads in nanoseconds. So a single sample is rough. Its
+//! error is carried into the next sample, and the sum is right.
 
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -10,13 +10,13 @@ use serde::Serialize;
 
 use super::{own_time, processors};
 
-/// Samples that are kept, each CPU's counted by itself; where there are more, each two become one.
+/// The most samples that are kept; each CPU's sample counts separately. Above the limit, each two samples become one.
 const KEPT: usize = 20_000;
 
-/// A part of the time in which the window ran.
+/// One sampling period of a running window.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Sample {
-    /// Its end, milliseconds since 1970.
+    /// End of the period, milliseconds since 1970.
     pub at_unix_ms: u64,
     pub span_s: f64,
     pub cpus: Vec<CpuShare>,
@@ -26,13 +26,13 @@ pub struct Sample {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CpuShare {
     pub cpu: usize,
-    /// Used by what does not belong to the run.
+    /// CPU time of programs that do not belong to the run.
     pub others_s: f64,
-    /// Taken by the hypervisor.
+    /// CPU time that the hypervisor took.
     pub steal_s: f64,
 }
 
-/// The same of all the time in which the window ran.
+/// Sums over all time in which the window ran.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CpuUsage {
     pub cpu: usize,
@@ -50,14 +50,14 @@ pub struct Interference {
     samples: Vec<Sample>,
 }
 
-/// Of one CPU so far, seconds.
+/// Sums for one CPU so far, seconds.
 #[derive(Debug, Default, Clone, Copy)]
 struct Sums {
     span_s: f64,
     busy_s: f64,
     others_s: f64,
     steal_s: f64,
-    /// Below 0: what the samples have told too much.
+    /// The error to carry into the next sample. It is below 0 if earlier samples reported too much.
     carried_s: f64,
 }
 
@@ -70,12 +70,12 @@ impl Interference {
         }
     }
 
-    /// A stretch begins.
+    /// Begins a stretch.
     pub fn begin(&mut self) {
         self.last = Some(self.take());
     }
 
-    /// It ends.
+    /// Ends a stretch.
     pub fn pause(&mut self) {
         self.look();
         self.last = None;
@@ -87,7 +87,7 @@ impl Interference {
         (processors::Look::take(), own)
     }
 
-    /// Takes a sample, where a stretch runs.
+    /// Takes a sample if a stretch runs.
     pub fn look(&mut self) {
         let Some((cpus_before, own_before)) = &self.last else {
             return;
@@ -124,14 +124,14 @@ impl Interference {
     }
 
     pub fn usage(&self) -> Vec<CpuUsage> {
-        let told = self.by_cpu.iter().map(|(cpu, sums)| CpuUsage {
+        let usages = self.by_cpu.iter().map(|(cpu, sums)| CpuUsage {
             cpu: *cpu,
             span_s: rounded(sums.span_s),
             busy_s: rounded(sums.busy_s.max(0.0)),
             others_s: rounded((sums.others_s + sums.carried_s).max(0.0)),
             steal_s: rounded(sums.steal_s),
         });
-        told.collect()
+        usages.collect()
     }
 
     pub fn samples(&self) -> Vec<Sample> {
@@ -139,8 +139,8 @@ impl Interference {
     }
 }
 
-/// What others used of each CPU, seconds; below 0 where the ticks say less than our own threads do. Time of ours
-/// that nobody knows the CPU of is taken off where others seem to have used the most.
+/// CPU time of other programs on each CPU, seconds. It is below 0 if the ticks show less than our own threads used. Our own time without a
+/// known CPU is subtracted from the CPUs on which other programs seem to have used the most.
 fn others(
     spent: &BTreeMap<usize, processors::Spent>,
     own: &own_time::Used,
@@ -163,7 +163,7 @@ fn others(
     left
 }
 
-/// One or two that follow each other.
+/// Joins one sample, or two that follow each other.
 fn joined(pair: &[Sample]) -> Sample {
     let last = &pair[pair.len() - 1];
     let share = |cpu: &CpuShare| {
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn time_of_ours_whose_cpu_nobody_knows_is_blamed_on_no_other() {
+    fn own_time_without_a_known_cpu_is_subtracted_from_the_busiest() {
         let own = own_time::Used {
             by_cpu: BTreeMap::from([(0, 0.01)]),
             anywhere_s: 0.12,
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn two_samples_become_one_with_all_that_they_told() {
+    fn two_samples_become_their_sum() {
         let sample = |at_unix_ms, others_s| Sample {
             at_unix_ms,
             span_s: 0.1,
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!((one.cpus[0].others_s, one.cpus[0].steal_s), (0.07, 0.02));
     }
 
-    /// What is seen of a CPU while a neighbour takes it.
+    /// Samples of a CPU while another program uses it.
     fn beside_a_neighbour(cpu: usize) -> Interference {
         let mut burn = std::process::Command::new("setsid")
             .args(["-f", "taskset", "-c", &cpu.to_string(), "timeout", "1.5"])
@@ -243,7 +243,7 @@ mod tests {
             .spawn()
             .unwrap();
         burn.wait().unwrap();
-        // The burner forked off: it is nobody's child here.
+        // The burning process forked off, so it is not a descendant of this test.
         std::thread::sleep(std::time::Duration::from_millis(100));
         let mut seen = Interference::new(Vec::new());
         seen.begin();
@@ -255,12 +255,12 @@ mod tests {
         seen
     }
 
-    /// A neighbour takes a CPU that nothing of ours is bound to; machines have neighbours besides, and a busy one may be
-    /// through with the neighbour before it is looked at, but not each time.
+    /// A neighbour is a program outside of the run. Here it burns a CPU on which the run has no threads. The machine may have other
+    /// neighbours, and on a busy machine the burning process may end before the samples begin. That does not happen in each of five tries.
     #[test]
-    fn a_neighbour_s_time_is_others() {
+    fn time_of_a_neighbour_counts_as_others() {
         let last = *crate::process::cpus::allowed().unwrap().last().unwrap();
-        let mut told = Vec::new();
+        let mut usages = Vec::new();
         for _ in 0..5 {
             let seen = beside_a_neighbour(last);
             assert!(seen.samples().len() >= 10);
@@ -269,8 +269,8 @@ mod tests {
             if on.others_s > 0.15 * (on.span_s - on.steal_s) {
                 return;
             }
-            told.push(format!("{usage:?}"));
+            usages.push(format!("{usage:?}"));
         }
-        panic!("{told:?}");
+        panic!("{usages:?}");
     }
 }

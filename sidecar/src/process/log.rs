@@ -1,4 +1,4 @@
-//! What a process prints: a bounded file, its last lines, and a line to wait for.
+//! Output of a process: a bounded file, the last lines, and a line to wait for.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -13,7 +13,7 @@ use regex::Regex;
 use super::complaints::{Complaint, Complaints};
 use super::redact::Redactor;
 
-/// A log file grows to this and no further.
+/// The largest size of a log file.
 pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 const TAIL_LINES: usize = 5;
 const TAIL_LINE_CHARS: usize = 300;
@@ -32,7 +32,7 @@ struct State {
     file: Option<File>,
     /// The first line that is not blank.
     first: Option<String>,
-    /// All of it as it was printed, secrets too.
+    /// The output as printed, including secrets.
     all: Option<Vec<u8>>,
     written: u64,
     tail: VecDeque<String>,
@@ -43,7 +43,7 @@ struct State {
 }
 
 impl Log {
-    /// Creates the file. `awaited`: see [`Log::matched`].
+    /// Creates the file. For `awaited`, see [`Log::matched`].
     pub fn create(
         path: &Path,
         redactor: Redactor,
@@ -66,12 +66,12 @@ impl Log {
         Ok(Self::of(redactor, limit, state))
     }
 
-    /// Only lines are kept.
+    /// A log that keeps lines only, without a file.
     pub fn without_file(redactor: Redactor) -> Self {
         Self::of(redactor, 0, State::default())
     }
 
-    /// The first of what is printed is kept as it is, secrets too: see [`Log::all`].
+    /// A log without a file that also keeps the beginning of the output as printed, including secrets: see [`Log::all`].
     pub fn keeping_all(redactor: Redactor) -> Self {
         let state = State {
             all: Some(Vec::new()),
@@ -93,8 +93,7 @@ impl Log {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes everything from `source` until it ends. It never stops reading, so that the process
-    /// never blocks on a full pipe.
+    /// Reads `source` until its end. It never stops reading, so the process never blocks on a full pipe.
     pub fn follow(&self, mut source: impl Read) {
         let mut chunk = vec![0; 64 * 1024];
         let mut pending = Vec::new();
@@ -120,14 +119,14 @@ impl Log {
             self.lines(&std::mem::replace(pending, rest));
         }
         if pending.len() > MAX_LINE_BYTES + self.redactor.longest() {
-            // A secret may lie across the cut: its possible beginning waits for the rest.
+            // A secret may cross the cut: its possible beginning waits for the rest.
             let wanted = pending.len() - self.redactor.longest();
             let cut = self.redactor.cut(pending, wanted);
             let rest = pending.split_off(cut);
             self.write(&self.redactor.bytes(pending));
             *pending = rest;
             if cut == 0 {
-                // All of it is one value without an end, and so is what follows.
+                // All bytes belong to one value without an end, and so will the next bytes.
                 *pending = b"token=".to_vec();
             }
         }
@@ -145,7 +144,7 @@ impl Log {
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty())
         {
-            // Colours are for a terminal: neither a message nor a pattern wants them.
+            // Colours are for terminals: messages and patterns must not contain them.
             let line = strip_str(&String::from_utf8_lossy(line)).to_string();
             if !state.matched
                 && state
@@ -206,17 +205,17 @@ impl Log {
         state.tail.iter().cloned().collect()
     }
 
-    /// The first line that is not blank; none so far or at all.
+    /// The first line that is not blank; `None` until then.
     pub fn first_line(&self) -> Option<String> {
         self.state().first.clone()
     }
 
-    /// What it complained of most often so far; none where it did not.
+    /// The most frequent complaint so far, if any.
     pub fn complaint(&self) -> Option<Complaint> {
         self.state().complaints.most_frequent()
     }
 
-    /// The text of all lines, to 64 KiB, secrets too; empty unless it keeps all.
+    /// The text of all lines, up to 64 KiB, including secrets; empty unless the log keeps all output.
     pub fn all(&self) -> String {
         let state = self.state();
         String::from_utf8_lossy(state.all.as_deref().unwrap_or_default()).into_owned()
@@ -262,7 +261,7 @@ mod tests {
     fn a_secret_across_the_cut_of_a_long_line_is_found() {
         let (_folder, path, log) = log(100_000_000, "s3cret", None);
         let secrets = ["s3cret", "eyJhead.eyJbody.sign", "token=opaque"];
-        // A reader gives all that was asked for, so that this is where the first cut is.
+        // A reader fills the whole buffer, so the first cut is here.
         let cut = 2 * MAX_LINE_BYTES - log.redactor.longest();
         for secret in secrets {
             for before in 0..24 {

@@ -1,6 +1,5 @@
-//! Network namespaces without names (network_namespaces(7)): one lives as long as this process has its
-//! descriptor, or something runs or has a socket in it. So whatever ends the sidecar removes it, with
-//! all links, routes and rules in it.
+//! Network namespaces without names (network_namespaces(7)). Such a namespace lives as long as this process has its descriptor, or a
+//! process runs or has a socket in it. So the end of the sidecar, for any reason, removes it with all its links, routes and rules.
 
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -12,7 +11,7 @@ use std::thread;
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, setns, unshare};
 
-/// A namespace of an instance that runs, as JSON has it.
+/// A namespace of a running instance, as in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct NamespaceOf {
@@ -20,14 +19,14 @@ pub struct NamespaceOf {
     pub name: String,
 }
 
-/// What the kernel calls the namespace of the thread that asks.
+/// The kernel's path of the calling thread's namespace.
 const OWN: &str = "/proc/thread-self/ns/net";
 
 #[derive(Debug)]
 pub struct Namespace(File);
 
 impl Namespace {
-    /// A new one: its loopback is down, and there is nothing else in it. EPERM without CAP_SYS_ADMIN.
+    /// Makes a namespace. Its loopback is down, and it has no other device. Fails with EPERM without CAP_SYS_ADMIN.
     pub fn create() -> io::Result<Self> {
         on_thread(|| {
             unshare(CloneFlags::CLONE_NEWNET)?;
@@ -35,12 +34,12 @@ impl Namespace {
         })?
     }
 
-    /// Moves the calling thread, and so all that it starts afterwards, there for good.
+    /// Moves the calling thread, and all threads and processes that it starts afterwards, into the namespace for good.
     pub fn enter(&self) -> io::Result<()> {
         setns(&self.0, CloneFlags::CLONE_NEWNET).map_err(io::Error::from)
     }
 
-    /// Does `work` there, on a thread that ends with it. Sockets that it opens stay there.
+    /// Runs `work` in the namespace, on a temporary thread. Sockets that `work` opens stay in the namespace.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         on_thread(|| {
             self.enter()?;
@@ -48,7 +47,7 @@ impl Namespace {
         })?
     }
 
-    /// Where other processes of this user find it while this process has it.
+    /// The path by which other processes of this user find the namespace while this process holds it.
     pub fn path(&self) -> PathBuf {
         PathBuf::from(format!(
             "/proc/{}/fd/{}",
@@ -63,7 +62,7 @@ pub fn enter(path: &Path) -> io::Result<()> {
     Namespace(File::open(path)?).enter()
 }
 
-/// Whether an error of [`Namespace::create`] means that this user, or this kernel, has none.
+/// Whether an error of [`Namespace::create`] means that this user or this kernel cannot make namespaces.
 pub fn not_permitted(error: &io::Error) -> bool {
     let without = [Errno::EPERM, Errno::EINVAL, Errno::ENOSYS];
     error

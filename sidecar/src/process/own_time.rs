@@ -1,21 +1,21 @@
-//! The CPU time of all that belongs to a run, and on which CPUs its threads used it: the sidecar with all that it
-//! started, who started the sidecar, and the generators.
+//! The CPU time of all processes of a run, and the CPUs on which their threads used it. The processes are the sidecar with its descendants,
+//! its parent, and the generators.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::tree;
 
-/// A process or a thread, for ever: its id and when it started, clock ticks from boot.
+/// Identifies a process or a thread for ever: its id and its start time, in clock ticks from boot.
 type Id = (i32, u64);
 
-/// One look at all of them.
+/// A reading of all processes.
 #[derive(Debug, Clone, Default)]
 pub struct Look(HashMap<Id, Process>);
 
-/// Times are nanoseconds since the beginning.
+/// Times are nanoseconds since the start of the process or thread.
 #[derive(Debug, Clone, Default)]
 struct Process {
-    /// Of threads that have ended too.
+    /// Includes threads that have ended.
     used_ns: u64,
     threads: HashMap<Id, Thread>,
 }
@@ -23,22 +23,22 @@ struct Process {
 #[derive(Debug, Clone, Copy)]
 struct Thread {
     used_ns: u64,
-    /// Where it was last.
+    /// The CPU on which the thread ran last.
     cpu: usize,
 }
 
-/// Between two looks, seconds.
+/// CPU time between two readings, seconds.
 #[derive(Debug, Default, PartialEq)]
 pub struct Used {
-    /// By threads that live, on the CPU that each was last on.
+    /// Time of living threads, on the CPU on which each ran last.
     pub by_cpu: BTreeMap<usize, f64>,
-    /// By threads that have ended, nobody knows where.
+    /// Time of threads that have ended: their CPUs are unknown.
     pub anywhere_s: f64,
 }
 
 impl Look {
-    /// `generators` are pids of processes that the sidecar did not start. The threads of a process that has used
-    /// nothing since `before` are as they were.
+    /// `generators` are pids of processes that the sidecar did not start. If a process has used no time since `before`, its threads are
+    /// copied from `before`.
     pub fn take(generators: &[i32], before: Option<&Self>) -> Self {
         let me = std::process::id() as i32;
         let parent = nix::unistd::getppid().as_raw();
@@ -69,7 +69,7 @@ impl Look {
         let mut used = Used::default();
         let none = Process::default();
         for (id, now) in &self.0 {
-            // One that is new has used all of its time since.
+            // A new process or thread used all of its time since `before`.
             let then = before.0.get(id).unwrap_or(&none);
             let mut known_ns = 0;
             for (id, thread) in &now.threads {
@@ -99,7 +99,7 @@ fn threads(pid: i32) -> HashMap<Id, Thread> {
         let schedstat = std::fs::read_to_string(path.join("schedstat")).ok()?;
         let used_ns = schedstat.split(' ').next()?.parse().ok()?;
         let stat = std::fs::read_to_string(path.join("stat")).ok()?;
-        // A name may hold spaces and brackets: the fields are those behind it, from the third on (proc_pid_stat(5)).
+        // A name may contain spaces and brackets. The fields behind it begin with the third (proc_pid_stat(5)).
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let start = fields.get(22 - 3)?.parse().ok()?;
         let cpu = fields.get(39 - 3)?.parse().ok()?;
@@ -116,7 +116,7 @@ mod tests {
     use crate::net::clock::thread_cpu_ns;
     use crate::process::cpus;
 
-    /// Uses so much CPU time, however long that takes on a busy machine.
+    /// Uses this much CPU time, however long that takes on a busy machine.
     fn spin(ms: u64) {
         let begin = thread_cpu_ns();
         while thread_cpu_ns() - begin < ms * 1_000_000 {
@@ -124,7 +124,7 @@ mod tests {
         }
     }
 
-    /// Other tests of this process run meanwhile, so that only a lower bound is known.
+    /// Other tests of this process run meanwhile, so only a lower bound is known.
     #[test]
     fn a_pinned_thread_s_time_is_on_its_cpu_and_an_ended_one_s_anywhere() {
         let last = *cpus::allowed().unwrap().last().unwrap();

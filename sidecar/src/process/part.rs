@@ -1,5 +1,5 @@
-//! Parts of a window. One that somebody else disturbed can be dropped, as if it had not been measured; what is
-//! dropped is told, and so is what came in its place.
+//! Parts of a window. A part that other programs disturbed can be dropped, as if it had not been measured. The result lists dropped parts,
+//! and the parts that replaced them.
 
 use std::time::Duration;
 
@@ -8,20 +8,20 @@ use serde::Serialize;
 use super::host_time::HostTime;
 use super::interference::{CpuUsage, Interference};
 
-/// Parts that may be dropped of one window.
+/// The most parts of one window that may be dropped.
 pub const DROPPED_MOST: usize = 4_000;
 
-/// A part that was measured, so far where it is the last one.
+/// A measured part. The last part is incomplete until the next one begins.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Part {
     pub name: String,
     pub duration_s: f64,
-    /// Who used each CPU; empty where it was not asked for.
+    /// The use of each CPU; empty if the window does not record it.
     pub by_cpu: Vec<CpuUsage>,
     pub dropped: bool,
 }
 
-/// What a window had measured before a part began.
+/// The window's measurements before a part began.
 #[derive(Debug, Clone)]
 pub struct Before {
     pub elapsed: Duration,
@@ -37,26 +37,26 @@ pub struct TargetBefore {
     pub peak_anon_bytes: u64,
 }
 
-/// Why there is no part to tell of, to begin or to drop.
+/// Why a part cannot be shown, begun or dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoPart {
-    /// Something is being measured: only between two measurements a part begins or is dropped.
+    /// A measurement runs. Parts begin and are dropped only between two measurements.
     Running,
     Closed,
     NotBegun,
-    /// [`DROPPED_MOST`] are dropped.
+    /// [`DROPPED_MOST`] parts are dropped already.
     TooMany,
 }
 
 #[derive(Debug, Default)]
 pub struct Parts {
     current: Option<(String, Before)>,
-    /// Those that were dropped, and after them those that came in their place.
+    /// Dropped parts, each followed by the parts that replaced them.
     repeated: Vec<Part>,
 }
 
 impl Parts {
-    /// `last` is the part that ends with it.
+    /// `last` is the part that ends now.
     pub fn begin(&mut self, name: String, before: Before, last: Option<Part>) {
         self.repeated = self.with(last);
         self.current = Some((name, before));
@@ -67,7 +67,7 @@ impl Parts {
         current.map(|(name, before)| (name.as_str(), before))
     }
 
-    /// The current part is gone, and told as `part`.
+    /// Drops the current part, and lists it as `part`.
     pub fn drop_current(&mut self, part: Part) -> Option<Before> {
         let (_, before) = self.current.take()?;
         self.repeated.push(Part {
@@ -77,7 +77,7 @@ impl Parts {
         Some(before)
     }
 
-    /// Of those whose name was dropped at least once; the part that counts comes last.
+    /// Parts whose name was dropped at least once. The part that counts comes last.
     pub fn with(&self, last: Option<Part>) -> Vec<Part> {
         let known = |name: &str| self.repeated.iter().any(|part| part.name == name);
         let last = last.filter(|part| known(&part.name));
@@ -90,7 +90,7 @@ impl Parts {
     }
 }
 
-/// Who used each CPU after `before`.
+/// The use of each CPU after `before`.
 pub fn used_since(now: &[CpuUsage], before: &[CpuUsage]) -> Vec<CpuUsage> {
     let since = |now: &CpuUsage| {
         let then = before.iter().find(|then| then.cpu == now.cpu);

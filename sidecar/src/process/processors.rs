@@ -1,9 +1,9 @@
-//! What each CPU did between two looks, as `/proc/stat` has it (proc_stat(5)).
+//! CPU time of each CPU between two readings of `/proc/stat` (proc_stat(5)).
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// One look at all CPUs. Times are clock ticks since boot.
+/// A reading of all CPUs. Times are clock ticks since boot.
 #[derive(Debug, Clone)]
 pub struct Look {
     pub at: Instant,
@@ -12,16 +12,16 @@ pub struct Look {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Ticks {
-    /// Waiting for input and output included: the kernel knows it by its clock, and all else by sampling.
+    /// Idle time, including waits for input and output. The kernel measures idle time by its clock, and the other times by sampling.
     idle: u64,
-    /// Taken by the hypervisor.
+    /// Time that the hypervisor took.
     steal: u64,
 }
 
-/// Of one CPU between two looks, seconds.
+/// Time of one CPU between two readings, seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spent {
-    /// By whatever ran on it.
+    /// Time of all programs.
     pub busy_s: f64,
     pub steal_s: f64,
 }
@@ -39,7 +39,7 @@ impl Look {
         (self.at - before.at).as_secs_f64()
     }
 
-    /// By CPU; those that are in both looks.
+    /// Differences by CPU, for CPUs that are in both readings.
     pub fn since(&self, before: &Self) -> BTreeMap<usize, Spent> {
         let span_s = self.seconds_since(before);
         let tick_s = 1.0 / procfs::ticks_per_second() as f64;

@@ -1,4 +1,4 @@
-//! Which files really run: a process may be a script that has become, or has started, the program that it is named for.
+//! The executables that processes really run. A process may be a script that has become, or has started, the program in its name.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,22 +9,22 @@ use sha2::{Digest, Sha256};
 
 use super::tree;
 
-/// An executable that a process, or one that it started, runs.
+/// An executable of a process or of its descendants.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Program {
-    /// The name of the file, without its folder.
+    /// The file's name, without its folder.
     pub file: String,
-    /// Of its content, hexadecimal.
+    /// SHA-256 of the content, hexadecimal.
     pub sha256: String,
 }
 
-/// Of a process and all that it started, each file once, by path; what has ended meanwhile is left out.
+/// The executables of a process and its descendants, each file once, sorted by path. Processes that have ended meanwhile are left out.
 pub fn of(root: i32) -> Vec<Program> {
     let pids =
         std::iter::once(root).chain(tree::descendants(root).into_iter().map(|entry| entry.pid));
     let files: BTreeMap<_, _> = pids
         .filter_map(|pid| {
-            // The file itself, also where it was replaced or removed since.
+            // This path leads to the running file even if the file was replaced or removed since.
             let exe = format!("/proc/{pid}/exe");
             Some((std::fs::read_link(&exe).ok()?, exe))
         })
@@ -73,7 +73,7 @@ mod tests {
             .unwrap()
             .read_exact(&mut line)
             .unwrap();
-        // What sh has started is sh itself until it has become sleep.
+        // A child of sh is sh itself until it has become sleep.
         let deadline = Instant::now() + Duration::from_secs(10);
         let mut found = of(child.id() as i32);
         while found.len() < 2 && Instant::now() < deadline {

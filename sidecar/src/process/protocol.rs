@@ -1,4 +1,4 @@
-//! What the sidecar and a guard say to each other, one JSON object per line.
+//! Messages between the sidecar and a guard, one JSON object per line.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,17 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::process::role::StopSignal;
 
-/// The first line on a guard's standard input. It carries secrets (in `env`), which is why it is
-/// not an argument.
+/// The first line on a guard's standard input. It contains secrets (in `env`) and is therefore not an argument.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 pub struct Order {
     pub command: Vec<String>,
     pub env: BTreeMap<String, String>,
-    /// The working folder. The guard removes it where the sidecar died and cannot.
+    /// The working folder. The guard removes it if the sidecar has died.
     pub work: PathBuf,
-    /// The CPUs that the program and all that it starts may use, such as `0-1`; empty: all.
+    /// The CPUs of the program and its children, such as `0-1`; empty means all.
     pub cpus: String,
-    /// The file of the network namespace that the program runs in; none: the sidecar's own.
+    /// The file of the program's network namespace; `None` means the sidecar's own.
     pub namespace: Option<PathBuf>,
     pub stop_signal: StopSignal,
     pub stop_timeout_s: f64,
@@ -37,11 +36,11 @@ pub enum Report {
     NotStarted {
         error: String,
     },
-    /// The program ended; what it left behind is being stopped.
+    /// The program ended. The guard now stops its descendants.
     Ended {
         exit: Exit,
     },
-    /// Nothing is left. CPU seconds of all that ever ran, in microsecond resolution.
+    /// All descendants have ended. The message has the CPU seconds of all of them, in microsecond resolution.
     Done {
         cpu_s: f64,
     },
@@ -53,7 +52,7 @@ pub enum Report {
 pub enum Exit {
     Status(i32),
     Signal(i32),
-    /// It was not our child, so that its status cannot be known.
+    /// The program was not a child of this process, so its status is unknown.
     Unknown,
 }
 

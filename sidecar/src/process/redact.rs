@@ -1,4 +1,4 @@
-//! Secrets are taken out of whatever a process prints.
+//! Removes secrets from the output of processes.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -7,15 +7,14 @@ use regex::bytes::{Captures, Regex, RegexBuilder};
 
 const MARK: &[u8] = b"[secret]";
 
-/// What a token from a login looks like, which is not known here: a JSON Web Token anywhere, and the
-/// value of a query parameter named `token` or `…token`.
+/// Patterns of login tokens, whose values are unknown here: a JSON Web Token anywhere, and the value of a query parameter named `token` or
+/// `…token`.
 const JWT: &str = r"eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*";
 const PARAMETER: &str = "(?i:token=)";
 const PARAMETER_BYTE: &str = r#"[^\s&"'<>\\]"#;
-/// Shorter ones would tear holes into ordinary text, bytes.
+/// Shorter values are not replaced, because ordinary text contains them by chance, bytes.
 const SHORTEST: usize = 4;
-/// What percent-encoding leaves as it is: RFC 3986, 2.3; and what encodeURIComponent of JavaScript and
-/// url.PathEscape of Go do.
+/// Characters that percent-encoding keeps: RFC 3986, 2.3, encodeURIComponent of JavaScript, and url.PathEscape of Go.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
@@ -34,14 +33,14 @@ const OF_GO_S_PATHS: &AsciiSet = &UNRESERVED
     .remove(b'=')
     .remove(b':')
     .remove(b'@');
-/// No token is longer, in bytes.
+/// The longest token, in bytes.
 const LONGEST_TOKEN: usize = 16 * 1024;
 
-/// Replaces secret values by `[secret]`, also in the encodings of requests and logs, and whatever looks like a token. The
-/// redactor of `k6 x bench` has the same rules: tests/fixtures/redaction.json holds the two together.
+/// Replaces secret values by `[secret]`, also in the encodings of requests and logs, and everything that looks like a token. The redactor
+/// of `k6 x bench` has the same rules: tests of both use tests/fixtures/redaction.json.
 #[derive(Debug, Clone)]
 pub struct Redactor {
-    /// Its group `name` stays.
+    /// The text in the group `name` stays.
     secret: Regex,
     longest: usize,
 }
@@ -59,7 +58,7 @@ impl Redactor {
             .filter(|secret| secret.len() >= SHORTEST)
             .flat_map(forms)
             .collect();
-        // Longest first, so that a secret inside another does not leave a remainder.
+        // Longest first: if one secret contains another, no remainder stays.
         values.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         values.dedup();
         let longest = values.first().map_or(0, Vec::len).max(LONGEST_TOKEN);
@@ -78,7 +77,7 @@ impl Redactor {
         self.longest
     }
 
-    /// The last place in `text`, up to `at`, that is not within a secret.
+    /// The last position in `text`, up to `at`, that is not within a secret.
     pub fn cut(&self, text: &[u8], at: usize) -> usize {
         self.secret
             .find_iter(text)
@@ -104,7 +103,7 @@ fn literal(value: &[u8]) -> String {
     value.iter().map(|byte| format!("\\x{byte:02x}")).collect()
 }
 
-/// A secret as it is, and as requests and logs write it.
+/// The forms of a secret: unchanged, and as requests and logs encode it.
 fn forms(secret: &str) -> [Vec<u8>; 8] {
     let spaces_as_plus = percent(secret, UNRESERVED).replace("%20", "+");
     let json = json(secret);
@@ -125,11 +124,11 @@ fn forms(secret: &str) -> [Vec<u8>; 8] {
     .map(String::into_bytes)
 }
 
-/// The two ways to read the password of a URL: up to the first @, as SQLAlchemy does, and up to the last one before a path,
-/// where an @ of the password was not escaped.
+/// Two ways to find the password of a URL: up to the first @, as SQLAlchemy does, or up to the last @ before a path, if an @ in the
+/// password is not escaped.
 const PASSWORDS_IN_URL: [&str; 2] = [r"://[^:/@]*:([^@]+)@", r"://[^:/@]*:([^/?#]+)@"];
 
-/// The passwords of a secret that is a URL, as they stand there and as they are meant: a driver's error may show one alone.
+/// The passwords in a secret that is a URL, both as written and decoded. A driver's error may show the password alone.
 fn passwords(secret: &str) -> Vec<String> {
     PASSWORDS_IN_URL
         .iter()
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_a_token_goes_though_nobody_knows_it() {
+    fn unknown_tokens_are_removed_by_their_form() {
         let redactor = Redactor::new(["p&ss"]);
         for (text, clean) in [
             (

@@ -1,4 +1,4 @@
-//! What processes do while nothing is asked of them.
+//! CPU use and wakeups of idle processes.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use super::tree;
 
-/// One process with all that it started, over some time.
+/// One process with its descendants, over some time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AtRest {
     pub name: String,
-    /// Of one CPU, 100 is all of it.
+    /// Percent of one CPU, so 100 is a whole CPU.
     pub cpu_percent: f64,
-    /// How often its threads went to sleep, and so were woken (voluntary context switches, proc(5)).
+    /// How often its threads slept and were woken, per second (voluntary context switches, proc(5)).
     pub wakeups_per_s: f64,
 }
 
@@ -23,14 +23,14 @@ struct Look {
     wakeups: u64,
 }
 
-/// Looks at them now, and again after so long. One that has ended meanwhile is left out.
+/// Reads the processes now, and again after `time`. Processes that end meanwhile are left out.
 pub fn watch(processes: Vec<(String, i32)>, time: Duration) -> Vec<AtRest> {
     let watch = Watch::begin(processes);
     std::thread::sleep(time);
     watch.end()
 }
 
-/// Processes that are watched.
+/// Processes under observation.
 pub struct Watch {
     begin: Instant,
     processes: Vec<Watched>,
@@ -39,7 +39,7 @@ pub struct Watch {
 struct Watched {
     name: String,
     pid: i32,
-    /// The process and its descendants by pid; none if it had ended.
+    /// The process and its descendants by pid; `None` if it had ended.
     before: Option<HashMap<i32, Look>>,
 }
 
@@ -64,7 +64,7 @@ impl Watch {
             .filter_map(|Watched { name, pid, before }| {
                 let (before, after) = (before?, look(pid)?);
                 let used = |of: fn(&Look) -> u64| {
-                    // What is new has done all of it since.
+                    // A new process made all of its wakeups since the first reading.
                     after
                         .iter()
                         .map(|(pid, now)| {
@@ -83,11 +83,11 @@ impl Watch {
     }
 }
 
-/// By pid; none once it has ended.
+/// Readings by pid; `None` once the process has ended.
 fn look(root: i32) -> Option<HashMap<i32, Look>> {
-    let own = tree::entry(root).filter(|entry| !entry.zombie)?;
+    let entry_of_root = tree::entry(root).filter(|entry| !entry.zombie)?;
     let mut all = tree::descendants(root);
-    all.push(own);
+    all.push(entry_of_root);
     let look = |entry: &tree::Entry| Look {
         cpu_ns: entry.own_ns,
         wakeups: wakeups(entry.pid),
@@ -130,10 +130,10 @@ mod tests {
     }
 
     #[test]
-    fn who_burns_who_wakes_up_and_who_sleeps_are_told_apart() {
+    fn burning_waking_and_sleeping_processes_are_distinguished() {
         undisturbed(|| {
             let all = [
-                // The shell's child burns.
+                // The shell's child burns a CPU.
                 shell("sh -c 'while :; do :; done' & wait"),
                 shell("exec python3 -c 'import time\nwhile True: time.sleep(0.01)'"),
                 shell("exec sleep 60"),
@@ -143,8 +143,8 @@ mod tests {
                 .iter()
                 .map(|child| ("p".to_owned(), child.0.id() as i32))
                 .collect();
-            // Others on the machine take CPU from who burns, and time from who wakes up: one second of some tells.
-            let told_apart = (0..2).any(|_| {
+            // Other programs take CPU from the burning process, and delay the waking one. One undisturbed second is enough.
+            let distinguished = (0..2).any(|_| {
                 let watched = watch(named.clone(), Duration::from_secs(1));
                 let [burns, wakes, sleeps] = &watched[..] else {
                     panic!("{watched:?}")
@@ -158,11 +158,11 @@ mod tests {
                     && burns.wakeups_per_s < wakes.wakeups_per_s / 2.0
                     && wakes.wakeups_per_s > 20.0
             });
-            // A process group's leader alone dies with `all`; the burning child is ended by its own.
+            // Dropping `all` kills only the shell. Its burning child must be killed as well.
             let _ = Command::new("pkill")
                 .args(["-P", &all[0].0.id().to_string()])
                 .status();
-            timely(told_apart, "the three look alike");
+            timely(distinguished, "the three look alike");
         });
     }
 

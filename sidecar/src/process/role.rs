@@ -1,4 +1,4 @@
-//! What a process is in a measurement, and how it is asked to end.
+//! The role of a process in a measurement, and how it is asked to end.
 
 use serde::{Deserialize, Serialize};
 

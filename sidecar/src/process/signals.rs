@@ -17,7 +17,7 @@ pub const END: [Signal; 4] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrived {
     pub signal: Signal,
-    /// Typed on the terminal, so that its whole foreground group got it too.
+    /// The signal was typed on the terminal, so the whole foreground group got it.
     pub from_terminal: bool,
 }
 
@@ -26,7 +26,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Blocks `signals` in this thread and in every thread that it starts from now on.
+    /// Blocks `signals` in this thread, and in every thread that it starts from now on.
     pub fn block(signals: &[Signal], flags: SfdFlags) -> io::Result<Self> {
         let set: SigSet = signals.iter().copied().collect();
         set.thread_block()?;
@@ -38,7 +38,7 @@ impl Signals {
         &self.descriptor
     }
 
-    /// The next signal; none where there is none and the descriptor does not block.
+    /// The next signal; `None` if no signal has arrived and the descriptor does not block.
     pub fn next(&self) -> Option<Arrived> {
         const SENT_BY_KERNEL: i32 = 0x80;
         loop {

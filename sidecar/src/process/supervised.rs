@@ -18,7 +18,7 @@ use super::tree::{self, Entry};
 use crate::process::log::Log;
 use crate::process::role::Role;
 
-/// How long a guard may take beyond its own time limit before it is killed.
+/// How long a guard may exceed its own time limit before it is killed.
 const GUARD_PATIENCE: Duration = Duration::from_secs(5);
 
 pub struct Supervised {
@@ -28,7 +28,7 @@ pub struct Supervised {
     /// The program's pid.
     pub pid: i32,
     pub guard_pid: i32,
-    /// The CPUs that it and what it starts may use; empty: all.
+    /// The CPUs of the program and its children; empty means all.
     pub cpus: String,
     stop_timeout: Duration,
     work: PathBuf,
@@ -42,9 +42,9 @@ struct State {
     exit: Option<Exit>,
     ended: Option<Instant>,
     cpu_s: Option<f64>,
-    /// The guard is gone, and nothing is left of what it guarded.
+    /// The guard and all processes under it have ended.
     finished: bool,
-    /// Descendants as last seen: what to look for should the guard be killed.
+    /// The last known descendants. If the guard is killed, these must be found and stopped.
     known: Vec<(i32, u64)>,
 }
 
@@ -56,7 +56,7 @@ impl State {
 }
 
 impl Supervised {
-    /// Starts a guard and, through it, the program. The error is in words.
+    /// Starts a guard and, through it, the program. The error is a message.
     pub fn start(
         name: &str,
         role: Role,
@@ -146,8 +146,8 @@ impl Supervised {
         self.changed.notify_all();
     }
 
-    /// The guard was killed. Its program died with it; what the program had started was handed to
-    /// the next reaper upwards, which is this process.
+    /// Stops the remaining processes of a killed guard. Its program died with the guard. The program's descendants became children of the
+    /// next reaper upwards, which is this process.
     fn clear_up(&self) {
         let me = std::process::id() as i32;
         let deadline = Instant::now() + GUARD_PATIENCE;
@@ -189,7 +189,7 @@ impl Supervised {
             .is_some_and(|folder| *folder == self.work)
     }
 
-    /// Notes the descendants there are now.
+    /// Records the present descendants.
     pub fn remember(&self) {
         if self.finished() {
             return;
@@ -197,23 +197,23 @@ impl Supervised {
         let now = tree::descendants(self.guard_pid);
         let mut state = self.state();
         let known = now.iter().map(|entry| (entry.pid, entry.start)).collect();
-        // A guard that was just killed has none any more, and then the last ones count.
+        // A guard that was just killed has no descendants any more, so the last known ones count.
         if !now.is_empty() {
             state.known = known;
         }
     }
 
-    /// How the program ended; none while it lives.
+    /// How the program ended; `None` while it lives.
     pub fn exit(&self) -> Option<Exit> {
         self.state().exit
     }
 
-    /// When the program ended; none while it lives.
+    /// When the program ended; `None` while it lives.
     pub fn ended(&self) -> Option<Instant> {
         self.state().ended
     }
 
-    /// CPU seconds of all that ever ran; none until nothing is left.
+    /// CPU seconds of all processes under the guard; `None` until all have ended.
     pub fn final_cpu_s(&self) -> Option<f64> {
         self.state().cpu_s
     }
@@ -231,7 +231,7 @@ impl Supervised {
         state.exit
     }
 
-    /// Stops the program and all that it started, and waits until nothing is left.
+    /// Stops the program and its descendants, and waits until all have ended.
     pub fn stop(&self) -> Exit {
         let control = self
             .control

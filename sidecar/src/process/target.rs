@@ -1,4 +1,4 @@
-//! One thing that a window measures: the processes of a source, their CPU time and their memory.
+//! One object that a window measures: the processes of a source, their CPU time and their memory.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
@@ -12,19 +12,19 @@ pub struct Target {
     name: String,
     role: Role,
     pub source: Source,
-    /// Of earlier stretches, before a pause.
+    /// CPU time of earlier stretches, before a pause.
     cpu_before_s: f64,
     cpu_at_open_s: f64,
-    /// Of the stretch that runs.
+    /// CPU time of the present stretch.
     pub cpu_s: f64,
-    /// Since the source started, by the last look.
+    /// CPU time since the source started, by the last reading.
     pub since_start_s: f64,
     peak_rss_bytes: u64,
     peak_anon_bytes: u64,
     rss_bytes: u64,
-    /// Processes whose high-water mark is from before the window, because it could not be reset.
+    /// Processes whose high-water mark may be from before the window, because it could not be reset.
     unmarked: HashSet<(i32, u64)>,
-    /// The most pages of files that each process had since its mark was reset, bytes: as many may be in the mark.
+    /// The most file pages of each process since its mark was reset, bytes. The mark may include that many.
     files: HashMap<(i32, u64), u64>,
 }
 
@@ -46,8 +46,7 @@ impl Target {
         }
     }
 
-    /// Begins a stretch: for peaks it resets the high-water marks, so that one from before does not
-    /// count.
+    /// Begins a stretch. For peaks, it resets the high-water marks, so that earlier peaks do not count.
     pub fn begin(&mut self, peaks: bool) {
         let members = self.source.read().unwrap_or_default().members;
         self.unmarked = members
@@ -58,7 +57,7 @@ impl Target {
         self.files.clear();
         self.cpu_before_s += self.cpu_s;
         self.cpu_s = 0.0;
-        // What is gone already has said all that it used.
+        // An ended source has no new usage: all of it is counted already.
         let first = self.source.read().unwrap_or_default();
         self.cpu_at_open_s = first.cpu_s;
         self.take(&first);
@@ -89,7 +88,7 @@ impl Target {
         }
     }
 
-    /// Whether the window runs or not; no peak is noted.
+    /// Reads CPU time, whether or not the window runs. It records no peak.
     pub fn look_at_cpu(&mut self) {
         if let Some(reading) = self.source.read() {
             self.since_start_s = self.since_start_s.max(reading.cpu_s);
@@ -100,7 +99,7 @@ impl Target {
         self.role == Role::System
     }
 
-    /// Its name and its pid, for a watch at rest; none where it is gone, or is this very process.
+    /// The name and pid, for sampling while idle; `None` if the process has ended, or is this process.
     pub fn living(&self) -> Option<(String, i32)> {
         let pid = match &self.source {
             Source::Supervised(supervised) => supervised.pid,
@@ -118,7 +117,7 @@ impl Target {
         }
     }
 
-    /// The next stretch adds to what was measured before.
+    /// Returns to an earlier state, to which the next stretch adds.
     pub fn return_to(&mut self, before: TargetBefore) {
         self.cpu_before_s = before.cpu_s;
         self.cpu_s = 0.0;

@@ -1,4 +1,4 @@
-//! Processes and their descendants, as `/proc` tells them.
+//! Processes and their descendants, read from `/proc`.
 
 use std::sync::LazyLock;
 
@@ -16,21 +16,21 @@ static KERNEL_LISTS_CHILDREN: LazyLock<bool> = LazyLock::new(|| {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
     pub pid: i32,
-    /// Clock ticks from boot; with `pid` it names a process for ever.
+    /// Clock ticks from boot. Together with `pid`, it identifies a process for ever.
     pub start: u64,
     pub parent: i32,
     pub session: i32,
     pub group: i32,
     pub zombie: bool,
-    /// Own CPU time, all threads, user and system; exact while it lives, in steps of 10 ms afterwards.
+    /// Own CPU time, all threads, user and system. It is exact while the process lives, and in steps of 10 ms afterwards.
     pub own_ns: u64,
-    /// CPU time of the children that it waited for, and of theirs, in steps of 10 ms.
+    /// CPU time of the children that it waited for, and of their children, in steps of 10 ms.
     pub reaped_ns: u64,
 }
 
-/// Where processes are read from: the kernel, or a test's own.
+/// The origin of processes: the kernel, or a test.
 pub trait Source {
-    /// One process; none where it does not exist.
+    /// One process; `None` if it does not exist.
     fn entry(&self, pid: i32) -> Option<Entry>;
     /// The pids of the children of all threads of a process.
     fn children(&self, pid: i32) -> Vec<i32>;
@@ -48,8 +48,8 @@ impl Source for Kernel {
     }
 }
 
-/// One process; none where it does not exist, or is being waited for at this moment (state X): the
-/// kernel gives its time to its parent then, and it would count twice.
+/// One process; `None` if it does not exist, or if its parent waits for it at this moment (state X): the kernel then gives its time to the
+/// parent, and the time would count twice.
 pub fn entry(pid: i32) -> Option<Entry> {
     let stat = Process::new(pid).ok()?.stat().ok()?;
     if stat.state == 'X' {
@@ -69,7 +69,7 @@ pub fn entry(pid: i32) -> Option<Entry> {
     })
 }
 
-/// The process's own CPU clock (clock_getcpuclockid(3)), which has no ticks.
+/// The process's own CPU clock (clock_getcpuclockid(3)), which is not limited to ticks.
 fn cpu_clock_ns(pid: i32) -> Option<u64> {
     let clock = clock_getcpuclockid(Pid::from_raw(pid)).ok()?;
     let time = clock_gettime(clock).ok()?;
@@ -81,7 +81,7 @@ fn tick_ns() -> u64 {
     1_000_000_000 / procfs::ticks_per_second()
 }
 
-/// The same process, if it still is the same.
+/// The process `pid`, if it still is the one that started at `start`.
 pub fn same(pid: i32, start: u64) -> Option<Entry> {
     entry(pid).filter(|entry| entry.start == start)
 }
@@ -99,7 +99,7 @@ pub fn children(pid: i32) -> Vec<i32> {
                     .into_iter()
                     .filter_map(|child| i32::try_from(child).ok()),
             ),
-            // The thread is gone.
+            // The thread has ended.
             Err(_) if *KERNEL_LISTS_CHILDREN => {}
             Err(_) => return scan(pid),
         }
@@ -118,13 +118,13 @@ fn scan(parent: i32) -> Vec<i32> {
         .collect()
 }
 
-/// All descendants of a process, zombies included, itself not.
+/// All descendants of a process, including zombies, without the process itself.
 pub fn descendants(root: i32) -> Vec<Entry> {
     descendants_without(&Kernel, root, 0)
 }
 
-/// The same, but without the process `left_out` and its descendants. Each is read before its
-/// children are looked for, so that none is counted both by itself and by its parent.
+/// All descendants, without the process `left_out` and its descendants. Each process is read before its children, so that no child counts
+/// both alone and through its parent.
 pub fn descendants_without(source: &impl Source, root: i32, left_out: i32) -> Vec<Entry> {
     let mut found: Vec<Entry> = Vec::new();
     let mut next = source.children(root);

@@ -1,9 +1,8 @@
 //! CPU time and memory of a process and its descendants, read from the kernel.
 //!
-//! CPU time of what lives is exact: it is read from the process's CPU clock, in nanoseconds. It holds
-//! over exits: a parent that waits for a child takes over the child's time, so the sum over all that
-//! live, of own and taken-over time, loses none but the part below the kernel's 10 ms, in which
-//! taken-over time is told. (The kernel drops the time of children whose parent ignores SIGCHLD.)
+//! CPU time of living processes is exact: it comes from the process's CPU clock, in nanoseconds. CPU time survives exits, because a parent
+//! that waits for a child takes over the child's time. The kernel reports that time in steps of 10 ms, so the sum over all living processes
+//! loses only the part below a step. (The kernel drops the time of children whose parent ignores SIGCHLD.)
 
 use std::sync::Arc;
 
@@ -13,10 +12,10 @@ use super::protocol::Exit;
 use super::supervised::Supervised;
 use super::tree::{self, Entry};
 
-/// How often a tree is looked at again while its processes change.
+/// The most readings of a tree whose processes change meanwhile.
 const LOOKS_AGAIN: usize = 4;
 
-/// What is measured: a supervised process, or one that somebody else started, with its descendants.
+/// The measured processes: a supervised process, or an external one, with its descendants.
 #[derive(Clone)]
 pub enum Source {
     Supervised(Arc<Supervised>),
@@ -24,7 +23,7 @@ pub enum Source {
         pid: i32,
         start: u64,
     },
-    /// This very process, without its descendants.
+    /// This process, without its descendants.
     Own,
 }
 
@@ -35,35 +34,35 @@ pub enum NoSource {
     NotOurs,
 }
 
-/// One look at a source.
+/// A reading of a source.
 #[derive(Debug, Clone, Default)]
 pub struct Reading {
     /// CPU seconds since the source started.
     pub cpu_s: f64,
-    /// Resident memory of all its processes now, bytes.
+    /// Resident memory of all processes now, bytes.
     pub rss_bytes: u64,
-    /// The same less pages of files ([`Memory::anon`]).
+    /// Resident memory without file pages ([`Memory::anon`]).
     pub anon_bytes: u64,
     pub members: Vec<Member>,
 }
 
-/// A process of a source, with the most memory it had since its mark was last reset.
+/// A process of a source, with its peak memory since its mark was last reset.
 #[derive(Debug, Clone, Copy)]
 pub struct Member {
     pub pid: i32,
     pub start: u64,
     pub high_water_bytes: u64,
-    /// Pages of files that it has now, bytes.
+    /// Its file pages now, bytes.
     pub file_bytes: u64,
 }
 
 /// Memory of a process, bytes (proc_pid_status(5)).
 struct Memory {
     rss: u64,
-    /// Since the mark was last reset.
+    /// Peak since the mark was last reset.
     high_water: u64,
-    /// Pages of files, most of them the program's own text. How many are mapped is up to the kernel: where the page cache
-    /// has a file in larger pieces, a fault maps more of it.
+    /// File pages, mainly the program's own text. The kernel decides how many are mapped: if the page cache has a file in larger pieces, a
+    /// fault maps more of it.
     files: u64,
 }
 
@@ -111,7 +110,7 @@ impl Source {
         })
     }
 
-    /// None where the source is gone, and its last reading is its last.
+    /// `None` if the source has ended. Its last reading then stays valid.
     pub fn read(&self) -> Option<Reading> {
         match self {
             Source::Supervised(supervised) => read_supervised(supervised),
@@ -123,7 +122,7 @@ impl Source {
         }
     }
 
-    /// Nothing of it is left, and what it used does not change any more.
+    /// Whether all processes of the source have ended, so that its usage no longer changes.
     pub fn gone(&self) -> bool {
         match self {
             Source::Supervised(supervised) => supervised.finished(),
@@ -132,7 +131,7 @@ impl Source {
         }
     }
 
-    /// When it ended; none while it lives, and of a process that somebody else started.
+    /// When the source ended; `None` while it lives, and for external processes.
     pub fn ended(&self) -> Option<std::time::Instant> {
         match self {
             Source::Supervised(supervised) => supervised.ended(),
@@ -140,7 +139,7 @@ impl Source {
         }
     }
 
-    /// How it ended; none while it lives.
+    /// How the source ended; `None` while it lives.
     pub fn exit(&self) -> Option<Exit> {
         match self {
             Source::Supervised(supervised) => supervised.exit(),
@@ -165,11 +164,11 @@ fn read_supervised(supervised: &Supervised) -> Option<Reading> {
         return None;
     }
     let reading = read_tree(&tree::Kernel, supervised.guard_pid, None);
-    // The guard may have come to its end during the look.
+    // The guard may have ended during the reading.
     Some(supervised.final_cpu_s().map_or(reading, ended))
 }
 
-/// This process: its threads are the probes and their far ends, its children are what is measured.
+/// Reads this process: its threads are the probes and their far ends, its children are measured separately.
 fn read_own() -> Option<Reading> {
     let entry = tree::entry(std::process::id() as i32)?;
     let memory = Memory::of(entry.pid)?;
@@ -181,10 +180,10 @@ fn read_own() -> Option<Reading> {
     })
 }
 
-/// Looks at a tree until two looks find the same processes, a few times at most.
+/// Reads a tree until two readings find the same processes, or until the limit of readings.
 ///
-/// No look counts a process twice, so none says too much; what a process used that is waited for
-/// during a look is missing from it, so the one that says most is the best.
+/// A reading counts each process at most once, so it is never too high. A process that its parent waits for during a reading is missing
+/// from it. So the highest reading is the best.
 fn read_tree(source: &impl tree::Source, root: i32, start: Option<u64>) -> Reading {
     let mut last = Look::take(source, root, start);
     let mut cpu_ns = last.cpu_ns;
@@ -219,11 +218,11 @@ struct Look {
 }
 
 impl Look {
-    /// With the root's start time the root counts; without, only what it has waited for. The root is
-    /// read first: a child that it waits for during the walk is then missed and not counted twice.
+    /// With the root's start time, the root's own time counts. Without it, only the time of the children that it has waited for. The root
+    /// is read first: a child that the root waits for during the walk is then missed, and not counted twice.
     fn take(source: &impl tree::Source, root: i32, start: Option<u64>) -> Self {
         let first = source.entry(root);
-        // Whoever started the sidecar did not use what the sidecar and its testbeds use.
+        // The parent of the sidecar did not use the CPU time of the sidecar and its testbeds.
         let mut entries = tree::descendants_without(source, root, std::process::id() as i32);
         let mut cpu_ns = 0;
         match (first, start) {
@@ -264,8 +263,8 @@ mod tests {
     const MIDDLE: i32 = 3_999_991;
     const LEAF: i32 = 3_999_992;
 
-    /// Time passes with each question. The leaf is waited for by the middle process and that one by
-    /// the root, each at its moment. All that was ever used is 111 ns.
+    /// A tree in which time passes with each question. The middle process waits for the leaf, and the root waits for the middle process,
+    /// each at its own moment. The total CPU time is 111 ns.
     struct Passing {
         now: Cell<u64>,
         leaf_ends: u64,
@@ -313,7 +312,7 @@ mod tests {
                     leaf_ends,
                     middle_ends,
                 };
-                // A guard's own time does not count, its children's does.
+                // A guard's own time does not count, but its children's time does.
                 for (start, all) in [(Some(1), 111.0), (None, 110.0)] {
                     let look = Look::take(&passing(), ROOT, start);
                     assert!(

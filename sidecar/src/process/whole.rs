@@ -1,5 +1,5 @@
-//! CPU time of the system over a whole load: from its first start to the end of a quiet period after it. Work that the
-//! system does between two measured parts counts, and so does work that it puts off until nobody asks for anything.
+//! CPU time of the system over a whole load: from its first start to the end of a quiet period after it. The time includes work between two
+//! measured parts, and work that the system delays until it is idle.
 
 use std::time::{Duration, Instant};
 
@@ -39,7 +39,7 @@ pub struct Whole {
 }
 
 impl Whole {
-    /// The load starts, or goes on.
+    /// The load starts or continues.
     pub fn goes_on(&mut self, now: Moment) {
         self.first.get_or_insert(now);
         self.leave_out(now);
@@ -111,14 +111,14 @@ mod tests {
         whole.goes_on(at(5, 8.0));
         assert!(whole.begin_quiet(at(7, 8.5)));
         assert!(!whole.begin_quiet(at(8, 8.6)), "it is taken once");
-        let told = whole.end_quiet(at(9, 10.75), QUIET).unwrap();
+        let found = whole.end_quiet(at(9, 10.75), QUIET).unwrap();
         let want = WholeCpu {
             window_s: 7.0,
             quiet_s: 2.0,
             system_s: 4.75,
             quiet_system_s: 2.25,
         };
-        assert_eq!(told, want);
+        assert_eq!(found, want);
     }
 
     #[test]
@@ -126,7 +126,7 @@ mod tests {
         let (at, mut whole) = (clock(), Whole::default());
         whole.begin_part(at(0, 1.0));
         whole.goes_on(at(1, 1.0));
-        // The first part was disturbed, and somebody was waited for.
+        // The first part was disturbed, and the runner waited for the other program to end.
         whole.drop_part();
         whole.begin_part(at(5, 2.0));
         whole.goes_on(at(6, 2.5));
@@ -138,7 +138,7 @@ mod tests {
         // The last one is not measured again.
         whole.drop_part();
         assert!(whole.begin_quiet(at(20, 9.0)));
-        let told = whole.end_quiet(at(22, 9.5), QUIET).unwrap();
+        let found = whole.end_quiet(at(22, 9.5), QUIET).unwrap();
         let want = WholeCpu {
             window_s: 5.0,
             quiet_s: 2.0,
@@ -146,6 +146,6 @@ mod tests {
             system_s: 1.5,
             quiet_system_s: 0.5,
         };
-        assert_eq!(told, want);
+        assert_eq!(found, want);
     }
 }

@@ -1,6 +1,6 @@
-//! A measuring window: what some processes used between two moments, or while it ran: a paused
-//! window measures nothing until it is resumed. One without peaks costs next to nothing between two
-//! questions: nobody looks at it, and no high-water mark is reset for it.
+//! A measuring window: the resource usage of processes between two moments, or while the window runs. A paused window measures nothing
+//! until it is resumed. A window without peaks costs almost nothing between two requests: it takes no samples and resets no high-water
+//! marks.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use super::usage::Source;
 use super::whole::{Moment, Whole, WholeCpu};
 use crate::process::role::Role;
 
-/// What a window measured, or has measured so far. Field names say their units.
+/// The results of a window, or its results so far. Field names contain their units.
 #[derive(Debug, Clone, Serialize)]
 pub struct Usage {
     pub id: String,
@@ -23,11 +23,11 @@ pub struct Usage {
     pub duration_s: f64,
     pub host: HostUsage,
     pub processes: Vec<ProcessUsage>,
-    /// All of role system.
+    /// All processes of role system.
     pub total: TotalUsage,
-    /// Parts that were dropped, which nothing else here tells of, and those that came in their place.
+    /// Dropped parts, which the other fields exclude, and the parts that replaced them.
     pub repeated: Vec<Part>,
-    /// CPU time of the system from the first start to the end of the quiet period, once there was one.
+    /// CPU time of the system from the first start to the end of the quiet period; absent without a quiet period.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<WholeCpu>,
     /// The processes of the system in the quiet period, if the caller asked for them.
@@ -37,13 +37,13 @@ pub struct Usage {
 
 #[derive(Debug, Clone, Serialize)]
 pub struct HostUsage {
-    /// Null where it cannot be told, as the next two are.
+    /// Null if unknown. This also holds for the next two fields.
     pub cpus: Option<usize>,
-    /// Of all cores, 0 to 100.
+    /// Percent of all cores, 0 to 100.
     pub busy_percent: Option<f64>,
-    /// Of all cores together.
+    /// Sum over all cores.
     pub busy_s: Option<f64>,
-    /// Who used each CPU, also while it was only watched; empty where it was not asked for.
+    /// The use of each CPU, including time in which the window was only watched. Empty if the window does not record it.
     pub by_cpu: Vec<CpuUsage>,
 }
 
@@ -52,16 +52,16 @@ pub struct ProcessUsage {
     pub name: String,
     pub role: Role,
     pub cpu_s: f64,
-    /// Of one core: 200 is two cores busy.
+    /// Percent of one core: 200 means two busy cores.
     pub cpu_percent: f64,
     pub peak_rss_bytes: u64,
-    /// Of memory that is the process's own: resident, less pages of files (RssFile of proc_pid_status(5)), whose number is
-    /// up to the kernel's page cache.
+    /// Peak of the process's own memory: resident memory without file pages (RssFile of proc_pid_status(5)). The kernel's page cache
+    /// decides how many file pages are mapped.
     pub peak_anon_bytes: u64,
-    /// At the last look.
+    /// Resident memory at the last reading.
     pub rss_bytes: u64,
     pub exit: Option<String>,
-    /// From the opening of the window to its end; null while it lives, and where that is not known.
+    /// Time from the opening of the window to the process's end; null while the process lives, and if unknown.
     pub exit_after_s: Option<f64>,
 }
 
@@ -77,15 +77,15 @@ pub struct TotalUsage {
 pub struct Window {
     id: String,
     opened: Instant,
-    /// Since when it runs; none while it is paused.
+    /// The start of the present stretch; `None` while the window is paused.
     running: Option<(Instant, Option<HostTime>)>,
-    /// Who resumed it and has not paused it: it runs until the last one does.
+    /// The number of callers that resumed the window and have not paused it. The window runs until the last of them pauses it.
     resumed: usize,
-    /// Who wants to know who uses each CPU, while it may be paused.
+    /// The number of callers that watch the use of each CPU, also while the window is paused.
     watched: usize,
-    /// Of earlier stretches.
+    /// Duration of earlier stretches.
     elapsed: Duration,
-    /// None once a look at the host failed.
+    /// `None` once a reading of the host failed.
     host: Option<HostTime>,
     targets: Vec<Target>,
     peaks: bool,
@@ -96,8 +96,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// A window that is paused. [`Window::resume`] begins it. Without peaks, peak memory is the most
-    /// that it happened to see.
+    /// A paused window. [`Window::resume`] begins it. Without peaks, peak memory is the highest reading.
     pub fn new(id: String, targets: Vec<Target>, peaks: bool) -> Self {
         Self {
             id,
@@ -116,7 +115,7 @@ impl Window {
         }
     }
 
-    /// Tells too who used each CPU, with samples as often as it looks; before it is resumed.
+    /// Also records the use of each CPU, at each sample. Must be called before the window is resumed.
     pub fn watch_cpus(&mut self) {
         let pids = self
             .targets
@@ -128,7 +127,7 @@ impl Window {
         self.interference = Some(Interference::new(pids.collect()));
     }
 
-    /// Who used each CPU, over time; empty where it was not asked for.
+    /// The use of each CPU over time; empty if the window does not record it.
     pub fn samples(&self) -> Vec<Sample> {
         self.interference
             .as_ref()
@@ -136,7 +135,7 @@ impl Window {
             .unwrap_or_default()
     }
 
-    /// Begins a stretch; one that runs goes on until each resume has had its pause.
+    /// Begins a stretch. A stretch that runs continues until each resume has had its pause.
     pub fn resume(&mut self) {
         self.resumed += 1;
         if self.running.is_some() || !self.is_open() {
@@ -152,7 +151,7 @@ impl Window {
         self.running = Some((Instant::now(), HostTime::now()));
     }
 
-    /// The processes of the system as they were last seen: all of them just now.
+    /// The system's processes by their last readings, which were all taken just now.
     fn seen(&self) -> Moment {
         let system = self.targets.iter().filter(|target| target.is_system());
         Moment {
@@ -161,14 +160,14 @@ impl Window {
         }
     }
 
-    /// The same, after a look at them that notes no peak.
+    /// The system's processes by new readings, which record no peak.
     fn moment(&mut self) -> Moment {
         let system = self.targets.iter_mut().filter(|target| target.is_system());
         system.for_each(Target::look_at_cpu);
         self.seen()
     }
 
-    /// Ends a stretch, where nobody else needs it; the next one adds to it.
+    /// Ends a stretch if no other caller needs it. The next stretch adds to it.
     pub fn pause(&mut self) {
         self.resumed = self.resumed.saturating_sub(1);
         if self.resumed > 0 || !self.is_open() {
@@ -185,7 +184,7 @@ impl Window {
         self.targets.iter_mut().for_each(Target::look);
     }
 
-    /// Tells who uses each CPU, and measures nothing else, until each who watches has stopped.
+    /// Records only the use of each CPU, until each caller that watches has stopped.
     pub fn watch(&mut self) {
         self.watched += 1;
         let begins = self.watched == 1 && self.running.is_none() && self.is_open();
@@ -202,7 +201,7 @@ impl Window {
         }
     }
 
-    /// A part begins; the one before it counts from now on.
+    /// Begins a part. The part before it now counts.
     pub fn begin_part(&mut self, name: String) -> Result<(), NoPart> {
         self.between_measurements()?;
         let before = Before {
@@ -218,7 +217,7 @@ impl Window {
         Ok(())
     }
 
-    /// The part that was begun last, so far.
+    /// The last part, up to now.
     pub fn part(&self) -> Result<Part, NoPart> {
         let (name, before) = self.parts.current().ok_or(NoPart::NotBegun)?;
         let by_cpu = |of: &Option<Interference>| of.as_ref().map(Interference::usage);
@@ -232,7 +231,7 @@ impl Window {
         })
     }
 
-    /// Forgets all that was measured since the part began, but that it was.
+    /// Discards the measurements since the part began, and records that it existed.
     pub fn drop_part(&mut self) -> Result<Part, NoPart> {
         self.between_measurements()?;
         let part = self.part()?;
@@ -261,7 +260,7 @@ impl Window {
         }
     }
 
-    /// The part that was begun last, by its name; none where none was, or once it is closed.
+    /// The name of the last part; `None` if there is no part, or if the window is closed.
     pub fn part_name(&self) -> Option<&str> {
         let (name, _) = self.parts.current().filter(|_| self.is_open())?;
         Some(name)
@@ -275,7 +274,7 @@ impl Window {
         self.is_open() && self.running.is_some()
     }
 
-    /// Whether there is anything to look at: it runs, or somebody watches.
+    /// Whether the window must take samples: it runs, or a caller watches.
     pub fn looks(&self) -> bool {
         self.is_open() && (self.running.is_some() || self.watched > 0)
     }
@@ -289,8 +288,7 @@ impl Window {
         self.peaks
     }
 
-    /// Takes one sample where it runs. Where nothing is left of all that is measured but this very
-    /// process, the window is closed.
+    /// Takes a sample if the window runs. The window closes if all measured processes but this one have ended.
     pub fn look(&mut self) {
         if !self.is_open() {
             return;
@@ -316,8 +314,7 @@ impl Window {
         others.peek().is_some() && others.all(|target| target.source.gone())
     }
 
-    /// What was measured so far, or until it was closed. One that nobody looks at closes here where
-    /// nothing is left.
+    /// The results up to now, or up to the window's close. A window without samples closes here if all processes have ended.
     pub fn show(&mut self) -> Usage {
         if self.is_open() && !self.peaks && self.gone() {
             return self.close();
@@ -379,7 +376,7 @@ impl Window {
         }
     }
 
-    /// Ends it. A second time changes nothing.
+    /// Closes the window. A second call changes nothing.
     pub fn close(&mut self) -> Usage {
         let usage = Usage {
             closed: true,
@@ -389,8 +386,8 @@ impl Window {
         usage
     }
 
-    /// The quiet period begins. Returns the processes of the system that live, and none if there was no load, if the
-    /// system is gone, or if the period has begun before.
+    /// Begins the quiet period. Returns the living processes of the system. Returns `None` if there was no load, if the system has ended,
+    /// or if the period has begun before.
     pub fn begin_quiet(&mut self) -> Result<Option<Vec<(String, i32)>>, StillOpen> {
         if self.is_open() {
             return Err(StillOpen);
@@ -404,7 +401,7 @@ impl Window {
         Ok(self.whole.begin_quiet(now).then_some(living))
     }
 
-    /// `quiet` is how long it was meant to be.
+    /// `quiet` is the requested length.
     pub fn end_quiet(&mut self, quiet: Duration) {
         let now = self.moment();
         let whole = self.whole.end_quiet(now, quiet);
@@ -420,7 +417,7 @@ impl Window {
     }
 }
 
-/// A quiet period is of a window that is closed.
+/// A quiet period needs a closed window.
 #[derive(Debug, PartialEq)]
 pub struct StillOpen;
 

@@ -13,22 +13,21 @@ use super::window::{StillOpen, Usage, Window};
 use crate::failure::{Failure, Kind};
 use crate::process::role::Role;
 
-/// How often an open window looks. Between two looks the kernel's high-water mark does not miss a
-/// peak of a process that lives.
+/// Time between two samples of an open window. Between samples, the kernel's high-water mark keeps the peak of a living process.
 const SAMPLE_EVERY: Duration = Duration::from_millis(100);
-/// More are not open at once: each one costs the machine that is measured.
+/// The most windows that are open at once. Each one costs CPU time of the measured machine.
 pub const MAX_OPEN: usize = 16;
-/// Closed windows that are kept; the oldest go first.
+/// The most closed windows that are kept; the oldest are dropped first.
 const KEPT: usize = 1_000;
 
 /// How a window measures.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Manner {
-    /// It begins paused.
+    /// The window begins paused.
     pub paused: bool,
-    /// Peak memory, for which it looks all the time.
+    /// Whether to measure peak memory, for which the window takes samples continuously.
     pub peaks: bool,
-    /// Who used each CPU, as often as it looks.
+    /// Whether to record the use of each CPU, at each sample.
     pub by_cpu: bool,
 }
 
@@ -61,7 +60,7 @@ impl Numbered {
         self.windows.get(&number).is_some_and(Window::is_open)
     }
 
-    /// Resets the high-water marks, so the other windows note them first.
+    /// Resuming resets the high-water marks, so the other windows read them first.
     fn resume(&mut self, number: u64) {
         self.windows.values_mut().for_each(Window::look);
         if let Some(window) = self.windows.get_mut(&number) {
@@ -75,7 +74,7 @@ fn number(id: &str) -> Option<u64> {
 }
 
 impl Windows {
-    /// Starts the sampling thread too.
+    /// Also starts the sampling thread.
     pub fn new() -> Arc<Self> {
         let windows = Arc::new(Self::default());
         let sampler = Arc::downgrade(&windows);
@@ -106,7 +105,7 @@ impl Windows {
             .for_each(Window::look);
     }
 
-    /// Opens a window, paused or running, and returns its id. A conflict where [`MAX_OPEN`] are open.
+    /// Opens a window, paused or running, and returns its id. It is a conflict if [`MAX_OPEN`] windows are open.
     pub fn open(
         &self,
         sources: Vec<(String, Role, Source)>,
@@ -117,7 +116,7 @@ impl Windows {
         if open.count() >= MAX_OPEN {
             return Err(Failure::new(
                 Kind::Conflict,
-                format!("{MAX_OPEN} windows are open, and more are not opened"),
+                format!("{MAX_OPEN} windows are open, which is the limit"),
                 "close one with POST /windows/ID/close",
             ));
         }
@@ -147,7 +146,7 @@ impl Windows {
         Ok(id)
     }
 
-    /// A paused window runs; false where there is no such window that is open.
+    /// Resumes a paused window; false if no open window has this id.
     pub fn resume(&self, id: &str) -> bool {
         let mut all = self.all();
         let known = number(id).filter(|number| all.is_open(*number));
@@ -159,12 +158,12 @@ impl Windows {
         known.is_some()
     }
 
-    /// A running window stands still; none that is unknown.
+    /// Pauses a running window. An unknown id does nothing.
     pub fn pause(&self, id: &str) {
         self.with(id, Window::pause);
     }
 
-    /// Tells who uses each CPU while the window may be paused; false where there is no such window that is open.
+    /// Records the use of each CPU even while the window is paused; false if no open window has this id.
     pub fn watch(&self, id: &str) -> bool {
         let mut all = self.all();
         let known = number(id).filter(|number| all.is_open(*number));
@@ -183,39 +182,39 @@ impl Windows {
         number(id).is_some_and(|number| self.all().is_open(number))
     }
 
-    /// None where there is no such window.
+    /// `None` if no window has this id.
     pub fn usage(&self, id: &str) -> Option<Usage> {
         self.with(id, Window::show)
     }
 
-    /// Who used each CPU, over time. None where there is no such window.
+    /// The use of each CPU over time; `None` if no window has this id.
     pub fn samples(&self, id: &str) -> Option<Vec<Sample>> {
         self.with(id, |window| window.samples())
     }
 
-    /// Begins a part of a window. None where there is no such window.
+    /// Begins a part of a window; `None` if no window has this id.
     pub fn begin_part(&self, id: &str, name: String) -> Option<Result<(), NoPart>> {
         self.with(id, |window| window.begin_part(name))
     }
 
-    /// The part that was begun last. None where there is no such window.
+    /// The last part; `None` if no window has this id.
     pub fn part(&self, id: &str) -> Option<Result<Part, NoPart>> {
         self.with(id, |window| window.part())
     }
 
-    /// Forgets what the part that was begun last has measured. None where there is no such window.
+    /// Discards the measurements of the last part; `None` if no window has this id.
     pub fn drop_part(&self, id: &str) -> Option<Result<Part, NoPart>> {
         self.with(id, Window::drop_part)
     }
 
-    /// None where there is no such window.
+    /// `None` if no window has this id.
     pub fn close(&self, id: &str) -> Option<Usage> {
         self.with(id, Window::close)
     }
 
-    /// Waits for a quiet period after the load of a closed window, if a process of the system lives. The answer has the
-    /// CPU time of the system from the first start of the load on. Unless `rest` is zero, the processes are watched at rest
-    /// meanwhile, for the longer of the two times. A second call changes nothing. Returns none if the window is unknown.
+    /// Waits for a quiet period after the load of a closed window, if a process of the system lives. The answer has the CPU time of the
+    /// system from the first start of the load on. Unless `rest` is zero, the idle processes are sampled meanwhile, for the longer of the
+    /// two times. A second call changes nothing. Returns `None` if the window is unknown.
     pub fn quiet(
         &self,
         id: &str,
@@ -239,7 +238,7 @@ impl Windows {
         self.usage(id).map(Ok)
     }
 
-    /// What is being measured now: the parts of open windows that were begun last, by their names.
+    /// The names of the last parts of all open windows.
     pub fn parts_now(&self) -> Vec<String> {
         let all = self.all();
         let names = all.windows.values().filter_map(Window::part_name);
@@ -250,7 +249,7 @@ impl Windows {
         self.all().windows.get_mut(&number(id)?).map(what)
     }
 
-    /// Samples all open windows now: processes are about to end.
+    /// Samples all open windows now, because processes are about to end.
     pub fn look(&self) {
         self.all().windows.values_mut().for_each(Window::look);
     }
@@ -262,14 +261,14 @@ mod tests {
 
     use super::*;
 
-    fn own() -> (String, Role, Source) {
+    fn this_process() -> (String, Role, Source) {
         ("own".to_owned(), Role::Generator, Source::Own)
     }
 
     #[test]
     fn a_window_runs_until_the_last_who_resumed_it_pauses_it() {
         let windows = Windows::default();
-        let id = windows.open(vec![own()], Manner::PAUSED).unwrap();
+        let id = windows.open(vec![this_process()], Manner::PAUSED).unwrap();
         let runs = || windows.with(&id, |window| window.runs()).unwrap();
         assert!(!runs());
         assert!(windows.resume(&id) && windows.resume(&id) && runs());
@@ -289,14 +288,14 @@ mod tests {
         let source = source.unwrap_or_else(|error| panic!("{error:?}"));
         let target = ("child".to_owned(), Role::System, source);
         let ids = [true, false].map(|paused| {
-            let sources = vec![target.clone(), own()];
+            let sources = vec![target.clone(), this_process()];
             let manner = Manner {
                 paused,
                 ..Manner::PEAKS
             };
             windows.open(sources, manner).unwrap()
         });
-        let alone = windows.open(vec![own()], Manner::PAUSED).unwrap();
+        let alone = windows.open(vec![this_process()], Manner::PAUSED).unwrap();
         windows.look();
         assert!(ids.iter().all(|id| windows.is_open(id)));
         child.kill().unwrap();
@@ -312,13 +311,13 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_is_watched_tells_of_the_cpus_and_measures_nothing_else() {
+    fn a_watched_window_records_only_cpus() {
         let windows = Windows::default();
         let manner = Manner {
             by_cpu: true,
             ..Manner::PAUSED
         };
-        let id = windows.open(vec![own()], manner).unwrap();
+        let id = windows.open(vec![this_process()], manner).unwrap();
         let span = |usage: &Usage| usage.host.by_cpu.first().map_or(0.0, |cpu| cpu.span_s);
         assert!(windows.watch(&id));
         spin(30);
@@ -341,13 +340,13 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_is_dropped_leaves_nothing_but_that_it_was() {
+    fn a_dropped_part_leaves_only_its_record() {
         let windows = Windows::default();
         let manner = Manner {
             by_cpu: true,
             ..Manner::PAUSED
         };
-        let id = windows.open(vec![own()], manner).unwrap();
+        let id = windows.open(vec![this_process()], manner).unwrap();
         let measure = |ms| {
             assert!(windows.resume(&id));
             spin(ms);
@@ -387,9 +386,9 @@ mod tests {
         measure(60);
         let all = windows.close(&id).unwrap();
         let named = |part: &Part| (part.name.clone(), part.dropped);
-        let told: Vec<_> = all.repeated.iter().map(named).collect();
+        let repeated: Vec<_> = all.repeated.iter().map(named).collect();
         let second = |dropped| ("second".to_owned(), dropped);
-        assert_eq!(told, [second(true), second(false)]);
+        assert_eq!(repeated, [second(true), second(false)]);
         assert!(all.duration_s >= first.duration_s + all.repeated[1].duration_s + 0.06);
         assert!(all.processes[0].cpu_s > first.processes[0].cpu_s);
         assert_eq!(windows.drop_part(&id), Some(Err(NoPart::Closed)));
@@ -398,7 +397,9 @@ mod tests {
     #[test]
     fn without_peaks_it_only_looks_when_it_is_asked() {
         let windows = Windows::default();
-        let id = windows.open(vec![own()], Manner::default()).unwrap();
+        let id = windows
+            .open(vec![this_process()], Manner::default())
+            .unwrap();
         let cpu = || windows.with(&id, |window| window.seen_cpu_s()).unwrap();
         let begin = cpu();
         let busy = std::time::Instant::now();

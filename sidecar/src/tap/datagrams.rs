@@ -1,4 +1,4 @@
-//! A tap's datagrams: each sender has a socket of its own towards the target, so that answers find back.
+//! A tap's datagrams. Each sender has its own socket towards the target, so that answers find their way back.
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -9,14 +9,14 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::search::{Before, Search, Sender};
-use super::told;
+use super::wait_for_target;
 
-/// More senders are not heard.
+/// The most senders. Datagrams of further senders are ignored.
 const MOST: usize = 1_024;
 /// The largest datagram of IPv4.
 const BUFFER: usize = 65_535;
 
-/// Until it is aborted. A datagram that cannot be passed on is lost, as datagrams may be.
+/// Passes datagrams on until it is aborted. A datagram that cannot be passed on is lost, as datagrams may be.
 pub async fn pass(
     socket: Arc<UdpSocket>,
     mut of: watch::Receiver<Option<SocketAddr>>,
@@ -25,7 +25,7 @@ pub async fn pass(
     let mut onward: HashMap<SocketAddr, Arc<UdpSocket>> = HashMap::new();
     let mut answers = JoinSet::new();
     let mut buffer = vec![0; BUFFER];
-    let Some(target) = told(&mut of).await else {
+    let Some(target) = wait_for_target(&mut of).await else {
         return;
     };
     loop {
@@ -34,39 +34,39 @@ pub async fn pass(
         };
         search.look(Sender::Client, &mut Before::default(), &buffer[..read]);
         if !onward.contains_key(&sender) && onward.len() < MOST {
-            let Ok(own) = towards(target).await else {
+            let Ok(upstream) = towards(target).await else {
                 continue;
             };
             answers.spawn(answer(
-                Arc::clone(&own),
+                Arc::clone(&upstream),
                 Arc::clone(&socket),
                 sender,
                 Arc::clone(&search),
             ));
-            onward.insert(sender, own);
+            onward.insert(sender, upstream);
         }
-        if let Some(own) = onward.get(&sender) {
-            let _ = own.send(&buffer[..read]).await;
+        if let Some(upstream) = onward.get(&sender) {
+            let _ = upstream.send(&buffer[..read]).await;
         }
     }
 }
 
 async fn towards(target: SocketAddr) -> std::io::Result<Arc<UdpSocket>> {
-    let own = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-    own.connect(target).await?;
-    Ok(Arc::new(own))
+    let upstream = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    upstream.connect(target).await?;
+    Ok(Arc::new(upstream))
 }
 
 async fn answer(
-    own: Arc<UdpSocket>,
+    upstream: Arc<UdpSocket>,
     socket: Arc<UdpSocket>,
     sender: SocketAddr,
     search: Arc<Search>,
 ) {
     let mut buffer = vec![0; BUFFER];
     loop {
-        // An error is of a datagram that was refused; the next may not be.
-        let Ok(read) = own.recv(&mut buffer).await else {
+        // The error belongs to one refused datagram. The next datagram may pass.
+        let Ok(read) = upstream.recv(&mut buffer).await else {
             continue;
         };
         search.look(Sender::Server, &mut Before::default(), &buffer[..read]);

@@ -1,5 +1,5 @@
-//! A tap stands between the two ends of a hop: it passes on what comes, connections and datagrams, and tells whether what
-//! should be encrypted there could be read.
+//! A tap stands between the two ends of a hop. It passes on connections and datagrams, and checks whether encrypted content can be read in
+//! the hop.
 
 mod datagrams;
 pub mod registry;
@@ -17,10 +17,10 @@ use tokio::task::JoinHandle;
 use crate::failure::{Failure, Result};
 use search::{Found, Search};
 
-/// A free port of TCP may be taken of UDP: so often is another one tried.
+/// The number of ports to try: a free TCP port may be in use for UDP.
 const TRIES: usize = 16;
 
-/// `far` is where probes ask to be connected to: addresses that must not be readable in the hop.
+/// `far` lists the targets of probes: addresses that must not be readable in the hop.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -28,7 +28,7 @@ pub struct Request {
     pub far: Vec<SocketAddr>,
 }
 
-/// Where it passes on to, an address of this machine; what comes before it is told waits.
+/// The target, an address of this machine. Until it is known, traffic waits.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
@@ -37,13 +37,13 @@ pub struct Target {
 
 #[derive(Debug, Serialize)]
 pub struct State {
-    /// Of both, TCP and UDP.
+    /// The tap's address, for both TCP and UDP.
     pub address: SocketAddr,
     #[serde(flatten)]
     pub found: Found,
 }
 
-/// One that runs. Dropping it ends it, and all that it passes on.
+/// A running tap. Dropping it stops the tap and all its traffic.
 pub struct Tap {
     address: SocketAddr,
     search: Arc<Search>,
@@ -52,7 +52,7 @@ pub struct Tap {
 }
 
 impl Tap {
-    /// On a free port of 127.0.0.1.
+    /// Starts a tap on a free port of 127.0.0.1.
     pub async fn start(request: &Request) -> Result<Self> {
         let (listener, socket) = both().await.map_err(|error| {
             Failure::setup(
@@ -104,7 +104,7 @@ impl Drop for Tap {
     }
 }
 
-/// On one port.
+/// Binds TCP and UDP to the same port.
 async fn both() -> std::io::Result<(TcpListener, Arc<UdpSocket>)> {
     let mut last = None;
     for _ in 0..TRIES {
@@ -117,7 +117,7 @@ async fn both() -> std::io::Result<(TcpListener, Arc<UdpSocket>)> {
     Err(last.unwrap_or_else(|| std::io::ErrorKind::AddrInUse.into()))
 }
 
-/// Waits until it is told; none where it ends before.
-async fn told(of: &mut watch::Receiver<Option<SocketAddr>>) -> Option<SocketAddr> {
+/// Waits for the target; `None` if the tap ends before.
+async fn wait_for_target(of: &mut watch::Receiver<Option<SocketAddr>>) -> Option<SocketAddr> {
     *of.wait_for(Option::is_some).await.ok()?
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::Tap;
 use crate::failure::{Failure, Kind, Result};
 
-/// More do not run at once.
+/// The most taps that run at once.
 pub const MAX_RUNNING: usize = 64;
 
 #[derive(Default)]
@@ -23,13 +23,13 @@ impl Taps {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns its id. A conflict where [`MAX_RUNNING`] run.
+    /// Returns the tap's id. It is a conflict if [`MAX_RUNNING`] taps run.
     pub fn keep(&self, tap: Tap) -> Result<String> {
         let mut all = self.all();
         if all.taps.len() >= MAX_RUNNING {
             return Err(Failure::new(
                 Kind::Conflict,
-                format!("{MAX_RUNNING} taps run, and more are not started"),
+                format!("{MAX_RUNNING} taps run, which is the limit"),
                 "end one with DELETE /taps/ID",
             ));
         }
@@ -43,7 +43,7 @@ impl Taps {
         self.all().taps.get(id).cloned().ok_or_else(|| unknown(id))
     }
 
-    /// Ends one, and returns it for what it found.
+    /// Stops a tap, and returns it so that its findings can be read.
     pub fn stop(&self, id: &str) -> Result<Arc<Tap>> {
         self.all().taps.remove(id).ok_or_else(|| unknown(id))
     }

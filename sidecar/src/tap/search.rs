@@ -1,4 +1,4 @@
-//! What is looked for in the bytes of a hop: what a probe sends, and where it asks to be connected to.
+//! Searches the bytes of a hop for a probe's payload and for the address that a probe requests.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -8,19 +8,19 @@ use serde::Serialize;
 
 use crate::net::payload::Pattern;
 
-/// So many bytes in a row that are a payload's are no chance: of 5,120 of 2⁶⁴.
+/// A match of this many bytes is no coincidence: only 5,120 of 2⁶⁴ sequences match.
 const WINDOW: usize = 8;
-/// All payloads are pieces of one pattern, and those of this size hold each piece of it.
+/// Every payload is a piece of one pattern. A payload of this size contains each of the pieces.
 const LARGEST: usize = 4_096;
 
 pub struct Search {
     payload: HashSet<[u8; WINDOW]>,
-    /// Ways to write the addresses of the far end: as bytes, in the order of SOCKS and of VMess, and as text.
+    /// Forms of the far end's addresses: as bytes, in the order of SOCKS and of VMess, and as text.
     requests: Vec<Vec<u8>>,
     seen: Seen,
 }
 
-/// Who sent what is looked at.
+/// The sender of the searched bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Sender {
     Client,
@@ -36,20 +36,20 @@ struct Seen {
     request: AtomicBool,
 }
 
-/// What passed so far, in both directions together.
+/// Traffic so far, both directions together.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Found {
-    /// Of connections and datagrams, without headers of the network.
+    /// Bytes of connections and datagrams, without network headers.
     pub bytes: u64,
-    /// How often the client spoke first, or after the server had: round trips, where one thing is done after the other.
+    /// How often the client sent first, or after the server had sent: round trips, if all steps are sequential.
     pub round_trips: u64,
-    /// Whether a piece of a probe's payload could be read.
+    /// Whether a piece of a probe's payload was readable.
     pub payload: bool,
-    /// Whether the far end's address and port could be read.
+    /// Whether the far end's address and port were readable.
     pub request: bool,
 }
 
-/// One direction of one connection: a piece may lie over the border of two reads.
+/// One direction of one connection: a match may cross the border of two reads.
 #[derive(Default)]
 pub struct Before(Vec<u8>);
 
@@ -184,7 +184,7 @@ mod tests {
         let text: Vec<u8> = (0..1 << 20).map(|_| random.u8(..)).collect();
         let seen = found(&[&text]);
         assert!(!seen.payload && !seen.request);
-        // Nor does another port of the same machine.
+        // Another port of the same machine does not match.
         assert!(!found(&[b"CONNECT 127.0.0.1:4661 HTTP/1.1\r\n"]).request);
     }
 }

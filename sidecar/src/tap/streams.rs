@@ -11,13 +11,13 @@ use tokio::task::JoinSet;
 use tokio::time::{Duration, sleep};
 
 use super::search::{Before, Search, Sender};
-use super::told;
+use super::wait_for_target;
 
-/// More are not passed on at once: they wait.
+/// The most connections at once. Further connections wait.
 const MOST: usize = 1_024;
 const BUFFER: usize = 16 * 1024;
 
-/// Until it is aborted, with all connections.
+/// Passes connections on until it is aborted, and then ends all of them.
 pub async fn pass(
     listener: TcpListener,
     of: watch::Receiver<Option<SocketAddr>>,
@@ -30,7 +30,7 @@ pub async fn pass(
         }
         while connections.try_join_next().is_some() {}
         let Ok((stream, _)) = listener.accept().await else {
-            // No file descriptors left, perhaps: there may be some later.
+            // The likely cause is that no file descriptor is left. The next try may find one.
             sleep(Duration::from_millis(10)).await;
             continue;
         };
@@ -38,13 +38,13 @@ pub async fn pass(
     }
 }
 
-/// What cannot be connected is closed, as it would be without the tap.
+/// Connects to the target. If that fails, the client's connection is closed, as it would be without the tap.
 async fn connect(
     near: TcpStream,
     mut of: watch::Receiver<Option<SocketAddr>>,
     search: Arc<Search>,
 ) {
-    let Some(target) = told(&mut of).await else {
+    let Some(target) = wait_for_target(&mut of).await else {
         return;
     };
     let Ok(far) = TcpStream::connect(target).await else {
@@ -59,7 +59,7 @@ async fn connect(
     );
 }
 
-/// Until its end, which it passes on too.
+/// Copies until the end of the stream, and passes on the end.
 async fn copy(who: Sender, mut from: OwnedReadHalf, mut to: OwnedWriteHalf, search: &Search) {
     let mut buffer = vec![0; BUFFER];
     let mut before = Before::default();

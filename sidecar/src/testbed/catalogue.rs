@@ -1,4 +1,4 @@
-//! Where the testbed files are, and reading them.
+//! Finds and reads testbed files.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use super::file::{TestbedFile, read};
 use super::validate::{is_name, validate};
 use crate::failure::{Failure, Result};
 
-/// The repository root and the testbeds in it.
+/// The repository's root, with its testbeds.
 #[derive(Debug, Clone)]
 pub struct Catalogue {
     pub root: PathBuf,
@@ -17,14 +17,14 @@ pub struct Catalogue {
 #[derive(Debug, Clone)]
 pub struct Testbed {
     pub file: TestbedFile,
-    /// What the files say that are choices of its variables.
+    /// The contents of files that are choices of the testbed's variables.
     pub choices: Choices,
-    /// The folder of its templates; it need not exist.
+    /// The folder of the testbed's templates. It need not exist.
     pub dir: PathBuf,
 }
 
 impl Catalogue {
-    /// `given`, else WINDTUNNEL_ROOT, else the first folder upwards that has `testbeds/`.
+    /// Uses `given`, or else WINDTUNNEL_ROOT, or else the nearest parent folder that has `testbeds/`.
     pub fn find(given: Option<PathBuf>) -> Result<Self> {
         let named = given.map(|path| (path, "--root")).or_else(|| {
             std::env::var_os("WINDTUNNEL_ROOT")
@@ -102,11 +102,11 @@ impl Catalogue {
                 known,
             ));
         }
-        let shown = format!("testbeds/{name}.toml");
-        let mut file = read(&path, &shown)?;
+        let label = format!("testbeds/{name}.toml");
+        let mut file = read(&path, &label)?;
         let dir = self.root.join("testbeds").join(name);
         let choices = choices::read_into(&mut file, &dir)?;
-        validate(&file, &choices, name, &shown, &dir)?;
+        validate(&file, &choices, name, &label, &dir)?;
         Ok(Testbed { file, choices, dir })
     }
 }

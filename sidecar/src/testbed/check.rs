@@ -1,4 +1,4 @@
-//! Whether values may be given to a testbed's variables, told of each without starting anything.
+//! Checks values for a testbed's variables, without starting anything.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,17 +9,17 @@ use serde_json::Value as Json;
 use super::file::{TestbedFile, Value, Variable, VariableType};
 use super::variables::Values;
 
-/// What is wrong with a value.
+/// The kind of error in a value.
 #[derive(Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wrong {
-    /// No such variable is declared.
+    /// The testbed declares no such variable.
     Unknown,
-    /// The variable takes no such value.
+    /// The variable does not accept this value.
     Value,
-    /// A value must be given.
+    /// A required value is missing.
     Missing,
-    /// The path leads nowhere on this machine.
+    /// The path does not exist on this machine.
     NoFile,
 }
 
@@ -29,7 +29,7 @@ pub struct Problem {
     pub is: Wrong,
     /// The rest of a sentence that begins with the variable.
     pub text: String,
-    /// What may be given instead, where that is a list.
+    /// Allowed values, if they form a list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<String>,
 }
@@ -37,18 +37,18 @@ pub struct Problem {
 /// The answer of `sidecar testbed check`.
 #[derive(Debug, Serialize)]
 pub struct Checked {
-    /// What was given, with the types of the variables.
+    /// The given values, with the types of the variables.
     pub given: Values,
     /// Sorted by variable.
     pub problems: Vec<Problem>,
-    /// Where there is no problem, the file's `[names]` with these values.
+    /// The file's `[names]` with these values; empty if there is a problem.
     pub names: BTreeMap<String, String>,
-    /// Why a start would be refused, where the names alone say so.
+    /// Why a start would be refused, if the names alone show it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
 
-/// Checks values as JSON. Texts of a command line are read first: see `Variable::read`.
+/// Checks values as JSON. Texts of a command line are converted first: see `Variable::read`.
 pub fn check(file: &TestbedFile, given: &BTreeMap<String, Json>) -> Checked {
     let mut checked = Checked {
         given: Values::new(),
@@ -115,7 +115,7 @@ fn read(variable: &Variable, value: &Json) -> Result<Value, String> {
     Ok(read)
 }
 
-/// A path in place of the default that there is nothing at.
+/// A path other than the default that does not exist.
 fn leads_nowhere(variable: &Variable, value: &Value) -> Option<String> {
     let Value::String(path) = value else {
         return None;

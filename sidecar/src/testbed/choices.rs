@@ -1,5 +1,5 @@
-//! Choices that are files: a variable with `from` has the names of a folder's files as choices, and a file says all of its
-//! choice: variables of its own, what it requires, and parts that templates put together.
+//! Choices that are files. A variable with `from` takes the names of a folder's files as choices. Each file describes its choice:
+//! additional variables, requirements, and parts that templates combine.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,24 +11,24 @@ use super::file::{Requirement, TestbedFile, Variable, read};
 use super::variables::Values;
 use crate::failure::{Failure, Result};
 
-/// By variable and choice, the parts that its file has, null where a choice has no file.
+/// By variable and choice: the parts in the choice's file, or null if a choice has no file.
 pub type Choices = BTreeMap<String, BTreeMap<String, Json>>;
-/// By variable, the parts of what was chosen.
+/// By variable: the parts of the chosen value.
 pub type Chosen = BTreeMap<String, Json>;
 
-/// What a testbed takes from such a file. What else is in it is for others.
+/// The fields that a testbed uses. Other programs read the other fields.
 #[derive(Deserialize)]
 struct ChoiceFile {
     #[serde(default)]
     variables: BTreeMap<String, Variable>,
     #[serde(default)]
     requires: Vec<Requirement>,
-    /// Strings in it are templates. A file without parts is no choice.
+    /// Strings in `parts` are templates. A file without parts is no choice.
     parts: Option<Json>,
 }
 
-/// Reads the folders that the variables of `file` name in `dir`: their files become choices, and what these declare becomes
-/// the testbed's, once for each folder.
+/// Reads the folders in `dir` that the variables of `file` name. Their files become choices, and declarations in them become the testbed's,
+/// once for each folder.
 pub fn read_into(file: &mut TestbedFile, dir: &Path) -> Result<Choices> {
     let folders: BTreeMap<String, String> = file
         .variables
@@ -38,8 +38,8 @@ pub fn read_into(file: &mut TestbedFile, dir: &Path) -> Result<Choices> {
     let mut choices = Choices::new();
     let mut seen = Vec::new();
     for (variable, folder) in folders {
-        let shown = format!("testbeds/{}/{folder}", file.name);
-        let found = read_folder(&dir.join(&folder), &shown)?;
+        let label = format!("testbeds/{}/{folder}", file.name);
+        let found = read_folder(&dir.join(&folder), &label)?;
         let mut parts: BTreeMap<String, Json> = file.variables[&variable]
             .choices
             .iter()
@@ -49,14 +49,14 @@ pub fn read_into(file: &mut TestbedFile, dir: &Path) -> Result<Choices> {
         for (choice, own) in found {
             let Some(own_parts) = own.parts else { continue };
             if !seen.contains(&folder) {
-                let shown = format!("{shown}/{choice}.toml");
+                let label = format!("{label}/{choice}.toml");
                 take(
                     file,
                     &variable,
                     &choice,
                     own.variables,
                     own.requires,
-                    &shown,
+                    &label,
                 )?;
             }
             parts.insert(choice, own_parts);
@@ -70,9 +70,9 @@ pub fn read_into(file: &mut TestbedFile, dir: &Path) -> Result<Choices> {
     Ok(choices)
 }
 
-fn read_folder(folder: &Path, shown: &str) -> Result<Vec<(String, ChoiceFile)>> {
+fn read_folder(folder: &Path, label: &str) -> Result<Vec<(String, ChoiceFile)>> {
     let entries = std::fs::read_dir(folder)
-        .map_err(|error| Failure::invalid(format!("{shown}: {error}"), "put the folder there"))?;
+        .map_err(|error| Failure::invalid(format!("{label}: {error}"), "put the folder there"))?;
     let mut names: Vec<String> = entries
         .flatten()
         .filter_map(|entry| {
@@ -90,25 +90,25 @@ fn read_folder(folder: &Path, shown: &str) -> Result<Vec<(String, ChoiceFile)>> 
         .into_iter()
         .map(|name| {
             let path = folder.join(format!("{name}.toml"));
-            let own = read(&path, &format!("{shown}/{name}.toml"))?;
+            let own = read(&path, &format!("{label}/{name}.toml"))?;
             Ok((name, own))
         })
         .collect()
 }
 
-/// Makes what a choice's file declares the testbed's: what it requires, only where it is chosen.
+/// Adds the declarations of a choice's file to the testbed. Its requirements apply only if it is chosen.
 fn take(
     file: &mut TestbedFile,
     variable: &str,
     choice: &str,
     variables: BTreeMap<String, Variable>,
     requires: Vec<Requirement>,
-    shown: &str,
+    label: &str,
 ) -> Result<()> {
     for (name, declared) in variables {
         if file.variables.insert(name.clone(), declared).is_some() {
             return Err(Failure::invalid(
-                format!("{shown}: variables.{name}: is declared elsewhere too"),
+                format!("{label}: variables.{name}: is declared elsewhere too"),
                 "give it another name, or use that one",
             ));
         }
@@ -122,7 +122,7 @@ fn take(
     Ok(())
 }
 
-/// The parts of what `variables` choose, their strings as they are in the files.
+/// The parts of the values that `variables` choose, with their strings unrendered.
 pub fn chosen(choices: &Choices, variables: &Values) -> Chosen {
     choices
         .iter()
@@ -134,7 +134,7 @@ pub fn chosen(choices: &Choices, variables: &Values) -> Chosen {
         .collect()
 }
 
-/// Every string in `value`, with its path behind `field`.
+/// Every string in `value`, with its path, which begins with `field`.
 pub fn strings<'a>(field: &str, value: &'a Json) -> Vec<(String, &'a str)> {
     match value {
         Json::String(text) => vec![(field.to_owned(), text.as_str())],

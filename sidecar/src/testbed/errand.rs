@@ -1,4 +1,4 @@
-//! Commands that run to their end before anything is started.
+//! Commands that run to their end before the testbed's processes start.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,25 +10,25 @@ use crate::process::protocol::{Exit, Order};
 use crate::process::role::{Role, StopSignal};
 use crate::process::supervised::Supervised;
 
-/// How long a command may take.
+/// The longest time of a command.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(25);
 
-/// One command with what it runs in.
+/// One command with its environment.
 pub struct Errand<'a> {
-    /// For `ps`.
+    /// Title for `ps`.
     pub title: String,
     pub command: Vec<String>,
     pub env: &'a BTreeMap<String, String>,
     pub work: &'a Path,
-    /// The file of its network namespace; none: this process's own.
+    /// The file of the command's network namespace; `None` means this process's own.
     pub namespace: Option<PathBuf>,
     pub cancelled: &'a dyn Fn() -> bool,
 }
 
 impl Errand<'_> {
-    /// Runs it, guarded as the testbed's processes are, and ends all that it started. None where it did
-    /// not end within [`PATIENCE`] or was cancelled; the error, in words, where it could not be started.
+    /// Runs the command under a guard, like the testbed's processes, and stops everything that it started. Returns `None` if it was
+    /// cancelled or did not end within [`PATIENCE`]. If it could not be started, the error is a message.
     pub fn run(self, log: Arc<Log>) -> Result<Option<Exit>, String> {
         let order = Order {
             command: self.command,

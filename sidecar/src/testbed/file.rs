@@ -1,4 +1,4 @@
-//! What a testbed file says, as it is written: the Rust side of `k6/schemas/testbed.schema.json`.
+//! The content of a testbed file as written: the Rust side of `k6/schemas/testbed.schema.json`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::failure::{Failure, Result};
 use crate::process::role::{Role, StopSignal};
 
-const MEND: &str = "mend the file; k6/schemas/testbed.schema.json describes every field";
+const MEND: &str = "fix the file; k6/schemas/testbed.schema.json describes every field";
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -17,16 +17,16 @@ pub struct TestbedFile {
     pub schema: String,
     pub name: String,
     pub system: String,
-    /// Other systems whose scenarios start it. Only `k6 x bench` uses it.
+    /// Other systems whose scenarios start this testbed. Only `k6 x bench` uses it.
     #[serde(default)]
     pub also: Vec<String>,
     pub title: String,
-    /// The only ones that it is for; empty: all. Only `k6 x bench` uses it.
+    /// The only systems that may use this testbed; empty means all. Only `k6 x bench` uses it.
     #[serde(default)]
     pub scenarios: Vec<String>,
     #[serde(default)]
     pub variables: BTreeMap<String, Variable>,
-    /// Texts that several templates share, templates of `root`, `dir` and `vars`.
+    /// Texts that several templates share. They are templates of `root`, `dir` and `vars`.
     #[serde(default)]
     pub names: BTreeMap<String, String>,
     #[serde(default)]
@@ -56,11 +56,11 @@ pub enum VariableType {
     String,
     Choice,
     Port,
-    /// An absolute path; empty where the default is: none.
+    /// An absolute path. If the default is empty, the path is optional.
     Path,
 }
 
-/// A variable's value, in a file, in a request and in an answer.
+/// A variable's value in a file, a request or an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -74,7 +74,7 @@ pub enum Value {
 pub struct Variable {
     #[serde(rename = "type")]
     pub kind: VariableType,
-    /// None: it must be given.
+    /// `None` means that a value is required.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
     pub description: String,
@@ -84,7 +84,7 @@ pub struct Variable {
     pub max: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choices: Option<Vec<String>>,
-    /// A folder of the testbed's: the names of its files are choices too.
+    /// A folder of the testbed. The names of its files are choices as well.
     #[serde(skip_serializing)]
     pub from: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,22 +94,22 @@ pub struct Variable {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Secret {
-    /// Random bytes; the value is twice as many hexadecimal digits.
+    /// Number of random bytes. The value has twice as many hexadecimal digits.
     #[serde(default = "default_secret_bytes")]
     pub bytes: usize,
     pub env: Option<String>,
-    /// Fewest characters of a value from the environment.
+    /// The least length of a value from the environment, characters.
     #[serde(default)]
     pub min_length: usize,
 }
 
-/// What a sweep varies unless told otherwise. Only `k6 x bench` uses it.
+/// The default sweep. Only `k6 x bench` uses it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sweep {
     pub variable: String,
     pub values: Vec<Value>,
-    /// Variables, and the values of them that there is this sweep with.
+    /// Variables and their values for which this sweep exists.
     #[serde(default)]
     pub only: BTreeMap<String, Value>,
 }
@@ -117,23 +117,23 @@ pub struct Sweep {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
-    /// One of the four: a file, a template;
+    /// Exactly one of the four kinds must be set. This one: a file, a template.
     pub path: Option<String>,
-    /// the name of a program of this machine;
+    /// The name of a program that must be installed on this machine.
     pub program: Option<String>,
-    /// a file in `root`, a template, which is a target of make and says its own mend;
+    /// A file in `root`, a template. It is a make target, so its fix is known.
     pub make: Option<String>,
-    /// what make is told besides, NAME=VALUE, a template: only with `make`;
+    /// Further make arguments, NAME=VALUE, a template. Allowed only with `make`.
     pub with: Option<String>,
-    /// a program and its arguments, templates, which must end with 0.
+    /// A program with its arguments, templates. It must exit with 0.
     pub command: Option<Vec<String>>,
-    /// What makes it good; None: with `make`.
+    /// How to fix a missing requirement. It must be absent with `make`.
     pub mend: Option<String>,
-    /// Whether it is asked for, a template; None: always. The same in what follows.
+    /// The condition of the requirement, a template; `None` means always. The same holds for `when` in other parts.
     pub when: Option<String>,
 }
 
-/// How a version is learned: a command, or a table of it and when to ask.
+/// How to find out a version: a command, or a table with the command and its condition.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(
     untagged,
@@ -172,7 +172,7 @@ impl Version {
 pub struct Generate {
     pub name: String,
     pub command: Vec<String>,
-    /// Patterns of lines, by field; the first group is the value.
+    /// Patterns of lines, by field. The first group is the value.
     pub fields: BTreeMap<String, String>,
 }
 
@@ -184,21 +184,21 @@ pub struct ConfigFile {
     pub when: Option<String>,
 }
 
-/// A network of its own, in which processes, probes and echo servers can run.
+/// A separate network, in which processes, probes and echo servers can run.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Namespace {
     pub name: String,
-    /// Settings of the kernel by their names, such as `net.ipv4.ip_forward`; values are templates.
+    /// Kernel settings by their names, such as `net.ipv4.ip_forward`. Values are templates.
     #[serde(default)]
     pub sysctl: BTreeMap<String, String>,
-    /// Commands that run in it once the links are there, templates.
+    /// Commands that run in the namespace after its links exist, templates.
     #[serde(default)]
     pub setup: Vec<Vec<String>>,
     pub when: Option<String>,
 }
 
-/// A pair of network devices (veth(4)): what goes into one comes out of the other.
+/// A pair of network devices (veth(4)): bytes that enter one device leave the other.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
@@ -227,7 +227,7 @@ pub struct Process {
     pub env: BTreeMap<String, String>,
     #[serde(default)]
     pub cpus: String,
-    /// The namespace that it runs in, a template; empty: this machine's own network.
+    /// The process's namespace, a template; empty means this machine's own network.
     #[serde(default)]
     pub namespace: String,
     #[serde(default)]
@@ -261,24 +261,24 @@ fn default_ready_timeout_s() -> f64 {
     30.0
 }
 
-/// Reads one file. The error says the file, the line and the field.
-pub fn read<T: DeserializeOwned>(path: &Path, shown: &str) -> Result<T> {
+/// Reads one file. The error names the file, the line and the field.
+pub fn read<T: DeserializeOwned>(path: &Path, label: &str) -> Result<T> {
     let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::invalid(format!("{shown}: cannot be read: {error}"), MEND))?;
-    parse(&text, shown)
+        .map_err(|error| Failure::invalid(format!("{label}: cannot be read: {error}"), MEND))?;
+    parse(&text, label)
 }
 
-/// Parses the text of a file. `shown` is the file's name in errors.
-pub fn parse<T: DeserializeOwned>(text: &str, shown: &str) -> Result<T> {
+/// Parses the text of a file. `label` is the file's name in errors.
+pub fn parse<T: DeserializeOwned>(text: &str, label: &str) -> Result<T> {
     let document =
-        toml::Deserializer::parse(text).map_err(|error| malformed(text, shown, "", &error))?;
+        toml::Deserializer::parse(text).map_err(|error| malformed(text, label, "", &error))?;
     serde_path_to_error::deserialize(document).map_err(|error| {
         let field = error.path().to_string();
-        malformed(text, shown, &field, error.inner())
+        malformed(text, label, &field, error.inner())
     })
 }
 
-fn malformed(text: &str, shown: &str, field: &str, error: &toml::de::Error) -> Failure {
+fn malformed(text: &str, label: &str, field: &str, error: &toml::de::Error) -> Failure {
     let line = error
         .span()
         .map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
@@ -288,15 +288,15 @@ fn malformed(text: &str, shown: &str, field: &str, error: &toml::de::Error) -> F
     } else {
         format!(" {field}:")
     };
-    Failure::invalid(format!("{shown}{at}:{field} {}", error.message()), MEND)
+    Failure::invalid(format!("{label}{at}:{field} {}", error.message()), MEND)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(text: &str, shown: &str) -> Result<TestbedFile> {
-        super::parse(text, shown)
+    fn parse(text: &str, label: &str) -> Result<TestbedFile> {
+        super::parse(text, label)
     }
 
     const SMALL: &str = r#"

@@ -1,4 +1,4 @@
-//! Values that a program makes at the start, such as a pair of keys: `[[generate]]`.
+//! Values that a program generates at the start, such as a pair of keys: `[[generate]]`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,10 +15,10 @@ use crate::process::redact::Redactor;
 
 const MAX_CHARS: usize = 300;
 
-/// By the name of the group, then of the field.
+/// Values by group, then by field.
 pub type Generated = BTreeMap<String, BTreeMap<String, String>>;
 
-/// One `[[generate]]` with its command rendered, and what it runs in.
+/// One `[[generate]]` with its command rendered, and its environment.
 pub struct Generator<'a> {
     pub testbed: &'a str,
     pub generate: &'a Generate,
@@ -30,14 +30,13 @@ pub struct Generator<'a> {
 }
 
 impl Generator<'_> {
-    /// Runs the command, guarded as the testbed's processes are, and takes each field's value from
-    /// the first line that its pattern matches.
+    /// Runs the command under a guard, like the testbed's processes. Each field's value comes from the first line that its pattern matches.
     pub fn run(&self) -> Result<BTreeMap<String, String>> {
         let name = format!(
             "generate {} of testbed {}",
             self.generate.name, self.testbed
         );
-        let shown = self.redactor.text(&self.command.join(" "));
+        let command_text = self.redactor.text(&self.command.join(" "));
         let errand = Errand {
             title: format!("generate {}", self.generate.name),
             command: self.command.clone(),
@@ -49,7 +48,7 @@ impl Generator<'_> {
         let log = Arc::new(Log::keeping_all(self.redactor.clone()));
         let exit = errand.run(Arc::clone(&log)).map_err(|error| {
             Failure::setup(
-                format!("{name}: {shown} cannot be started: {error}"),
+                format!("{name}: {command_text} cannot be started: {error}"),
                 "look at the machine's limits",
             )
         })?;
@@ -57,8 +56,8 @@ impl Generator<'_> {
             return Err(Failure::given_up(name));
         }
         let printed = log.all();
-        let mend = format!("run `{shown}` by hand, and mend the command or the variable");
-        let wrong = |wrong: String| Failure::setup(format!("{name}: {shown} {wrong}"), mend);
+        let mend = format!("run `{command_text}` by hand, and fix the command or the variable");
+        let wrong = |wrong: String| Failure::setup(format!("{name}: {command_text} {wrong}"), mend);
         match exit {
             None => Err(wrong(format!(
                 "did not end within {} s",
@@ -66,13 +65,13 @@ impl Generator<'_> {
             ))),
             Some(Exit::Status(0)) => take(self.generate, &printed).map_err(wrong),
             Some(exit) => {
-                let said = self.last_line(&printed);
-                Err(wrong(format!("failed ({exit}); {said}")))
+                let last = self.last_line(&printed);
+                Err(wrong(format!("failed ({exit}); {last}")))
             }
         }
     }
 
-    /// The last line, in words, unless a pattern matches it: that would show a secret.
+    /// The last line, unless a pattern matches it: such a line would show a secret.
     fn last_line(&self, printed: &str) -> String {
         let patterns: Vec<_> = self
             .generate
@@ -93,8 +92,7 @@ impl Generator<'_> {
     }
 }
 
-/// Each field's value; else what is wrong, in words. What was printed is not quoted: where the
-/// pattern is what is wrong, it is a secret all the same.
+/// Each field's value, or a message. The message does not quote the output: if the pattern is wrong, the output may still be a secret.
 fn take(
     generate: &Generate,
     printed: &str,

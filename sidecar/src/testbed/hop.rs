@@ -1,4 +1,4 @@
-//! The hop between a pair's client and its server: loopback, this machine's own or another instance's, or a link between two namespaces.
+//! The hop between a pair's client and its server: loopback of this machine or of another instance, or a link between two namespaces.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use crate::link::spec::Spec;
 use crate::link::{DEVICE, FAR, FAR_ADDRESS, Link, NEAR};
 use crate::process::namespace::{Namespace, NamespaceOf};
 
-/// What a start asks for.
+/// The requested hop.
 #[derive(Debug, Clone, Default)]
 pub enum Over {
     #[default]
     Loopback,
     Link(Wanted),
-    /// Loopback of another instance's namespace, such as an end of its link: what stands there is at home in it.
+    /// Loopback of another instance's namespace, such as one end of its link. All processes of this instance run in that namespace.
     Within(NamespaceOf),
 }
 
@@ -31,32 +31,32 @@ impl From<Option<Wanted>> for Over {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wanted {
-    /// A name of `links/`, items, or both, such as `far,loss:2%`.
+    /// A name of a file in `links/`, items, or both, such as `far,loss:2%`.
     pub text: String,
-    /// CPUs of the link's thread; none: any.
+    /// CPUs of the link's thread; an empty list means any.
     #[serde(default)]
     pub cpus: Vec<usize>,
 }
 
-/// What was asked for, read and found.
+/// The requested hop, with its link or namespace found.
 pub enum Place {
     Loopback,
     Link { spec: Box<Spec>, cpus: Vec<usize> },
     Within(Arc<Namespace>),
 }
 
-/// What another instance's namespace is called in the one that is at home in it.
+/// The name of another instance's namespace within an instance that runs in it.
 const WITHIN: &str = "within";
 
-/// What templates know of the hop, as `hop`.
+/// Values of `hop` in templates.
 #[derive(Debug, Clone, Serialize)]
 pub struct Hop {
-    /// Where the server listens and the client connects to.
+    /// The address on which the server listens and to which the client connects.
     server: String,
-    /// The namespaces of the client's and the server's end; empty without a link: this machine's own network.
+    /// The namespaces of the client's and the server's end. Without a link they are empty, which means this machine's own network.
     near: &'static str,
     far: &'static str,
-    /// The device that the hop goes over.
+    /// The network device of the hop.
     device: &'static str,
 }
 
@@ -82,7 +82,7 @@ impl Hop {
 }
 
 impl Setting<'_> {
-    /// Starts the link that was asked for, or moves into the namespace; its ends are namespaces of this start from then on.
+    /// Starts the requested link, or enters the requested namespace. The link's ends then are namespaces of this start.
     pub fn make_hop(&mut self, parts: &Parts<'_>) -> Result<()> {
         let what = match &self.launch.place {
             Place::Loopback => return Ok(()),
@@ -111,7 +111,7 @@ impl Setting<'_> {
         if let Some((_, own)) = parts.namespaces.first() {
             return Err(Failure::invalid(
                 format!(
-                    "testbed {name} has namespaces of its own in this start, such as {}, and {what} goes with none of them",
+                    "testbed {name} has its own namespaces in this start, such as {}, and they exclude {what}",
                     own.name
                 ),
                 format!("start it without {what}, or with other variables"),

@@ -19,10 +19,10 @@ use crate::process::usage::Source;
 pub struct Instance {
     pub id: String,
     pub testbed: String,
-    /// All, with the port numbers that were found.
+    /// All variables, with the port numbers that were chosen.
     pub variables: Values,
     pub outputs: BTreeMap<String, String>,
-    /// Outputs that use a secret. They are shown once, to whoever started it.
+    /// Outputs that contain a secret. They are shown once, to the caller that started the instance.
     pub secret_outputs: BTreeMap<String, String>,
     pub versions: BTreeMap<String, String>,
     pub processes: Vec<Arc<Supervised>>,
@@ -40,7 +40,7 @@ pub struct Stopped {
 }
 
 impl Instance {
-    /// What windows measure, by name and role.
+    /// The sources that windows measure, with names and roles.
     pub fn sources(&self) -> Vec<(String, Role, Source)> {
         self.processes
             .iter()
@@ -83,7 +83,7 @@ impl Instance {
         self.link.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The link between its ends; not found where it was started without one.
+    /// The link between the instance's ends; not found if it was started without one.
     pub fn link(&self) -> Result<Arc<Link>> {
         self.link_of().clone().ok_or_else(|| {
             Failure::not_found(
@@ -93,7 +93,7 @@ impl Instance {
         })
     }
 
-    /// Stops all processes, the last started first, and removes the working folder, the link and the namespaces.
+    /// Stops all processes, the last started first. Then removes the working folder, the link and the namespaces.
     pub fn stop(&self) -> Vec<Stopped> {
         let mut stopped = stop_all(&self.processes);
         stopped.reverse();
@@ -109,7 +109,7 @@ impl Instance {
     }
 }
 
-/// In the order in which they were stopped: the last first.
+/// In the order of the stops: the last started process first.
 pub(super) fn stop_all(processes: &[Arc<Supervised>]) -> Vec<Stopped> {
     processes
         .iter()

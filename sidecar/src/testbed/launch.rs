@@ -1,4 +1,4 @@
-//! Starting a testbed: one attempt, from values of variables to processes that are ready.
+//! Starting a testbed: one attempt, from values of variables to ready processes.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -25,20 +25,20 @@ use crate::process::supervised::Supervised;
 
 pub struct Launch<'a> {
     pub testbed: &'a Testbed,
-    /// Of its hop.
+    /// The place of the instance's hop.
     pub place: Place,
     pub root: &'a Path,
     pub id: String,
-    /// The logs of all instances, and what this one's folder in it is called.
+    /// The log folder of all instances, and the name of this instance's folder in it.
     pub logs: &'a Path,
     pub log_name: &'a str,
-    /// That folder, once it is made: an attempt that is made again keeps it.
+    /// The instance's folder, once it exists. A second attempt keeps it.
     pub log_dir: OnceCell<PathBuf>,
     pub cancelled: &'a dyn Fn() -> bool,
     pub reserve_ports: &'a dyn Fn(usize) -> std::io::Result<Vec<u16>>,
 }
 
-/// Why an attempt failed, and whether another with other ports may succeed.
+/// Why an attempt failed, and whether an attempt with other ports may succeed.
 pub struct Attempt {
     pub failure: Failure,
     pub port_was_taken: bool,
@@ -54,17 +54,16 @@ impl From<Failure> for Attempt {
 }
 
 impl Launch<'_> {
-    /// Makes the folder of the logs, unless it is made.
+    /// Makes the log folder, unless it exists.
     fn log_dir(&self) -> Result<&Path> {
-        if let Some(made) = self.log_dir.get() {
-            return Ok(made);
+        if let Some(folder) = self.log_dir.get() {
+            return Ok(folder);
         }
-        let made = log_folder::make(self.logs, self.log_name)?;
-        Ok(self.log_dir.get_or_init(|| made))
+        let folder = log_folder::make(self.logs, self.log_name)?;
+        Ok(self.log_dir.get_or_init(|| folder))
     }
 
-    /// A port that was given and is taken ends a start before anything is started; one of `idle`
-    /// does not.
+    /// A given port that is in use ends a start early. Ports in `idle` do not matter.
     fn check_given_ports(&self, variables: &Values, idle: &HashSet<String>) -> Result<()> {
         for (name, port) in given_ports(&self.testbed.file.variables, variables) {
             if idle.contains(&name) {
@@ -90,7 +89,7 @@ impl Launch<'_> {
         Ok(())
     }
 
-    /// Starts everything, or nothing.
+    /// Starts all processes, or none.
     pub fn attempt(&self, given: &Values) -> std::result::Result<Instance, Attempt> {
         let mut variables = given.clone();
         let wanted = free_ports(&self.testbed.file.variables, &variables);
@@ -275,14 +274,14 @@ impl Setting<'_> {
             }
         };
         let lines = supervised.log.tail(patience);
-        let said = if lines.is_empty() {
+        let quote = if lines.is_empty() {
             "it printed nothing".to_owned()
         } else {
             format!("its last lines: {}", lines.join(" | "))
         };
         let in_use = lines.iter().any(|line| says_in_use(line));
         let failure = Failure::setup(
-            format!("{what}; {said}"),
+            format!("{what}; {quote}"),
             format!("its log is {}", log.display()),
         );
         Attempt {
@@ -294,7 +293,7 @@ impl Setting<'_> {
         }
     }
 
-    /// A port that was chosen here and is held by another now is worth a second attempt.
+    /// If another process took a port that was chosen here, a second attempt makes sense.
     fn judge(&self, attempt: Attempt) -> Attempt {
         let ended = attempt.failure.kind == crate::failure::Kind::Setup;
         let taken = ended

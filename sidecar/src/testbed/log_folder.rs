@@ -1,4 +1,4 @@
-//! The folder of an instance's logs: a name of its own within the sidecar's.
+//! The folder of an instance's logs, with a unique name within the sidecar's log folder.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use crate::failure::{Failure, Result};
 
 const MOST_CHARS: usize = 120;
-/// Of one name.
+/// The most folders with the same name.
 const MOST_FOLDERS: usize = 1_000;
 
-/// Makes a folder `name`, such as `vless-tls/candidate-turn-1`, in `all`; where there is one, `name-2` and so on.
+/// Makes the folder `name`, such as `vless-tls/candidate-turn-1`, in `all`. If it exists, makes `name-2`, and so on.
 pub fn make(all: &Path, name: &str) -> Result<PathBuf> {
     let plain = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphanumeric())
@@ -54,9 +54,9 @@ mod tests {
     fn each_has_a_folder_of_its_own() {
         let all = tempfile::tempdir().unwrap();
         for expected in ["vless/candidate", "vless/candidate-2", "vless/candidate-3"] {
-            let made = make(all.path(), "vless/candidate").unwrap();
-            assert_eq!(made, all.path().join(expected));
-            assert!(made.is_dir());
+            let folder = make(all.path(), "vless/candidate").unwrap();
+            assert_eq!(folder, all.path().join(expected));
+            assert!(folder.is_dir());
         }
     }
 

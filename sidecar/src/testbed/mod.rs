@@ -1,4 +1,4 @@
-//! Testbeds: reading their files, starting what they declare, stopping it.
+//! Testbeds: reading their files, starting their processes, stopping them.
 
 pub mod catalogue;
 pub mod check;

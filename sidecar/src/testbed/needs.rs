@@ -1,4 +1,4 @@
-//! What a start takes that make builds, and what it would run, told without starting anything.
+//! The make targets and the programs of a start, found without starting anything.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use super::launch::Launch;
 use super::variables::{Values, resolve};
 use crate::failure::{Failure, Result};
 
-/// The targets of make, sorted. Variables of `any`, of type choice or boolean, take each of their values.
+/// The make targets, sorted. Variables in `any`, of type choice or boolean, take each of their values.
 pub fn targets(
     testbed: &Testbed,
     root: &Path,
@@ -28,7 +28,7 @@ pub fn targets(
     Ok(found)
 }
 
-/// The file's `[names]` with these values: paths of what a start would run among them.
+/// The file's `[names]` with these values, including paths of programs that a start would run.
 pub fn names(testbed: &Testbed, root: &Path, given: &Values) -> Result<BTreeMap<String, String>> {
     let values = resolve(&testbed.file.name, &testbed.file.variables, given)?;
     let launch = of_nothing(testbed, root);

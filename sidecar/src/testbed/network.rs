@@ -1,4 +1,4 @@
-//! The network namespaces of one start: making them, joining them by links, setting them up.
+//! The network namespaces of one start: makes them, joins them by links, and runs their set-up commands.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,29 +16,28 @@ use crate::process::log::Log;
 use crate::process::namespace::{Namespace, not_permitted};
 use crate::process::protocol::Exit;
 
-/// By name.
+/// Namespaces by name.
 pub type Namespaces = BTreeMap<String, Arc<Namespace>>;
 
-/// The program that makes links, and what to do where there is none.
+/// The program that makes links, and the advice if it is missing.
 const IP: &str = "ip";
 const IP_MEND: &str = "apt-get install iproute2";
-/// Where Debian has what only administrators use; others do not look there.
+/// Folders in which Debian keeps programs for administrators. The PATH of other users does not include them.
 const ADMINISTRATORS: &str = "/usr/sbin:/sbin";
-/// With which a set-up command ends where this machine or this user has not what it takes: EX_UNAVAILABLE of
-/// sysexits.h.
+/// Exit code of a set-up command if this machine or this user lacks something: EX_UNAVAILABLE of sysexits.h.
 const UNAVAILABLE: i32 = 69;
-/// What `ip` says of a link or a rule that the kernel was built without.
+/// Messages of `ip` about a link or a rule that the kernel was built without.
 const NOT_BUILT_IN: [&str; 2] = ["Operation not supported", "Unknown device type"];
-/// How much of what a command printed is quoted.
+/// The longest quoted part of a command's output, characters.
 const MAX_CHARS: usize = 300;
 
 impl Setting<'_> {
-    /// Makes the namespaces, empty: their files are known to templates from here on.
+    /// Makes empty namespaces. Templates can use their files from now on.
     pub fn make_namespaces(&mut self, parts: &Parts<'_>) -> Result<()> {
         for (_, namespace) in &parts.namespaces {
-            let made = Namespace::create().map_err(|error| self.not_made(&error))?;
+            let created = Namespace::create().map_err(|error| self.not_made(&error))?;
             self.namespaces
-                .insert(namespace.name.clone(), Arc::new(made));
+                .insert(namespace.name.clone(), Arc::new(created));
         }
         Ok(())
     }
@@ -47,9 +46,9 @@ impl Setting<'_> {
         let name = &self.launch.testbed.file.name;
         if not_permitted(error) {
             let mend = match geteuid().is_root() {
-                true => "give this root CAP_SYS_ADMIN: a container has it where it is privileged",
+                true => "give this root CAP_SYS_ADMIN: a privileged container has it",
                 false => {
-                    "run it as root, or all of it in a user namespace of its own: `unshare -Ur make …`"
+                    "run it as root, or run everything in a separate user namespace: `unshare -Ur make …`"
                 }
             };
             return Failure::unsupported(
@@ -85,14 +84,14 @@ impl Setting<'_> {
                 self.inside(
                     &namespace.name,
                     command?,
-                    "mend the command in the testbed file",
+                    "fix the command in the testbed file",
                 )?;
             }
         }
         Ok(())
     }
 
-    /// The namespace that a process runs in; none for this machine's own network.
+    /// The namespace of a process; `None` means this machine's own network.
     pub fn namespace_of(&self, index: usize, process: &Process) -> Result<Option<Arc<Namespace>>> {
         let name = self.render(&format!("process[{index}].namespace"), &process.namespace)?;
         if name.is_empty() {
@@ -109,13 +108,13 @@ impl Setting<'_> {
                     "{}: {field}: this start has no namespace {name:?}",
                     self.file_name()
                 ),
-                "declare it under [[namespace]], or mend its `when`",
+                "declare it under [[namespace]], or fix its `when`",
             )
         })
     }
 
     fn set_sysctl(&self, namespace: &str, key: &str, value: &str) -> Result<()> {
-        // What /proc/sys/net shows is of whoever opens it.
+        // /proc/sys/net shows the network of the thread that opens it.
         let path = Path::new("/proc/sys").join(key.replace('.', "/"));
         self.namespace("sysctl", namespace)?
             .run(|| std::fs::write(&path, value))
@@ -129,7 +128,7 @@ impl Setting<'_> {
                     ),
                     _ => Failure::setup(
                         what,
-                        "mend the setting in the testbed file, or take a kernel that has it",
+                        "fix the setting in the testbed file, or use a kernel that has it",
                     ),
                 }
             })
@@ -152,7 +151,7 @@ impl Setting<'_> {
                 let field = format!("link[{index}].ends[{number}].addresses");
                 let address = self.render(&field, address)?;
                 let mut words = vec!["address", "add", &address, "dev", &end.device];
-                // Nobody else is there who could have the same address.
+                // The network is isolated, so an address conflict is impossible.
                 words.extend(address.contains(':').then_some("nodad"));
                 self.ip(&end.namespace, words)?;
             }
@@ -166,11 +165,11 @@ impl Setting<'_> {
         self.inside(namespace, command.collect(), IP_MEND)
     }
 
-    /// Runs one command in a namespace; `mend` is said where there is no such program.
+    /// Runs one command in a namespace. If the program is missing, the error shows `mend`.
     fn inside(&self, namespace: &str, command: Vec<String>, mend: &str) -> Result<()> {
         let what = self.of_testbed(namespace);
         let env = self.administrators();
-        let shown = self.redactor.text(&command.join(" "));
+        let command_text = self.redactor.text(&command.join(" "));
         let is_ip = command[0] == IP;
         self.check_program_of(&what, &command[0], &env, mend)?;
         let errand = Errand {
@@ -195,19 +194,19 @@ impl Setting<'_> {
             Ok(Some(exit)) if lacks(&exit) => {
                 return Err(Failure::unsupported(
                     format!(
-                        "{what}: `{shown}`: this machine lacks what it asks for; {}",
-                        said(&log)
+                        "{what}: `{command_text}`: this machine lacks a feature that the command needs; {}",
+                        last_line(&log)
                     ),
-                    "take a kernel and a user that have it",
+                    "use a kernel and a user that have it",
                 ));
             }
-            Ok(Some(exit)) => format!("failed ({exit}); {}", said(&log)),
+            Ok(Some(exit)) => format!("failed ({exit}); {}", last_line(&log)),
             Ok(None) => format!("did not end within {} s", PATIENCE.as_secs()),
             Err(error) => format!("cannot be started: {error}"),
         };
         Err(Failure::setup(
-            format!("{what}: `{shown}` {wrong}"),
-            "mend the testbed file",
+            format!("{what}: `{command_text}` {wrong}"),
+            "fix the testbed file",
         ))
     }
 
@@ -218,12 +217,12 @@ impl Setting<'_> {
         )
     }
 
-    /// The environment of commands that set a network up. iptables has a lock of its own: the machine's is for root
-    /// alone, and says nothing of these networks.
+    /// The environment of set-up commands. The iptables lock is separate: only root may use the machine's lock, and it does not apply to
+    /// these networks.
     pub fn administrators(&self) -> BTreeMap<String, String> {
         let mut env = self.env.clone();
-        let own = env.get("PATH").filter(|path| !path.is_empty());
-        let path = own.into_iter().map(String::as_str).chain([ADMINISTRATORS]);
+        let path = env.get("PATH").filter(|path| !path.is_empty());
+        let path = path.into_iter().map(String::as_str).chain([ADMINISTRATORS]);
         let path = path.collect::<Vec<_>>().join(":");
         let lock = self.work.path().join("xtables.lock");
         env.insert("PATH".to_owned(), path);
@@ -240,8 +239,8 @@ impl Setting<'_> {
     }
 }
 
-/// What a command printed last, in words.
-fn said(log: &Log) -> String {
+/// The last line that a command printed.
+fn last_line(log: &Log) -> String {
     let printed = log.all();
     let line = printed.lines().rfind(|line| !line.trim().is_empty());
     line.map_or_else(

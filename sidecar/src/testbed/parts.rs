@@ -1,4 +1,4 @@
-//! Which parts of a testbed one start takes: what each `when` says.
+//! The parts of a testbed that one start uses, according to each `when`.
 
 use std::collections::HashSet;
 
@@ -6,10 +6,10 @@ use super::file::{ConfigFile, Link, Namespace, Process, Requirement, VariableTyp
 use super::setting::Setting;
 use crate::failure::{Failure, Result};
 
-/// How much of a text that is neither true nor false is quoted.
+/// The longest quoted part of a text that is neither true nor false, characters.
 const MAX_CHARS: usize = 60;
 
-/// What is taken, in the file's order, with each part's index there.
+/// The parts in use, in the file's order, each with its index there.
 pub struct Parts<'a> {
     pub requires: Indexed<'a, Requirement>,
     pub versions: Vec<(&'a str, &'a Version)>,
@@ -17,17 +17,16 @@ pub struct Parts<'a> {
     pub namespaces: Indexed<'a, Namespace>,
     pub links: Indexed<'a, Link>,
     pub processes: Indexed<'a, Process>,
-    /// Port variables that what is left out names and nothing that is taken listens on.
+    /// Port variables that an unused part names and on which no used part listens.
     pub idle_ports: HashSet<String>,
 }
 
 type Indexed<'a, T> = Vec<(usize, &'a T)>;
-/// What is taken, and what is left out.
+/// Used parts, and unused parts.
 type Split<'a, T> = (Indexed<'a, T>, Indexed<'a, T>);
 
 impl<'a> Setting<'a> {
-    /// Reads every `when`. A text that is neither true nor false is an error, and so is a testbed
-    /// without a process.
+    /// Evaluates every `when`. A text that is neither true nor false is an error, and so is a testbed without a process.
     pub fn parts(&self) -> Result<Parts<'a>> {
         let testbed = &self.launch.testbed.file;
         let (requires, _) = self.split("requires", &testbed.requires, |part| &part.when)?;
@@ -56,7 +55,7 @@ impl<'a> Setting<'a> {
             named.extend(self.names(process.env.values()));
             named.extend(self.names(where_it_listens(process)));
         }
-        // A template with `vars[…]` may listen on any of them.
+        // A template with `vars[…]` may listen on any port variable.
         let mut listened = self.names_in_files(&files)?;
         for (_, process) in &processes {
             listened.extend(self.names(where_it_listens(process)));
@@ -109,10 +108,10 @@ impl<'a> Setting<'a> {
             "true" => Ok(true),
             "false" | "" => Ok(false),
             other => {
-                let shown: String = other.chars().take(MAX_CHARS).collect();
+                let quoted: String = other.chars().take(MAX_CHARS).collect();
                 Err(Failure::invalid(
                     format!(
-                        "{}: {field}: {shown:?} is neither true nor false",
+                        "{}: {field}: {quoted:?} is neither true nor false",
                         self.file_name()
                     ),
                     "write a comparison, such as {{ vars.NAME == 'value' }}",
@@ -129,7 +128,7 @@ impl<'a> Setting<'a> {
         Ok(self.names(&sources?))
     }
 
-    /// The outside names that templates use. Validation has compiled every one before.
+    /// The outside names that templates use. Validation has already compiled each template.
     fn names(&self, sources: impl IntoIterator<Item = impl AsRef<str>>) -> HashSet<String> {
         sources
             .into_iter()
@@ -138,8 +137,7 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// The templates in which a process names the ports of its own. Its environment may name those of
-/// others.
+/// The templates in which a process names its own ports. Its environment may name ports of other processes.
 fn where_it_listens(process: &Process) -> impl Iterator<Item = &String> {
     let ready = process.ready.iter();
     process.command.iter().chain(ready.flat_map(|ready| {

@@ -1,4 +1,4 @@
-//! Ports on loopback: finding free ones, and telling who holds one.
+//! Ports on loopback: finds free ones, and finds the process that uses one.
 
 use std::collections::HashSet;
 use std::io;
@@ -10,10 +10,10 @@ use procfs::process::FDTarget;
 
 use super::sock_diag;
 
-/// The lowest port that is handed out.
+/// The lowest port that is chosen.
 const LOWEST: u16 = 20_000;
 
-/// Whether a port can be bound for TCP and for UDP; the error says why not.
+/// Whether a port can be bound for TCP and for UDP. The error says why not.
 pub fn check_free(port: u16) -> io::Result<()> {
     hold(port).map(drop)
 }
@@ -24,10 +24,9 @@ fn hold(port: u16) -> io::Result<(TcpListener, UdpSocket)> {
     Ok((tcp, udp))
 }
 
-/// `count` different ports that are free for TCP and UDP, none of them in `avoid`.
+/// `count` different ports that are free for TCP and UDP and not in `avoid`.
 ///
-/// They lie below the kernel's ephemeral range, so that no outgoing connection takes one between
-/// this choice and the process's own bind.
+/// The ports are below the kernel's ephemeral range. So no outgoing connection takes one between this choice and the process's own bind.
 pub fn free(count: usize, avoid: &HashSet<u16>) -> io::Result<Vec<u16>> {
     let highest = ephemeral_start()
         .filter(|start| *start > LOWEST + 1_000)
@@ -63,15 +62,15 @@ fn random_below(limit: u16) -> io::Result<u16> {
     Ok((u32::from_le_bytes(bytes) % u32::from(limit)) as u16)
 }
 
-/// The kernel's numbers of the TCP sockets that listen on a port, in the network namespace of the thread that asks; none
-/// where they cannot be read.
+/// The kernel's inode numbers of the TCP sockets that listen on a port, in the calling thread's network namespace; empty if they cannot be
+/// read.
 pub fn listening(port: u16) -> HashSet<u64> {
     sock_diag::listening(port).unwrap_or_else(|_| listed(port))
 }
 
-/// The same from the kernel's lists, where it has no sock_diag: tens of milliseconds beside ten thousand connections.
+/// The same numbers from the kernel's lists, for kernels without sock_diag. With ten thousand connections it takes tens of milliseconds.
 fn listed(port: u16) -> HashSet<u64> {
-    // procfs::net::tcp() reads those of the process, which another thread may have left.
+    // procfs::net::tcp() reads the lists of the process, but this thread may be in another namespace.
     ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"]
         .into_iter()
         .flat_map(|path| TcpNetEntries::from_file(path, procfs::current_system_info()))
@@ -81,7 +80,7 @@ fn listed(port: u16) -> HashSet<u64> {
         .collect()
 }
 
-/// The kernel's numbers of the sockets that are bound to a port, by TCP to listen; none where they cannot be read.
+/// The kernel's inode numbers of the sockets that are bound to a port, for TCP only listening ones; empty if they cannot be read.
 pub fn sockets(port: u16) -> HashSet<u64> {
     let udp = [procfs::net::udp(), procfs::net::udp6()]
         .into_iter()
@@ -102,7 +101,7 @@ pub fn owns(pid: i32, sockets: &HashSet<u64>) -> bool {
         .any(|file| matches!(file.target, FDTarget::Socket(inode) if sockets.contains(&inode)))
 }
 
-/// Who holds a port, in words: `pid 12 (nginx)`; none where it cannot be told.
+/// The process that uses a port, such as `pid 12 (nginx)`; `None` if unknown.
 pub fn holder(port: u16) -> Option<String> {
     let sockets = sockets(port);
     if sockets.is_empty() {
@@ -151,7 +150,7 @@ mod tests {
     #[test]
     fn a_port_that_is_listened_on_is_found_by_both_ways_and_one_that_is_connected_is_not() {
         for address in ["127.0.0.1:0", "[::1]:0"] {
-            // Where there is no IPv6.
+            // A machine without IPv6.
             let Ok(listener) = TcpListener::bind(address) else {
                 continue;
             };

@@ -11,35 +11,35 @@ use crate::process::tree;
 
 const TRY_EVERY: Duration = Duration::from_millis(25);
 const TRY_PATIENCE: Duration = Duration::from_secs(2);
-/// How long a process without a check must live to count as started.
+/// A process without a check counts as started after this time.
 const SETTLE: Duration = Duration::from_millis(100);
 
 /// A check with its template rendered.
 #[derive(Debug, Clone)]
 pub enum Check {
-    /// Lives for a moment.
+    /// The process lives for a short time.
     None,
     Http(String),
     Tcp(String),
-    /// Something listens on this TCP port: asked of the kernel, so that nothing has to be taken for it.
+    /// A socket listens on this TCP port. The kernel is asked, so no connection is made.
     Listens(u16),
-    /// A line of output; the log watches for it.
+    /// The log has seen the awaited line.
     Log,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotReady {
     Exited(Exit),
-    /// The check succeeded, but somebody else answered it.
+    /// The check succeeded, but another process answered it.
     Stranger {
         port: u16,
     },
-    /// With the last reason.
+    /// The time ran out; with the last reason.
     TimedOut(String),
     Cancelled,
 }
 
-/// Returns once the check, made in the process's `namespace`, succeeds and the process lives.
+/// Returns once the check succeeds and the process lives. The check runs in the process's `namespace`.
 pub fn wait(
     supervised: &Supervised,
     check: &Check,
@@ -64,7 +64,7 @@ pub fn wait(
             None => attempt(supervised, check, began),
         };
         match tried {
-            // Nobody else is in a namespace of the testbed's own.
+            // A namespace of the testbed has no other processes.
             Ok(()) if namespace.is_some() => return Ok(()),
             Ok(()) => return settle(supervised, check),
             Err(error) => reason = if error.is_empty() { reason } else { error },
@@ -91,7 +91,7 @@ fn attempt(supervised: &Supervised, check: &Check, began: Instant) -> Result<(),
     }
 }
 
-/// Somebody else may answer on a port that this process failed to get, while it is still dying.
+/// If the process failed to get its port and is about to end, another process may have answered.
 fn settle(supervised: &Supervised, check: &Check) -> Result<(), NotReady> {
     let port_of = |address: &str| address.rsplit(':').next()?.parse().ok();
     let port = match check {

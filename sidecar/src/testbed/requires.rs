@@ -1,4 +1,4 @@
-//! What must be there before a start: `[[requires]]`, and the files that variables name.
+//! Requirements of a start: `[[requires]]`, and the files that variables name.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,7 +16,7 @@ const MAX_CHARS: usize = 300;
 
 impl Setting<'_> {
     pub fn check_requirements(&self, parts: &Parts<'_>) -> Result<()> {
-        // A requirement's own mend says more than that a given path is wrong.
+        // A requirement's own advice is more useful than the message about a wrong path, so it comes first.
         for (index, requirement) in &parts.requires {
             self.check_required_path(*index, requirement)?;
         }
@@ -38,17 +38,17 @@ impl Setting<'_> {
         )
     }
 
-    /// The targets of make that this start takes, and what make is told besides.
+    /// The make targets of this start, and further make arguments.
     pub fn targets(&self, parts: &Parts<'_>) -> Result<BTreeSet<String>> {
         let mut words = BTreeSet::new();
         for (index, requirement) in &parts.requires {
-            words.extend(self.told_make(*index, requirement)?);
+            words.extend(self.make_arguments(*index, requirement)?);
         }
         Ok(words)
     }
 
-    /// The words that make is given for a requirement, the target last; none where it is no target of make.
-    fn told_make(&self, index: usize, requirement: &Requirement) -> Result<Vec<String>> {
+    /// The make arguments of a requirement, the target last; empty if it is no make target.
+    fn make_arguments(&self, index: usize, requirement: &Requirement) -> Result<Vec<String>> {
         let Some(target) = &requirement.make else {
             return Ok(Vec::new());
         };
@@ -61,7 +61,7 @@ impl Setting<'_> {
         Ok(words)
     }
 
-    /// A path that was given, in place of the default, must lead somewhere.
+    /// A given path, other than the default, must exist.
     fn check_paths(&self) -> Result<()> {
         let testbed = &self.launch.testbed.file;
         for (name, variable) in &testbed.variables {
@@ -98,7 +98,7 @@ impl Setting<'_> {
     fn check_requirement(&self, index: usize, requirement: &Requirement) -> Result<()> {
         let needs = format!("testbed {} needs", self.launch.testbed.file.name);
         let mend = requirement.mend.clone().unwrap_or_default();
-        let words = self.told_make(index, requirement)?;
+        let words = self.make_arguments(index, requirement)?;
         if let Some(target) = words.last() {
             self.check_exists(
                 &self.launch.root.join(target),

@@ -29,14 +29,14 @@ fn from_environment(env: &str, min_length: usize) -> Result<Option<String>> {
     match value.into_string() {
         Ok(value) if value.chars().count() < min_length => Err(Failure::invalid(
             format!(
-                "environment variable {env}: the system takes no value of fewer than {min_length} characters"
+                "environment variable {env}: the system accepts no value of fewer than {min_length} characters"
             ),
             format!("give {env} a longer one, or unset it: then a random one is made"),
         )),
         Ok(value) if !value.chars().any(char::is_control) => Ok(Some(value)),
         _ => Err(Failure::invalid(
             format!("environment variable {env}: its value is not one line of text"),
-            format!("mend or unset {env}"),
+            format!("fix or unset {env}"),
         )),
     }
 }
@@ -86,7 +86,7 @@ mod tests {
         let failure = make(&from_path(100_000)).unwrap_err();
         assert_eq!(
             failure.error,
-            "environment variable PATH: the system takes no value of fewer than 100000 characters"
+            "environment variable PATH: the system accepts no value of fewer than 100000 characters"
         );
         assert!(!failure.mend.contains(&std::env::var("PATH").unwrap()));
     }

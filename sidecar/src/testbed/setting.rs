@@ -1,4 +1,4 @@
-//! What the templates of one start are rendered with, and what is rendered before anything starts.
+//! The values with which the templates of one start are rendered, and everything that is rendered before processes start.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -24,7 +24,7 @@ use crate::process::cpus;
 use crate::process::folder::Folder;
 use crate::process::redact::Redactor;
 
-/// The environment that every process gets, from the sidecar's own.
+/// Variables of the sidecar's environment that every process gets.
 const PASSED_ON: [&str; 3] = ["PATH", "HOME", "LANG"];
 
 #[derive(Serialize)]
@@ -41,14 +41,14 @@ struct Names<'a> {
     hop: &'a Hop,
 }
 
-/// All that the templates of one attempt are rendered with.
+/// All values for the templates of one attempt.
 pub struct Setting<'a> {
     pub launch: &'a Launch<'a>,
     pub templates: Templates,
     pub variables: &'a Values,
-    /// The parts of what the variables choose, without those that use secrets.
+    /// The parts of the chosen values, without parts that use secrets.
     chosen_parts: Chosen,
-    /// Of the file's `[names]`, rendered.
+    /// The file's `[names]`, rendered.
     names: BTreeMap<String, String>,
     pub secrets: BTreeMap<String, String>,
     pub generated: Generated,
@@ -147,11 +147,11 @@ impl Setting<'_> {
         let error = self.redactor.text(error);
         Failure::invalid(
             format!("{}: {field}: {error}", self.file_name()),
-            "mend the template",
+            "fix the template",
         )
     }
 
-    /// The parts of what the variables choose, rendered.
+    /// The parts of the chosen values, rendered.
     fn filled_parts(&self, secrets: bool) -> Result<Chosen> {
         let none = Chosen::new();
         let names = self.names_with(&none);
@@ -166,7 +166,7 @@ impl Setting<'_> {
             .collect()
     }
 
-    /// That the CPUs of every process exist, before anything is started.
+    /// Checks that the CPUs of every process exist, before any process starts.
     pub fn check_cpus(&self, parts: &Parts<'_>) -> Result<()> {
         for (index, process) in &parts.processes {
             self.cpus(*index, process)?;
@@ -174,12 +174,12 @@ impl Setting<'_> {
         Ok(())
     }
 
-    /// The list of CPUs that a process is bound to, in its shortest form; empty: none.
+    /// The list of CPUs to which a process is bound, in its shortest form; empty if it is not bound.
     pub fn cpus(&self, index: usize, process: &Process) -> Result<String> {
         let list = self.render(&format!("process[{index}].cpus"), &process.cpus)?;
         let allowed = cpus::allowed().map_err(|error| {
             Failure::setup(
-                format!("the CPUs of this machine cannot be told: {error}"),
+                format!("the CPUs of this machine cannot be read: {error}"),
                 "look at the kernel's log",
             )
         })?;
@@ -209,7 +209,7 @@ impl Setting<'_> {
         ))
     }
 
-    /// Runs the commands of `[[generate]]`. What they make is secret from here on.
+    /// Runs the commands of `[[generate]]`. The values that they make count as secrets from now on.
     pub fn generate(&mut self) -> Result<()> {
         let testbed = &self.launch.testbed.file;
         let mut generated = Generated::new();
@@ -240,7 +240,7 @@ impl Setting<'_> {
         Ok(())
     }
 
-    /// That there is the program that `what` is to run.
+    /// Checks that the program that `what` needs is installed.
     pub fn check_program(
         &self,
         what: &str,
@@ -248,11 +248,11 @@ impl Setting<'_> {
         env: &BTreeMap<String, String>,
     ) -> Result<()> {
         let what = format!("{what} of testbed {}", self.launch.testbed.file.name);
-        let mend = "install it, or mend the command in the testbed file";
+        let mend = "install it, or fix the command in the testbed file";
         self.check_program_of(&what, program, env, mend)
     }
 
-    /// The same, of something that is named in full.
+    /// The same check, with the full name of the part that needs the program.
     pub fn check_program_of(
         &self,
         what: &str,
@@ -301,12 +301,12 @@ impl Setting<'_> {
         Ok(())
     }
 
-    /// Open ones and secret ones.
+    /// Public outputs and secret outputs.
     pub fn outputs(&self) -> Result<(BTreeMap<String, String>, BTreeMap<String, String>)> {
         let (mut open, mut secret) = (BTreeMap::new(), BTreeMap::new());
         for (name, template) in &self.launch.testbed.file.outputs {
             let value = self.render(&format!("outputs.{name}"), template)?;
-            // Validation has compiled every template before.
+            // Validation has already compiled every template.
             let uses = self.templates.uses_secrets(template).unwrap_or(true);
             if uses {
                 secret.insert(name.clone(), value);

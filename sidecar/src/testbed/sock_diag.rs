@@ -1,5 +1,5 @@
-//! Sockets that listen on a port, asked of the kernel by sock_diag(7): it tells those alone, where a list of /proc/net has
-//! every connection of the machine.
+//! Listening sockets of a port, read from the kernel by sock_diag(7). It returns only these sockets, whereas a list in /proc/net has every
+//! connection of the machine.
 
 use std::collections::HashSet;
 use std::io;
@@ -13,11 +13,11 @@ use netlink_packet_sock_diag::inet::{ExtensionFlags, InetRequest, SocketId, Stat
 use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 use netlink_sys::{Socket, SocketAddr};
 
-/// Netlink messages begin at multiples of it (netlink(7), NLMSG_ALIGN).
+/// Netlink messages begin at multiples of this (netlink(7), NLMSG_ALIGN).
 const ALIGNED: usize = 4;
 
-/// The kernel's numbers of the TCP sockets that listen on a port, in the network namespace of the thread that asks.
-/// Fails where the kernel has no sock_diag.
+/// The kernel's inode numbers of the TCP sockets that listen on a port, in the calling thread's network namespace. Fails if the kernel has
+/// no sock_diag.
 pub fn listening(port: u16) -> io::Result<HashSet<u64>> {
     let mut found = HashSet::new();
     for (family, any) in [

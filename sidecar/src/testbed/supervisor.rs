@@ -1,9 +1,8 @@
-//! All started testbeds of this sidecar.
+//! All running testbeds of this sidecar.
 //!
-//! Why our own, and not process-compose: nothing may be left behind even when the sidecar is killed
-//! by SIGKILL, which takes a guard process beside each program. Variables must be typed, checked and
-//! filled in (free ports, secrets) from the same one testbed file. And the usage windows, with their
-//! exact memory peaks, must see the very process groups that are supervised.
+//! The supervisor does not use process-compose, for three reasons. Every process must end with the sidecar, even after a SIGKILL, which
+//! needs a guard process next to each program. Variables must be typed, checked and filled in (free ports, secrets) from the same testbed
+//! file. And the usage windows, with their exact memory peaks, must see exactly the supervised process groups.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};
@@ -24,9 +23,9 @@ use crate::process::namespace::Namespace;
 use crate::process::namespace::NamespaceOf;
 use crate::process::windows::Windows;
 
-/// How often a start is tried again because another process took a port that was chosen here.
+/// The most further attempts of a start, if another process took a port that was chosen here.
 const RETRIES: usize = 3;
-/// How often the descendants of each process are noted, for the case that its guard is killed.
+/// Time between two records of each process's descendants. The records are needed if its guard is killed.
 const REMEMBER_EVERY: Duration = Duration::from_millis(250);
 
 pub struct Supervisor {
@@ -41,14 +40,14 @@ pub struct Supervisor {
 #[derive(Default)]
 struct State {
     instances: BTreeMap<String, Arc<Instance>>,
-    /// Starts and stops that are going on.
+    /// Starts and stops that are under way.
     busy: usize,
-    /// Ports that were handed out. None is handed out twice while this sidecar lives.
+    /// Ports that were chosen. A port is chosen only once while this sidecar lives.
     used_ports: HashSet<u16>,
 }
 
 impl Supervisor {
-    /// `log_dir`: where the logs go, a folder per instance; `results/sidecar-logs` unless given.
+    /// `log_dir` is the folder of the logs, with a folder per instance. The default is `results/sidecar-logs`.
     pub fn new(catalogue: Catalogue, log_dir: Option<PathBuf>) -> Result<Arc<Self>> {
         let log_dir =
             log_dir.unwrap_or_else(|| catalogue.root.join("results").join("sidecar-logs"));
@@ -58,7 +57,7 @@ impl Supervisor {
                 "give another",
             )
         })?;
-        // What a killed guard leaves is handed to this process.
+        // Processes of a killed guard become children of this process.
         nix::sys::prctl::set_child_subreaper(true).map_err(|error| {
             Failure::setup(
                 format!("cannot adopt orphans: {error}"),
@@ -93,8 +92,8 @@ impl Supervisor {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a testbed, over the hop that is wanted, and returns when all its processes are ready. Its logs are in a folder of the name
-    /// that `log_name` says, or of its id. `abandoned` may become true meanwhile: nobody waits for it any more.
+    /// Starts a testbed over the requested hop, and returns when all of its processes are ready. Its logs are in a folder named `log_name`,
+    /// or by default its id. `abandoned` becomes true if the caller no longer waits.
     pub fn start(
         &self,
         name: &str,
@@ -164,7 +163,7 @@ impl Supervisor {
                     retries -= 1
                 }
                 Err(attempt) => {
-                    // Only where nothing was printed.
+                    // Removal fails if the folder has logs.
                     let _ = launch.log_dir.get().map(std::fs::remove_dir);
                     return Err(attempt.failure);
                 }
@@ -195,7 +194,7 @@ impl Supervisor {
         self.instance(&of.instance)?.namespace(&of.name)
     }
 
-    /// Stops one instance. Not found once that is done.
+    /// Stops one instance. A second stop reports that the instance is not found.
     pub fn stop(&self, id: &str) -> Result<Vec<Stopped>> {
         let instance = {
             let mut state = self.state();
@@ -215,7 +214,7 @@ impl Supervisor {
         self.ending.load(Ordering::SeqCst)
     }
 
-    /// Stops everything, also what is still being started, and lets nothing start any more.
+    /// Stops everything, including starts that are under way, and prevents new starts.
     pub fn end(&self) {
         self.ending.store(true, Ordering::SeqCst);
         let state = self.state();
@@ -237,7 +236,7 @@ impl Supervisor {
 fn unknown(id: &str) -> Failure {
     Failure::not_found(
         format!("there is no instance {id:?}"),
-        "GET /instances lists those there are",
+        "GET /instances lists them",
     )
 }
 

@@ -1,4 +1,4 @@
-//! Templates of testbed files: minijinja, every name must exist.
+//! Templates of testbed files, rendered by minijinja. Every name must exist.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -25,13 +25,13 @@ pub const NAMES: [&str; 10] = [
     "hop",
 ];
 
-/// Those of them whose values are secrets.
+/// The names in [`NAMES`] whose values are secrets.
 pub const SECRET_NAMES: [&str; 2] = ["secrets", "generated"];
 
-/// The function by which a template says why it cannot be rendered.
+/// The function by which a template reports why it cannot be rendered.
 const REFUSE: &str = "refuse";
 
-/// The function that tells files apart by what is in them.
+/// The function that identifies a file by its content.
 const DIGEST: &str = "digest";
 const DIGEST_CHARS: usize = 12;
 
@@ -49,14 +49,14 @@ impl Templates {
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_syntax(syntax);
         environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
-        // Configuration files and environments want `true`, Jinja writes `True`.
+        // Configuration files and environments need `true`; Jinja writes `True`.
         environment.set_formatter(|out, state, value| match value.kind() {
             ValueKind::Bool => out
                 .write_str(if value.is_true() { "true" } else { "false" })
                 .map_err(Into::into),
             _ => minijinja::escape_formatter(out, state, value),
         });
-        // It prints the whole context, secrets included, without naming them.
+        // `debug` prints the whole context, including secrets, without naming them.
         environment.remove_global("debug");
         environment.add_function(REFUSE, |why: String| -> Result<(), minijinja::Error> {
             Err(minijinja::Error::new(ErrorKind::InvalidOperation, why))
@@ -72,8 +72,8 @@ impl Templates {
             .map_err(|error| describe(&error))
     }
 
-    /// `value` with its strings rendered. A string that is one expression becomes what that is worth, and none leaves its key
-    /// or its entry out. Without `secrets`, so does a string that uses any.
+    /// `value` with its strings rendered. A string that is a single expression becomes that expression's value. If the value is none, the
+    /// key or the entry is left out. Without `secrets`, a string that uses a secret is left out as well.
     pub fn fill(
         &self,
         value: &Json,
@@ -103,7 +103,7 @@ impl Templates {
         }
     }
 
-    /// What an expression is worth, null where it is none.
+    /// The value of an expression, null if the expression is none.
     fn worth(&self, expression: &str, context: &impl Serialize) -> Result<Json, String> {
         let value = self
             .environment
@@ -148,7 +148,7 @@ fn digest(path: &str) -> Result<String, minijinja::Error> {
         })
 }
 
-/// What is between the braces of a string that is nothing but one `{{ … }}`.
+/// The text between the braces, if a string is a single `{{ … }}`.
 fn expression(source: &str) -> Option<&str> {
     let inner = source.trim().strip_prefix("{{")?.strip_suffix("}}")?;
     (!inner.contains("{{")).then_some(inner)
@@ -156,7 +156,7 @@ fn expression(source: &str) -> Option<&str> {
 
 fn describe(error: &minijinja::Error) -> String {
     match error.detail() {
-        // What `refuse` and `digest` say needs no other words.
+        // Messages of `refuse` and `digest` need no prefix.
         Some(detail) if error.kind() == ErrorKind::InvalidOperation => detail.to_owned(),
         Some(detail) => format!("{}: {detail}", error.kind()),
         None => error.kind().to_string(),

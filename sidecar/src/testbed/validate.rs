@@ -1,4 +1,4 @@
-//! What a testbed file must keep to beyond its shape. Every error names file, field and mend.
+//! Rules of a testbed file beyond its shape. Every error names the file, the field and the fix.
 
 mod network;
 mod requires;
@@ -21,7 +21,7 @@ const PROCESS_NAME: &str = "[a-z][a-z0-9-]*";
 const ENVIRONMENT_NAME: &str = "[A-Z][A-Z0-9_]*";
 const GENERATED_NAME: &str = "[a-z][a-z0-9_]*";
 
-/// Where secrets would be seen by others: in `ps`, in an error, in a path.
+/// Whether a secret in a template would be visible to others: in `ps`, in an error or in a path.
 #[derive(Clone, Copy, PartialEq)]
 enum SecretsAre {
     Welcome,
@@ -30,11 +30,11 @@ enum SecretsAre {
 
 struct Checker<'a> {
     file: &'a TestbedFile,
-    shown: &'a str,
+    label: &'a str,
     templates: Templates,
 }
 
-/// Whether `name` can be a testbed's name at all.
+/// Whether `name` is a valid name of a testbed.
 pub fn is_name(name: &str) -> bool {
     whole(NAME).is_ok_and(|pattern| pattern.is_match(name))
 }
@@ -44,12 +44,12 @@ pub fn validate(
     file: &TestbedFile,
     choices: &Choices,
     stem: &str,
-    shown: &str,
+    label: &str,
     dir: &Path,
 ) -> Result<()> {
     let checker = Checker {
         file,
-        shown,
+        label,
         templates: Templates::new(),
     };
     checker.head(stem)?;
@@ -69,7 +69,7 @@ pub fn validate(
 impl Checker<'_> {
     fn wrong<T>(&self, field: &str, wrong: impl AsRef<str>, mend: impl AsRef<str>) -> Result<T> {
         Err(Failure::invalid(
-            format!("{}: {field}: {}", self.shown, wrong.as_ref()),
+            format!("{}: {field}: {}", self.label, wrong.as_ref()),
             mend.as_ref(),
         ))
     }
@@ -134,7 +134,7 @@ impl Checker<'_> {
             };
             if let Err(wrong) = variable.check(value) {
                 let field = format!("sweep.{field}");
-                return self.wrong(&field, wrong, "give values that may be given");
+                return self.wrong(&field, wrong, "give allowed values");
             }
         }
         Ok(())
@@ -167,14 +167,14 @@ impl Checker<'_> {
                 return self.wrong(
                     &format!("{field}.default"),
                     wrong,
-                    "mend the default or the limits",
+                    "fix the default or the limits",
                 );
             }
         }
         Ok(())
     }
 
-    /// Parts are rendered before what is made of them.
+    /// Parts are rendered before the values that are made of them.
     fn choices(&self, choices: &Choices) -> Result<()> {
         for (variable, parts) in choices {
             for (choice, own) in parts {
@@ -229,7 +229,7 @@ impl Checker<'_> {
                 return self.wrong(
                     &format!("{field}.name"),
                     format!("`{}` is used twice", generate.name),
-                    "give each its own name",
+                    "give each one its own name",
                 );
             }
             self.command(&format!("{field}.command"), &generate.command)?;
@@ -424,7 +424,7 @@ impl Checker<'_> {
     fn template(&self, field: &str, source: &str, secrets: SecretsAre) -> Result<()> {
         let names = match self.templates.names(source) {
             Ok(names) => names,
-            Err(error) => return self.wrong(field, error, "mend the template"),
+            Err(error) => return self.wrong(field, error, "fix the template"),
         };
         let mut names: Vec<_> = names.into_iter().collect();
         names.sort();
@@ -442,8 +442,8 @@ impl Checker<'_> {
             if SECRET_NAMES.contains(&first) && secrets == SecretsAre::Refused {
                 return self.wrong(
                     field,
-                    "a secret would be seen here",
-                    "hand secrets over by env or by a file",
+                    "a secret would be visible here",
+                    "pass secrets by env or by a file",
                 );
             }
             let (declared, table) = match (first, second) {

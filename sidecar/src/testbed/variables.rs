@@ -41,7 +41,7 @@ impl Variable {
         }
     }
 
-    /// What may be given, in words.
+    /// A description of the allowed values.
     pub fn expects(&self) -> String {
         match self.kind {
             VariableType::Boolean => "true or false".to_owned(),
@@ -73,7 +73,7 @@ impl Variable {
         }
     }
 
-    /// Whether `value` may be given; else what is wrong with it, in words.
+    /// Checks whether `value` is allowed. The error is a message.
     pub fn check(&self, value: &Value) -> std::result::Result<(), String> {
         let right = match (self.kind, value) {
             (VariableType::Boolean, Value::Boolean(_)) => true,
@@ -108,7 +108,7 @@ impl Variable {
         }
     }
 
-    /// Of a path: whether there may be none.
+    /// Whether an empty path is allowed.
     fn may_be_empty(&self) -> bool {
         matches!(&self.default, Some(Value::String(text)) if text.is_empty())
     }
@@ -136,7 +136,7 @@ pub fn whole(pattern: &str) -> std::result::Result<Regex, regex::Error> {
     Regex::new(&format!("^(?:{pattern})$"))
 }
 
-/// Defaults with what was given over them, all checked. Ports of 0 stay 0.
+/// Defaults, replaced by given values, all checked. Port 0 remains 0.
 pub fn resolve(
     testbed: &str,
     declared: &BTreeMap<String, Variable>,
@@ -178,14 +178,14 @@ pub fn resolve(
     Ok(values)
 }
 
-/// The variables of type port whose number is given (not 0), and their ports.
+/// The variables of type port with a given number (not 0), and their ports.
 pub fn given_ports(declared: &BTreeMap<String, Variable>, values: &Values) -> Vec<(String, u16)> {
     ports(declared, values)
         .filter(|(_, port)| *port != 0)
         .collect()
 }
 
-/// The variables of type port that want any free port.
+/// The variables of type port that need any free port.
 pub fn free_ports(declared: &BTreeMap<String, Variable>, values: &Values) -> Vec<String> {
     ports(declared, values)
         .filter(|(_, port)| *port == 0)
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_variable_is_named_with_those_there_are() {
+    fn an_unknown_variable_is_named_with_the_known_ones() {
         let declared = BTreeMap::from([(
             "queue".to_owned(),
             variable("type = \"integer\"\ndefault = 1"),
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_are_told_apart_by_whether_they_were_given() {
+    fn given_and_free_ports_are_distinguished() {
         let declared = BTreeMap::from([
             ("a".to_owned(), variable("type = \"port\"\ndefault = 0")),
             ("b".to_owned(), variable("type = \"port\"\ndefault = 0")),

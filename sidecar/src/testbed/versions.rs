@@ -1,4 +1,4 @@
-//! The versions of what a testbed starts, as its programs tell them.
+//! The versions of a testbed's programs, as the programs report them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,12 +11,12 @@ use crate::process::redact::Redactor;
 
 const MAX_CHARS: usize = 200;
 
-/// It was cancelled while the named version was asked for.
+/// The start was cancelled while the sidecar asked for the named version.
 #[derive(Debug)]
 pub struct Cancelled(pub String);
 
-/// Runs each command and takes the first line that it prints; `unknown` where it prints none. Each
-/// is guarded as the testbed's processes are, so that nothing of it is left behind.
+/// Runs each command and takes the first line of its output, or `unknown` if it prints none. Each command runs under a guard, like the
+/// testbed's processes, so that no process remains.
 pub fn learn(
     commands: BTreeMap<String, Vec<String>>,
     env: &BTreeMap<String, String>,

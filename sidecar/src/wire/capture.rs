@@ -1,4 +1,4 @@
-//! Captures the packets of one port (packet(7)): they go their way meanwhile, as they would without.
+//! Captures the packets of one port (packet(7)), without delaying them.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -19,25 +19,25 @@ use crate::process::namespace::Namespace;
 
 /// The largest packet of IPv4.
 const BUFFER: usize = 65_536;
-/// The kernel keeps packets that nobody has read yet, as far as its limit allows.
+/// Packets that are not read yet, bytes. The kernel's own limit may be lower.
 const KEPT_BYTES: usize = 8 << 20;
-/// The thread waits this long for a packet, then looks whether the capture ends.
+/// The longest wait for a packet, after which the thread checks whether the capture ends.
 const PAUSE: Duration = Duration::from_millis(10);
-/// Classic BPF (linux/bpf_common.h): loads, jumps, the answer.
+/// Classic BPF (linux/bpf_common.h): loads, jumps, return.
 const LOAD_BYTE: u16 = 0x30;
 const LOAD_IP_HEADER: u16 = 0xb1;
 const LOAD_SHORT_BEHIND: u16 = 0x48;
 const JUMP_EQUAL: u16 = 0x15;
 const RETURN: u16 = 0x06;
 
-/// One that runs. Dropping it ends it.
+/// A running capture. Dropping it stops it.
 pub struct Capture {
     ends: Arc<AtomicBool>,
     thread: Option<JoinHandle<Flows>>,
 }
 
 impl Capture {
-    /// In `namespace`, or in this process's own.
+    /// Starts a capture in `namespace`, or in this process's own.
     pub fn start(request: &Request, namespace: Option<&Namespace>) -> Result<Self> {
         let opened = match namespace {
             None => open(request.port),
@@ -49,10 +49,10 @@ impl Capture {
         let socket = opened.map_err(|error| refused(&error))?;
         let flows = Flows::new(request);
         let ends = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&ends);
+        let end_flag = Arc::clone(&ends);
         let thread = thread::Builder::new()
             .name("capture".to_owned())
-            .spawn(move || follow(&socket, flows, &told))
+            .spawn(move || follow(&socket, flows, &end_flag))
             .map_err(|error| refused(&error))?;
         Ok(Self {
             ends,
@@ -60,7 +60,7 @@ impl Capture {
         })
     }
 
-    /// Ends it, after all that has come until now.
+    /// Stops the capture after reading all packets that have arrived.
     pub fn end(mut self) -> Result<Found> {
         self.ends.store(true, Ordering::SeqCst);
         let ended = self.thread.take().map(JoinHandle::join);
@@ -89,7 +89,7 @@ fn refused(error: &io::Error) -> Failure {
 }
 
 fn open(port: u16) -> io::Result<Socket> {
-    // Packets that come before the filter are passed over by their port.
+    // Packets that arrive before the filter is set are ignored because of their port.
     let everything = Protocol::from(i32::from((libc::ETH_P_ALL as u16).to_be()));
     let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(everything))?;
     socket.attach_filter(&filter(port))?;
@@ -98,7 +98,7 @@ fn open(port: u16) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// TCP and UDP from or to the port.
+/// Matches TCP and UDP from or to the port.
 fn filter(port: u16) -> [SockFilter; 10] {
     let port = u32::from(port);
     [
@@ -118,7 +118,7 @@ fn filter(port: u16) -> [SockFilter; 10] {
 fn follow(socket: &Socket, mut flows: Flows, ends: &AtomicBool) -> Flows {
     let mut buffer = vec![0; BUFFER];
     loop {
-        // Asked before: what came until then is read to the last packet.
+        // Read the flag first: packets that arrived before it was set are then read to the last one.
         let is_last = ends.load(Ordering::SeqCst);
         if is_last && socket.set_nonblocking(true).is_err() {
             return flows;
@@ -143,7 +143,7 @@ fn follow(socket: &Socket, mut flows: Flows, ends: &AtomicBool) -> Flows {
     }
 }
 
-/// Loopback shows each packet twice: as it goes, and as it comes.
+/// Whether loopback shows this packet a second time: it shows each packet as sent and as received.
 fn is_echo(from: Option<&LinkAddr>) -> bool {
     from.is_some_and(|from| {
         from.hatype() == libc::ARPHRD_LOOPBACK && from.pkttype() == libc::PACKET_OUTGOING

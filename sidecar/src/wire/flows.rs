@@ -1,4 +1,4 @@
-//! Packets of IPv4 as connections and flows of one port of a server.
+//! Sorts IPv4 packets into connections and flows of one port of a server.
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -23,10 +23,10 @@ pub struct Flows {
     gaps: bool,
 }
 
-/// One client's; both directions, the client's first.
+/// A connection or flow of one client. The client's direction is first.
 struct Flow {
     checked: Checked,
-    /// It was there before, and began within something: nothing can be said of it.
+    /// The connection began before the capture, so its bytes cannot be judged.
     unknown: bool,
     ways: [(Stream, Before); 2],
 }
@@ -55,7 +55,7 @@ impl Flows {
         }
     }
 
-    /// One packet, from its IPv4 header on; others than of the port are passed over.
+    /// Takes one packet, which begins with its IPv4 header. Packets of other ports are ignored.
     pub fn take(&mut self, packet: &[u8]) {
         let Some(packet) = read(packet, self.port) else {
             return;
@@ -63,7 +63,7 @@ impl Flows {
         let key = (packet.protocol, packet.client.0, packet.client.1);
         let is_tcp = packet.protocol == TCP;
         if is_tcp && packet.begins && packet.from == Sender::Client {
-            self.leave(key);
+            self.end_flow(key);
         }
         let flow = self.all.entry(key).or_insert_with(|| Flow {
             checked: Checked::new(self.shows, !is_tcp || packet.begins),
@@ -85,12 +85,12 @@ impl Flows {
             if flow.unknown {
                 continue;
             }
-            let shown = if is_tcp {
+            let judged = if is_tcp {
                 flow.checked.stream(packet.from, piece)
             } else {
                 flow.checked.datagram(packet.from, piece)
             };
-            let Err(fault) = shown else { continue };
+            let Err(fault) = judged else { continue };
             if flow.checked.is_unknown(packet.from) && self.shows != Shows::Random {
                 flow.unknown = true;
             } else {
@@ -102,7 +102,7 @@ impl Flows {
     pub fn end(mut self) -> Found {
         let keys: Vec<_> = self.all.keys().copied().collect();
         for key in keys {
-            self.leave(key);
+            self.end_flow(key);
         }
         let seen = self.search.found();
         Found {
@@ -117,7 +117,7 @@ impl Flows {
     }
 
     /// Ends a connection, and keeps its findings.
-    fn leave(&mut self, key: (u8, Ipv4Addr, u16)) {
+    fn end_flow(&mut self, key: (u8, Ipv4Addr, u16)) {
         let Some(mut flow) = self.all.remove(&key) else {
             return;
         };
@@ -139,7 +139,7 @@ fn read(packet: &[u8], port: u16) -> Option<Packet<'_>> {
     }
     let header = usize::from(packet[0] & 15) * 4;
     let size = usize::from(short(packet, 2)?);
-    // Fragments are not put together.
+    // Fragments are not reassembled.
     if short(packet, 6)? & 0x3fff != 0 {
         return None;
     }

@@ -1,6 +1,6 @@
 //! Names a protocol by the first bytes of a connection.
 
-/// Versions of QUIC: 1, 2, and the drafts that programs still speak.
+/// Versions of QUIC: 1, 2, and the drafts that programs still use.
 const QUIC: [u32; 4] = [0x0000_0001, 0x6b33_43cf, 0xff00_001d, 0xff00_0020];
 const HTTP: [&[u8]; 8] = [
     b"GET ",
@@ -12,10 +12,10 @@ const HTTP: [&[u8]; 8] = [
     b"PRI * HTTP/2",
     b"HTTP/1.",
 ];
-/// More of what nobody knows is not told: it may be a key.
-const TOLD: usize = 3;
+/// The most unknown bytes that are shown: they may be a key.
+const MOST_SHOWN: usize = 3;
 
-/// The protocol that begins so; none where these bytes tell none.
+/// The protocol that begins with these bytes; `None` if it is unknown.
 pub fn of(first: &[u8]) -> Option<&'static str> {
     if HTTP.iter().any(|word| first.starts_with(word)) {
         return Some("HTTP plaintext");
@@ -33,22 +33,22 @@ pub fn of(first: &[u8]) -> Option<&'static str> {
 }
 
 /// Names unexpected bytes: their protocol, or their first bytes.
-pub fn told(first: &[u8]) -> String {
+pub fn describe(first: &[u8]) -> String {
     if let Some(name) = of(first) {
         return name.to_owned();
     }
-    let start = &first[..first.len().min(TOLD)];
+    let start = &first[..first.len().min(MOST_SHOWN)];
     let hex: Vec<String> = start.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("bytes that begin with {}", hex.join(" "))
 }
 
-/// The whole greeting of a client of SOCKS 5, which asks for no authentication or for a password.
+/// The complete greeting of a SOCKS 5 client, with no authentication or with a password.
 fn is_socks(first: &[u8]) -> bool {
     matches!(first, [5, count @ 1..=3, methods @ ..]
         if methods.len() == usize::from(*count) && methods.iter().all(|one| matches!(one, 0 | 2)))
 }
 
-/// A packet of QUIC with a long header, of a version that is known (RFC 8999, 5.1).
+/// A QUIC packet with a long header, of a known version (RFC 8999, 5.1).
 pub fn is_quic_long(datagram: &[u8]) -> bool {
     matches!(datagram, [first, a, b, c, d, ..]
         if first & 0xc0 == 0xc0 && QUIC.contains(&u32::from_be_bytes([*a, *b, *c, *d])))

@@ -1,5 +1,5 @@
-//! The wire of a hop as a passive observer sees it: packets of one port are captured, and not delayed, and what they show is
-//! held against what the hop must show.
+//! The traffic of a hop as a passive observer sees it. Packets of one port are captured without delay, and checked against the protocol
+//! that the hop must show.
 
 mod capture;
 mod flows;
@@ -29,7 +29,7 @@ pub enum Shows {
     Quic,
     /// Bytes without a greeting that look random.
     Random,
-    /// SSH: its banner, and bytes that look random in connections that were there before.
+    /// SSH: its banner. Connections from before the capture must have bytes that look random.
     Ssh,
     /// Messages of WireGuard.
     Wireguard,
@@ -37,7 +37,7 @@ pub enum Shows {
     Openvpn,
 }
 
-/// `port` is the server's; `far` is where probes ask to be connected to: addresses that must not be readable.
+/// `port` is the server's. `far` lists the targets of probes: addresses that must not be readable.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -54,16 +54,16 @@ pub struct Request {
 pub struct Found {
     /// In both directions, without headers of the network.
     pub bytes: u64,
-    /// Whether a piece of a probe's payload could be read.
+    /// Whether a piece of a probe's payload was readable.
     pub payload: bool,
-    /// Whether the far end's address and port could be read.
+    /// Whether the far end's address and port were readable.
     pub request: bool,
-    /// The first thing that is not as it must be; null where all is.
+    /// The first fault; null if the traffic is as it must be.
     pub fault: Option<String>,
-    /// Whether the beginning of a connection that carried something was seen, and was as it must be.
+    /// Whether the beginning of a connection with traffic was seen, and was correct.
     pub greeted: bool,
-    /// Whether a connection that was checked carried something in both directions.
+    /// Whether a checked connection had traffic in both directions.
     pub carried: bool,
-    /// Whether a part of a connection was not captured, so that the rest of it was not checked.
+    /// Whether a part of a connection was not captured. The rest of that connection was not checked.
     pub gaps: bool,
 }

@@ -1,6 +1,6 @@
-//! Tells whether bytes look random, as a cipher's bytes do.
+//! Decides whether bytes look random, like the output of a cipher.
 
-/// Fewer bytes tell too little.
+/// The least number of bytes that can be judged.
 const FEWEST: u32 = 128;
 /// Bytes that are judged together.
 const BLOCK: u32 = 1_024;
@@ -25,7 +25,7 @@ impl Default for Blocks {
 }
 
 impl Blocks {
-    /// Returns how the bytes look where they do not look random.
+    /// Describes the bytes if they do not look random.
     pub fn feed(&mut self, bytes: &[u8]) -> Option<&'static str> {
         let mut looks = None;
         for byte in bytes {
@@ -38,7 +38,7 @@ impl Blocks {
         looks
     }
 
-    /// The same of the bytes that do not fill a block; what comes next begins a new one.
+    /// Judges the bytes that do not fill a block. The next bytes begin a new block.
     pub fn end(&mut self) -> Option<&'static str> {
         let looks = self.look();
         *self = Self::default();

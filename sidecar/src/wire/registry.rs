@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::Capture;
 use crate::failure::{Failure, Kind, Result};
 
-/// More do not run at once.
+/// The most captures that run at once.
 pub const MAX_RUNNING: usize = 64;
 
 #[derive(Default)]
@@ -23,13 +23,13 @@ impl Captures {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns its id. A conflict where [`MAX_RUNNING`] run.
+    /// Returns the capture's id. It is a conflict if [`MAX_RUNNING`] captures run.
     pub fn keep(&self, capture: Capture) -> Result<String> {
         let mut all = self.all();
         if all.captures.len() >= MAX_RUNNING {
             return Err(Failure::new(
                 Kind::Conflict,
-                format!("{MAX_RUNNING} captures run, and more are not started"),
+                format!("{MAX_RUNNING} captures run, which is the limit"),
                 "end one with DELETE /captures/ID",
             ));
         }

@@ -1,11 +1,11 @@
-//! Rules of each kind of hop: connections of TCP byte by byte, flows of UDP datagram by datagram.
+//! Rules for each kind of hop: TCP connections byte by byte, UDP flows datagram by datagram.
 
 use super::Shows;
 use super::greeting;
 use super::randomness::Blocks;
 use crate::tap::search::Sender;
 
-/// What is wrong.
+/// A description of the fault.
 pub type Fault = String;
 
 /// The largest record: of TLS 1.2, with what a cipher may add (RFC 5246, 6.2.3).
@@ -14,13 +14,13 @@ const HANDSHAKE: u8 = 22;
 const ALERT: u8 = 21;
 const APPLICATION_DATA: u8 = 23;
 
-/// Those that OpenVPN has given away.
+/// The opcodes that OpenVPN has assigned.
 const OPCODES: std::ops::RangeInclusive<u8> = 1..=11;
 
 /// Both directions of a connection or a flow.
 pub struct Checked {
     shows: Shows,
-    /// Whether it was seen from its beginning.
+    /// Whether the capture saw its beginning.
     begun: bool,
     client: Way,
     server: Way,
@@ -32,7 +32,7 @@ struct Way {
     bytes: u64,
     greeted: bool,
     carried: bool,
-    /// The first bytes, until they have told what they are.
+    /// The first bytes, until they identify the protocol.
     first: Vec<u8>,
     records: Records,
     blocks: Blocks,
@@ -48,7 +48,7 @@ impl Checked {
         }
     }
 
-    /// Bytes of a connection, in their order. A fault of one that was there before may be of its beginning, which was not seen.
+    /// Checks bytes of a connection, in their order. For a connection from before the capture, a fault may belong to its unseen beginning.
     pub fn stream(&mut self, from: Sender, bytes: &[u8]) -> Result<(), Fault> {
         let (shows, begun) = (self.shows, self.begun);
         self.way(from).stream(shows, begun, from, bytes)
@@ -67,7 +67,7 @@ impl Checked {
             .try_for_each(|way| way.end(shows))
     }
 
-    /// Whether nothing of one direction has been found right so far.
+    /// Whether no bytes of one direction were judged correct so far.
     pub fn is_unknown(&self, from: Sender) -> bool {
         let way = match from {
             Sender::Client => &self.client,
@@ -122,7 +122,7 @@ impl Way {
             }
             Shows::Openvpn => self.framed(from, bytes),
             Shows::Quic | Shows::Wireguard => {
-                Err(format!("a TCP connection of {}", greeting::told(bytes)))
+                Err(format!("a TCP connection of {}", greeting::describe(bytes)))
             }
         }
     }
@@ -133,7 +133,7 @@ impl Way {
         match shows {
             Shows::Plain => self.pass(true),
             Shows::Tls | Shows::Ssh => {
-                return Err(format!("a datagram of {}", greeting::told(bytes)));
+                return Err(format!("a datagram of {}", greeting::describe(bytes)));
             }
             Shows::Quic => {
                 if greeting::is_quic_long(bytes) {
@@ -141,7 +141,7 @@ impl Way {
                 } else if bytes.first().is_some_and(|first| first & 0xc0 == 0x40) {
                     self.carried = true;
                 } else {
-                    return Err(format!("no QUIC: {}", greeting::told(bytes)));
+                    return Err(format!("no QUIC: {}", greeting::describe(bytes)));
                 }
                 return random(whole(bytes));
             }
@@ -176,7 +176,7 @@ impl Way {
         fed.map_err(|wrong| match wrong {
             Wrong::Looks(looks) => format!("records of TLS that hold {looks}"),
             Wrong::NoRecord if self.records.count == 0 => {
-                format!("no TLS: {}", greeting::told(&self.first))
+                format!("no TLS: {}", greeting::describe(&self.first))
             }
             Wrong::NoRecord => "no TLS behind its first records".to_owned(),
         })?;
@@ -199,7 +199,7 @@ impl Way {
         Err(format!("records of TLS without a {name}"))
     }
 
-    /// RFC 4253, 4.2; a server may say other lines before.
+    /// RFC 4253, 4.2: a server may send other lines before the banner.
     fn banner(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         keep_first(&mut self.first, bytes);
         if self.first.starts_with(b"SSH-") {
@@ -209,10 +209,10 @@ impl Way {
         if b"SSH-".starts_with(&self.first) {
             return Ok(());
         }
-        Err(format!("no SSH: {}", greeting::told(&self.first)))
+        Err(format!("no SSH: {}", greeting::describe(&self.first)))
     }
 
-    /// Types and sizes of messages (the protocol's paper, 5.4); 32 bytes of data are a message that keeps alive.
+    /// Types and sizes of messages (the protocol's paper, 5.4). A message with 32 bytes of data is a keepalive.
     fn wireguard(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         match (bytes, bytes.len()) {
             ([1, 0, 0, 0, ..], 148) | ([2, 0, 0, 0, ..], 92) => self.greeted = true,
@@ -221,12 +221,12 @@ impl Way {
                 self.carried |= size > 32;
                 return random(whole(&bytes[16..]));
             }
-            _ => return Err(format!("no WireGuard: {}", greeting::told(bytes))),
+            _ => return Err(format!("no WireGuard: {}", greeting::describe(bytes))),
         }
         Ok(())
     }
 
-    /// One packet: its opcode is in the upper five bits; 6 and 9 carry data.
+    /// Checks one packet. Its opcode is in the upper five bits; opcodes 6 and 9 carry data.
     fn openvpn(&mut self, from: Sender, packet: &[u8]) -> Result<(), Fault> {
         let opcode = packet.first().map_or(0, |first| first >> 3);
         match opcode {
@@ -237,7 +237,7 @@ impl Way {
                 return random(whole(&packet[4.min(packet.len())..]));
             }
             _ if OPCODES.contains(&opcode) => {}
-            _ => return Err(format!("no OpenVPN: {}", greeting::told(packet))),
+            _ => return Err(format!("no OpenVPN: {}", greeting::describe(packet))),
         }
         Ok(())
     }
@@ -247,11 +247,11 @@ impl Way {
         self.first.extend_from_slice(bytes);
         while let [high, low, rest @ ..] = &self.first[..] {
             let size = usize::from(u16::from_be_bytes([*high, *low]));
-            // The opcode tells before the packet is whole.
+            // The opcode can be checked before the packet is complete.
             let opcode = rest.first().map(|first| first >> 3);
             let is_other = size == 0 || opcode.is_some_and(|opcode| !OPCODES.contains(&opcode));
             if is_other || self.records.count == 0 && greeting::of(&self.first).is_some() {
-                return Err(format!("no OpenVPN: {}", greeting::told(&self.first)));
+                return Err(format!("no OpenVPN: {}", greeting::describe(&self.first)));
             }
             if rest.len() < size {
                 break;
@@ -264,7 +264,7 @@ impl Way {
     }
 }
 
-/// Enough to tell a protocol by.
+/// The number of bytes that identify a protocol.
 const FIRST: usize = 16;
 
 fn keep_first(first: &mut Vec<u8>, bytes: &[u8]) {
@@ -278,11 +278,11 @@ fn no_greeting(bytes: &[u8]) -> Result<(), Fault> {
 
 fn random(looks: Option<&'static str>) -> Result<(), Fault> {
     looks.map_or(Ok(()), |looks| {
-        Err(format!("{looks} in place of a cipher's bytes"))
+        Err(format!("{looks} instead of a cipher's bytes"))
     })
 }
 
-/// Returns how the bytes of one datagram or packet look where they do not look random.
+/// Describes one datagram or packet if it does not look random.
 fn whole(bytes: &[u8]) -> Option<&'static str> {
     let mut blocks = Blocks::default();
     blocks.feed(bytes).or(blocks.end())

@@ -1,21 +1,21 @@
-//! One direction of a TCP connection, put together from its segments.
+//! One direction of a TCP connection, reassembled from its segments.
 
 use std::collections::BTreeMap;
 
-/// More segments that came too early are not kept.
+/// The most segments that are kept because an earlier one is missing.
 const HELD_MOST: usize = 1_024;
 
 #[derive(Default)]
 pub struct Stream {
-    /// The sequence number of the next byte; none before anything was seen.
+    /// The sequence number of the next byte; `None` before the first segment.
     next: Option<u32>,
-    /// Segments that came too early, by how far.
+    /// Early segments, by their distance from the next byte.
     held: BTreeMap<u32, Vec<u8>>,
     lost: bool,
 }
 
 impl Stream {
-    /// Its beginning: a SYN of this sequence number.
+    /// The beginning of a stream: a SYN with this sequence number.
     pub fn begin(sequence: u32) -> Self {
         Self {
             next: Some(sequence.wrapping_add(1)),
@@ -23,7 +23,7 @@ impl Stream {
         }
     }
 
-    /// The bytes that are in order now, in pieces. Without a beginning the first segment is one.
+    /// The bytes that are now in order, in pieces. If the beginning was not seen, the first segment counts as the beginning.
     pub fn take(&mut self, sequence: u32, bytes: &[u8]) -> Vec<Vec<u8>> {
         if bytes.is_empty() {
             return Vec::new();
@@ -44,7 +44,7 @@ impl Stream {
         pieces
     }
 
-    /// Whether a segment is missing before others that came.
+    /// Whether a segment is missing before later ones.
     pub fn has_gap(&self) -> bool {
         self.lost || !self.held.is_empty()
     }
@@ -54,7 +54,7 @@ impl Stream {
         let is_due = |sequence: u32| next.wrapping_sub(sequence) < 1 << 31;
         let due = *self.held.keys().find(|&&sequence| is_due(sequence))?;
         let bytes = self.held.remove(&due)?;
-        // A segment that was sent again begins with known bytes.
+        // A retransmitted segment begins with known bytes.
         let known = (next.wrapping_sub(due) as usize).min(bytes.len());
         let fresh = bytes[known..].to_vec();
         self.next = Some(next.wrapping_add(u32::try_from(fresh.len()).unwrap_or(u32::MAX)));
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_told() {
+    fn a_gap_is_reported() {
         let mut stream = Stream::default();
         assert_eq!(joined(&mut stream, &[(7, b"ab"), (10, b"de")]), b"ab");
         assert!(stream.has_gap());

@@ -45,19 +45,19 @@ impl Cipher {
 pub trait Aead {
     /// Encrypts the buffer and returns the tag.
     fn seal(&self, nonce: &Nonce, aad: &[u8], buffer: &mut [u8]) -> Tag;
-    /// Decrypts the buffer; false where the tag is not its own, and the buffer is worth nothing then.
+    /// Decrypts the buffer. Returns false if the tag is wrong; the buffer's content is then useless.
     fn open(&self, nonce: &Nonce, aad: &[u8], buffer: &mut [u8], tag: &Tag) -> bool;
 }
 
-/// Whose code a cipher is.
+/// A library that implements ciphers.
 #[derive(Clone, Copy)]
 pub struct Implementation {
     pub name: &'static str,
-    /// The key has to have the cipher's length.
+    /// The key must have the cipher's length.
     pub with_key: fn(Cipher, &[u8]) -> Box<dyn Aead>,
 }
 
-/// Those of this build.
+/// The implementations in this build.
 pub fn implementations() -> Vec<Implementation> {
     let ring = Implementation {
         name: "ring",
@@ -114,8 +114,8 @@ fn encrypt(cipher: Cipher, implementation: Implementation, bytes: usize) -> Case
     )
 }
 
-/// A message that is decrypted over and over, in place and with nothing to restore: these ciphers add a key stream, so that
-/// to decrypt the plain text, with the tag that it would have as a cipher text, yields the cipher text again.
+/// Decrypts the same message repeatedly, in place, without restoring it. These ciphers add a key stream. So decrypting the plain text, with
+/// the tag that it would have as a cipher text, yields the cipher text again.
 fn decrypt(cipher: Cipher, implementation: Implementation, bytes: usize) -> Case {
     let aead = aead(cipher, implementation);
     let nonce = counted(1);
@@ -136,7 +136,7 @@ fn decrypt(cipher: Cipher, implementation: Implementation, bytes: usize) -> Case
     )
 }
 
-/// Checks the known answers and lists the cases; what is to be compared stands side by side.
+/// Checks the known answers and lists the cases. Cases to be compared are neighbours.
 pub fn suite() -> Result<Suite, Error> {
     let mut suite = Suite {
         checked: vectors::check(&implementations())?,

@@ -1,4 +1,4 @@
-//! ring: assembly, which asks the CPU at the start what it can do.
+//! ring: assembly that detects the CPU's features at the start.
 
 use ring::aead::{
     AES_128_GCM, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce as RingNonce, UnboundKey,

@@ -1,4 +1,4 @@
-//! RustCrypto: Rust with intrinsics where the CPU has them, and portable Rust where it has not or where `--cfg` says so.
+//! RustCrypto: Rust with intrinsics if the CPU has them. Otherwise, or with `--cfg`, it is portable Rust.
 
 use aes_gcm::aead::{AeadInOut, KeyInit};
 use aes_gcm::{Aes128Gcm, Aes256Gcm};

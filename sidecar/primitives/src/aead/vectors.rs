@@ -105,7 +105,7 @@ const VECTORS: [Vector; 7] = [
     },
 ];
 
-/// How many answers were checked: each vector sealed and opened by each implementation.
+/// The number of checked answers: each vector, sealed and opened by each implementation.
 pub fn check(implementations: &[Implementation]) -> Result<usize, Error> {
     for implementation in implementations {
         for vector in &VECTORS {

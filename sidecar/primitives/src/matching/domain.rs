@@ -1,4 +1,4 @@
-//! Domain rules as sing-box and xray have them: by suffix, by keyword, by regular expression.
+//! Domain rules as in sing-box and xray: by suffix, by keyword, by regular expression.
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use fastrand::Rng;
@@ -11,10 +11,10 @@ use super::{Matcher, QUERIES, case, key, names, timed};
 use crate::Error;
 use crate::bench::{Skipped, Suite};
 
-/// One by one more are only slower, in proportion.
+/// The most rules that are tried one by one. More rules would only be slower, in proportion.
 const MOST_ONE_BY_ONE: usize = 1000;
 
-/// A finite-state transducer of the reversed names: one walk from the end of the name, no allocation.
+/// A finite-state transducer of the reversed names. A query is one walk from the end of the name, without allocation.
 struct Transducer(Set<Vec<u8>>);
 
 impl Transducer {
@@ -51,7 +51,7 @@ impl Matcher for Transducer {
     }
 }
 
-/// A hash set that is asked for the name and each of its parents.
+/// A hash set. A query looks up the name and each of its parents.
 struct Parents(HashSet<Box<str>>);
 
 impl Parents {
@@ -100,7 +100,7 @@ impl Matcher for Keywords {
     }
 }
 
-/// Only those expressions are tried whose literals are in the name.
+/// Tries only expressions whose literals are in the name.
 struct Filtered(Regexes);
 
 impl Filtered {
@@ -123,7 +123,7 @@ impl Matcher for Filtered {
     }
 }
 
-/// One expression after the other, as sing-box does it.
+/// Tries one expression after the other, as sing-box does.
 struct OneByOne(Vec<Regex>);
 
 impl OneByOne {
@@ -144,7 +144,7 @@ impl Matcher for OneByOne {
     }
 }
 
-/// Rules of each kind in one router, as a configuration has them: most are suffixes.
+/// Rules of each kind in one router, as in a typical configuration: most are suffixes.
 struct Mixed {
     suffixes: Parents,
     keywords: Keywords,
@@ -165,7 +165,7 @@ fn is_below(name: &str, rule: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
-/// Half of them made from a rule, half at random; in turn, so that any part of them is like the whole.
+/// Half of the queries are made from a rule, and half at random. They alternate, so that any part of them is like the whole.
 fn queries(
     rng: &mut Rng,
     rules: &[String],
@@ -249,7 +249,7 @@ fn regexes(suite: &mut Suite, count: usize, most: usize) -> Result<(), Error> {
     let queries = queries(&mut rng, &labels, |rng, label| {
         format!("ad{}.{label}.net", rng.u8(..))
     });
-    // To compile all of them once more would take long, and none matches without its label.
+    // Compiling all expressions again would take long, and none matches without its label.
     let expected = |name: &str| {
         labels.iter().zip(&rules).any(|(label, rule)| {
             name.contains(label) && Regex::new(rule).is_ok_and(|rule| rule.is_match(name))
@@ -270,7 +270,7 @@ fn expression(label: &str) -> String {
     format!(r"^ads?[0-9]*[-.]{label}\.(com|net)$")
 }
 
-/// Of a hundred rules one is a keyword, of a thousand one an expression.
+/// One rule in a hundred is a keyword, and one in a thousand an expression.
 fn mixed(suite: &mut Suite, count: usize) -> Result<(), Error> {
     let mut rng = Rng::with_seed(6);
     let keywords = names::distinct(&mut rng, count.div_ceil(100), |rng| {
@@ -303,7 +303,7 @@ fn mixed(suite: &mut Suite, count: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Rule sets of so many rules; of regular expressions at most `most_regexes`.
+/// Rule sets of these sizes. Sets of regular expressions have at most `most_regexes`.
 pub fn suite(rules: &[usize], most_regexes: usize) -> Result<Suite, Error> {
     let mut suite = Suite::default();
     for count in rules {
@@ -329,7 +329,7 @@ mod tests {
 
     use super::*;
 
-    /// Names of few letters, so that rules and names meet.
+    /// Names of few letters, so that many names match rules.
     fn name() -> impl Strategy<Value = String> {
         prop::collection::vec("[ab]{1,2}", 1..4).prop_map(|labels| labels.join("."))
     }

@@ -1,4 +1,4 @@
-//! GeoIP: the country of an address, from a database in MaxMind's format that is made here.
+//! GeoIP: the country of an address, from a generated database in MaxMind's format.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -13,7 +13,7 @@ use super::{Matcher, QUERIES, case, key, timed};
 use crate::Error;
 use crate::bench::Suite;
 
-/// A block of addresses that networks do not share, so that no network is part of another.
+/// Each network is in its own block of this prefix length, so that networks do not overlap.
 const BLOCK: u8 = 22;
 const COUNTRIES: usize = 250;
 
@@ -91,7 +91,7 @@ impl Matcher for Countries {
     }
 }
 
-/// So many networks of /22 to /28, each in a block of its own.
+/// `count` networks of /22 to /28, each in its own block.
 fn networks(rng: &mut Rng, count: usize) -> Vec<Network> {
     let blocks: Vec<u32> = rng.choose_multiple(0..1 << BLOCK, count);
     blocks

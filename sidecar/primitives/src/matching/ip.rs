@@ -1,4 +1,4 @@
-//! Address rules: is an address in one of so many networks?
+//! Address rules: whether an address is in one of many networks.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -10,7 +10,7 @@ use super::{Matcher, QUERIES, case, key, timed};
 use crate::Error;
 use crate::bench::Suite;
 
-/// A tree of bitmaps, which also knows the longest match.
+/// A tree of bitmaps, which also finds the longest match.
 struct Table(IpNetworkTable<()>);
 
 impl Table {
@@ -32,7 +32,7 @@ impl Matcher for Table {
     }
 }
 
-/// Ranges in order, none touching another, and a binary search: what sing-box does.
+/// Sorted, disjoint ranges with a binary search, as in sing-box.
 struct Ranges<T>(Vec<(T, T)>);
 
 /// An address as a number.
@@ -114,7 +114,7 @@ impl<T: Number> Matcher for Ranges<T> {
     }
 }
 
-/// Lengths as routing tables have them: most are /24, some shorter, some longer.
+/// Prefix lengths as in routing tables: most are /24, some shorter, some longer.
 fn v4(rng: &mut Rng) -> IpNetwork {
     let length = match rng.u8(..100) {
         0..60 => 24,
@@ -126,7 +126,7 @@ fn v4(rng: &mut Rng) -> IpNetwork {
         .into()
 }
 
-/// Of the global addresses, 2000::/3; most are /48.
+/// Networks of the global addresses, 2000::/3; most are /48.
 fn v6(rng: &mut Rng) -> IpNetwork {
     let length = match rng.u8(..100) {
         0..60 => 48,

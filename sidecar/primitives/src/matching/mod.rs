@@ -1,4 +1,4 @@
-//! Rule sets: is a name or an address in one of so many rules?
+//! Rule sets: whether a name or an address matches one of many rules.
 
 pub mod domain;
 pub mod geoip;
@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use crate::Error;
 use crate::bench::{Case, Key};
 
-/// As many as a cache of the CPU holds, too many for it to learn by heart. A power of two.
+/// The number of queries: they fit into a CPU cache, but are too many for branch prediction to learn. It is a power of two.
 const QUERIES: usize = 4096;
-/// Queries whose answer is compared with that of trying each rule.
+/// The number of queries whose answers are compared with trying each rule.
 const CHECKED: usize = 16;
 
-/// A rule set that answers; what a query and an answer are is its own matter.
+/// A rule set. Each one defines its own types of queries and answers.
 pub trait Matcher {
     type Query: ?Sized;
     type Answer: PartialEq + std::fmt::Debug;
@@ -28,7 +28,7 @@ fn timed<T>(build: impl FnOnce() -> Result<T, Error>) -> Result<(T, Duration), E
     Ok((build()?, began.elapsed()))
 }
 
-/// One look-up of the next of the queries, at least half of which are in the rules. `expected` tries each rule.
+/// A case that looks up the next query each time. At least half of the queries match rules. `expected` tries each rule.
 fn case<M>(
     key: Key,
     (matcher, build): (M, Duration),

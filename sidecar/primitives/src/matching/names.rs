@@ -1,4 +1,4 @@
-//! Names as rule lists have them, random and the same in each run.
+//! Random names as in rule lists, the same in each run.
 
 use std::ops::Range;
 
@@ -21,13 +21,13 @@ pub fn domain(rng: &mut Rng) -> String {
     }
 }
 
-/// So many different ones.
+/// `count` different values.
 pub fn distinct(rng: &mut Rng, count: usize, make: impl Fn(&mut Rng) -> String) -> Vec<String> {
     let mut seen = hashbrown::HashSet::with_capacity(count);
     while seen.len() < count {
         seen.insert(make(rng));
     }
-    // A hash set's order is not the same in each run.
+    // The order of a hash set differs from run to run.
     let mut all: Vec<String> = seen.into_iter().collect();
     all.sort_unstable();
     rng.shuffle(&mut all);

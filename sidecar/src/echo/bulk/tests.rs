@@ -24,7 +24,7 @@ fn a_header_comes_back_as_it_was() {
     assert_eq!(Header::decode(&nonsense), First::Broken);
 }
 
-/// Writes `bytes` in pieces of `write`, takes them in pieces of `read`.
+/// Writes `bytes` in pieces of `write` bytes, and reads them in pieces of `read` bytes.
 fn transfer(bytes: u64, write: usize, read: usize, spoil: Option<usize>) -> Checker {
     checked(Checker::default(), bytes, write, read, spoil)
 }
@@ -39,7 +39,7 @@ fn checked(
     let mut source = Source::new(bytes, write);
     let mut all = Vec::new();
     while !source.done() {
-        // Not all that was offered is written.
+        // A short write, as a full socket makes it.
         let part = source.next();
         let written = part.len() - part.len() / 3;
         all.extend_from_slice(&part[..written]);

@@ -16,19 +16,19 @@ use crate::net::poller::Flags;
 use crate::net::tag;
 use crate::net::timers::Timers;
 
-/// Where so much waits for a peer that does not read, no more is read from it.
+/// If more bytes than this wait for a peer that does not read, the server stops reading from that peer.
 const MAX_PENDING: usize = 4 << 20;
 
 pub struct Connection {
     pub id: u64,
     pub stream: TcpStream,
-    /// Whose it is.
+    /// The tag of the probe that uses this connection.
     tag: u8,
     pub interest: Flags,
     pub work: Work,
     /// Answers that wait for the peer to read.
     pending: Vec<u8>,
-    /// Answers, or reads and writes of transfers, so far.
+    /// Answers sent until now; for a transfer, its reads and writes.
     answered: u64,
     last_due_ns: u64,
     scheduled: usize,
@@ -36,7 +36,7 @@ pub struct Connection {
 }
 
 pub enum Work {
-    /// The first bytes, as long as they may become a bulk header.
+    /// The first bytes, while they may still become a bulk header.
     First(Vec<u8>),
     Echo,
     /// The beginning of the next query.
@@ -44,7 +44,7 @@ pub enum Work {
     Bulk(Box<Transfer>),
 }
 
-/// What everything of one server is done with.
+/// Parts of the server that every connection needs.
 pub struct Tools<'a> {
     pub zone: Option<Zone>,
     pub link: &'a mut Link,
@@ -95,7 +95,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Goes on with a transfer.
+    /// Continues a transfer.
     pub fn step(&mut self, tools: &mut Tools<'_>) -> Result<(), Over> {
         let first = Work::First(Vec::new());
         if let Work::Bulk(mut transfer) = std::mem::replace(&mut self.work, first)
@@ -125,7 +125,7 @@ impl Connection {
         first.extend_from_slice(&tools.buffer[..count]);
         match Header::decode(first) {
             First::Unsure => Ok(()),
-            // Flows take the other engine.
+            // Flows need the blocking engine.
             First::Broken | First::Flow(_) => Err(Over),
             First::Bulk(header) => {
                 let rest = first.split_off(HEADER);
@@ -142,7 +142,7 @@ impl Connection {
         }
     }
 
-    /// Its first bytes are here, so many; later ones change nothing.
+    /// Counts the first `bytes` bytes of the connection for the probe `tag`. Later calls do nothing.
     fn begins(&mut self, tag: u8, bytes: usize, counters: &Counters) {
         if self.tag != tag::UNTOLD {
             return;
@@ -162,14 +162,14 @@ impl Connection {
         }
     }
 
-    /// How much went out.
+    /// Sends, and returns the number of bytes that the kernel took.
     pub fn transmit(&self, bytes: &[u8], counters: &Counters) -> Result<usize, Over> {
         let sent = transmit(&self.stream, bytes)?;
         Counters::add(&self.counts(counters).bytes_sent, sent);
         Ok(sent)
     }
 
-    /// Answers the queries that are whole with the `count` bytes that came.
+    /// Answers the complete queries in the `count` bytes that arrived.
     fn answer_queries(&mut self, count: usize, tools: &mut Tools<'_>) -> Result<(), Over> {
         let (Work::Dns(stream), Some(zone)) = (&mut self.work, tools.zone) else {
             return Err(Over);
@@ -217,7 +217,7 @@ impl Connection {
         Ok(())
     }
 
-    /// A scheduled answer's time has come.
+    /// Performs a scheduled action.
     pub fn due(&mut self, action: &Action, bytes: &[u8], counters: &Counters) -> Result<(), Over> {
         self.scheduled -= 1;
         self.act(action, bytes, counters)?;
@@ -231,7 +231,7 @@ impl Connection {
                 self.send(bytes, counters)
             }
             Action::Reset(_) => Err(self.reset()),
-            // All that came was read, so that the kernel sends no reset.
+            // All received bytes were read, so closing the socket sends no reset.
             _ => Err(Over),
         }
     }
@@ -241,7 +241,7 @@ impl Connection {
         Over
     }
 
-    /// Counts a transfer's read or write, which may be one too many.
+    /// Counts a read or a write of a transfer. The fault `tcp` may end the connection here.
     pub fn count(&mut self, link: &Link) -> Result<(), Over> {
         let faults = &link.faults.tcp;
         if faults.reset_after == Some(self.answered) {
@@ -277,7 +277,7 @@ impl Connection {
         Ok(())
     }
 
-    /// What this connection waits for. Where the link is full it is not read.
+    /// Events that this connection waits for. It does not wait for input while the link is full (`full`).
     pub fn wanted(&self, full: bool) -> Flags {
         let mut flags = match &self.work {
             Work::Bulk(transfer) => transfer.wanted(),
@@ -291,7 +291,7 @@ impl Connection {
     }
 }
 
-/// None where nothing is there yet, 0 at the end.
+/// `None` if no byte is there yet, 0 at the end of the stream.
 pub fn receive(mut stream: &TcpStream, buffer: &mut [u8]) -> Result<Option<usize>, Over> {
     match stream.read(buffer) {
         Ok(count) => Ok(Some(count)),

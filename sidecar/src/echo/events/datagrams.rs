@@ -13,7 +13,7 @@ use crate::echo::counters::Counters;
 use crate::echo::shared::Shared;
 use crate::net::batch::Batch;
 
-/// A held answer waits for so many later ones, or for so long.
+/// A held answer waits for this number of later answers, or at most for the time below.
 const HELD_FOR: usize = 3;
 const HELD_NS: u64 = 50_000_000;
 
@@ -29,7 +29,7 @@ pub struct Datagrams {
     batch: Batch,
     held: VecDeque<Held>,
     held_ids: u64,
-    /// Nothing is done to them, so they go back as they came.
+    /// True if no fault is set: datagrams go back unchanged.
     plain: bool,
 }
 
@@ -44,7 +44,7 @@ impl Datagrams {
         }
     }
 
-    /// Takes one batch.
+    /// Receives one batch.
     pub fn ready(&mut self, tools: &mut Tools<'_>, shared: &Shared) {
         let socket = self.socket.as_raw_fd();
         let Ok(count) = self.batch.receive(socket) else {
@@ -85,7 +85,7 @@ impl Datagrams {
         }
     }
 
-    /// An answer's time has come.
+    /// Sends an answer that was delayed.
     pub fn due(&mut self, to: SocketAddr, bytes: Vec<u8>, tools: &mut Tools<'_>) {
         if tools.link.reorder.draw() {
             Counters::add(&tools.counters.reordered, 1);
@@ -118,7 +118,7 @@ impl Datagrams {
         }
     }
 
-    /// A held answer has waited long enough, unless it went out already.
+    /// Sends a held answer that has waited long enough, unless it was sent before.
     pub fn release(&mut self, id: u64, tools: &mut Tools<'_>) {
         if let Some(at) = self.held.iter().position(|held| held.id == id)
             && let Some(held) = self.held.remove(at)
@@ -136,7 +136,7 @@ impl Datagrams {
         }
     }
 
-    /// Whether it went out; it is in no probe's count.
+    /// Sends one answer, and returns whether it was sent. The counts of probes exclude it.
     fn transmit(&self, to: SocketAddr, bytes: &[u8], counters: &Counters) -> bool {
         Counters::add(&counters.udp_sent, 1);
         let sent = self.socket.send_to(bytes, to).is_ok();

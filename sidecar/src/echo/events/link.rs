@@ -5,12 +5,12 @@ use fastrand::Rng;
 use crate::echo::deck::Deck;
 use crate::echo::faults::Faults;
 
-/// So much of an unused rate may be used later: a thread that woke a little late makes up for it.
+/// Unused rate that may be used later, ns. A thread that wakes a little late catches up with it.
 const CREDIT_NS: u64 = 5_000_000;
 const NS_PER_MS: f64 = 1e6;
-/// So much is held for later at most, bytes: then datagrams are dropped and streams are not read.
+/// The most bytes held for later. Above it, datagrams are dropped and streams are not read.
 const MAX_HELD: usize = 64 << 20;
-/// What an answer costs besides its bytes, about.
+/// Memory per held answer in addition to its bytes, approximately.
 const HELD_EACH: usize = 128;
 
 pub struct Link {
@@ -43,7 +43,7 @@ impl Link {
         }
     }
 
-    /// When an answer of `bytes` is due that is made now.
+    /// When an answer of `bytes` bytes that is made now must be sent.
     pub fn due_ns(&mut self, now_ns: u64, bytes: usize) -> u64 {
         if let Some(stall) = self.faults.stall
             && self.answered == stall.after
@@ -56,7 +56,7 @@ impl Link {
         (self.reserve_ns(now_ns, bytes) + delay).max(self.stall_until_ns)
     }
 
-    /// When the link has passed `bytes` on, after all that was given to it before.
+    /// When the link has passed on `bytes` bytes, after all bytes given to it before.
     pub fn reserve_ns(&mut self, now_ns: u64, bytes: usize) -> u64 {
         let Some(rate) = self.faults.rate_bytes_per_s else {
             return now_ns;
@@ -66,27 +66,27 @@ impl Link {
         self.free_at_ns.max(now_ns)
     }
 
-    /// An answer of `bytes` waits for its time.
+    /// Counts an answer of `bytes` bytes as held.
     pub fn hold(&mut self, bytes: usize) {
         self.held += bytes + HELD_EACH;
     }
 
-    /// It does not any more.
+    /// Counts an answer of `bytes` bytes as no longer held.
     pub fn let_go(&mut self, bytes: usize) {
         self.held = self.held.saturating_sub(bytes + HELD_EACH);
     }
 
-    /// Whether no more can be held.
+    /// Whether the limit of held bytes is reached.
     pub fn full(&self) -> bool {
         self.held > MAX_HELD
     }
 
-    /// Answers that are due during a stall wait for its end.
+    /// End of the present stall. Answers that are due during a stall wait for it.
     pub fn stall_until_ns(&self) -> u64 {
         self.stall_until_ns
     }
 
-    /// Makes the last byte wrong where its turn has come.
+    /// Corrupts the last byte if the fault's draw hits.
     pub fn spoil(&mut self, bytes: &mut [u8]) {
         if self.corrupt.draw()
             && let Some(byte) = bytes.last_mut()
@@ -95,12 +95,12 @@ impl Link {
         }
     }
 
-    /// Whether a transfer's next write has a wrong byte.
+    /// Whether the next write of a transfer gets a wrong byte.
     pub fn spoils(&mut self) -> bool {
         self.corrupt.draw()
     }
 
-    /// The most that a bulk transfer moves at once, so that a limited rate is even.
+    /// The most bytes that a bulk transfer moves at once. The limit keeps a limited rate even.
     pub fn piece(&self, most: usize) -> usize {
         self.faults
             .rate_bytes_per_s

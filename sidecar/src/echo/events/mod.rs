@@ -1,4 +1,4 @@
-//! The events engine: one thread for everything, thousands of connections, and the faults.
+//! The events engine: one thread for everything, with thousands of connections and all faults.
 
 mod connection;
 mod datagrams;
@@ -25,23 +25,23 @@ const LISTENER: u64 = 1;
 const UDP: u64 = 2;
 const FIRST_CONNECTION: u64 = 3;
 const BUFFER: usize = 256 * 1024;
-/// Connections that are accepted before the others have their turn again.
+/// Connections that are accepted before existing connections are served again.
 const ACCEPT_AT_ONCE: usize = 64;
 const LISTEN_AGAIN_NS: u64 = 10_000_000;
-/// As many as a probe may have, and a few that are just ending. More wait to be accepted.
+/// The limit of a probe, and 64 more for connections that are about to end. Further connections wait to be accepted.
 const MAX_CONNECTIONS: usize = 4_096 + 64;
 
-/// What is done later; bytes go with it.
+/// An action for later. The bytes to send are kept with it.
 pub enum Action {
     Answer(u64),
     Reset(u64),
     Close(u64),
-    /// A transfer may go on.
+    /// A transfer may continue.
     Resume(u64),
     Datagram(SocketAddr),
-    /// A held datagram goes out at last.
+    /// A held datagram must be sent.
     Release(u64),
-    /// There were no file descriptors left, or too many connections; it may be better now.
+    /// File descriptors or connection slots were used up. The server tries to accept again.
     ListenAgain,
 }
 
@@ -51,7 +51,7 @@ pub struct Events {
     datagrams: Datagrams,
     connections: HashMap<u64, Connection>,
     next_id: u64,
-    /// Connections that may not have been read because the link was full.
+    /// Connections that may have unread bytes because the link was full.
     unread: HashSet<u64>,
     zone: Option<Zone>,
     link: Link,
@@ -60,7 +60,7 @@ pub struct Events {
     shared: Arc<Shared>,
 }
 
-/// A method could not lend these parts and leave the others free.
+/// A macro, because a method would borrow all of `self`.
 macro_rules! tools {
     ($events:expr) => {
         Tools {
@@ -75,7 +75,7 @@ macro_rules! tools {
 }
 
 impl Events {
-    /// `waker` makes [`Self::run`] look whether the server ends.
+    /// `waker` makes [`Self::run`] check whether the server must end.
     pub fn new(
         listener: TcpListener,
         udp: UdpSocket,
@@ -164,7 +164,7 @@ impl Events {
         self.timers.add(now_ns() + LISTEN_AGAIN_NS, again);
     }
 
-    /// Lets a connection work, and drops it when it is over.
+    /// Runs `work` on a connection, and drops the connection if it is over.
     fn with(
         &mut self,
         id: u64,
@@ -190,7 +190,7 @@ impl Events {
         }
     }
 
-    /// Does all that is due.
+    /// Performs all actions that are due.
     fn fire(&mut self) {
         loop {
             let now = now_ns();

@@ -1,5 +1,5 @@
-//! A bulk transfer of the events engine. Of the faults it has rate, silence, corruption of what this
-//! end sends, and reset or end after so many reads and writes; delay, jitter and stall are for answers.
+//! A bulk transfer of the events engine. These faults apply: rate, silence, corruption of sent bytes, and reset or end after a number of
+//! reads and writes. Delay, jitter and stall apply to answers only.
 
 use super::Action;
 use super::connection::{Connection, Over, Tools, receive};
@@ -11,15 +11,15 @@ pub struct Transfer {
     header: Header,
     checker: Checker,
     source: Source,
-    /// Came together with the header, and the rate has not been asked yet.
+    /// Bytes that came with the header and are not yet counted against the rate.
     came: usize,
-    /// The rate allows nothing until a timer has fired.
+    /// The rate allows no bytes until a timer fires.
     paused: bool,
     silent: bool,
 }
 
 impl Transfer {
-    /// `rest` is what came together with the header.
+    /// `rest` holds the bytes that came with the header.
     pub fn new(header: Header, rest: &[u8]) -> Self {
         let down = if header.direction.down() {
             header.bytes
@@ -38,7 +38,7 @@ impl Transfer {
         }
     }
 
-    /// The rate allows more.
+    /// The rate allows more bytes.
     pub fn resume(&mut self) {
         self.paused = false;
     }
@@ -51,7 +51,7 @@ impl Transfer {
         }
     }
 
-    /// One read and one write. True at the end.
+    /// Makes one read and one write. Returns true at the end.
     pub fn step(
         &mut self,
         connection: &mut Connection,
@@ -70,7 +70,7 @@ impl Transfer {
                 tools.timers.add(due_ns, resume);
             }
         }
-        // The end, too, waits until the rate allows it.
+        // The end waits for the rate, too.
         if self.paused || self.silent || self.to_receive() > 0 || !self.source.done() {
             return Ok(false);
         }

@@ -50,7 +50,7 @@ fn each_byte_that_goes_up_is_checked_where_it_is_asked_for() {
     let bytes = 40_000;
     let mut source = Source::new(bytes, bytes as usize);
     let mut sent = source.next().to_vec();
-    // Neither a block's number nor in a block that is looked at whole anyhow.
+    // This byte is not part of a block's number, and its block is not one of the sampled blocks.
     sent[5 * BLOCK + 500] ^= 0x40;
     for engine in ["blocking", "events"] {
         let echo = start(json!({"engine": engine}));

@@ -1,4 +1,4 @@
-//! Datagrams from one end of a link to the other, each stamped where it leaves and, by the kernel, where it arrives.
+//! Datagrams from one end of a link to the other. The sender stamps each datagram when it leaves, and the kernel stamps it when it arrives.
 
 use std::io::{IoSlice, IoSliceMut};
 use std::net::UdpSocket;
@@ -16,60 +16,60 @@ use nix::time::{ClockId, clock_gettime};
 
 use crate::link::ends::End;
 
-/// What waits in the receiver's socket, bytes: a link's burst must end there, and not be lost.
+/// Size of the receiver's socket buffer, bytes. It must take a burst of the link without a loss.
 const RECEIVE_BUFFER: usize = 64 * 1024 * 1024;
-/// IPv4 and UDP.
+/// Bytes of the headers of IPv4 and UDP.
 pub const HEADERS: usize = 28;
-/// Number and moment of sending.
+/// Bytes of a datagram's number and time of sending.
 pub const LEAST_PAYLOAD: usize = 16;
 
-/// What one system call sends at most: payload, and datagrams (udp(7), UDP_SEGMENT).
+/// The most payload and the most datagrams of one system call (udp(7), UDP_SEGMENT).
 const MOST_TOGETHER_BYTES: usize = 65_000;
 const MOST_TOGETHER: usize = 64;
-/// A sender that was held up catches up with so many datagrams, and leaves the rest.
+/// The most datagrams with which a delayed sender catches up. It skips the rest.
 const CATCH_UP: u64 = 1_000;
 
 /// How datagrams are sent.
 pub enum Pace {
-    /// One each so many ns.
+    /// One datagram each this many ns.
     Each(f64),
-    /// As many at once as have not arrived yet.
+    /// At most this many datagrams in flight.
     Window(u64),
 }
 
 pub struct Plan {
     pub payload: usize,
-    /// So many go into one system call where they are due.
+    /// The most datagrams of one system call, if that many are due.
     pub together: usize,
     pub pace: Pace,
-    /// For so long, or so many.
+    /// The flow ends after this time, or after `most` datagrams.
     pub duration: Duration,
     pub count: u64,
-    /// The receiver ends after so long a silence.
+    /// The receiver ends after a silence of this length.
     pub silence: Duration,
-    /// The link doubles nothing: the receiver ends as soon as all have arrived.
+    /// The link duplicates no packets, so the receiver ends as soon as all have arrived.
     pub once: bool,
 }
 
-/// The sender has not ended.
+/// Marks that the sender has not ended.
 const SENDING: u64 = u64::MAX;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival {
     pub number: u64,
-    /// Of the wall clock, ns.
+    /// Time on the wall clock, ns.
     pub sent_ns: u64,
     pub arrived_ns: u64,
 }
 
 pub struct Flow {
     pub sent: u64,
-    /// By its number, when each had been handed to the kernel: of the wall clock, ns.
+    /// By the datagram's number: when it was handed to the kernel, on the wall clock, ns.
     pub entered_ns: Vec<u64>,
     pub arrivals: Vec<Arrival>,
 }
 
-/// Sends from one end, and receives at the other until nothing comes any more.
+/// Sends from one end, and receives at the other until no more datagrams arrive.
 pub fn run(from: &End, to: &End, plan: &Plan) -> std::io::Result<Flow> {
     let receiver = to.namespace.run(|| receiver(to))??;
     let target = receiver.local_addr()?;
@@ -98,7 +98,7 @@ pub fn run(from: &End, to: &End, plan: &Plan) -> std::io::Result<Flow> {
 
 fn receiver(to: &End) -> std::io::Result<UdpSocket> {
     let socket = UdpSocket::bind(to.at(0))?;
-    // Only root may have as much; a user namespace gets what rmem_max allows.
+    // Only root may have a buffer of this size. A user namespace gets what `rmem_max` allows.
     setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER)
         .or_else(|_| setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER))?;
     setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
@@ -114,7 +114,7 @@ fn nanoseconds(time: TimeSpec) -> u64 {
     time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
 }
 
-/// Sends as planned. Returns when each datagram had been handed to the kernel.
+/// Sends as planned. Returns when each datagram was handed to the kernel.
 fn send(socket: &UdpSocket, plan: &Plan, arrived: &AtomicU64) -> std::io::Result<Vec<u64>> {
     let size = plan.payload.max(LEAST_PAYLOAD);
     let together = plan
@@ -158,7 +158,7 @@ fn send(socket: &UdpSocket, plan: &Plan, arrived: &AtomicU64) -> std::io::Result
     }
 }
 
-/// In one system call, which the kernel cuts; one by one where it does not.
+/// Sends in one system call, which the kernel splits. If the kernel cannot, it sends datagrams one by one.
 fn hand_over(socket: &UdpSocket, bytes: &[u8], size: usize) -> std::io::Result<()> {
     if bytes.len() > size {
         let cut = [ControlMessage::UdpGsoSegments(&(size as u16))];
@@ -175,7 +175,7 @@ fn hand_over(socket: &UdpSocket, bytes: &[u8], size: usize) -> std::io::Result<(
     Ok(())
 }
 
-/// `all`: how many were sent, once the sender has ended.
+/// `all` is the number of sent datagrams, once the sender has ended.
 fn receive(
     socket: &UdpSocket,
     plan: &Plan,
@@ -206,7 +206,7 @@ fn receive(
                 }),
             Ok(_) | Err(Errno::EINTR) => continue,
             Err(Errno::EAGAIN) => {
-                // The silence counts from the sender's end.
+                // The silence begins when the sender ends.
                 if all.load(Ordering::SeqCst) == SENDING {
                     last = Instant::now();
                 } else if complete(&arrivals) || last.elapsed() > plan.silence {

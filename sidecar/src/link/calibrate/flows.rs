@@ -1,4 +1,4 @@
-//! The datagrams of each part of a calibration, and the settings that it is made with.
+//! The datagrams of each part of a calibration, and the settings for each part.
 
 use std::time::Duration;
 
@@ -10,24 +10,24 @@ use crate::link::Link;
 use crate::link::ends::End;
 use crate::link::settings::{Settings, Side};
 
-/// Datagrams of the loss.
+/// The number of datagrams that measure the loss.
 const LOSSES: u64 = 2_000;
-/// At most so many a second of these, and at most this share of the line.
+/// The highest rate of these datagrams, and the largest share of the line that they take.
 const LOSSES_PER_S: f64 = 5_000.0;
 const LOSSES_OF_LINE: f64 = 0.5;
-/// On their way at once where it is measured what the link carries: fewer than its device keeps.
+/// Datagrams in flight while the calibration measures the link's capacity. The link's device can hold more.
 const WINDOW: u64 = 1_000;
-/// After the last arrival, besides delay and queue.
+/// Silence after the last arrival, in addition to delay and queue.
 const SILENCE: Duration = Duration::from_millis(150);
 
-/// How much is measured. The bounds are the same.
+/// How long to measure. All amounts have the same bounds.
 #[derive(Debug, Clone, Copy)]
 pub struct Amount {
-    /// Datagrams of the delay.
+    /// The number of datagrams that measure the delay.
     delays: u64,
     /// How long the rate is measured once the queue is full.
     pub rate_for: Duration,
-    /// How long it is measured what the link carries, with each size of packets.
+    /// How long the link's capacity is measured, for each packet size.
     carry_for: Duration,
 }
 
@@ -42,7 +42,7 @@ pub const BRIEF: Amount = Amount {
     carry_for: Duration::from_millis(100),
 };
 
-/// So few datagrams that none waits for another.
+/// A flow with few datagrams, so that none waits for another.
 pub fn delay_flow(
     link: &Link,
     from: &End,
@@ -86,7 +86,7 @@ pub fn loss_flow(link: &Link, from: &End, to: &End, side: &Side) -> Result<Flow>
     )
 }
 
-/// In packets of full size and of the smallest.
+/// Measures the capacity with packets of full size and of the smallest size.
 pub fn carries(link: &Link, amount: Amount) -> Result<Carries> {
     let free = |side: &Side| Side {
         rate_bit_s: None,
@@ -122,7 +122,7 @@ pub fn carries(link: &Link, amount: Amount) -> Result<Carries> {
     })
 }
 
-/// Delay, rate and queue alone.
+/// Settings with only delay, rate and queue.
 pub fn clean(settings: &Settings) -> Settings {
     Settings {
         up: quiet(&settings.up),
@@ -139,7 +139,7 @@ fn quiet(side: &Side) -> Side {
     }
 }
 
-/// A link that is dead at its start is measured as it is later.
+/// Settings of a live link. A link that is dead at its start is measured as it is later.
 pub fn alive(side: &Side) -> Side {
     Side {
         dead: false,

@@ -1,4 +1,4 @@
-//! A line while more comes than it takes: its rate, and the delay of its full queue.
+//! A line with more traffic than it can carry: its rate, and the delay of its full queue.
 
 use std::time::Duration;
 
@@ -11,25 +11,25 @@ use crate::link::Link;
 use crate::link::ends::End;
 use crate::link::settings::Side;
 
-/// How far a rate may be from what was asked for, as a share of it.
+/// The largest accepted error of a rate, as a share of the requested rate.
 const RATE_WITHIN: f64 = 0.01;
-/// How much faster than the line packets are sent to fill the queue; above [`FAST`] the sender's own work is a matter.
+/// Packets that fill the queue are sent at this multiple of the line's rate. Above [`FAST`], the sender's own work limits the result.
 const OVER: f64 = 2.0;
 const OVER_FAST: f64 = 1.3;
 pub const FAST: u64 = 100_000_000;
-/// A system call sends at most this share of what the queue holds.
+/// A system call sends at most this share of the queue's capacity.
 const OF_QUEUE: u64 = 16;
-/// A rate is told from so long a time, all together, in which the line certainly had something to send, s.
+/// The least total time for measuring a rate, s. Only time in which the line certainly had a packet to send counts.
 const BUSY_LEAST_S: f64 = 0.1;
-/// So long a packet has waited at least where the line certainly had something to send before it, ms; less where the queue
-/// itself holds no more than four times as much.
+/// A packet that waited this long proves that the line had a packet to send before it, ms. A quarter of the full queue's delay is enough if
+/// that is less.
 const CERTAIN_MS: f64 = 0.5;
-/// Arrivals of a stretch that is looked at.
+/// The least arrivals of a stretch that is used.
 const STRETCH_LEAST: usize = 20;
-/// Of the delays while the queue is full as a rule, the one that is taken for that of the full queue.
+/// The percentile of the delays, while the queue is mostly full, that counts as the delay of the full queue.
 const FULL_SHARE: f64 = 0.95;
 
-/// What a line did while more came than it takes.
+/// The results of a line with more traffic than it can carry.
 pub struct Filled {
     pub rate: Option<Figure>,
     pub queue: Option<Figure>,
@@ -74,7 +74,7 @@ impl Filled {
         let offered_mbit_s = (flow.sent as usize * packet * 8) as f64 / offered_s / 1e6;
         let certain_ns = (CERTAIN_MS.min(queue_ms / 4.0) * MS) as u64;
         let found = rate_of(&stretches(&flow, side.delay_ns + certain_ns));
-        // Not filled: what came in is what came out, and nothing is known of the line.
+        // The queue was not filled: all packets arrived, so the result says nothing about the line.
         let Some(a_second) = found.filter(|_| (arrivals.len() as u64) < flow.sent) else {
             return Ok(Self {
                 rate: None,
@@ -85,7 +85,7 @@ impl Filled {
         let measured = a_second * (packet * 8) as f64 / 1e6;
         let asked = rate as f64 / 1e6;
         let full = &arrivals[arrivals.len() / 2..];
-        // A sender that is held up lets the queue go down for a while.
+        // A delayed sender lets the queue drain for a while.
         let waited_ms = at_share(&delays(full), FULL_SHARE) - base_ms;
         Ok(Self {
             rate: Some(Figure::new(asked, measured, asked * RATE_WITHIN)),
@@ -99,8 +99,8 @@ impl Filled {
     }
 }
 
-/// Arrivals between which the line was never idle: each had been handed to the kernel `waited_ns` before the one before it
-/// arrived, so that it was there to be sent next. What the sender was held up by is between them.
+/// Stretches of arrivals in which the line was never idle. Each packet was handed to the kernel `waited_ns` before the previous packet
+/// arrived, so it was ready to be sent next. A delay of the sender falls between two stretches.
 fn stretches(flow: &Flow, waited_ns: u64) -> Vec<&[Arrival]> {
     let next_to = |one: &Arrival, next: &Arrival| {
         let entered_ns = flow.entered_ns.get(next.number as usize);
@@ -111,8 +111,8 @@ fn stretches(flow: &Flow, waited_ns: u64) -> Vec<&[Arrival]> {
         .collect()
 }
 
-/// Arrivals a second, by the slope that fits all stretches best: what held up one packet moves it little. None of less than
-/// [`BUSY_LEAST_S`].
+/// Arrivals per second, by the slope that fits all stretches best. One delayed packet hardly moves the slope. `None` if the stretches are
+/// shorter than [`BUSY_LEAST_S`] in total.
 fn rate_of(stretches: &[&[Arrival]]) -> Option<f64> {
     let (mut of_both, mut of_at, mut busy_s) = (0.0, 0.0, 0.0);
     for stretch in stretches {
@@ -138,7 +138,7 @@ mod tests {
     const MS_NS: u64 = 1_000_000;
     const DELAY_NS: u64 = 10 * MS_NS;
 
-    /// A line that takes a ms for each packet, and arrivals after 10 ms more. `entered` by number, ms.
+    /// A line that takes 1 ms for each packet, with a delay of 10 ms. `entered` has the times by number, ms.
     fn flow(entered: &[u64]) -> Flow {
         let mut free = 0;
         let arrivals = (0..).zip(entered).map(|(number, entered)| {
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_rate_is_the_line_s_however_the_sender_was_held_up() {
-        // Fifty at once, then nothing for 20 ms after they are through.
+        // Fifty packets at once, and then a pause of 20 ms after their arrival.
         let held_up: Vec<u64> = (0..20)
             .flat_map(|burst| std::iter::repeat_n(burst * 70, 50))
             .collect();
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_line_that_was_never_full_nothing_is_told() {
+    fn a_line_that_was_never_full_has_no_figures() {
         let sparse: Vec<u64> = (0..500).map(|number| number * 2).collect();
         assert!(rate_of(&stretches(&flow(&sparse), DELAY_NS)).is_none());
         assert!(rate_of(&stretches(&flow(&[]), DELAY_NS)).is_none());

@@ -1,5 +1,5 @@
-//! A link is measured before it is believed: its delay, rate, queue and loss by datagrams through it, what it loses by
-//! itself, and what it can carry here.
+//! Measures a link before a run uses it. Datagrams through the link measure its delay, rate, queue and loss. The calibration also finds
+//! losses that nobody asked for, and the capacity on this machine.
 
 mod flow;
 mod flows;
@@ -21,14 +21,14 @@ use super::settings::{Settings, Side};
 use super::{Link, State};
 use crate::failure::{Failure, Result};
 
-/// How far a delay may be from what was asked for, ms.
+/// The largest accepted error of a delay, ms.
 const DELAY_WITHIN_MS: f64 = 0.2;
-/// A rate above this share of what the link carries is the link's own limit.
+/// A rate above this share of the capacity is limited by the machine, not by the link's settings.
 const OF_CARRIED: f64 = 0.8;
 const MS: f64 = 1e6;
 
-/// Measures a link through which nothing else goes, and leaves it as it was at its start. Both directions at once, as each has a line of
-/// its own; fast lines are filled one after the other, since a sender's own work is a matter there.
+/// Measures a link without other traffic, and leaves it as it was at its start. Both directions are measured at once, as each has its own
+/// line. Fast lines are filled one after the other, because the sender's own work limits them.
 pub fn calibrate(link: &Link, amount: Amount) -> Result<Calibration> {
     let began = Instant::now();
     let asked = &link.spec.settings;
@@ -74,7 +74,7 @@ struct Way<'a> {
     counts: fn(&State) -> Counts,
 }
 
-/// The same of both directions, at once.
+/// Runs `work` for both directions at once.
 fn at_once<'a, T: Send>(
     ways: &[Way<'a>; 2],
     measure: impl Fn(&Way<'a>) -> Result<T> + Sync,
@@ -140,17 +140,17 @@ fn measured(link: &Link, ways: &[Way<'_>; 2], amount: Amount) -> Result<[Measure
     Ok([of(0, up), of(1, down)])
 }
 
-/// What the link lost by itself in one direction.
+/// Packets of one direction that the link lost although no setting asked for it.
 fn own_lost(way: &Way<'_>, state: &State) -> Result<u64> {
-    (way.counts)(state).own().ok_or_else(|| {
+    (way.counts)(state).own_losses().ok_or_else(|| {
         Failure::setup(
-            "the link cannot be calibrated: what its device dropped is unknown",
-            "look whether /proc/net/dev can be read",
+            "the link cannot be calibrated: the number of packets that its device dropped is unknown",
+            "make /proc/net/dev readable",
         )
     })
 }
 
-/// One direction, and the fastest that its line was asked to be while it was filled.
+/// Results of one direction, and the highest rate that its line was set to while it was filled.
 struct Measured {
     direction: Direction,
     offered_mbit_s: f64,
@@ -225,26 +225,26 @@ impl Measured {
         }
         if *own_lost > 0 {
             wrong.push(format!(
-                "{name}: the link lost {own_lost} packets by itself"
+                "{name}: the link lost {own_lost} packets although no setting asks for it"
             ));
         }
-        // A line that was seen at its rate is carried, whatever a busy machine left for the other measurement.
+        // A line that reached its rate can carry it. A busy machine may have disturbed the capacity measurement.
         let seen = rate_mbit_s.is_some_and(|figure| figure.ok) && *own_lost == 0;
         if rate > OF_CARRIED * carries.mbit_s && !seen {
             wrong.push(format!(
-                "{name}: the link itself is the bottleneck: it carries {:.0} Mbit/s here, and {rate:.0} are asked for",
+                "{name}: the link itself is the bottleneck: it carries {:.0} Mbit/s on this machine, and the rate is {rate:.0}",
                 carries.mbit_s
             ));
         } else if rate > 0.0 && rate_mbit_s.is_none() {
             wrong.push(format!(
-                "{name}: nothing here fills its {rate:.0} Mbit/s: {:.0} were offered",
+                "{name}: this machine cannot fill the link's {rate:.0} Mbit/s: it offered {:.0}",
                 self.offered_mbit_s
             ));
         }
     }
 }
 
-/// Of what arrived, the shortest first, ms.
+/// Delays of the arrivals, the shortest first, ms.
 fn delays(arrivals: &[Arrival]) -> Vec<f64> {
     let mut delays: Vec<f64> = arrivals
         .iter()
@@ -254,7 +254,7 @@ fn delays(arrivals: &[Arrival]) -> Vec<f64> {
     delays
 }
 
-/// The value that this share of them is below.
+/// The value below which this share of `sorted` lies.
 fn at_share(sorted: &[f64], share: f64) -> f64 {
     let index = (sorted.len() as f64 * share) as usize;
     sorted.get(index).copied().unwrap_or(0.0)
@@ -265,7 +265,7 @@ fn loss(flow: &Flow, counts: &Counts, side: &Side) -> Loss {
     numbers.sort_unstable();
     numbers.dedup();
     let sent = flow.sent as f64;
-    // Five standard deviations of a binomial; packets of a bad spell are lost together.
+    // Five standard deviations of a binomial distribution. Packets of a bad spell are lost together.
     let deviation = (side.loss * (1.0 - side.loss) * sent * 2.0 * side.burst).sqrt();
     Loss {
         sent: flow.sent,

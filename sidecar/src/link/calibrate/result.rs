@@ -1,13 +1,13 @@
-//! What a calibration found.
+//! The results of a calibration.
 
 use serde::Serialize;
 
-/// A figure beside what it should be.
+/// A measured value with its expected value.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Figure {
     pub asked: f64,
     pub measured: f64,
-    /// How far the two may be apart.
+    /// The largest accepted difference between the two values.
     pub within: f64,
     pub ok: bool,
 }
@@ -23,40 +23,40 @@ impl Figure {
     }
 }
 
-/// Of packets that were sent through the link as it was asked for.
+/// Losses among packets that were sent through the link with its requested settings.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Loss {
     pub sent: u64,
-    /// Which did not arrive whole, by the receiver, and by the link's own counts of packets lost and of packets with a wrong
-    /// bit: the two are the same, or something else loses packets.
+    /// Packets that did not arrive intact, by the receiver, and by the link's own counts of lost and corrupted packets. If the two numbers
+    /// differ, something other than the link loses packets.
     pub missed: u64,
     pub counted: u64,
-    /// Lost, of 1,000, by the link's own count; it may differ by chance from what was asked for.
+    /// Lost packets per 1,000, by the link's own count. Chance may make it differ from the requested loss.
     pub per_1000: Figure,
 }
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Direction {
-    /// The median of one way, with the time that the line takes for a small packet; ms.
+    /// The median one-way delay, including the time that the line takes for a small packet, ms.
     pub delay_ms: Figure,
-    /// Of the delays with jitter: the least and the most, ms.
+    /// The least and the largest delay with jitter, ms.
     pub least_ms: f64,
     pub most_ms: f64,
-    /// Of IP packets; null without a rate, and where nothing here can fill it.
+    /// Rate of IP packets; null without a rate setting, and if this machine cannot fill the line.
     pub rate_mbit_s: Option<Figure>,
-    /// The delay that a full queue adds; null as before.
+    /// The delay that a full queue adds, ms; null in the same cases.
     pub queue_ms: Option<Figure>,
     pub loss: Loss,
-    /// Packets that the link lost though nobody asked for it.
+    /// Packets that the link lost although no setting asked for it.
     pub own_lost: u64,
 }
 
-/// What a link without delay, rate and loss carries from near to far, with nothing else at work on this machine.
+/// The capacity from near to far of a link without delay, rate and loss, while this machine is otherwise idle.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Carries {
-    /// Packets of the link's MTU.
+    /// Capacity with packets of the link's MTU.
     pub mbit_s: f64,
-    /// The smallest packets.
+    /// Capacity with the smallest packets.
     pub packets_s: f64,
 }
 
@@ -64,9 +64,9 @@ pub struct Carries {
 pub struct Calibration {
     pub text: String,
     pub seed: u64,
-    /// Nothing is wrong.
+    /// Whether all figures are as expected.
     pub ok: bool,
-    /// What is wrong, a line each.
+    /// Deviations, one per line.
     pub wrong: Vec<String>,
     pub up: Direction,
     pub down: Direction,

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use super::{Checker, PROCESS_NAME, SecretsAre};
 use crate::failure::Result;
 
-/// As the kernel takes it: at most 15 bytes.
+/// A name that the kernel accepts: at most 15 bytes.
 const DEVICE_NAME: &str = "[a-z][a-z0-9-]{0,14}";
-/// What a namespace has of its own; dots part the names.
+/// Settings that each namespace has separately. Dots separate the names.
 const SYSCTL_NAME: &str = r"net(\.[A-Za-z0-9_-]+)+";
 
 impl Checker<'_> {
@@ -62,7 +62,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// A template is told only by a start.
+    /// A template's value is known only at a start.
     fn where_processes_run(&self, namespaces: &HashSet<&str>) -> Result<()> {
         for (index, process) in self.file.process.iter().enumerate() {
             let field = format!("process[{index}].namespace");

@@ -1,11 +1,11 @@
-//! What must be there before a start, and the names that templates share.
+//! Requirements of a start, and the names that templates share.
 
 use super::{Checker, GENERATED_NAME, SecretsAre};
 use crate::failure::Result;
 use crate::testbed::file::VariableType;
 
 const PROGRAM_NAME: &str = "[A-Za-z0-9][A-Za-z0-9._+-]*";
-/// What `[names]` may use: what is known before anything is rendered.
+/// Names that `[names]` may use: their values are known before templates are rendered.
 const KNOWN_FIRST: [&str; 4] = ["root", "dir", "vars", "chosen"];
 
 impl Checker<'_> {
@@ -23,7 +23,7 @@ impl Checker<'_> {
                         format!("use {}", KNOWN_FIRST.join(", ")),
                     );
                 }
-                // Which ports are in use is told by the templates that name them.
+                // The templates that name a port show whether it is in use.
                 let variable = self.file.variables.get(second);
                 if variable.is_some_and(|variable| variable.kind == VariableType::Port) {
                     return self.wrong(
@@ -49,7 +49,7 @@ impl Checker<'_> {
             if kinds.into_iter().filter(|given| *given).count() != 1 {
                 return self.wrong(
                     &field,
-                    "has not one of path, program, make and command",
+                    "needs exactly one of path, program, make and command",
                     "give one of them",
                 );
             }
@@ -66,7 +66,7 @@ impl Checker<'_> {
                 if requirement.make.is_none() {
                     return self.wrong(
                         &format!("{field}.with"),
-                        "is for make alone",
+                        "is allowed only with `make`",
                         "leave it out",
                     );
                 }
@@ -80,10 +80,10 @@ impl Checker<'_> {
                 (Some(mend), None) => self.filled(&mend_field, mend)?,
                 (None, Some(_)) => {}
                 (None, None) => {
-                    return self.wrong(&mend_field, "is missing", "say what makes it good");
+                    return self.wrong(&mend_field, "is missing", "say how to fix it");
                 }
                 (Some(_), Some(_)) => {
-                    return self.wrong(&mend_field, "is said by `make`", "leave it out");
+                    return self.wrong(&mend_field, "follows from `make`", "leave it out");
                 }
             }
             self.when(&field, requirement.when.as_deref())?;

@@ -77,7 +77,7 @@ fn each_mistake_is_named_by_its_field() {
         (
             "[outputs]",
             "[names]\nat = \"{{ secrets.key }}\"\n[outputs]",
-            "names.at: a secret would be seen here",
+            "names.at: a secret would be visible here",
         ),
         (
             "sleep\", \"{{ vars.port",
@@ -87,7 +87,7 @@ fn each_mistake_is_named_by_its_field() {
         (
             "[outputs]",
             "[[requires]]\nmake = \"bin/x\"\nmend = \"m\"\n[outputs]",
-            "requires[0].mend: is said by `make`",
+            "requires[0].mend: follows from `make`",
         ),
         (
             "[outputs]",
@@ -97,7 +97,7 @@ fn each_mistake_is_named_by_its_field() {
         (
             "[outputs]",
             "[[requires]]\nmake = \"x\"\npath = \"y\"\nmend = \"m\"\n[outputs]",
-            "requires[0]: has not one of",
+            "requires[0]: needs exactly one of",
         ),
         ("default = 0", "default = 70000", "variables.port.default:"),
         ("default = 0", "default = \"a\"", "variables.port.default:"),

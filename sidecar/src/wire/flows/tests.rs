@@ -1,4 +1,4 @@
-//! Known answers: connections and datagrams as they come from a network card.
+//! Known answers: connections and datagrams as a network card delivers them.
 
 use super::*;
 
@@ -143,7 +143,7 @@ fn tls_is_found_whatever_segments_it_comes_in() {
 
 #[test]
 fn plaintext_in_place_of_tls_is_named() {
-    for (text, told) in [
+    for (text, expected) in [
         (
             b"CONNECT 127.0.0.1:4660 HTTP/1.1\r\n".as_slice(),
             "no TLS: HTTP plaintext",
@@ -158,7 +158,7 @@ fn plaintext_in_place_of_tls_is_named() {
         let mut wire = wire(Shows::Tls);
         wire.begin().client(text);
         let found = wire.end();
-        assert_eq!(fault(&found), told);
+        assert_eq!(fault(&found), expected);
         assert!(!found.greeted && !found.carried);
     }
 }
@@ -210,7 +210,7 @@ fn of_a_connection_that_was_there_before_records_are_enough() {
     assert!(found.carried && !found.greeted, "{found:?}");
     assert_eq!(fault(&found), "none");
 
-    // It may be the rest of a record: nothing is said of it, and nothing passes by it.
+    // The bytes may be the rest of a record: the test expects no finding and no fault.
     let mut within = wire(Shows::Tls);
     let rest = within.random(700);
     within.client(&rest).server(&rest);
@@ -239,7 +239,7 @@ fn what_a_probe_sends_is_found_in_any_connection() {
 }
 
 #[test]
-fn a_connection_with_a_gap_is_told() {
+fn a_connection_with_a_gap_is_reported() {
     let mut wire = wire(Shows::Tls);
     wire.greet().talk();
     wire.at[0] += 7;
@@ -274,7 +274,7 @@ fn tls_has_no_datagrams_and_quic_no_connections() {
     );
 
     let mut stream = wire(Shows::Quic);
-    // What only asks whether the server is up carries nothing.
+    // A connection that only checks whether the server is up carries no bytes.
     stream.begin();
     assert_eq!(fault(&wire(Shows::Quic).end()), "none");
     stream.client(b"GET / HTTP/1.1\r\n");
@@ -315,10 +315,7 @@ fn quic_with_plain_packets_is_found() {
         Sender::Client,
         &[b"\x40".as_slice(), &b"key=value\n".repeat(40)].concat(),
     );
-    assert_eq!(
-        fault(&wire.end()),
-        "plain text in place of a cipher's bytes"
-    );
+    assert_eq!(fault(&wire.end()), "plain text instead of a cipher's bytes");
 }
 
 #[test]
@@ -334,7 +331,7 @@ fn shadowsocks_is_random_and_has_no_greeting() {
     }
     is_well(&right.end());
 
-    for (first, told) in [
+    for (first, expected) in [
         (
             b"GET / HTTP/1.1\r\n".as_slice(),
             "a greeting of HTTP plaintext",
@@ -344,7 +341,7 @@ fn shadowsocks_is_random_and_has_no_greeting() {
     ] {
         let mut wire = wire(Shows::Random);
         wire.begin().client(first);
-        assert_eq!(fault(&wire.end()), told);
+        assert_eq!(fault(&wire.end()), expected);
     }
     let mut obfuscated = wire(Shows::Random);
     let initial = obfuscated.filled(&INITIAL, 1_252);
@@ -358,10 +355,7 @@ fn plain_bytes_behind_random_ones_are_found() {
     let bytes = wire.random(5_000);
     wire.begin().client(&bytes).server(&bytes);
     wire.client(&b"0123456789".repeat(300));
-    assert_eq!(
-        fault(&wire.end()),
-        "plain text in place of a cipher's bytes"
-    );
+    assert_eq!(fault(&wire.end()), "plain text instead of a cipher's bytes");
 }
 
 #[test]
@@ -381,7 +375,7 @@ fn ssh_begins_with_its_banner() {
 }
 
 #[test]
-fn wireguard_is_told_by_types_and_sizes() {
+fn wireguard_is_recognized_by_types_and_sizes() {
     let mut right = wire(Shows::Wireguard);
     for (kind, size, from) in [
         (1, 148, Sender::Client),
@@ -402,7 +396,7 @@ fn wireguard_is_told_by_types_and_sizes() {
 }
 
 #[test]
-fn openvpn_is_told_by_its_opcodes_over_udp_and_tcp() {
+fn openvpn_is_recognized_by_its_opcodes_over_udp_and_tcp() {
     let mut right = wire(Shows::Openvpn);
     let mut framed = wire(Shows::Openvpn);
     framed.begin();
