@@ -6,14 +6,14 @@ import { timed, timedFrom } from './requests.js';
 /**
  * @typedef {object} Row of a single request
  * @property {string} title
-  * @property {number} least fewest items of a complete run with a fixed number of iterations
-  * @property {string} [items] name of the items of a request, if a request has several
-  * @property {boolean} [optional] a complete run may have no such request
-  * @property {boolean} [alone] each iteration of the loop is exactly one such request
+ * @property {number} least fewest items of a complete run with a fixed number of iterations
+ * @property {string} [items] name of the items of a request, if a request has several
+ * @property {boolean} [optional] a complete run may have no such request
+ * @property {boolean} [alone] each iteration of the loop is exactly one such request
  */
 
 /**
-  * The rows of one kind of request: NAME for the closed loop and NAME_open for the open loop, if the profile has them.
+ * The rows of one kind of request: NAME for the closed loop and NAME_open for the open loop, if the profile has them.
  * @param {import('./profiles.js').Load} load
  * @param {string} name
  * @param {Row & { bounds?: import('./environment.js').Bounds }} row
@@ -53,28 +53,28 @@ export const loadParameters = (load) => ({
 });
 
 /**
-  * @template Data what setup() returned
+ * @template Data what setup() returned
  * @typedef {object} Turn one iteration of a loop
  * @property {Data} data
  * @property {number} index of the iteration in its loop
  * @property {boolean} open whether it is one of the open loop
-  * @property {(name: string, status: number | null, send: () => Response, carried?: Carried) => void} time sends a request and
-  *   records it as the operation `name`. The request succeeds with that status, or with any 2xx if the status is null. The
-  *   open loop records it as `name`_open, from the intended start. Nothing is sent after the planned end
+ * @property {(name: string, status: number | null, send: () => Response, carried?: Carried) => void} time sends a request and
+ *   records it as the operation `name`. The request succeeds with that status, or with any 2xx if the status is null. The
+ *   open loop records it as `name`_open, from the intended start. Nothing is sent after the planned end
  */
 /** @typedef {import('k6/http').RefinedResponse<any>} Response */
+/**
  * Number of items that the system accepted according to its answer. null, or a text that says what is wrong, means that
  * the content is invalid. The operation records errors of single items.
- * wrong with single items is recorded by the operation.
  * @typedef {(response: Response, operation: import('./operations.js').Operation) => number | string | null} Carried
  */
 
 /**
-  * Builds a script's default function and its openLoop from the function for one iteration.
+ * Builds a script's default function and its openLoop from the function for one iteration.
  * @template {import('./scenario.js').Begun} Data
  * @param {import('./scenario.js').Scenario} scenario
  * @param {(turn: Turn<Data>) => void} iterate
-  * @param {() => void} [connect] called first in each client of the closed loop
+ * @param {() => void} [connect] called first in each client of the closed loop
  */
 export function requestLoops(scenario, iterate, connect = () => {}) {
   let connected = false;

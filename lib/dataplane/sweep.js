@@ -119,10 +119,16 @@ function comparison(variable, current, { entry, loss, rate }) {
   });
   if (loss.better !== null) {
     const [own, now] = [entry, current].map((one) => percent(median(one, 'lost_share', 1)));
-    return verdictOf(loss, sentence(loss.better === 'b' ? 'loses less' : 'loses more', `${own} against ${now}`));
+    return verdictOf(
+      loss,
+      sentence(loss.better === 'b' ? 'loses less' : 'loses more', `${own} against ${now}`),
+    );
   }
   const less = rate.better === 'a' ? 'moves less' : 'moves no more';
-  return verdictOf(rate, sentence(Number(rate.estimate) > 1 ? 'moves more' : less, changeOf(rate, entry, current)));
+  return verdictOf(
+    rate,
+    sentence(Number(rate.estimate) > 1 ? 'moves more' : less, changeOf(rate, entry, current)),
+  );
 }
 
 /** Verdict by the better side; the value in use is `a`. */

@@ -1,7 +1,7 @@
 /**
  * The memory that a proxy needs for each tunnel. A process rarely returns memory to the system. So each figure comes from
- * new processes that have opened only one tunnel: the peak memory with all tunnels open and used, less the memory with one
- * tunnel.
+ * new processes that have opened only one tunnel before: the peak memory with all tunnels open and used, less the memory
+ * with one tunnel.
  */
 import { cpusOf } from './environment.js';
 import { endsOf } from '../link/link.js';
@@ -21,13 +21,13 @@ export const findOwn = () => (__ENV.INSTANCE ? findTestbed() : null);
 /** In teardown(). @param {Found | null} found */
 export function stopOwn(found) {
   if (found) stopFresh(found);
- * @param {{ connections: number, payload_bytes: number, rate: number }} spec rate: requests per second of each tunnel
- * @returns {number | null} bytes of the proxy's own memory per tunnel; null: unknown
+}
+
 /**
  * @param {import('./scenario.js').Plane} plane
  * @param {Found | null} found
- * @param {{ connections: number, payload_bytes: number, rate: number }} spec rate: requests a second of each tunnel
- * @returns {number | null} bytes of own memory; null where it cannot be told
+ * @param {{ connections: number, payload_bytes: number, rate: number }} spec rate: requests per second of each tunnel
+ * @returns {number | null} bytes of the proxy's own memory per tunnel; null: unknown
  */
 export function bytesPerTunnel(plane, found, { connections, payload_bytes: payloadBytes, rate }) {
   if (!found || connections < LEAST_TUNNELS) return null;
