@@ -1,4 +1,4 @@
-/** What the scenario `change` shows: a table of what each transfer met, and its course around each change with the queue below it. */
+/** Results of the scenario `change`: a table of all transfers, and each transfer's course around a change, above the queue's. */
 import { spreadOf } from '../dataplane/sweep.js';
 import { rangeOf, sectionOf } from '../section.js';
 import { metSaid } from './change.js';
@@ -8,7 +8,7 @@ import { ENOUGH } from './recovery.js';
  * @typedef {import('./changes.js').Change} Change
  * @typedef {import('./change.js').Met} Met
  * @typedef {{ name: string, title: string }} Named a row, or a control
- * @typedef {{ of: string, met: Met[] }} Row of all rounds
+ * @typedef {{ of: string, met: Met[] }} Row one row of the table, over all rounds
  */
 
 /** @param {string} name @param {Change} change @returns {Met[]} */
@@ -100,7 +100,7 @@ const tableOf = (all, changes, notes) =>
   });
 
 /**
- * The first round's courses.
+ * The courses of the first round.
  * @param {Named[]} all
  * @param {Change} change
  */
@@ -156,14 +156,14 @@ function courseOf(all, change) {
   ];
 }
 
-/** @param {Change} change @param {number} time s after it */
+/** @param {Change} change @param {number} time s after the change */
 function markOf({ mark, back, lasts }, time) {
   if (time === 0) return mark;
   return back && time === lasts ? 'back' : '';
 }
 
 /**
- * @param {Named[]} all rows, and controls behind them
+ * @param {Named[]} all rows, then controls
  * @param {Change[]} changes
  * @param {string[]} notes on what was not measured
  */

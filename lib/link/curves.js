@@ -1,4 +1,4 @@
-/** Goodput of ways at each point, and what is shown of it: a table and a chart of each axis, with what theory says of reno. */
+/** Throughput of ways at each point: a table and a chart per axis, with the theoretical value for reno. */
 import { say, said } from 'k6/x/windtunnel/record';
 import { spreadOf } from '../dataplane/sweep.js';
 import { rangeOf, sectionOf } from '../section.js';
@@ -8,11 +8,11 @@ import { mathisMbit } from './theory.js';
 /**
  * @typedef {import('./points.js').Point} Point
  * @typedef {{ name: string, title: string }} Curve
- * @typedef {Record<string, (number | null)[]>} Measured Mbit/s by point, a number a round; null: it carried nothing that could be told
- * @typedef {{ rtt_ms: number, loss: number, mbit: number | null }} Path of the link as it is asked for; mbit of its line, null: none
+ * @typedef {Record<string, (number | null)[]>} Measured Mbit/s by point, one number per round; null: not measured
+ * @typedef {{ rtt_ms: number, loss: number, mbit: number | null }} Path requested settings of the link; mbit is the rate, null: unlimited
  */
 
-/** What was said of a curve begins so; no row is called so. */
+/** Prefix of the names of these notes. No row has it. */
 const PREFIX = '-curve ';
 
 /** @type {Map<string, Measured>} of this VU */
@@ -34,7 +34,7 @@ const AXES = {
   rtt: { title: 'Goodput by round trip', column: 'RTT of the link', unit: 'ms' },
 };
 
-/** What theory says of reno at a point, which the line bounds. @param {Path} path @param {Point} point */
+/** Theoretical throughput of reno at a point, limited by the line's rate. @param {Path} path @param {Point} point */
 function theoryOf({ rtt_ms: rtt, loss, mbit }, { axis, value }) {
   const of = { rtt_ms: axis === 'rtt' ? value : rtt, loss: axis === 'loss' ? value : loss };
   const most = Math.min(mathisMbit(of), mbit ?? Infinity);

@@ -1,8 +1,8 @@
-/** What a run tells of its link: evidence for the judge, and tables of what it was beside what was asked for. */
+/** A run's evidence on its link: for the judge, and tables of requested and measured settings. */
 import { sectionOf } from '../section.js';
 import { keptUses, useOf } from './uses.js';
 
-/** What the run's own instance is called among the uses. */
+/** Name of the run's own instance among the uses. */
 const OWN = "the run's pair";
 
 /**
@@ -14,23 +14,23 @@ const OWN = "the run's pair";
 function linkEvidence(link) {
   if (!link) return null;
   const kept = keptUses();
-  // A scenario that starts pairs by itself has kept what theirs did.
+  // A scenario that starts pairs has recorded the uses of their links.
   const uses = kept.length > 0 || !__ENV.INSTANCE ? kept : [useOf(OWN, __ENV.INSTANCE)];
   return { ...link, uses };
 }
 
-/** What makes two runs comparable. @param {string | undefined} text @returns {Record<string, string>} */
+/** The link as a parameter: two runs are comparable only if it is equal. @param {string | undefined} text @returns {Record<string, string>} */
 export const linkParameter = (text) => (text ? { link: text } : {});
 
 /**
- * The link's own tables come behind the scenario's.
- * @template {import('../section.js').More} Said
- * @param {Said} said
+ * Adds the link's tables after the scenario's tables.
+ * @template {import('../section.js').More} More
+ * @param {More} more
  * @param {Calibrated | null | undefined} calibrated
  */
-export function withLink(said, calibrated) {
+export function withLink(more, calibrated) {
   const link = linkEvidence(calibrated);
-  return link ? { ...said, link, sections: [...said.sections, ...linkSections(link)] } : said;
+  return link ? { ...more, link, sections: [...more.sections, ...linkSections(link)] } : more;
 }
 
 /** @param {LinkEvidence} link */
@@ -130,6 +130,6 @@ function usesSection({ uses }) {
   ];
 }
 
-/** The link's own losses, null where one is unknown. @param {import('./uses.js').Counts} counts */
+/** Packets that the link lost unintentionally; null if one of the counts is unknown. @param {import('./uses.js').Counts} counts */
 const own = ({ own_overrun: overrun = 0, own_refused: refused = 0, own_unread: unread = 0 }) =>
   overrun === null || refused === null || unread === null ? null : overrun + refused + unread;

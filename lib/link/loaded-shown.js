@@ -1,4 +1,4 @@
-/** What the scenario `loaded` shows: all figures in a table, and round trips by load as curves. */
+/** Results of the scenario `loaded`: a table of all figures, and curves of round trips by load. */
 import { sectionOf } from '../section.js';
 import { perMinute, responsiveness } from './rpm.js';
 
@@ -9,7 +9,7 @@ import { perMinute, responsiveness } from './rpm.js';
  */
 
 /**
- * How many round trips a new tunnel's first reply takes where nothing is in its way.
+ * How many round trips a new tunnel's first reply takes on an idle link.
  * @param {Cells} cells
  * @returns {number | null}
  */
@@ -135,7 +135,7 @@ const chartsOf = (all, loads) =>
   );
 
 /**
- * @param {Shown[]} all rows, and controls behind them
+ * @param {Shown[]} all rows, then controls
  * @param {Load[]} loads
  * @param {string[]} notes on rows that were not measured
  */

@@ -1,4 +1,4 @@
-/** Which rows of the matrix a link can be between, and the bounds that scripts/link/thresholds.json has for them. */
+/** Which rows of the matrix can use a link, and their bounds in scripts/link/thresholds.json. */
 import { isOfLatency } from '../bounds.js';
 import { currentProfile } from '../profiles.js';
 import { loadPlane } from '../dataplane/environment.js';
@@ -6,19 +6,19 @@ import { MATRIX, hasHop } from '../protocols/matrix.js';
 import { comesInBySocks } from '../protocols/instances.js';
 import { operationOf } from '../protocols/row-operation.js';
 
-/** The preset that most people ask about: links/far.toml. */
+/** The most common case: links/far.toml. */
 const DEFAULT_LINK = 'far';
-/** The same with a shorter way and a slower line, where all is to work and a round trip is only waited for. */
+/** For smoke runs, with less delay and a lower rate: such a run only waits for round trips. */
 const SMOKE_LINK = `${DEFAULT_LINK},rtt:30ms,rate:20mbit`;
 
-/** Where LINK does not say another. */
+/** The default of LINK. */
 export const defaultLink = () => (currentProfile() === 'smoke' ? SMOKE_LINK : DEFAULT_LINK);
 
-/** It has a client and a server, and traffic comes in by SOCKS: docs/link.md. @param {import('../protocols/matrix.js').Row} row */
+/** Whether a row has a client and a server, and takes traffic by SOCKS: docs/link.md. @param {import('../protocols/matrix.js').Row} row */
 export const overLink = (row) => hasHop(row) && comesInBySocks(row);
 
 /**
- * The environment, with the bounds of those rows only that are measured: which ones, PROTOCOL says.
+ * The environment with the bounds of the rows that PROTOCOL selects.
  * @param {string} scenario
  * @param {Record<string, unknown>} operations
  */
@@ -31,8 +31,8 @@ export function linkThresholds(scenario, operations) {
 }
 
 /**
- * What a changed or a full link makes late is no error of a row; it has no latency either. So who bounds an operation's latency bounds
- * what had none, too, and asks that there is one.
+ * Latency bounds imply a bound on errors. A changed or full link may delay requests without an error of the row, and a failed
+ * request has no latency. So an operation with a latency bound must have latencies and no errors, unless `failed` is bounded.
  * @template {import('../scenario.js').Operations} One
  * @param {Record<string, One>} operations
  * @param {ReturnType<typeof linkThresholds>} environment
@@ -51,10 +51,10 @@ export function boundWhole(operations, { thresholds }, scenario) {
 }
 
 /**
- * Variables of the testbed that tell a protocol how fast it may send: the rate of the line, as its users are to tell it.
+ * Variables of the testbed that set a protocol's sending rate to the rate of the line, as its users should do.
  * @param {import('../protocols/matrix.js').Row} row
  * @param {Pick<import('./link.js').Calibrated, 'about'> | null} link of the run's data
- * @returns {Record<string, number>} none where it finds out by itself, or where the line has no rate
+ * @returns {Record<string, number>} empty if the protocol measures the rate, or if the line has no rate
  */
 export function toldRate({ told }, link) {
   const { up, down } = link?.about.settings ?? {};

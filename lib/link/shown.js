@@ -1,4 +1,4 @@
-/** What the scenario `protocols` over a link shows of its rows, and what the judge decides by. */
+/** Results of the scenario `protocols` over a link: tables, and the rows that decide the verdict. */
 import { said } from 'k6/x/windtunnel/record';
 import { sectionOf } from '../section.js';
 import { older, withFault } from '../protocols/excuse.js';
@@ -12,7 +12,7 @@ import { countOf } from './slope.js';
  * @typedef {import('./batch.js').Entry} Entry
  * @typedef {import('./batch.js').Noted} Noted
  * @typedef {import('./parts.js').Figures} Figures
- * @typedef {{ up: number | null, down: number | null }} Rates Mbit/s of the link; null: it has none
+ * @typedef {{ up: number | null, down: number | null }} Rates of the link, Mbit/s; null: unlimited
  * @typedef {{ name: string, outcome: string, figures: Figures }} Shown
  */
 
