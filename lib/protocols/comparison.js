@@ -1,4 +1,4 @@
-/** The candidate by the baseline as a table: what it is of it, and which targets it meets. */
+/** The table that compares the candidate with the baseline: ratios, and which targets it meets. */
 import { sectionOf } from '../section.js';
 import { mayBound } from './figures.js';
 
@@ -8,7 +8,7 @@ import { mayBound } from './figures.js';
  * @typedef {import('./compare.js').Comparison} Line
  */
 
-/** Targets by the titles of their columns. @type {[Line['target'], string][]} */
+/** Targets with the titles of their columns. @type {[Line['target'], string][]} */
 const BEFORE_TRIPS = [
   ['throughput', 'Throughput'],
   ['latency', 'RTT'],
@@ -38,7 +38,7 @@ const ratioColumn = ([target, title]) => ({
   },
 });
 
-/** For programs. @param {[Line['target'], string]} target @returns {import('../section.js').Column<FoundRow>} */
+/** A column that only programs read. @param {[Line['target'], string]} target @returns {import('../section.js').Column<FoundRow>} */
 const judgedColumn = ([target]) => ({
   name: `${nameOf(target)}_judged`,
   title: `${target}, judged`,
@@ -47,7 +47,7 @@ const judgedColumn = ([target]) => ({
   of: (row) => lineOf(row, target)?.judged,
 });
 
-/** Why a side of a row meets nothing. @param {FoundRow} row */
+/** Why a side of a row meets no target. @param {FoundRow} row */
 function failuresOf({ baseline, candidate }) {
   return [
     ...(endedWell(baseline) ? [] : [`baseline: ${baseline.outcome}`]),
@@ -55,10 +55,10 @@ function failuresOf({ baseline, candidate }) {
   ];
 }
 
-/** Nobody can tell what its sides, or one of them, showed in the hop of each turn. @param {FoundRow} row */
+/** Whether it is unknown what a side showed in the hop of a turn. @param {FoundRow} row */
 const isHopUnchecked = ({ baseline, candidate }) => Boolean(baseline.unchecked || candidate?.unchecked);
 
-/** Of a row: all targets met, one missed, or not told, and the words for it. @param {FoundRow} row */
+/** Whether a row meets all targets (true), misses one (false) or is undecided (null), with the words for it. @param {FoundRow} row */
 function judged(row) {
   const { baseline, comparison, round_trips: trips } = row;
   const failed = failuresOf(row);
@@ -69,7 +69,7 @@ function judged(row) {
     ...(trips && trips.ok !== true ? [trips.ok === null ? uncounted(trips) : 'round trips missed'] : []),
     ...(isHopUnchecked(row) ? ['hop not checked'] : []),
   ];
-  // A candidate cannot be held against a baseline that shows another wire than the row's.
+  // A baseline with the wrong wire is no valid reference for a candidate.
   const isJudged = baseline.outcome !== 'wrong wire';
   const missed = failed.length > 0 || open.some((line) => line.judged === 'missed') || trips?.ok === false;
   if (missed && isJudged) return { ok: false, text: flagged.join(', ') };
@@ -120,7 +120,7 @@ export function comparisonSection(found) {
 /** @param {number} share */
 const percent = (share) => `${(share * 100).toFixed(0)} %`;
 
-/** When the rows were judged, and how sure an interval is. @param {Found} found */
+/** When the rows were judged, and the confidence of an interval. @param {Found} found */
 const aboutLooks = ({ looks = [] }) =>
   looks
     .map(({ turns, confidence }) => {

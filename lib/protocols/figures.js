@@ -1,4 +1,4 @@
-/** The rows of one side as a table: how each ended, and what was measured. */
+/** The table of one side's rows: how each ended, and its figures. */
 import { rangeOf, sectionOf } from '../section.js';
 import { programTitle } from './programs.js';
 
@@ -6,12 +6,12 @@ import { programTitle } from './programs.js';
  * @typedef {import('./result.js').Found} Found
  * @typedef {import('./result.js').SideResult} SideResult
  * @typedef {Found['rows'][number]} FoundRow
- * @typedef {{ row: FoundRow, own: SideResult }} Sided a row on one of its sides
+ * @typedef {{ row: FoundRow, own: SideResult }} Sided a row with one of its sides
  */
 
 const SIDES = /** @type {const} */ ({ baseline: 'Baseline', candidate: 'Candidate' });
 
-/** Medians of the turns, in the order of the columns. */
+/** Columns of the table: medians of the turns. */
 const FIGURES = {
   handshake_ms: { title: 'First reply', unit: 'ms', digits: 3 },
   rtt_ms: { title: 'RTT', unit: 'ms', digits: 3 },
@@ -30,7 +30,7 @@ const FIGURES = {
   peak_rss_mib: { title: 'Peak RSS', unit: 'MiB', digits: 1 },
 };
 
-/** Many tunnels, and more, are opened in half of the extra turns (scripts/protocols/matrix.js). */
+/** From this number on, tunnels are opened in only half of the extra turns (scripts/protocols/matrix.js). */
 export const MANY_TUNNELS = 500;
 
 /** @param {number} number */
@@ -44,11 +44,11 @@ function namesIn({ rows }) {
 
 const TUNNELS = /^tunnels_(\d+)_p95_ms$/;
 
-/** How many tunnels were open at once, the fewest first. @param {string[]} names of figures */
+/** Numbers of tunnels that were open at once, in ascending order. @param {string[]} names of figures */
 const tunnelCounts = (names) =>
   names.flatMap((name) => Number(TUNNELS.exec(name)?.[1]) || []).sort((a, b) => a - b);
 
-/** Columns of the numbers of tunnels; memory is of the most. @param {number[]} counts */
+/** Columns for the numbers of tunnels. Memory is shown for the largest number. @param {number[]} counts */
 const ofTunnels = (counts) => ({
   ...Object.fromEntries(
     counts.map((count) => [
@@ -63,7 +63,7 @@ const ofTunnels = (counts) => ({
   },
 });
 
-/** Those that were measured, then, for programs, figures that have no column: their names have the unit. @param {Found} found */
+/** Columns of measured figures, then hidden columns of other figures, whose names end in the unit. @param {Found} found */
 function columnsOf(found) {
   const names = namesIn(found);
   /** @type {Record<string, { title: string, unit: string, digits?: number }>} */
@@ -86,7 +86,7 @@ function columnsOf(found) {
   return columns;
 }
 
-/** Whether probe and far end may be what bounds the transfers of a side. @param {Found} found @param {SideResult} side */
+/** Whether probe and far end may have limited a side's transfers. @param {Found} found @param {SideResult} side */
 export const mayBound = ({ measuring_bound_cpus: bound }, { figures }) =>
   (figures.measuring_cpus?.median ?? 0) >= bound;
 
@@ -156,7 +156,7 @@ function aboutBounds(found, rows) {
   const bound = rows
     .filter(({ own }) => mayBound(found, own))
     .map(({ row, own }) => `${row.row} (${own.figures.measuring_cpus?.median.toFixed(2)})`);
-  const told = rows.flatMap(({ row: { row, told_mbit_per_s: rate } }) =>
+  const paced = rows.flatMap(({ row: { row, told_mbit_per_s: rate } }) =>
     rate === null ? [] : [`${row} (${rate.toFixed(0)} Mbit/s)`],
   );
   return [
@@ -165,8 +165,8 @@ function aboutBounds(found, rows) {
           `Probe and far end, a thread each, used ${found.measuring_bound_cpus.toFixed(1)} CPUs or more in writes of 64 KiB: ${bound.join(', ')}. There they may be what bounds the throughput, all the more where both share a CPU, and a difference between two programs looks smaller than it is: compare CPU.`,
         ]
       : []),
-    ...(told.length > 0
-      ? [`Told what to send at, which bounds the throughput: ${told.join(', ')}. Compare CPU.`]
+    ...(paced.length > 0
+      ? [`Told what to send at, which bounds the throughput: ${paced.join(', ')}. Compare CPU.`]
       : []),
   ];
 }

@@ -1,4 +1,4 @@
-/** Who understands whom, as tables: each client with each server, and what does not work, with the reason. */
+/** Tables on compatibility: each client with each server, and the reasons of failures. */
 import { sectionOf } from '../section.js';
 import { programTitle } from './programs.js';
 
@@ -8,7 +8,7 @@ import { programTitle } from './programs.js';
  * @typedef {FoundRow['cells'][number]} Cell
  */
 
-/** A hop that others can read. */
+/** Mark of a hop that an observer can read. */
 const PLAIN = 'plain';
 
 /** @param {Cell} cell */
@@ -72,7 +72,7 @@ export function interopSections({ programs, rows }) {
   ];
 }
 
-/** Cells of a row with one outcome and one reason together. @param {FoundRow} row @param {(cell: Cell) => string} pairOf */
+/** Groups the failed cells of a row by outcome and reason. @param {FoundRow} row @param {(cell: Cell) => string} pairOf */
 function faultsOf({ row, cells }, pairOf) {
   const bad = cells.filter(({ outcome }) => outcome !== 'interoperates');
   const like = (/** @type {Cell} */ { outcome, detail }) =>

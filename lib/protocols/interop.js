@@ -1,4 +1,4 @@
-/** Who understands whom. */
+/** Compatibility of programs. */
 import { hasHop } from './matrix.js';
 
 /**
@@ -9,7 +9,7 @@ import { hasHop } from './matrix.js';
  */
 
 /**
- * Why two programs are not tried with each other, or null.
+ * Why two programs are not tested with each other, or null.
  * @param {Row} row
  * @param {Pick<Pair, 'client' | 'server'>} pair
  * @returns {string | null}
@@ -25,22 +25,22 @@ export function untried(row, { client, server }) {
   return null;
 }
 
-/** Rows with a hop. @param {Row[]} rows */
+/** The rows with a hop. @param {Row[]} rows */
 export const withHop = (rows) => rows.filter(hasHop);
 
-/** Each client with each server. @param {Program[]} programs @returns {Pair[]} */
+/** All pairs of a client and a server. @param {Program[]} programs @returns {Pair[]} */
 export const pairsOf = (programs) =>
   programs.flatMap((client) =>
     programs.map((server) => ({ client, server, name: `${client.name}-to-${server.name}` })),
   );
 
-/** Of a row that the run did not come to. */
+/** The result of a row that the run did not reach. */
 const NOT_REACHED = /** @type {const} */ ({ outcome: 'not reached', detail: null, version: null });
 
 /**
  * The cells of all rows.
- * @param {Record<string, import('./hop.js').Heard[]>} notes of the pairs that were tried, by row
- * @param {{ rows: Row[], programs: Program[], digests: (string | null)[] }} asked digests of the programs' files
+ * @param {Record<string, import('./hop.js').Heard[]>} notes results of the tested pairs, by row
+ * @param {{ rows: Row[], programs: Program[], digests: (string | null)[] }} asked `digests` of the programs' files
  */
 export function interopOf(notes, { rows, programs, digests }) {
   /** @type {Record<string, string | null>} */
@@ -71,23 +71,26 @@ export function interopOf(notes, { rows, programs, digests }) {
 }
 
 /**
- * Which end of two programs is at fault, where the other's own pair works.
+ * Which end of the candidate is at fault, if both programs work with themselves.
  * @param {{ outcome: import('./hop.js').Name, detail: string | null }} toServer the baseline's client with the candidate's server
  * @param {{ outcome: import('./hop.js').Name, detail: string | null }} toClient the candidate's client with the baseline's server
- * @returns {{ outcome: 'does not interoperate' | 'not encrypted', detail: string } | null} null where they understand each other
+ * @returns {{ outcome: 'does not interoperate' | 'not encrypted', detail: string } | null} null if they are compatible
  */
 export function atFault(toServer, toClient) {
   const [server, client] = [toServer, toClient].map((one) => (one.outcome === 'interoperates' ? null : one));
   if (!server && !client) return null;
   const plain = [server, client].find((one) => one?.outcome === 'not encrypted');
   const outcome = plain ? 'not encrypted' : 'does not interoperate';
-  const told = (/** @type {{ outcome: string, detail: string | null }} */ { outcome: own, detail }) =>
+  const reasonOf = (/** @type {{ outcome: string, detail: string | null }} */ { outcome: own, detail }) =>
     detail ?? own;
   if (server && client)
     return {
       outcome,
-      detail: `its server with the baseline's client: ${told(server)}; its client with the baseline's server: ${told(client)}`,
+      detail: `its server with the baseline's client: ${reasonOf(server)}; its client with the baseline's server: ${reasonOf(client)}`,
     };
-  if (server) return { outcome, detail: `its server, with the baseline's client: ${told(server)}` };
-  return { outcome, detail: `its client, with the baseline's server: ${told(/** @type {any} */ (client))}` };
+  if (server) return { outcome, detail: `its server, with the baseline's client: ${reasonOf(server)}` };
+  return {
+    outcome,
+    detail: `its client, with the baseline's server: ${reasonOf(/** @type {any} */ (client))}`,
+  };
 }
