@@ -199,7 +199,7 @@ function refuseNamesakes(panel, session) {
 }
 
 /** Upper bound for the number of the run's users, by requests sent and answers received. */
-function mostCreated() {
+function mostLeft() {
   const all = measured({});
   const count = (/** @type {string} */ change, /** @type {string} */ outcome) =>
     all[`user_changes{change:${change},outcome:${outcome}}`]?.values.count ?? 0;
@@ -216,7 +216,7 @@ function removeAll(panel, session, existing) {
   const made = panel.removeRun(session);
   const names = `users of run ${session.runId}, whose names begin with ${runPrefix(session.runId)} or ${seedPrefix(session.runId)},`;
   const known = made === null || seeded === null ? null : made + seeded;
-  const most = (made ?? mostCreated()) + (seeded ?? existing);
+  const most = (made ?? mostLeft()) + (seeded ?? existing);
   tellLeft('panel', session.runId, names, known, most);
 }
 

@@ -96,13 +96,13 @@ export function compareRows(rows, targets, looks) {
       role: /** @type {const} */ ('shown'),
     })),
   ]);
-  const told = judge({ metrics, looks });
+  const judgement = judge({ metrics, looks });
   const each = JUDGED_BY.length + BESIDE.length;
   return {
-    looks: told.looks.map(({ pairs, confidence }) => ({ turns: pairs, confidence })),
-    turnsToMiss: told.fewest_to_miss,
+    looks: judgement.looks.map(({ pairs, confidence }) => ({ turns: pairs, confidence })),
+    turnsToMiss: judgement.fewest_to_miss,
     comparisons: rows.map((row, index) =>
-      linesOf(row, told.metrics.slice(index * each, (index + 1) * each), targets),
+      linesOf(row, judgement.metrics.slice(index * each, (index + 1) * each), targets),
     ),
   };
 }

@@ -218,10 +218,10 @@ function hearSome(hops, plane) {
       const { instance } = stream;
       const fault = stream.fault ?? lost[sending.indexOf(stream)] ?? null;
       const version = /** @type {string | undefined} */ (Object.values(instance.versions)[0]) ?? null;
-      const told =
+      const reason =
         fault && [fault, complained(tryAsk('GET', `/instances/${instance.id}`))].filter(Boolean).join('; ');
       const look = () => ask('GET', `/taps/${taps[index].id}`);
-      const heard = heardOf(row, told, look());
+      const heard = heardOf(row, reason, look());
       return {
         ...heard,
         version,

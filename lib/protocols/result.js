@@ -165,7 +165,7 @@ function roundTripsOf(notes, most) {
 const countOf = (count) => (Number.isInteger(count) && Number(count) > 0 ? Number(count) : null);
 
 /** The configured sending rate of a row, Mbit/s; null if the protocol measures it. @param {Row} row */
-const toldRate = ({ judged, variables }) => (judged ? Number(variables[judged]) : null);
+const toldRate = ({ told, variables }) => (told ? Number(variables[told]) : null);
 
 /**
  * Failed operations in all turns; null if a turn has no count, or if there were errors and no failure was counted.

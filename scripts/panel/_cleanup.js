@@ -1,6 +1,6 @@
 /**
- * Removes the users that a run (RUN_ID) left: its set-up was cut short, so that k6 ran no teardown, or the panel was away.
- * No scenario; `k6 x bench` runs it by itself after a set-up that was cut.
+ * Removes the users that a run (RUN_ID) left: its set-up was interrupted, so that k6 ran no teardown, or the panel was
+ * unreachable. It is no scenario. `k6 x bench` runs it after an interrupted set-up.
  */
 import { loadPanel } from '../../lib/panel/environment.js';
 import { removeExisting } from '../../lib/panel/existing.js';
