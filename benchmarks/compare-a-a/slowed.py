@@ -1,9 +1,10 @@
 """Slow programs by a known share: slowed.py PERCENT FOLDER.
 
-A process that is to be slowed has a file in FOLDER, named by its id; a file of an ended process is removed. In
-each 250 ms all of them are stopped together, for the time that makes them slower by PERCENT. Programs make up for
-a part of a stop, so the comparison reports by how much they were slower in fact. The script ends with its standard
-input. It is neither parent nor child of the programs, so its CPU time does not count as theirs.
+A process that is to be slowed has a file in FOLDER, named by its id; a file of an ended process is removed.
+In each 250 ms all of them are stopped together, for the time that makes them slower by PERCENT. Programs
+make up for a part of a stop, so the comparison reports by how much they were slower in fact. The script ends
+with its standard input. It is neither parent nor child of the programs, so its CPU time does not count as
+theirs.
 """
 
 import contextlib

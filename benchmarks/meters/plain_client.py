@@ -24,7 +24,7 @@ def read(stream: socket.socket, length: int) -> bytes:
 
 
 def ask(proxy: int, command: int, port: int) -> tuple[socket.socket, int]:
-    """A SOCKS5 request (RFC 1928) without authentication: the control connection, and the port of the reply."""
+    """A SOCKS5 request (RFC 1928) without authentication: control connection, and port of the reply."""
     stream = socket.create_connection((HOST, proxy))
     stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     stream.sendall(b"\x05\x01\x00")

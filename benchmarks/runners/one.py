@@ -1,5 +1,5 @@
-"""Run a scenario once on the relay that `sidecar testbed run pulsar-relay` has started: plain, or with several
-runners and a coordinator. Print its figures as one line of JSON.
+"""Run a scenario once on the relay that `sidecar testbed run pulsar-relay` has started: plain, or with
+several runners and a coordinator. Print its figures as one line of JSON.
 
     one.py SCENARIO PROFILE RUNNERS     RUNNERS=0: a plain `k6 run`
 """
