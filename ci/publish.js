@@ -94,10 +94,10 @@ async function find() {
  * @param {any} run
  */
 async function endOf(run) {
-  const own = [];
+  const conclusions = [];
   for await (const job of each(`GET /actions/runs/${run.id}/jobs`, { filter: 'latest' }))
-    if (job.name === GATE_NAME || job.name.endsWith(` / ${GATE_NAME}`)) own.push(job.conclusion);
-  return own.length === 1 ? own[0] : run.conclusion;
+    if (job.name === GATE_NAME || job.name.endsWith(` / ${GATE_NAME}`)) conclusions.push(job.conclusion);
+  return conclusions.length === 1 ? conclusions[0] : run.conclusion;
 }
 
 /**
@@ -155,7 +155,7 @@ async function write(folder) {
   const place = await placeOf(run);
   if (place === null) return console.log('nothing to write: a newer commit took its place');
   const { pull } = place;
-  const { text, verdict, conclusion: own } = existsSync(folder) ? commentIn(folder) : NO_COMMENT;
+  const { text, verdict, conclusion: stated } = existsSync(folder) ? commentIn(folder) : NO_COMMENT;
   const done = [];
   if (pull !== null) {
     const how = await upsert(() => onlyComment(pull), {
@@ -166,7 +166,7 @@ async function write(folder) {
     done.push(`${how} the comment of #${pull}`);
   }
   const name = `Windtunnel ${GATE_NAME}`;
-  const conclusion = conclusionOf(await endOf(run), own);
+  const conclusion = conclusionOf(await endOf(run), stated);
   await upsert(() => checkOf(name, run), {
     create: 'POST /check-runs',
     change: (id) => `PATCH /check-runs/${id}`,

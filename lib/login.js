@@ -91,14 +91,14 @@ export class Login {
     /** The system refused a new token, so another log-in would not help. */
     this.hopeless = false;
     /** The session of this VU, after a log-in of its own. @type {Session | undefined} */
-    this.own = undefined;
+    this.renewed = undefined;
     /** Share of the margin by which this VU waits, so that the VUs do not log in at once. */
     this.jitter = Math.random() / 2;
   }
 
   /** The session of setup(), or the newer one of this VU. @template {{ token: string | null }} S @param {S} session @returns {S | Session} */
   current(session) {
-    return this.own ?? session;
+    return this.renewed ?? session;
   }
 
   /**
@@ -182,7 +182,7 @@ export class Login {
     this.hopeless = response.status === UNAUTHORIZED;
     if (!session) return this.reportOnce(response);
     relogins.add(1);
-    this.own = session;
+    this.renewed = session;
     return true;
   }
 
@@ -192,13 +192,13 @@ export class Login {
    * @param {Session} session of setup()
    */
   renewIfDue(session) {
-    const own = /** @type {Session} */ (this.current(session));
-    if (own.renewAt === null || this.auth.mode !== 'login') return;
-    if (Date.now() < own.renewAt + this.jitter * own.marginMs) return;
+    const latest = /** @type {Session} */ (this.current(session));
+    if (latest.renewAt === null || this.auth.mode !== 'login') return;
+    if (Date.now() < latest.renewAt + this.jitter * latest.marginMs) return;
     const response = this.post(this.auth);
     const renewed = this.sessionFrom(response);
     if (!renewed) this.reportOnce(response);
-    this.own = renewed ?? { ...own, renewAt: Date.now() + RETRY_LOGIN_MS };
+    this.renewed = renewed ?? { ...latest, renewAt: Date.now() + RETRY_LOGIN_MS };
   }
 
   /** Reports a failed log-in during the run, once per text. @param {Response} response */

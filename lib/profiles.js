@@ -309,11 +309,11 @@ export function mostClients(load) {
 /** The total number of virtual users of a load, which is also their highest number. @param {Load} load */
 export function mostVus(load) {
   const counts = Object.values(load.scenarios).map(
-    (/** @type {any} */ own) =>
-      own.preAllocatedVUs ??
+    (/** @type {any} */ k6Scenario) =>
+      k6Scenario.preAllocatedVUs ??
       Math.max(
-        own.vus ?? own.startVUs ?? 1,
-        ...(own.stages ?? []).map((/** @type {any} */ stage) => stage.target),
+        k6Scenario.vus ?? k6Scenario.startVUs ?? 1,
+        ...(k6Scenario.stages ?? []).map((/** @type {any} */ stage) => stage.target),
       ),
   );
   return counts.reduce((sum, count) => sum + count, 0);

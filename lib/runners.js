@@ -22,11 +22,11 @@ export const waitSeconds = () => (many() ? WAIT_S : 0);
  */
 export function partOf(all) {
   if (!many()) return all;
-  const aborting = Object.entries(all).map(([metric, own]) => [
+  const aborting = Object.entries(all).map(([metric, thresholds]) => [
     metric,
-    own.filter(({ abortOnFail }) => abortOnFail),
+    thresholds.filter(({ abortOnFail }) => abortOnFail),
   ]);
-  return Object.fromEntries(aborting.filter(([, own]) => own.length > 0));
+  return Object.fromEntries(aborting.filter(([, thresholds]) => thresholds.length > 0));
 }
 
 /**
@@ -93,15 +93,15 @@ export function orUndelivered(summary) {
  * In handleSummary: delivers the record to the coordinator, which judges all records together. The runner that cleaned up
  * computes the scenario's sections from the metrics of all runners.
  * @param {(metrics: any) => Evidence} evidenceOf from the metrics of this runner, or of all
- * @param {any} own k6's metrics of this runner
+ * @param {any} k6Metrics of this runner
  * @param {any} measured recorded metrics of this runner
  * @param {number} zero of the test's clock, ms since 1970
  * @returns {{}} no files
  */
-export function deliver(evidenceOf, own, measured, zero) {
+export function deliver(evidenceOf, k6Metrics, measured, zero) {
   const evidence = evidenceOf(measured);
   const hasSections = evidence.sections.length > 0;
-  const ofAll = hasSections ? runner.draft(evidence, zero, own) : null;
+  const ofAll = hasSections ? runner.draft(evidence, zero, k6Metrics) : null;
   runner.deliver(ofAll ? evidenceOf(ofAll) : evidence, zero);
   return {};
 }

@@ -204,12 +204,12 @@ function runOf(definition, begun, durationMs) {
 
 /** Measurements of the machine and of the system's processes. @param {Definition} definition @param {Begun} begun @param {number} restFor seconds */
 function watchedOf(definition, begun, restFor) {
-  const own = !isForeignTo(definition);
+  const isOwn = !isForeignTo(definition);
   const usage = sidecar.usageOf(begun.window);
   return {
     usage,
-    cpus: own ? sidecar.cpusOverTime(begun.window) : [],
-    placement: own ? definition.placement : undefined,
+    cpus: isOwn ? sidecar.cpusOverTime(begun.window) : [],
+    placement: isOwn ? definition.placement : undefined,
     rest_before: begun.rest,
     rest_after: usage?.at_rest ?? sidecar.atRest(loadedOf(definition), restFor),
   };
@@ -274,9 +274,9 @@ function summaryOf(definition, declared) {
       counts: countsOf(data.metrics),
       silent_ms: SILENT_MS,
     });
-    const own = measured(data.metrics);
-    if (many()) return deliver(evidenceOf, data.metrics, own, begun.wallOffset);
-    const { result, record, text } = judge(evidenceOf(own));
+    const recorded = measured(data.metrics);
+    if (many()) return deliver(evidenceOf, data.metrics, recorded, begun.wallOffset);
+    const { result, record, text } = judge(evidenceOf(recorded));
     const files = filesOf(begun.runId, definition);
     return { [`${files}.json`]: result, [`${files}.record`]: record, stdout: text };
   };

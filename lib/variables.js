@@ -82,14 +82,14 @@ export const envList = (name, fallback) =>
 /**
  * The value of a variable with fixed choices.
  * @param {string} name
- * @param {string | string[]} [own] the default, if the registry has none; for a variable outside the registry the
+ * @param {string | string[]} [fallback] the default, if the registry has none; for a variable outside the registry the
  *   choices, the first of which is the default
  * @returns {string}
  */
-export function envChoice(name, own) {
-  if (!Array.isArray(own)) return given(name) ?? own ?? String(defaultOf(name));
-  const word = __ENV[name] || own[0];
-  if (!own.includes(word)) throw `${name}=${word}: choose one of ${own.join(', ')}`;
+export function envChoice(name, fallback) {
+  if (!Array.isArray(fallback)) return given(name) ?? fallback ?? String(defaultOf(name));
+  const word = __ENV[name] || fallback[0];
+  if (!fallback.includes(word)) throw `${name}=${word}: choose one of ${fallback.join(', ')}`;
   return word;
 }
 

@@ -93,16 +93,16 @@ let interrupted = false;
 process.on('SIGINT', () => (interrupted = true));
 for (let number = 1; number <= runs && !interrupted; number += 1) {
   for (const [i, one] of cases.entries()) {
-    const made = gate(one.head, `${number}-${i === 0 ? 'equal' : 'dearer'}`);
+    const outcome = gate(one.head, `${number}-${i === 0 ? 'equal' : 'dearer'}`);
     // Gives the interrupt handler a chance to run.
     await new Promise((resolve) => setTimeout(resolve, 10));
     if (interrupted) break;
-    if (made === null) {
+    if (outcome === null) {
       console.error('the gate did not run: see above');
       process.exit(4);
     }
-    one.made.push(made);
-    console.log(`${number} of ${runs}, ${one.name}: ${made.verdict}, ${made.seconds.toFixed(0)} s`);
+    one.made.push(outcome);
+    console.log(`${number} of ${runs}, ${one.name}: ${outcome.verdict}, ${outcome.seconds.toFixed(0)} s`);
     write();
   }
 }

@@ -37,15 +37,15 @@ export function count(runs) {
   /** @type {Map<string, Row>} */
   const rows = new Map();
   for (const { row, turns, comparison } of runs.flatMap(({ compared }) => compared)) {
-    const own = rows.get(row) ?? { row, met: 0, missed: 0, uncertain: 0, turns: 0, untold: {} };
-    rows.set(row, own);
-    own.met += of(comparison, 'met');
-    own.missed += of(comparison, 'missed');
+    const entry = rows.get(row) ?? { row, met: 0, missed: 0, uncertain: 0, turns: 0, untold: {} };
+    rows.set(row, entry);
+    entry.met += of(comparison, 'met');
+    entry.missed += of(comparison, 'missed');
     // A throughput that is bound is undecided too.
-    own.uncertain += of(comparison, 'uncertain') + of(comparison, 'bound');
-    own.turns = Math.max(own.turns, turns);
+    entry.uncertain += of(comparison, 'uncertain') + of(comparison, 'bound');
+    entry.turns = Math.max(entry.turns, turns);
     for (const { target, judged } of comparison)
-      if (judged !== null && judged !== 'met') own.untold[target] = (own.untold[target] ?? 0) + 1;
+      if (judged !== null && judged !== 'met') entry.untold[target] = (entry.untold[target] ?? 0) + 1;
   }
   const ended = (/** @type {string} */ as) => runs.filter(({ verdict }) => verdict === as).length;
   return {

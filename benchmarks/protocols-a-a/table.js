@@ -10,9 +10,9 @@ export function table({ runs, pass, fail, inconclusive, missing, rows }, { title
     rows.reduce((total, row) => total + row[name], 0);
   const [met, missed, uncertain] = [sum('met'), sum('missed'), sum('uncertain')];
   if (met + missed + uncertain === 0) return `${head}\n\nNo row was compared.\n`;
-  const lines = rows.map(({ row, untold, ...own }) => {
+  const lines = rows.map(({ row, untold, ...counts }) => {
     const which = Object.entries(untold).map(([target, times]) => `${target} ${times}`);
-    return `| ${row} | ${own.met} | ${own.missed} | ${own.uncertain} | ${which.join(', ') || '–'} | ${own.turns} |`;
+    return `| ${row} | ${counts.met} | ${counts.missed} | ${counts.uncertain} | ${which.join(', ') || '–'} | ${counts.turns} |`;
   });
   return `${head}
 

@@ -20,7 +20,7 @@ function variance(values) {
 export function partsOf(pairs) {
   const differences = pairs.map(({ a, b }) => a.map((value, run) => Math.log(value) - Math.log(b[run])));
   const run = mean(differences.map(variance)) / 2;
-  const start = mean(differences.map((own) => mean(own) ** 2)) / 2 - run / pairs[0].a.length;
+  const start = mean(differences.map((values) => mean(values) ** 2)) / 2 - run / pairs[0].a.length;
   return {
     run: Math.sqrt(run),
     start: Math.sqrt(Math.max(0, start)),

@@ -85,11 +85,11 @@ async function measure(instance, times, run) {
   const out = join(folder, run);
   mkdirSync(out);
   const testbedVariables = { ...sidecar.variables, ...instance.outputs, ...instance.secret_outputs, ...placement };
-  const own = { RESULT_DIR: out, RUN_ID: `${id}-${run}`, TIMES: times, INSTANCE: instance.id };
+  const runVariables = { RESULT_DIR: out, RUN_ID: `${id}-${run}`, TIMES: times, INSTANCE: instance.id };
   const begun = performance.now();
   const child = spawn('bin/k6', ['run', '--quiet', `scripts/${system}/${name}.js`], {
     cwd: ROOT,
-    env: { ...process.env, ...testbedVariables, ...own, K6_NO_USAGE_REPORT: 'true' },
+    env: { ...process.env, ...testbedVariables, ...runVariables, K6_NO_USAGE_REPORT: 'true' },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   await once(child, 'close');

@@ -54,8 +54,8 @@ const isMeasured = ({ mbit_per_s: rate, lost_share: lost }) =>
 
 /** The run of a round, if the value has exactly one measured run. @param {SweepValue} entry @param {number} round */
 function runOf({ runs }, round) {
-  const own = runs.filter((run) => run.round === round);
-  return own.length === 1 && isMeasured(own[0]) ? own[0] : undefined;
+  const runsOfRound = runs.filter((run) => run.round === round);
+  return runsOfRound.length === 1 && isMeasured(runsOfRound[0]) ? runsOfRound[0] : undefined;
 }
 
 /** All rounds of a sweep, including planned ones without a run. @param {SweepValue[]} values @param {number} planned */
@@ -118,10 +118,10 @@ function comparison(variable, current, { entry, loss, rate }) {
     toTell,
   });
   if (loss.better !== null) {
-    const [own, now] = [entry, current].map((one) => percent(median(one, 'lost_share', 1)));
+    const [lost, now] = [entry, current].map((one) => percent(median(one, 'lost_share', 1)));
     return verdictOf(
       loss,
-      sentence(loss.better === 'b' ? 'loses less' : 'loses more', `${own} against ${now}`),
+      sentence(loss.better === 'b' ? 'loses less' : 'loses more', `${lost} against ${now}`),
     );
   }
   const less = rate.better === 'a' ? 'moves less' : 'moves no more';

@@ -105,12 +105,12 @@ const tableOf = (all, changes, notes) =>
  * @param {Change} change
  */
 function courseOf(all, change) {
-  const shown = all.flatMap((one) => {
+  const courses = all.flatMap((one) => {
     const [met] = metOf(one.name, change);
     return met ? [{ ...one, course: met.course }] : [];
   });
-  if (shown.length === 0) return [];
-  const times = [...new Set(shown.flatMap(({ course }) => course.map(({ from_s: from }) => from)))];
+  if (courses.length === 0) return [];
+  const times = [...new Set(courses.flatMap(({ course }) => course.map(({ from_s: from }) => from)))];
   const at = (/** @type {Met['course']} */ course, /** @type {number} */ time) =>
     course.find(({ from_s: from }) => from === time);
   return [
@@ -126,14 +126,14 @@ function courseOf(all, change) {
           of: (/** @type {number} */ time) => time,
         },
         { name: 'mark', title: 'The link', unit: 'text', of: (time) => markOf(change, time) },
-        ...shown.map(({ name, title, course }) => ({
+        ...courses.map(({ name, title, course }) => ({
           name,
           title,
           unit: 'Mbit/s',
           digits: 2,
           of: (/** @type {number} */ time) => at(course, time)?.mbit ?? null,
         })),
-        ...shown.map(({ name, title, course }) => ({
+        ...courses.map(({ name, title, course }) => ({
           name: `${name}_queue`,
           title: `queue, ${title}`,
           unit: 'KiB',
@@ -148,8 +148,8 @@ function courseOf(all, change) {
       plot: {
         kind: /** @type {const} */ ('course'),
         x: 'at',
-        y: shown.map(({ name }) => name),
-        below: { title: 'Queue of the link, most', y: shown.map(({ name }) => `${name}_queue`) },
+        y: courses.map(({ name }) => name),
+        below: { title: 'Queue of the link, most', y: courses.map(({ name }) => `${name}_queue`) },
         marks: 'mark',
       },
     }),

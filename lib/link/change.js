@@ -44,10 +44,10 @@ const kept = new Map();
 
 /** @param {string} operation @param {string} change @param {Met | null} met null: not measured */
 function keepMet(operation, change, met) {
-  const own = kept.get(operation) ?? {};
-  kept.set(operation, own);
-  (own[change] ??= []).push(met);
-  say(PREFIX + operation, own);
+  const byChange = kept.get(operation) ?? {};
+  kept.set(operation, byChange);
+  (byChange[change] ??= []).push(met);
+  say(PREFIX + operation, byChange);
 }
 
 /** In handleSummary: results by change, one per round. @param {string} operation @returns {Record<string, (Met | null)[]>} */
@@ -90,27 +90,27 @@ function meet(way, change, { at_s, after_s: after }, congestion) {
 
 /**
  * @param {Change} change
- * @param {any} own flow of the transfer; null: not measured
+ * @param {any} flow of the transfer; null: not measured
  * @param {import('../dataplane/meter.js').Measured | null} quiet
  * @param {import('./way.js').Way} way
  * @returns {Met | null}
  */
-function metOf(change, own, quiet, way) {
+function metOf(change, flow, quiet, way) {
   const link = way.overTime();
-  const made = own && madeAt(change, link, own.began_unix_us);
+  const changed = flow && madeAt(change, link, flow.began_unix_us);
   // If the tunnel opened too late, there is no time before the change to compare with.
-  if (!made || made.at < BEFORE_S) return null;
-  const course = { bytes: own.bytes, bucketS: own.bucket_ms / 1000 };
-  const tunnels = [...own.tunnels, ...(flowOf(quiet)?.tunnels ?? [])];
+  if (!changed || changed.at < BEFORE_S) return null;
+  const course = { bytes: flow.bytes, bucketS: flow.bucket_ms / 1000 };
+  const tunnels = [...flow.tunnels, ...(flowOf(quiet)?.tunnels ?? [])];
   const bits = way.rate('down');
   const waited = quiet?.values.round_trip ?? [];
   return {
-    recovery: recoveryOf(course, { ...made, rate: change.rate, lineMbit: bits && bits / 1e6 }),
+    recovery: recoveryOf(course, { ...changed, rate: change.rate, lineMbit: bits && bits / 1e6 }),
     died: tunnels.filter(({ died }) => died).length,
     tunnels: tunnels.length,
-    lost_bytes: bytesLost(own.tunnels),
+    lost_bytes: bytesLost(flow.tunnels),
     quiet_most_ms: waited.length > 0 ? Math.max(...waited) / 1e6 : null,
-    course: stepsOf(course, link, made.at, own.began_unix_us),
+    course: stepsOf(course, link, changed.at, flow.began_unix_us),
   };
 }
 

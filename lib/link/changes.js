@@ -56,9 +56,9 @@ export const CHANGES = [
  * @returns {string | null} null if the change does not apply to the link
  */
 export function timetableOf({ items, back, lasts }, settings, at) {
-  const own = items(settings);
-  if (own === null) return null;
-  const from = own.split(',').map((item) => `@${at}s/${item}`);
+  const text = items(settings);
+  if (text === null) return null;
+  const from = text.split(',').map((item) => `@${at}s/${item}`);
   return [...from, ...(back ? [`@${at + lasts}s/${back}`] : [])].join(',');
 }
 

@@ -65,16 +65,16 @@ export function* measureControls(plane, side, sizes) {
   /** @type {Controls} */
   const controls = { [DIRECT]: {} };
   yield* withDirect(plane, side, function* (way) {
-    const own = controls[DIRECT];
-    const figuresOf = () => own;
-    own.round_trips = yield* openings(way, sizes.first);
-    recordRoundTrips(DIRECT, own.round_trips);
+    const direct = controls[DIRECT];
+    const figuresOf = () => direct;
+    direct.round_trips = yield* openings(way, sizes.first);
+    recordRoundTrips(DIRECT, direct.round_trips);
     way.restart();
     yield* atRest([way], sizes.trips, figuresOf);
     yield* pages([way], sizes.pages, figuresOf);
     yield* video([way], sizes.video_s, figuresOf);
     yield* call([way], sizes.call_s, figuresOf);
-    own.failed = failedOn(way);
+    direct.failed = failedOn(way);
   });
   const fill = (/** @type {string} */ congestion) =>
     withDirect(plane, side, (way) =>

@@ -20,10 +20,10 @@ const measured = new Map();
 
 /** @param {string} name of the curve @param {Point} point @param {number | null} mbit */
 export function keepPoint(name, point, mbit) {
-  const own = measured.get(name) ?? {};
-  measured.set(name, own);
-  (own[itemOf(point)] ??= []).push(mbit);
-  say(PREFIX + name, own);
+  const byPoint = measured.get(name) ?? {};
+  measured.set(name, byPoint);
+  (byPoint[itemOf(point)] ??= []).push(mbit);
+  say(PREFIX + name, byPoint);
 }
 
 /** In handleSummary. @param {string} name of the curve @returns {Measured} */
@@ -49,7 +49,7 @@ function theoryOf({ rtt_ms: rtt, loss, mbit }, { axis, value }) {
  */
 export function curveSection(axis, curves, points, path) {
   const { title, column, unit } = AXES[axis];
-  const own = points.filter((point) => point.axis === axis);
+  const axisPoints = points.filter((point) => point.axis === axis);
   const of = Object.fromEntries(curves.map(({ name }) => [name, curveSaid(name)]));
   const kept = axis === 'loss' ? `a round trip of ${path.rtt_ms} ms` : `${path.loss * 100} % lost`;
   return sectionOf({
@@ -73,7 +73,7 @@ export function curveSection(axis, curves, points, path) {
         of: (point) => theoryOf(path, point),
       },
     ],
-    rows: own,
+    rows: axisPoints,
     notes: [
       `Payload downwards through one tunnel that is kept full, after its warm-up, at ${kept}; medians of the rounds, the least and the most in brackets, which are whiskers in the chart. Each figure is of processes that were started for it, and rounds differ in the link's seed.`,
       'Mathis, reno: what theory says of one connection of reno, MSS/RTT · √(3/2)/√p, and no more than the line.',

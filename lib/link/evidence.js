@@ -44,7 +44,7 @@ function calibrationSection({ about, calibration }) {
       rate_mbit_s: rate,
       queue_ms: queue,
       loss,
-      own_lost: own,
+      own_lost: ownLost,
     } = calibration[direction];
     /** @param {string} what @param {string} of @param {import('./link.js').Figure | null} figure */
     const row = (what, of, figure) =>
@@ -61,7 +61,7 @@ function calibrationSection({ about, calibration }) {
             },
           ]
         : [];
-    const none = { asked: 0, measured: own, within: 0, ok: own === 0 };
+    const none = { asked: 0, measured: ownLost, within: 0, ok: ownLost === 0 };
     return [
       ...row('delay', 'ms', delay),
       ...row('rate', 'Mbit/s', rate),
@@ -116,7 +116,7 @@ function usesSection({ uses }) {
           name: 'own',
           title: 'Lost by itself',
           unit: 'count',
-          of: (row) => own(row),
+          of: (row) => ownLosses(row),
         },
         {
           name: 'late_ms',
@@ -131,5 +131,5 @@ function usesSection({ uses }) {
 }
 
 /** Packets that the link lost unintentionally; null if one of the counts is unknown. @param {import('./uses.js').Counts} counts */
-const own = ({ own_overrun: overrun = 0, own_refused: refused = 0, own_unread: unread = 0 }) =>
+const ownLosses = ({ own_overrun: overrun = 0, own_refused: refused = 0, own_unread: unread = 0 }) =>
   overrun === null || refused === null || unread === null ? null : overrun + refused + unread;

@@ -24,9 +24,9 @@ export const overLink = (row) => hasHop(row) && comesInBySocks(row);
  */
 export function linkThresholds(scenario, operations) {
   const environment = loadPlane('link');
-  const { [scenario]: own = {}, ...others } = environment.thresholds;
+  const { [scenario]: bounds = {}, ...others } = environment.thresholds;
   const known = MATRIX.flatMap(({ row }) => [operationOf(row), operationOf(row, { name: 'candidate' })]);
-  const asked = Object.entries(own).filter(([name]) => name in operations || !known.includes(name));
+  const asked = Object.entries(bounds).filter(([name]) => name in operations || !known.includes(name));
   return { ...environment, thresholds: { ...others, [scenario]: Object.fromEntries(asked) } };
 }
 
@@ -42,9 +42,9 @@ export function linkThresholds(scenario, operations) {
 export function boundWhole(operations, { thresholds }, scenario) {
   const all = thresholds[scenario] ?? {};
   const whole = (/** @type {string} */ name, /** @type {One} */ operation) => {
-    const own = Object.keys(all[name] ?? {});
-    if (!own.some(isOfLatency)) return operation;
-    const errors = own.includes('failed') ? undefined : 0;
+    const bounded = Object.keys(all[name] ?? {});
+    if (!bounded.some(isOfLatency)) return operation;
+    const errors = bounded.includes('failed') ? undefined : 0;
     return { ...operation, optional: false, bounds: { ...operation.bounds, errors } };
   };
   return Object.fromEntries(Object.entries(operations).map(([name, one]) => [name, whole(name, one)]));

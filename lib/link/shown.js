@@ -49,7 +49,7 @@ export function shownOf({ rows, sides, rates }) {
     known: null,
     figures: spreads(figures),
   });
-  const all = rows.map((row) => ({ row, noted: sides.map((own) => notedOf({ row, side: own })) }));
+  const all = rows.map((row) => ({ row, noted: sides.map((oneSide) => notedOf({ row, side: oneSide })) }));
   return {
     protocols: {
       compared: false,
@@ -65,9 +65,9 @@ export function shownOf({ rows, sides, rates }) {
       })),
     },
     sections: [
-      ...sides.map((own, index) =>
+      ...sides.map((oneSide, index) =>
         sideSection(
-          own,
+          oneSide,
           all.map(({ row, noted }) => ({ name: row.row, noted: noted[index] })),
           rates,
         ),

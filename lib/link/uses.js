@@ -62,18 +62,18 @@ export function useOf(name, id) {
  * @param {string} id of the instance
  */
 export function keepUse(name, id) {
-  const own = useOf(name, id);
+  const use = useOf(name, id);
   const before = uses.get(name);
   const all = before
     ? {
-        ...own,
+        ...use,
         links: before.links + 1,
-        real_time: before.real_time && own.real_time,
-        failed: before.failed ?? own.failed,
-        up: together(before.up, own.up),
-        down: together(before.down, own.down),
+        real_time: before.real_time && use.real_time,
+        failed: before.failed ?? use.failed,
+        up: together(before.up, use.up),
+        down: together(before.down, use.down),
       }
-    : own;
+    : use;
   uses.set(name, all);
   say(PREFIX + name, all);
 }

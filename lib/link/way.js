@@ -80,9 +80,9 @@ export class Way {
    * @param {{ tcp: string, udp: string }} far
    */
   beside(spec, far) {
-    const own = /** @type {Spec} */ (this.spec(spec, far));
-    for (const name of ['instance', 'usage_window', 'watched_by']) delete own[name];
-    return own;
+    const probeSpec = /** @type {Spec} */ (this.spec(spec, far));
+    for (const name of ['instance', 'usage_window', 'watched_by']) delete probeSpec[name];
+    return probeSpec;
   }
 
   /**

@@ -23,20 +23,20 @@ const OF_RUN = "users.username LIKE ? ESCAPE '!' AND users.note = ?";
  * @returns {Census}
  */
 function bySql(connection, runId, protocols) {
-  const made = [beginsWith(runPrefix(runId)), noteOf(runId)];
+  const created = [beginsWith(runPrefix(runId)), noteOf(runId)];
   const seeded = [beginsWith(seedPrefix(runId)), noteOf(runId)];
   const count = (/** @type {string} */ query, /** @type {unknown[]} */ ...values) =>
     numberOf(connection, `SELECT COUNT(*) FROM ${query}`, ...values);
-  const users = count(`users WHERE ${OF_RUN}`, ...made);
+  const users = count(`users WHERE ${OF_RUN}`, ...created);
   const left = count(`users WHERE ${OF_RUN}`, ...seeded);
   return {
     users,
-    active: count(`users WHERE ${OF_RUN} AND status = 'active'`, ...made),
-    disabled: count(`users WHERE ${OF_RUN} AND status = 'disabled'`, ...made),
+    active: count(`users WHERE ${OF_RUN} AND status = 'active'`, ...created),
+    disabled: count(`users WHERE ${OF_RUN} AND status = 'disabled'`, ...created),
     // One statement, because users may be created between two statements.
     incomplete: count(
       `(SELECT users.id FROM users LEFT JOIN proxies ON proxies.user_id = users.id WHERE ${OF_RUN} GROUP BY users.id HAVING COUNT(proxies.id) <> ?) AS incomplete`,
-      ...made,
+      ...created,
       protocols,
     ),
     orphans: count('proxies LEFT JOIN users ON users.id = proxies.user_id WHERE users.id IS NULL'),
@@ -47,13 +47,13 @@ function bySql(connection, runId, protocols) {
 
 /** @param {import('./panel.js').Panel} panel @param {import('./panel.js').Session} session @returns {Census} */
 function byApi(panel, session) {
-  const own = { search: runPrefix(session.runId) };
-  const users = panel.total(session, own);
+  const ofRun = { search: runPrefix(session.runId) };
+  const users = panel.total(session, ofRun);
   const every = panel.total(session);
   return {
     users,
-    active: panel.total(session, { ...own, status: 'active' }),
-    disabled: panel.total(session, { ...own, status: 'disabled' }),
+    active: panel.total(session, { ...ofRun, status: 'active' }),
+    disabled: panel.total(session, { ...ofRun, status: 'disabled' }),
     incomplete: null,
     orphans: null,
     seeded: null,

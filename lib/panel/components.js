@@ -76,8 +76,8 @@ export class Components {
 
   /** @param {Entry[]} entries @returns {number | undefined} time of the route, ms; undefined if unknown */
   routeOf(entries) {
-    const own = entries.filter(({ name }) => name === this.route);
-    return own.length > 0 ? sumOf(own) : undefined;
+    const routes = entries.filter(({ name }) => name === this.route);
+    return routes.length > 0 ? sumOf(routes) : undefined;
   }
 
   /**
@@ -159,12 +159,12 @@ export function overlapsOf(rows, route) {
   const parts = rows.filter(({ name, share }) => share !== null && name !== route && name !== REST);
   const operations = [...new Set(parts.map(({ operation }) => operation))];
   return operations.flatMap((operation) => {
-    const own = parts.filter((row) => row.operation === operation);
-    const sum = own.reduce((total, { share }) => total + (share ?? 0), 0);
+    const ofOperation = parts.filter((row) => row.operation === operation);
+    const sum = ofOperation.reduce((total, { share }) => total + (share ?? 0), 0);
     if (sum <= 1 + ROUNDING) return [];
     const which = operation === '' ? 'the run' : operation;
     return [
-      `${which}: its parts (${own.map(({ name }) => name).join(', ')}) add up to ${Math.round(100 * sum)} % of the route: they overlap, and their shares are no parts of a whole`,
+      `${which}: its parts (${ofOperation.map(({ name }) => name).join(', ')}) add up to ${Math.round(100 * sum)} % of the route: they overlap, and their shares are no parts of a whole`,
     ];
   });
 }

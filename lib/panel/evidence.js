@@ -66,8 +66,8 @@ export class Evidence {
     const table = this.components.table(metrics, names);
     const work = this.databaseWork(metrics);
     const bottlenecks = names.flatMap((name) => {
-      const own = table.filter(({ operation }) => operation === name);
-      const found = bottleneckOf(name, own, this.components.largestOf(metrics, name));
+      const rows = table.filter(({ operation }) => operation === name);
+      const found = bottleneckOf(name, rows, this.components.largestOf(metrics, name));
       return found ? withServerShare(found, table, work) : [];
     });
     const titleOf = (/** @type {string} */ name) => operations[name].title;

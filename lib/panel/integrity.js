@@ -42,7 +42,7 @@ export const censusOf = (moment) => said()[nameOf(moment)] ?? null;
 const term = (change, outcome, times) => ({ metric: 'user_changes', tags: { change, outcome }, times });
 
 /** @param {Term[]} terms */
-const less = (terms) => terms.map(({ times, ...own }) => ({ ...own, times: /** @type {1 | -1} */ (-times) }));
+const less = (terms) => terms.map(({ times, ...rest }) => ({ ...rest, times: /** @type {1 | -1} */ (-times) }));
 
 /** Changes that succeeded. @param {Change[]} changes */
 const done = (...changes) => changes.map((change) => term(change, 'done', 1));
@@ -78,7 +78,7 @@ const NONE = {
  * @returns {Fact[]}
  */
 export function factsOf(taken, sql, alone = false) {
-  const [before, loaded, removed] = [taken.before, taken.loaded, taken.removed].map((own) => own ?? NONE);
+  const [before, loaded, removed] = [taken.before, taken.loaded, taken.removed].map((one) => one ?? NONE);
   /** @param {string} check @param {number | null} found @param {Amount} reported @returns {Fact} */
   const fact = (check, found, reported) => ({
     check,

@@ -20,7 +20,7 @@ export class OwnUsers {
     this.clients = clients;
     this.each = each;
     /** Users of this virtual user, longest waiting first. @type {User[]} */
-    this.own = [];
+    this.users = [];
     /** Status that the next switch sets. It alternates, because the two directions have different costs. @type {Status} */
     this.next = 'active';
     this.taken = false;
@@ -42,7 +42,7 @@ export class OwnUsers {
     if (this.taken) return;
     this.taken = true;
     const first = (client % this.clients) * this.each;
-    this.own = Array.from({ length: this.each }, (_, index) => ({
+    this.users = Array.from({ length: this.each }, (_, index) => ({
       name: this.nameOf(runId, first + index),
       status: startsDisabled(index) ? 'disabled' : 'active',
     }));
@@ -56,27 +56,27 @@ export class OwnUsers {
   }
 
   get count() {
-    return this.own.length;
+    return this.users.length;
   }
 
   get first() {
-    return this.own[0];
+    return this.users[0];
   }
 
   /** @param {User} user */
   add(user) {
-    this.own.push(user);
+    this.users.push(user);
   }
 
   /** Removes the first user from the list and returns it. The list must not be empty. @returns {User} */
   take() {
-    return this.own.splice(0, 1)[0];
+    return this.users.splice(0, 1)[0];
   }
 
   /** Removes a user from the list, preferably one to switch in the other direction than the last one. @returns {User} */
   takeToSwitch() {
-    const index = this.own.findIndex(({ status }) => status !== this.next);
-    const [user] = this.own.splice(Math.max(0, index), 1);
+    const index = this.users.findIndex(({ status }) => status !== this.next);
+    const [user] = this.users.splice(Math.max(0, index), 1);
     this.next = user.status;
     return user;
   }

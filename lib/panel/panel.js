@@ -232,17 +232,17 @@ export class Panel {
     for (;;) {
       const users = this.everyone(session, prefix);
       if (users === null) return null;
-      const own = users
+      const names = users
         .filter((user) => user.username.startsWith(prefix) && user.note === noteOf(session.runId))
         .map((user) => user.username);
-      tries = own.join() === last ? tries + 1 : 1;
+      tries = names.join() === last ? tries + 1 : 1;
       // The token may expire between the list and the deletions, so deletions are tried twice.
-      if (own.length === 0) return 0;
-      if (tries > 2) return own.length;
-      last = own.join();
+      if (names.length === 0) return 0;
+      if (tries > 2) return names.length;
+      last = names.join();
       const params = this.params(this.login.current(session).token);
-      for (let from = 0; from < own.length; from += AT_ONCE) {
-        const part = own.slice(from, from + AT_ONCE);
+      for (let from = 0; from < names.length; from += AT_ONCE) {
+        const part = names.slice(from, from + AT_ONCE);
         http.batch(part.map((name) => ['DELETE', `${this.api}/user/${name}`, null, params]));
       }
     }

@@ -84,10 +84,10 @@ const defined = (spec, environment, evidence, existing) =>
 
 /** A note if k6 used at least half of a core: a panel should need much more CPU than k6. @param {import('../sidecar.js').Usage | null} usage */
 function aboutGenerator(usage) {
-  const own = usage?.processes.find((process) => process.role === 'generator');
-  return own && own.cpu_percent >= GENERATOR_MOST_PERCENT
+  const generator = usage?.processes.find((process) => process.role === 'generator');
+  return generator && generator.cpu_percent >= GENERATOR_MOST_PERCENT
     ? [
-        `k6 used ${own.cpu_percent.toFixed(1)} % of one core, more than the half that a panel's load should take`,
+        `k6 used ${generator.cpu_percent.toFixed(1)} % of one core, more than the half that a panel's load should take`,
       ]
     : [];
 }
@@ -203,8 +203,8 @@ function mostLeft() {
   const all = measured({});
   const count = (/** @type {string} */ change, /** @type {string} */ outcome) =>
     all[`user_changes{change:${change},outcome:${outcome}}`]?.values.count ?? 0;
-  const made = count('created', 'sent') - count('created', 'refused');
-  return made - count('deleted_active', 'done') - count('deleted_disabled', 'done');
+  const created = count('created', 'sent') - count('created', 'refused');
+  return created - count('deleted_active', 'done') - count('deleted_disabled', 'done');
 }
 
 /**
@@ -213,10 +213,10 @@ function mostLeft() {
  */
 function removeAll(panel, session, existing) {
   const seeded = existing > 0 ? removeExisting(panel, session) : 0;
-  const made = panel.removeRun(session);
+  const left = panel.removeRun(session);
   const names = `users of run ${session.runId}, whose names begin with ${runPrefix(session.runId)} or ${seedPrefix(session.runId)},`;
-  const known = made === null || seeded === null ? null : made + seeded;
-  const most = (made ?? mostLeft()) + (seeded ?? existing);
+  const known = left === null || seeded === null ? null : left + seeded;
+  const most = (left ?? mostLeft()) + (seeded ?? existing);
   tellLeft('panel', session.runId, names, known, most);
 }
 

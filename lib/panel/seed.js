@@ -83,11 +83,11 @@ export function seed(connection, dialect, { runId, count, protocols }) {
  * @returns {{ removed: number, left: number }} numbers of users
  */
 export function unseed(connection, runId) {
-  const own = [beginsWith(seedPrefix(runId)), noteOf(runId)];
+  const mark = [beginsWith(seedPrefix(runId)), noteOf(runId)];
   const those = "FROM users WHERE username LIKE ? ESCAPE '!' AND note = ?";
   let removed = 0;
   for (;;) {
-    const ids = connection.query(`SELECT id ${those} ORDER BY id LIMIT ${BATCH}`, ...own).map(({ id }) => id);
+    const ids = connection.query(`SELECT id ${those} ORDER BY id LIMIT ${BATCH}`, ...mark).map(({ id }) => id);
     if (ids.length === 0) break;
     connection.exec(`DELETE FROM proxies WHERE user_id IN (${placeholders(ids)})`, ...ids);
     const gone = connection
@@ -96,5 +96,5 @@ export function unseed(connection, runId) {
     if (gone === 0) break;
     removed += gone;
   }
-  return { removed, left: numberOf(connection, `SELECT COUNT(*) ${those}`, ...own) };
+  return { removed, left: numberOf(connection, `SELECT COUNT(*) ${those}`, ...mark) };
 }

@@ -49,8 +49,8 @@ function typesSection({ coverage, rows, ...found }, side) {
     coverage[way].map((covered) => ({ way, type: covered.type, ...stateOf(covered, sides) })),
   );
   const sums = ['inbound', 'outbound'].map((way) => {
-    const own = lines.filter((line) => line.way === way);
-    return `${own.filter(({ ok }) => ok).length} of ${own.length} ${way}s`;
+    const ofWay = lines.filter((line) => line.way === way);
+    return `${ofWay.filter(({ ok }) => ok).length} of ${ofWay.length} ${way}s`;
   });
   return sectionOf({
     name: `coverage_${side}`,

@@ -25,7 +25,7 @@ const NOTHING = { outcome: null, roundTrips: { baseline: null, candidate: null }
 export function crossed(row, baseline, candidate, plane) {
   if (!hasHop(row) || untried(row, { client: baseline, server: candidate }) !== null) return NOTHING;
   const server = candidate.server ?? candidate;
-  const [own, toServer, toClient, plain] = hear(
+  const [ofCandidate, toServer, toClient, ofBaseline] = hear(
     row,
     [
       { client: candidate, server, name: 'candidate-to-candidate' },
@@ -36,9 +36,9 @@ export function crossed(row, baseline, candidate, plane) {
     plane,
     { countsTrips: true },
   );
-  const roundTrips = { baseline: plain.roundTrips, candidate: own.roundTrips };
-  if (own.outcome === 'not encrypted')
-    return { outcome: { outcome: own.outcome, detail: own.detail }, roundTrips };
-  const known = own.outcome === 'interoperates' && plain.outcome === 'interoperates';
+  const roundTrips = { baseline: ofBaseline.roundTrips, candidate: ofCandidate.roundTrips };
+  if (ofCandidate.outcome === 'not encrypted')
+    return { outcome: { outcome: ofCandidate.outcome, detail: ofCandidate.detail }, roundTrips };
+  const known = ofCandidate.outcome === 'interoperates' && ofBaseline.outcome === 'interoperates';
   return { outcome: known ? atFault(toServer, toClient) : null, roundTrips };
 }

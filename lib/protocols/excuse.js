@@ -97,23 +97,23 @@ const CHANCE = 0.01;
  * @returns {SideResult}
  */
 export function besideBaseline(row, sides, baseline, result, failed) {
-  const own = excusedBeside(row, sides, result, failed);
-  if (own.outcome !== 'measured' && !own.known) return own;
+  const judged = excusedBeside(row, sides, result, failed);
+  if (judged.outcome !== 'measured' && !judged.known) return judged;
   const least = row.known?.[sides.candidate.engine] ? CARRIED_LEAST_KNOWN : CARRIED_LEAST;
   const fewer = Object.entries(baseline.figures).some(
     ([name, share]) =>
       /^tunnels_\d+_carried_share$/.test(name) &&
       share &&
-      (own.figures[name]?.median ?? 0) < share.median * least,
+      (judged.figures[name]?.median ?? 0) < share.median * least,
   );
-  if (!fewer) return own;
+  if (!fewer) return judged;
   const fewerText = 'over many tunnels at once it carried less than the baseline';
   return {
-    ...own,
+    ...judged,
     outcome: 'errors',
     known: null,
     busy: false,
-    detail: [fewerText, own.detail].filter(Boolean).join(': '),
+    detail: [fewerText, judged.detail].filter(Boolean).join(': '),
   };
 }
 

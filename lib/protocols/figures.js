@@ -6,7 +6,7 @@ import { programTitle } from './programs.js';
  * @typedef {import('./result.js').Found} Found
  * @typedef {import('./result.js').SideResult} SideResult
  * @typedef {Found['rows'][number]} FoundRow
- * @typedef {{ row: FoundRow, own: SideResult }} Sided a row with one of its sides
+ * @typedef {{ row: FoundRow, result: SideResult }} Sided a row with one of its sides
  */
 
 const SIDES = /** @type {const} */ ({ baseline: 'Baseline', candidate: 'Candidate' });
@@ -67,21 +67,21 @@ const ofTunnels = (counts) => ({
 function columnsOf(found) {
   const names = namesIn(found);
   /** @type {Record<string, { title: string, unit: string, digits?: number }>} */
-  const shown = { ...FIGURES, ...ofTunnels(tunnelCounts(names)) };
-  const beside = names.filter((name) => !(name in shown)).sort();
+  const titled = { ...FIGURES, ...ofTunnels(tunnelCounts(names)) };
+  const beside = names.filter((name) => !(name in titled)).sort();
   const ofFigure = (/** @type {string} */ name) => ({
     name,
-    ...(shown[name] ?? { title: name, unit: name.replace(/^.*_/, '') }),
-    print: name in shown ? /** @type {const} */ ('value') : /** @type {const} */ ('none'),
-    of: (/** @type {Sided} */ { own }) => rangeOf(own.figures[name]),
+    ...(titled[name] ?? { title: name, unit: name.replace(/^.*_/, '') }),
+    print: name in titled ? /** @type {const} */ ('value') : /** @type {const} */ ('none'),
+    of: (/** @type {Sided} */ { result }) => rangeOf(result.figures[name]),
   });
   /** @type {import('../section.js').Column<Sided>[]} */
   const columns = [
     { name: 'row', title: 'Protocol', unit: 'text', of: ({ row }) => row.row },
-    { name: 'outcome', title: 'Outcome', unit: 'text', of: ({ own }) => own.outcome },
-    ...[...Object.keys(shown).filter((name) => names.includes(name)), ...beside].map(ofFigure),
-    { name: 'detail', title: 'Detail', unit: 'text', print: 'none', of: ({ own }) => own.detail },
-    { name: 'known', title: 'Known fault', unit: 'text', print: 'none', of: ({ own }) => own.known },
+    { name: 'outcome', title: 'Outcome', unit: 'text', of: ({ result }) => result.outcome },
+    ...[...Object.keys(titled).filter((name) => names.includes(name)), ...beside].map(ofFigure),
+    { name: 'detail', title: 'Detail', unit: 'text', print: 'none', of: ({ result }) => result.detail },
+    { name: 'known', title: 'Known fault', unit: 'text', print: 'none', of: ({ result }) => result.known },
   ];
   return columns;
 }
@@ -93,8 +93,8 @@ export const mayBound = ({ measuring_bound_cpus: bound }, { figures }) =>
 /** @param {Found} found @param {'baseline' | 'candidate'} side */
 export function sideSection(found, side) {
   const rows = found.rows.flatMap((row) => {
-    const own = row[side];
-    return own ? [{ row, own }] : [];
+    const result = row[side];
+    return result ? [{ row, result }] : [];
   });
   const program = /** @type {import('./programs.js').Ran} */ (found[side]);
   return sectionOf({
@@ -121,7 +121,7 @@ function glanceOf({ rows }) {
 }
 
 /** @param {Sided} sided */
-const notesOf = ({ row: { row }, own: { outcome, detail, known } }) => [
+const notesOf = ({ row: { row }, result: { outcome, detail, known } }) => [
   ...(detail === null ? [] : [`${row}: ${outcome}: ${detail}.`]),
   ...(outcome === 'errors' && known !== null ? [`${row}: known: ${known}.`] : []),
 ];
@@ -154,8 +154,8 @@ const aboutProgram = ({ sha256, ran = [] }) => [
 /** @param {Found} found @param {Sided[]} rows */
 function aboutBounds(found, rows) {
   const bound = rows
-    .filter(({ own }) => mayBound(found, own))
-    .map(({ row, own }) => `${row.row} (${own.figures.measuring_cpus?.median.toFixed(2)})`);
+    .filter(({ result }) => mayBound(found, result))
+    .map(({ row, result }) => `${row.row} (${result.figures.measuring_cpus?.median.toFixed(2)})`);
   const paced = rows.flatMap(({ row: { row, told_mbit_per_s: rate } }) =>
     rate === null ? [] : [`${row} (${rate.toFixed(0)} Mbit/s)`],
   );

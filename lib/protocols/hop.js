@@ -173,10 +173,10 @@ export const hear = (row, pairs, plane, wanted) =>
  */
 export function hearAll(hops, plane) {
   /** @type {Heard[]} */
-  const heard = [];
+  const results = [];
   for (let first = 0; first < hops.length; first += AT_ONCE)
-    heard.push(...hearSome(hops.slice(first, first + AT_ONCE), plane));
-  return heard;
+    results.push(...hearSome(hops.slice(first, first + AT_ONCE), plane));
+  return results;
 }
 
 /**
@@ -221,12 +221,12 @@ function hearSome(hops, plane) {
       const reason =
         fault && [fault, complained(tryAsk('GET', `/instances/${instance.id}`))].filter(Boolean).join('; ');
       const look = () => ask('GET', `/taps/${taps[index].id}`);
-      const heard = heardOf(row, reason, look());
+      const result = heardOf(row, reason, look());
       return {
-        ...heard,
+        ...result,
         version,
         roundTrips:
-          countsTrips && heard.outcome === 'interoperates' ? roundTripsOf(plane, instance, look) : null,
+          countsTrips && result.outcome === 'interoperates' ? roundTripsOf(plane, instance, look) : null,
       };
     });
   } finally {

@@ -49,12 +49,12 @@ export function startSides(wanted, plane) {
   const { link } = plane.data;
   const able = wanted.filter(({ row }) => !link || comesInBySocks(row));
   const requests = able.map(
-    ({ row, side, server, more, logName, within, link: own = link?.about.text ?? '' }) => ({
+    ({ row, side, server, more, logName, within, link: linkText = link?.about.text ?? '' }) => ({
       path: '/testbeds/protocols/start',
       body: {
         log_name: logName,
         // A tap in the hop listens on loopback.
-        ...(within ? { namespace: within.ends.near.namespace } : wantedLink(more?.hop_port ? '' : own)),
+        ...(within ? { namespace: within.ends.near.namespace } : wantedLink(more?.hop_port ? '' : linkText)),
         variables: {
           ...variablesOf(row, target),
           ...more,

@@ -46,13 +46,13 @@ export function interopOf(notes, { rows, programs, digests }) {
   /** @type {Record<string, string | null>} */
   const versions = {};
   const cellsOf = (/** @type {Row} */ row) => {
-    const heard = [...(notes[row.row] ?? [])];
+    const results = [...(notes[row.row] ?? [])];
     return pairsOf(programs).map((pair) => {
       const [client, server] = [pair.client.name, pair.server.name];
       const reason = untried(row, pair);
       if (reason !== null)
         return { client, server, outcome: /** @type {const} */ ('impossible here'), detail: reason };
-      const { outcome, detail, version } = heard.shift() ?? NOT_REACHED;
+      const { outcome, detail, version } = results.shift() ?? NOT_REACHED;
       versions[client] ??= version;
       return { client, server, outcome, detail };
     });
@@ -81,8 +81,8 @@ export function atFault(toServer, toClient) {
   if (!server && !client) return null;
   const plain = [server, client].find((one) => one?.outcome === 'not encrypted');
   const outcome = plain ? 'not encrypted' : 'does not interoperate';
-  const reasonOf = (/** @type {{ outcome: string, detail: string | null }} */ { outcome: own, detail }) =>
-    detail ?? own;
+  const reasonOf = (/** @type {{ outcome: string, detail: string | null }} */ { outcome: name, detail }) =>
+    detail ?? name;
   if (server && client)
     return {
       outcome,

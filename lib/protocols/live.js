@@ -21,7 +21,7 @@ const FIGURES = {
 };
 
 /** Numbers of outcomes and turns already reported, by notes of a row's side. @type {WeakMap<object, { outcomes: number, turns: number }>} */
-const shown = new WeakMap();
+const reported = new WeakMap();
 
 /**
  * Reports the turns since the last call for these notes.
@@ -29,7 +29,7 @@ const shown = new WeakMap();
  * @param {import('./result.js').Notes} notes
  */
 export function showTurns(operation, notes) {
-  const before = shown.get(notes) ?? { outcomes: 0, turns: 0 };
+  const before = reported.get(notes) ?? { outcomes: 0, turns: 0 };
   for (const { outcome } of notes.outcomes.slice(before.outcomes)) turns.add(1, { operation, outcome });
   for (const figures of notes.turns.slice(before.turns)) {
     for (const [name, trend] of Object.entries(FIGURES)) {
@@ -37,5 +37,5 @@ export function showTurns(operation, notes) {
       if (typeof value === 'number') trend.add(value, { operation });
     }
   }
-  shown.set(notes, { outcomes: notes.outcomes.length, turns: notes.turns.length });
+  reported.set(notes, { outcomes: notes.outcomes.length, turns: notes.turns.length });
 }

@@ -56,8 +56,8 @@ function wireOf(security, encrypts) {
 
 /** @param {{ name: string, row: any }} file @returns {Row} */
 function rowOf({ name, row }) {
-  const { without, known, encrypts = false, dials_at_start: dialsAtStart, first_hop: firstHop, ...own } = row;
-  const { protocol, transport = 'tcp', security = 'none', multiplex = false } = own.variables;
+  const { without, known, encrypts = false, dials_at_start: dialsAtStart, first_hop: firstHop, ...rest } = row;
+  const { protocol, transport = 'tcp', security = 'none', multiplex = false } = rest.variables;
   return {
     row: name,
     inbound: protocol,
@@ -72,7 +72,7 @@ function rowOf({ name, row }) {
     ...(known ? { known: faultsOf(known) } : {}),
     ...(dialsAtStart ? { dialsAtStart } : {}),
     ...(firstHop ? { firstHop } : {}),
-    ...own,
+    ...rest,
   };
 }
 

@@ -164,13 +164,13 @@ const SPEEDS = [
 export function tooSlow(baseline, candidate) {
   let most = 0;
   const texts = SPEEDS.flatMap(({ figure, what, unit, wait, digits }) => {
-    const [own, other] = [baseline?.[figure], candidate?.[figure]];
-    if (!own || !other) return [];
-    const times = wait ? other / own : own / other;
+    const [base, other] = [baseline?.[figure], candidate?.[figure]];
+    if (!base || !other) return [];
+    const times = wait ? other / base : base / other;
     if (times <= SLOW) return [];
     most = Math.max(most, times);
     return [
-      `${what} ${digits(other)} ${unit}, the baseline's ${digits(own)}: ${Math.round(times)} times slower`,
+      `${what} ${digits(other)} ${unit}, the baseline's ${digits(base)}: ${Math.round(times)} times slower`,
     ];
   });
   return texts.length > 0 ? { detail: `${texts.join('; ')}; cut short`, busy: most <= BUSY_SLOW } : null;

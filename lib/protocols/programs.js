@@ -39,7 +39,7 @@ export function programsOf() {
   const names = envList('PROGRAMS');
   const twice = names.find((name, index) => names.indexOf(name) < index);
   if (twice) throw `PROGRAMS: ${twice} is there twice`;
-  const own = names.map(ownBuild);
+  const builds = names.map(ownBuild);
   const candidate = candidateOf('CANDIDATE', 'sing-box');
-  return candidate ? [...own, { name: CANDIDATE, ...candidate }] : own;
+  return candidate ? [...builds, { name: CANDIDATE, ...candidate }] : builds;
 }

@@ -84,8 +84,8 @@ export function protocolsOf(notes, asked) {
 function comparisonOf(notes, { rows, baseline, candidate, targets, turns, looks = [] }) {
   if (candidate === null) return null;
   const able = rows.filter((row) => {
-    const { own } = endedOf(row, notes[row.row], { baseline, candidate });
-    return own.outcome !== 'impossible here' && row.engines[candidate.engine] === true;
+    const { base } = endedOf(row, notes[row.row], { baseline, candidate });
+    return base.outcome !== 'impossible here' && row.engines[candidate.engine] === true;
   });
   const judged = compareRows(
     able.map((row) => ({
@@ -135,14 +135,14 @@ const describe = (notes, { name, ...side }, digests) => ({
  * @param {import('./compare.js').Comparison[]} comparison
  */
 function rowOf(row, notes, { baseline, candidate, targets }, comparison) {
-  const { own, other } = endedOf(row, notes, { baseline, candidate });
+  const { base, other } = endedOf(row, notes, { baseline, candidate });
   const failed = { baseline: failedOf(notes?.baseline), candidate: failedOf(notes?.candidate) };
   return {
     row: row.row,
     multiplex: row.multiplex,
     told_mbit_per_s: toldRate(row),
-    baseline: own,
-    candidate: candidate && other && besideBaseline(row, { baseline, candidate }, own, other, failed),
+    baseline: base,
+    candidate: candidate && other && besideBaseline(row, { baseline, candidate }, base, other, failed),
     round_trips: roundTripsOf(notes, targets.round_trips),
     turns: Math.max(...Object.values(notes ?? {}).map((side) => side.turns.length), 0),
     comparison,
@@ -155,10 +155,10 @@ function rowOf(row, notes, { baseline, candidate, targets }, comparison) {
  * @param {number} most target as a multiple of the baseline's count
  */
 function roundTripsOf(notes, most) {
-  const [own, other] = [notes?.baseline, notes?.candidate].map((side) => countOf(side?.roundTrips));
-  if (own === null && other === null) return null;
-  const ok = own === null || other === null ? null : other <= own * most;
-  return { baseline: own, candidate: other, ok };
+  const [base, other] = [notes?.baseline, notes?.candidate].map((side) => countOf(side?.roundTrips));
+  if (base === null && other === null) return null;
+  const ok = base === null || other === null ? null : other <= base * most;
+  return { baseline: base, candidate: other, ok };
 }
 
 /** @param {number | null | undefined} count */
@@ -186,10 +186,10 @@ function failedOf({ turns, outcomes } = { turns: [], outcomes: [], version: null
  * @param {Pick<Asked, 'baseline' | 'candidate'>} sides
  */
 function endedOf(row, notes, { baseline, candidate }) {
-  const own = excused(row, baseline, shown(older(row, sideOf(row, notes, baseline))));
+  const base = excused(row, baseline, shown(older(row, sideOf(row, notes, baseline))));
   const other = candidate && sideOf(row, notes, candidate);
-  const lacked = own.outcome === 'impossible here';
-  return { own, other: other && shown(lacked ? older(row, other) : wanting(other)) };
+  const lacked = base.outcome === 'impossible here';
+  return { base, other: other && shown(lacked ? older(row, other) : wanting(other)) };
 }
 
 /** @param {Row} row @param {Record<string, Notes> | undefined} notes @param {Side} side @returns {SideResult} */

@@ -43,8 +43,8 @@ export class SideBySide {
 
   /** Alternates the sides: with few turns, each side then begins equally often. */
   takeTurns() {
-    const own = this.begun.filter((one) => this.going.includes(one));
-    this.going = this.number % 2 === 0 ? own : own.reverse();
+    const going = this.begun.filter((one) => this.going.includes(one));
+    this.going = this.number % 2 === 0 ? going : going.reverse();
   }
 
   /** @param {(turn: Turn) => void} step @param {{ backwards: boolean }} [how] backwards: in reverse order */

@@ -62,9 +62,9 @@ export const baselineOf = (program = baselineProgram()) => ({ name: 'baseline', 
  * @returns {{ baseline: Side, candidate: Side | null }}
  */
 export function sidesOf() {
-  const own = baselineProgram();
-  const baseline = baselineOf(own);
-  const { engine } = own;
+  const program = baselineProgram();
+  const baseline = baselineOf(program);
+  const { engine } = program;
   const name = /** @type {const} */ ('candidate');
   const both = candidateOf('CANDIDATE', engine);
   const client = candidateOf('CANDIDATE_CLIENT', engine);
@@ -73,7 +73,7 @@ export function sidesOf() {
     throw 'CANDIDATE is both ends: leave CANDIDATE_CLIENT and CANDIDATE_SERVER out';
   if (both) return { baseline, candidate: { name, ...both } };
   if (!client && !server) return { baseline, candidate: null };
-  return { baseline, candidate: { name, ...(client ?? own), server: server ?? own } };
+  return { baseline, candidate: { name, ...(client ?? program), server: server ?? program } };
 }
 
 /** The program of a side that is not our own build, preferably the client. @param {Side} side @returns {Program} */

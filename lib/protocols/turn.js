@@ -275,10 +275,10 @@ export class Turn {
     const sum = (/** @type {(one: Moved) => number} */ of) =>
       whole.reduce((total, one) => total + of(one), 0);
     const gib = sum(({ bytes: all }) => all) / (1024 * MIB);
-    const seconds = sum(({ duration_s: own }) => own);
+    const seconds = sum(({ duration_s: s }) => s);
     const cpu = sum(({ usage }) => usage?.total.cpu_s ?? NaN);
     this.figures.mbit_64k = (gib * 1024 * MIB * 8) / seconds / 1e6;
-    this.figures.measuring_cpus = finite(sum(({ measuring_s: own }) => own) / seconds);
+    this.figures.measuring_cpus = finite(sum(({ measuring_s: s }) => s) / seconds);
     this.figures.cpu_s_per_gib = cpu > 0 ? finite(cpu / gib) : null;
     this.figures.peak_rss_mib = this.peak.rss / MIB || null;
     this.figures.peak_anon_mib = this.peak.anon / MIB || null;
@@ -300,15 +300,15 @@ export class Turn {
     const failed = Object.values(this.errors).reduce((sum, count) => sum + count, 0);
     this.figures.failed = failed;
     this.figures.failed_share = this.attempted > 0 ? failed / this.attempted : null;
-    const shown = this.instances.map(({ id }) => tryAsk('GET', `/instances/${id}`));
-    const processes = shown.flatMap((instance, hop) =>
+    const states = this.instances.map(({ id }) => tryAsk('GET', `/instances/${id}`));
+    const processes = states.flatMap((instance, hop) =>
       (instance?.processes ?? []).map((/** @type {any} */ process) => ({
         ...process,
         name: this.instances.length > 1 ? `${process.name} of hop ${hop + 1}` : process.name,
       })),
     );
     const ended = ofProbes(this.errors, processes);
-    const complaints = ended.outcome === 'measured' ? [] : shown.map(complained);
+    const complaints = ended.outcome === 'measured' ? [] : states.map(complained);
     const detail = [ended.detail, ...this.limits, ...complaints].filter(Boolean).join('; ') || null;
     return { ...ended, detail };
   }

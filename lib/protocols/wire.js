@@ -65,8 +65,8 @@ function uncheckedBy({ dialsAtStart = false }, found, { fresh, broken }) {
  */
 export function lookAt({ own, turn }, row, name, fresh) {
   if (!hasHop(row)) return;
-  const shown = captured(turn, row, name, fresh);
-  if (shown) own.outcomes.push(shown);
+  const outcome = captured(turn, row, name, fresh);
+  if (outcome) own.outcomes.push(outcome);
 }
 
 /** @param {Turn} turn @param {import('./matrix.js').Row} row @param {string} name @param {boolean} fresh */

@@ -83,11 +83,11 @@ const script = planeScenario({
       ...able.map(({ row }) => ({ name: operationOf(row), title: row })),
       ...CONTROLS.map((name) => ({ name: controlOf(name), title: `TCP, ${name}` })),
     ];
-    const shown = named.map((one) => ({ ...one, cells: cellsSaid(one.name) }));
+    const entries = named.map((one) => ({ ...one, cells: cellsSaid(one.name) }));
     return {
       protocols: { compared: false, rows: outcomesOf(rows, baseline, figuresOf) },
       sections: loadedSections(
-        shown.filter(({ cells }) => Object.keys(cells).length > 0),
+        entries.filter(({ cells }) => Object.keys(cells).length > 0),
         loads,
         endNotes(rows, baseline, CONTROLS),
       ),

@@ -14,10 +14,10 @@ export function setup() {
   if (!__ENV.RUN_ID) throw 'RUN_ID is not set: it must hold the id of the run that left something';
   const session = { token: panel.signIn(), runId: __ENV.RUN_ID };
   const seeded = panel.environment.database ? removeExisting(panel, session) : 0;
-  const made = panel.removeRun(session);
-  if (made === null) throw `${panel.unread}: users of run ${__ENV.RUN_ID} may be left`;
-  if (seeded === null || seeded + made > 0)
-    throw `panel: ${seeded === null ? 'seeded users' : `${seeded + made} users`} of run ${__ENV.RUN_ID} could not be removed`;
+  const left = panel.removeRun(session);
+  if (left === null) throw `${panel.unread}: users of run ${__ENV.RUN_ID} may be left`;
+  if (seeded === null || seeded + left > 0)
+    throw `panel: ${seeded === null ? 'seeded users' : `${seeded + left} users`} of run ${__ENV.RUN_ID} could not be removed`;
 }
 
 export default function nothing() {}

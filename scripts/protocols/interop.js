@@ -55,11 +55,11 @@ const script = planeScenario({
         .filter((pair) => untried(row, pair) === null)
         .map((pair) => ({ row, pair, operation: operationOf(row.row) })),
     );
-    const heard = hearAll(hops, plane);
+    const results = hearAll(hops, plane);
     for (const row of groups[index])
       say(
         row.row,
-        heard.filter((_, place) => hops[place].row === row),
+        results.filter((_, place) => hops[place].row === row),
       );
   },
   more() {
