@@ -17,9 +17,9 @@ export function table({ runs, pass, fail, inconclusive, missing, rows }, { title
   return `${head}
 
 ${missing} of ${runs} runs missed a target; ${pass} passed, ${fail} failed, ${inconclusive} were inconclusive. Of ${met + missed + uncertain} targets
-${met} were met, ${missed} missed, and ${uncertain} could not be lines.
+${met} were met, ${missed} missed, and ${uncertain} could not be told.
 
-| Row | Met | Missed | Not lines | By | Turns at most |
+| Row | Met | Missed | Not told | By | Turns at most |
 |---|---:|---:|---:|---|---:|
 ${lines.join('\n')}
 `;

@@ -197,8 +197,8 @@ const ORDER = /** @type {Name[]} */ ([
 
 /** The worst outcome by name, preferably with a detail. @param {Outcome[]} outcomes */
 function worstNamed(outcomes) {
-  const texts = [...outcomes].sort((a, b) => Number(b.detail !== null) - Number(a.detail !== null));
-  return ORDER.map((name) => texts.find(({ outcome }) => outcome === name)).find(Boolean);
+  const sorted = [...outcomes].sort((a, b) => Number(b.detail !== null) - Number(a.detail !== null));
+  return ORDER.map((name) => sorted.find(({ outcome }) => outcome === name)).find(Boolean);
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The scripts that docs/add-a-scenario.md shows, as they stand there, against a relay of known faults. */
+/** The scripts of docs/add-a-scenario.md, unchanged, against a relay with known faults. */
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,8 +12,8 @@ const page = readFileSync(join(ROOT, 'docs/add-a-scenario.md'), 'utf8');
 const examples = [...page.matchAll(/^```js\n([^]*?)^```$/gm)].map(([, script]) => script);
 
 /**
- * The result of an example. A name with _ is no scenario for anybody else meanwhile.
- * @param {string} name that the example gives itself
+ * Runs an example and returns its result. Other tests do not take a file whose name begins with _ for a scenario.
+ * @param {string} name in the example
  * @param {string} url
  * @param {Record<string, string>} variables
  */
@@ -55,7 +55,7 @@ test('the WebSocket scenario counts what is refused and what never comes, by kin
   await withRelay({ publishError: { every: 10, status: 503 }, dropEvery: 15 }, async (relay) => {
     const { code, result } = await run('own-message', relay.url, { MESSAGES: '20', CLIENTS: '1' });
     const { requests, success, errors } = operation(result, 'receive');
-    // Of 18 that were taken the fifteenth never comes.
+    // The fifteenth of the 18 accepted messages never arrives.
     assert.deepEqual([requests, success, errors], [20, 17, { http_5xx: 2, timeout: 1 }]);
     assertVerdict(result, 'fail', code);
   });

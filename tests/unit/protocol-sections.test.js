@@ -1,4 +1,4 @@
-/** What the protocols' scenarios show: their tables, from what was found. */
+/** The tables of the protocols' scenarios. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { comparisonSection } from '../../lib/protocols/comparison.js';
@@ -25,7 +25,7 @@ const line = (target, judged, ratio, different = false) => ({
   pairs: 5,
 });
 
-/** What was found of a baseline and a candidate. */
+/** The results of a baseline and a candidate. */
 function compared() {
   const row = {
     multiplex: false,
