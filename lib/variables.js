@@ -67,7 +67,6 @@ export function given(name, whole = false) {
  * The value of a text variable.
  * @param {string} name
  * @param {string} [scenario] that selects the default
- * @param {string} [scenario] whose default it has where it is not set, where each has its own
  */
 export const envText = (name, scenario) => given(name) ?? String(defaultOf(name, scenario));
 

@@ -128,10 +128,10 @@ def table(scenario: str, profile: str, rounds: int) -> None:
     for reason in reasons[:6]:
         print(f"- {reason}")
     sys.stdout.flush()
-"""Compare one runner with a coordinator with a plain run."""
+
 
 def price(pairs: int) -> None:
-    """One runner with a coordinator beside a plain run."""
+    """Compare one runner with a coordinator with a plain run."""
     scenario, profile = "pulsar/concurrent", "quick"
     rates: dict[int, list[float]] = {0: [], 1: []}
     for turn in range(pairs):

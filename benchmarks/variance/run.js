@@ -84,7 +84,12 @@ async function measureTwo(times, pair) {
 async function measure(instance, times, run) {
   const out = join(folder, run);
   mkdirSync(out);
-  const testbedVariables = { ...sidecar.variables, ...instance.outputs, ...instance.secret_outputs, ...placement };
+  const testbedVariables = {
+    ...sidecar.variables,
+    ...instance.outputs,
+    ...instance.secret_outputs,
+    ...placement,
+  };
   const runVariables = { RESULT_DIR: out, RUN_ID: `${id}-${run}`, TIMES: times, INSTANCE: instance.id };
   const begun = performance.now();
   const child = spawn('bin/k6', ['run', '--quiet', `scripts/${system}/${name}.js`], {

@@ -148,7 +148,7 @@ export function recordRest(operation, measured) {
   recordLateness(operation, measured);
   if (outcome.replaced)
     console.warn(
-      `${operation}: the probe was stopped for a while: ${outcome.replaced} datagrams were sent anew`,
+      `${operation}: the probe was stopped for a while: ${outcome.replaced} datagrams were sent again`,
     );
   if (!outcome.stopped) return;
   recordCut();

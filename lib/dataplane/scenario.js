@@ -194,7 +194,7 @@ function addressOf({ target }, link) {
   if (link && address !== 'ipv4')
     throw `ADDRESS=${address}: over a link the far end is named by its IPv4 address`;
   if (!target.tcp && !target.udp) return address;
-  if (__ENV.ADDRESS) throw `ADDRESS=${address}: the environment's target says how the far end is named`;
+  if (__ENV.ADDRESS) throw `ADDRESS=${address}: the environment's target already sets the far end's address`;
   return 'given';
 }
 

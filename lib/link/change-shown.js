@@ -21,9 +21,9 @@ const range = ({ met }, of) => rangeOf(spreadOf(met.map(of)));
 const sum = ({ met }, of) => met.reduce((all, one) => all + of(one), 0);
 
 const NOTES = [
-  `Recovered: from when the link is as it stays, until the first second in which the transfer carries, on average and in its first tenth, ${ENOUGH * 100} % of what it should: of what it carried in the two seconds before the change, and no more than the line did, by as much as the rate of the line has changed; where it was silent for a second or more meanwhile, after that. Where it did not, or carries less in the last two seconds that were looked at, it is in "Not recovered" and in no time. Times are in tenths of a second, and one start is one sample.`,
-  'Silent: the longest time without a byte. Died: tunnels that ended, or through which nothing came for 3 s before the end; with each transfer there are four more that hardly carry anything, whose slowest answer is in the last column. Lost: bytes of the transfer that its sender had got rid of, and that never arrived, because its tunnel died.',
-  'Each figure is of processes that were started for it; plain TCP goes straight from one end of the link to the other. Payload goes downwards through one tunnel that is kept full.',
+  `Recovered: time from the end of the change to the first second in which the transfer carries at least ${ENOUGH * 100} % of its target, both on average and in its first tenth. This second comes after the last silence of a whole second. The target is the rate in the two seconds before the change, at most the rate of the line, times the change of that rate. A transfer that did not reach this, or carried less in the last two observed seconds, counts as "Not recovered" and has no time. Times are in tenths of a second, and each start gives one sample.`,
+  'Silent: the longest time without a byte. Died: tunnels that ended, or received nothing in the last 3 s. Each transfer has four more tunnels with very little traffic; the last column is their slowest answer. Lost: bytes of the transfer that its sender had sent, and that never arrived because the tunnel died.',
+  'Each figure comes from newly started processes; plain TCP goes straight from one end of the link to the other. The payload goes downwards through one saturated tunnel.',
 ];
 
 /** @param {Named[]} all @param {Change[]} changes @param {string[]} notes */

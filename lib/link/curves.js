@@ -75,8 +75,8 @@ export function curveSection(axis, curves, points, path) {
     ],
     rows: axisPoints,
     notes: [
-      `Payload downwards through one tunnel that is kept full, after its warm-up, at ${kept}; medians of the rounds, the least and the most in brackets, which are whiskers in the chart. Each figure is of processes that were started for it, and rounds differ in the link's seed.`,
-      'Mathis, reno: what theory says of one connection of reno, MSS/RTT · √(3/2)/√p, and no more than the line.',
+      `Payload downwards through one saturated tunnel, after its warm-up, at ${kept}: medians of the rounds, with the smallest and largest value in brackets (whiskers in the chart). Each figure comes from newly started processes, and each round has another seed of the link.`,
+      'Mathis, reno: theoretical rate of one reno connection, MSS/RTT · √(3/2)/√p, at most the rate of the line.',
     ],
     plot: { kind: 'curves', x: 'at', y: [...curves.map(({ name }) => name), 'mathis'] },
   });

@@ -85,7 +85,7 @@ function calibrationSection({ about, calibration }) {
     ],
     rows,
     notes: [
-      `Measured before the load, on a link of its own that was made by the same words; seed ${about.seed}. Without delay, rate and loss a link carries ${mbit.toFixed(0)} Mbit/s in full packets here, and ${packets.toFixed(0)} of the smallest packets a second.`,
+      `Measured before the load, on another link with the same settings; seed ${about.seed}. Without delay, rate limit and loss, a link on this machine carries ${mbit.toFixed(0)} Mbit/s in full packets, and ${packets.toFixed(0)} of the smallest packets per second.`,
       ...calibration.wrong,
     ],
   });

@@ -64,7 +64,7 @@ export function bottleneckOfDatabase({ requests, latency_share: share }) {
   const base = { operation: '', latency_share: share, largest_in: null, requests };
   if (share === null) {
     const reason =
-      'How long clients waited is unknown, so nothing tells whether the database is the bottleneck.';
+      'How long clients waited is unknown, so it is also unknown whether the database is the bottleneck.';
     return { ...base, component: null, reason };
   }
   const evidence = `the database server itself worked for ${percent(share)} of the time that clients waited, by its statement digests`;
@@ -73,6 +73,6 @@ export function bottleneckOfDatabase({ requests, latency_share: share }) {
     : {
         ...base,
         component: null,
-        reason: `Not the database server: ${evidence}. The panel tells nothing of the rest.`,
+        reason: `Not the database server: ${evidence}. The panel reports no other parts.`,
       };
 }

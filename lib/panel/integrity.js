@@ -42,7 +42,8 @@ export const censusOf = (moment) => said()[nameOf(moment)] ?? null;
 const term = (change, outcome, times) => ({ metric: 'user_changes', tags: { change, outcome }, times });
 
 /** @param {Term[]} terms */
-const less = (terms) => terms.map(({ times, ...rest }) => ({ ...rest, times: /** @type {1 | -1} */ (-times) }));
+const less = (terms) =>
+  terms.map(({ times, ...rest }) => ({ ...rest, times: /** @type {1 | -1} */ (-times) }));
 
 /** Changes that succeeded. @param {Change[]} changes */
 const done = (...changes) => changes.map((change) => term(change, 'done', 1));

@@ -46,8 +46,8 @@ export const textOf = (mix) =>
 /** The order of the kinds of all requests. Each client gets a part of the sequence. */
 export class Sequence {
   /**
+   * @param {Record<string, number>} mix
    * @param {number} [each] requests per client, if their number is fixed
-   * @param {number} [each] requests of each client, where their number is fixed
    */
   constructor(mix, each) {
     this.pattern = patternOf(mix);

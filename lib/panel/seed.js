@@ -87,7 +87,9 @@ export function unseed(connection, runId) {
   const those = "FROM users WHERE username LIKE ? ESCAPE '!' AND note = ?";
   let removed = 0;
   for (;;) {
-    const ids = connection.query(`SELECT id ${those} ORDER BY id LIMIT ${BATCH}`, ...mark).map(({ id }) => id);
+    const ids = connection
+      .query(`SELECT id ${those} ORDER BY id LIMIT ${BATCH}`, ...mark)
+      .map(({ id }) => id);
     if (ids.length === 0) break;
     connection.exec(`DELETE FROM proxies WHERE user_id IN (${placeholders(ids)})`, ...ids);
     const gone = connection

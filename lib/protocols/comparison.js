@@ -138,11 +138,11 @@ function notesOf(found, rows) {
   );
   const twoMuxes = baseline.engine !== candidate?.engine && rows.some(({ multiplex }) => multiplex);
   return [
-    `Targets: throughput (64 KiB) at least ${percent(targets.throughput)}, RTT at most ${percent(targets.latency)}, memory at most ${percent(targets.memory)} of the baseline, first reply at most ${percent(targets.first_reply)}, round trips of the hop until a tunnel has opened, answered and closed at most ${percent(targets.round_trips)}. Missed: the candidate is significantly beyond the target, with all targets of all rows counted, and the ratio by more than ${percent(targets.tolerance)}; met: each turn of both sides has the figure, and none of the interval is beyond by more than that; else the turns differ too much, are too few, or lack a figure, so that they cannot tell.`,
-    `Candidate by baseline, of pairs of turns (Hodges and Lehmann), with the exact signed-rank interval at ${aboutLooks(found)}. An asterisk marks a difference that chance alone makes in less than 1 of 20. CPU (for each GiB) and CPU of the turn have no target. CPU of the turn is all CPU time from the first probe to the end of a quiet period, in which nothing is sent: work that a program puts off is in it.`,
+    `Targets: throughput (64 KiB) at least ${percent(targets.throughput)}, RTT at most ${percent(targets.latency)}, memory at most ${percent(targets.memory)} of the baseline, first reply at most ${percent(targets.first_reply)}, round trips in the hop until a tunnel has opened, answered and closed at most ${percent(targets.round_trips)}. Missed: the candidate is significantly beyond the target, over all targets of all rows together, and its ratio is beyond by more than ${percent(targets.tolerance)}. Met: each turn of both sides has the figure, and the whole interval is within the target plus this tolerance. Uncertain: the turns differ too much, are too few, or lack a figure.`,
+    `Ratios of candidate to baseline, from pairs of turns (Hodges and Lehmann), with the exact signed-rank interval at ${aboutLooks(found)}. An asterisk marks a difference that chance alone causes in less than 1 of 20 cases. CPU (per GiB) and CPU of the turn have no target. CPU of the turn is all CPU time from the first probe to the end of a quiet period in which nothing is sent, so it includes postponed work.`,
     ...(bounded
       ? [
-          'Where probe and far end, or a rate that it is told, may bound the baseline, a throughput is bound, not met, if the candidate takes so much more CPU that it would miss the target by that.',
+          'Probe and far end, or a fixed sending rate, may limit the throughput of the baseline. Then a throughput is "bound" instead of "met" if the candidate needs so much more CPU that it would miss the target by that.',
         ]
       : []),
     ...(twoMuxes

@@ -132,15 +132,15 @@ function aboutFigures(found) {
   const further = rows.filter((row) => row.turns > turns).map((row) => `${row.row} (${row.turns})`);
   const more =
     further.length > 0
-      ? `, and further ones of rows that these did not decide: ${further.join(', ')}; all`
+      ? `, and further ones for the rows that these did not decide: ${further.join(', ')}`
       : '';
   const most = tunnelCounts(namesIn(found)).at(-1) ?? 0;
-  const fewer = most >= MANY_TUNNELS ? `, ${MANY_TUNNELS} tunnels or more of ${Math.ceil(extra / 2)}` : '';
+  const fewer = most >= MANY_TUNNELS ? ` (${MANY_TUNNELS} tunnels or more in ${Math.ceil(extra / 2)})` : '';
   const others =
     extra > 0
-      ? `${most > 0 ? 'these' : 'none were opened'}, datagrams, uploads, 1 KiB and 1 MiB are of ${extra} turns${fewer}, so that they tell factors and no per cents`
-      : 'these, datagrams, uploads, 1 KiB and 1 MiB are not measured in this profile';
-  return `Medians of ${turns} turns${more}, each with processes of its own. First reply is from dialling the client until 64 bytes are back; throughput is of downloads in writes of that size, or of uploads; tunnels are all open at once; ${others}. Writes of 1 KiB are bound by the sender's system calls. CPU of the turn is all CPU time from the first probe to the end of the quiet period after the last one, the probes for many tunnels apart. CPU and memory are of all clients and servers of a row together, with one tunnel open unless the column says otherwise. Own memory is resident memory without pages of files, of which as many are resident as the kernel's page cache happens to map.`;
+      ? `${most > 0 ? 'Tunnels, datagrams' : 'No tunnels are opened; datagrams'}, uploads, 1 KiB and 1 MiB are measured in ${extra} turns${fewer}, enough to show factors, but not percentages`
+      : 'Tunnels, datagrams, uploads, 1 KiB and 1 MiB are not measured in this profile';
+  return `Medians of ${turns} turns${more}. Each turn has newly started processes. First reply is from dialling the client until 64 bytes are back; throughput is of downloads in writes of that size, or of uploads; tunnels are all open at once. ${others}. Writes of 1 KiB are limited by the sender's system calls. CPU of the turn is all CPU time from the first probe to the end of the quiet period after the last one, without the probes for many tunnels. CPU and memory are of all clients and servers of a row together, with one open tunnel unless the column says otherwise. Own memory is resident memory without pages of files, whose number depends on the kernel's page cache.`;
 }
 
 /** @param {import('./programs.js').Ran} program */
@@ -148,7 +148,9 @@ const aboutProgram = ({ sha256, ran = [] }) => [
   ...(sha256 ? [`SHA-256 of the program: ${sha256}.`] : []),
   ...ran
     .filter((other) => other.sha256 !== sha256)
-    .map((other) => `What really ran, among others or in its place: ${other.file}, SHA-256 ${other.sha256}.`),
+    .map(
+      (other) => `A different program ran, in addition or instead: ${other.file}, SHA-256 ${other.sha256}.`,
+    ),
 ];
 
 /** @param {Found} found @param {Sided[]} rows */
@@ -162,11 +164,11 @@ function aboutBounds(found, rows) {
   return [
     ...(bound.length > 0
       ? [
-          `Probe and far end, a thread each, used ${found.measuring_bound_cpus.toFixed(1)} CPUs or more in writes of 64 KiB: ${bound.join(', ')}. There they may be what bounds the throughput, all the more where both share a CPU, and a difference between two programs looks smaller than it is: compare CPU.`,
+          `Probe and far end, a thread each, used ${found.measuring_bound_cpus.toFixed(1)} CPUs or more in writes of 64 KiB: ${bound.join(', ')}. In these rows they may limit the throughput, in particular if both share a CPU, and differences between programs look smaller than they are: compare CPU.`,
         ]
       : []),
     ...(paced.length > 0
-      ? [`Told what to send at, which bounds the throughput: ${paced.join(', ')}. Compare CPU.`]
+      ? [`A fixed sending rate limits the throughput of: ${paced.join(', ')}. Compare CPU instead.`]
       : []),
   ];
 }

@@ -51,7 +51,7 @@ export function interopSections({ programs, rows }) {
           const digest = program.sha256 ? `, SHA-256 ${program.sha256}` : '';
           return `${letters[program.name]}: ${programTitle(program)}${digest}.`;
         }),
-        `X→Y: X is the client, Y the server. ✓: 30 round trips came back whole, and 30 datagrams where the protocol carries them; ✗: they did not; ${PLAIN}: the payload, or the address that is asked for, could be read in a hop that is to be encrypted; —: not tried.`,
+        `X→Y: X is the client, Y the server. ✓: 30 round trips came back unchanged, and 30 datagrams if the protocol carries them; ✗: they did not; ${PLAIN}: the payload or the requested address was readable in a hop that must be encrypted; —: not tried.`,
       ],
     }),
     ...(faults.length > 0

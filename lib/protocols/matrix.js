@@ -56,7 +56,14 @@ function wireOf(security, encrypts) {
 
 /** @param {{ name: string, row: any }} file @returns {Row} */
 function rowOf({ name, row }) {
-  const { without, known, encrypts = false, dials_at_start: dialsAtStart, first_hop: firstHop, ...rest } = row;
+  const {
+    without,
+    known,
+    encrypts = false,
+    dials_at_start: dialsAtStart,
+    first_hop: firstHop,
+    ...rest
+  } = row;
   const { protocol, transport = 'tcp', security = 'none', multiplex = false } = rest.variables;
   return {
     row: name,

@@ -104,7 +104,7 @@ function idleOf(windows, turn) {
       .map(({ name, cpu_s: cpu }) => ({ hop: hop + 1, name, cpu })),
   );
   if (windows.some((_window, hop) => used.every((process) => process.hop !== hop + 1)))
-    return 'the sidecar does not tell what each hop used, so that a hop may be idle';
+    return 'the sidecar does not report the use of each hop, so a hop may be idle';
   const most = Math.max(...used.map(({ cpu }) => cpu));
   for (const [hop] of windows.entries()) {
     const cpus = used.filter((process) => process.hop === hop + 1).map(({ cpu }) => cpu);

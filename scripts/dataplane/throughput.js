@@ -19,7 +19,7 @@ const load = repeatedLoad(
     quick: { rounds: 3, count: envCount('TRANSFER_MIB', 32) },
     full: { rounds: 10, count: envCount('TRANSFER_MIB', 128) },
   },
-  'a transfer goes as fast as it can, so that no rate can vary: the shape varies how much each transfer carries',
+  'a transfer goes as fast as it can and has no rate to vary: the shape varies the size of each transfer',
 );
 
 const cases = writes.flatMap((write) =>

@@ -78,7 +78,7 @@ const script = planeScenario({
   round(_round, index, plane) {
     if (possible(plane.data.link, changes).length === 0)
       stop(
-        `CHANGES=${asked.join(',')}: ${plane.data.link?.about.text} has nothing that could change so: take CHANGES=outage, or another LINK`,
+        `CHANGES=${asked.join(',')}: ${plane.data.link?.about.text} has no setting that could change like this: use CHANGES=outage, or another LINK`,
       );
     const [round, place] = [Math.floor(index / places), index % places];
     const link = `${plane.data.link?.about.text},seed:${round + 1}`;

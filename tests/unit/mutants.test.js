@@ -19,7 +19,7 @@ test('each fault changes its file in one place', () => {
   assert.equal(new Set(FAULTS.map(({ name }) => name)).size, FAULTS.length);
 });
 
-// A fault in Go or Rust that does not compile is reported. Such a file would fail its tests in Node.js, and count as found.
+// A fault in Go or Rust that does not compile is reported. Malformed JavaScript would only fail the tests, and so count as found.
 test('what is planted in JavaScript can be read', (t) => {
   const folder = temporaryFolder('mutants');
   t.after(folder.remove);
