@@ -142,6 +142,6 @@ export const dnsSection = (metrics, kinds, { via, cache }) =>
       { ...kind, operation: controlName(kind.operation), via: 'direct', counts: null },
     ]),
     notes: [
-      `${cache ? 'The client caches, so each known name should get through once per probe.' : 'The client does not cache.'} Upstream queries are those that the authoritative server behind the proxy received, including the warm-up.`,
+      `${cache ? 'The client caches: each known name should get through once per probe.' : 'The client does not cache.'} Upstream queries are those that the authoritative server behind the proxy received, including the warm-up.`,
     ],
   });
