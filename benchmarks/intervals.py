@@ -1,14 +1,14 @@
-"""The median of a few values, with an interval that says how well they tell it."""
+"""The median of a few values, with a confidence interval."""
 
 import math
 import statistics
 
 CONFIDENCE = 0.95
-LEAST = 6  # with fewer, no interval holds with that confidence
+LEAST = 6  # fewer values have no interval with that confidence
 
 
 def interval(values: list[float]) -> tuple[float, float]:
-    """Of the median, by order statistics: the narrowest that holds with CONFIDENCE."""
+    """The narrowest interval of the median with CONFIDENCE, by order statistics."""
     ordered, n = sorted(values), len(values)
     outside = 0.0
     rank = 0

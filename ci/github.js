@@ -1,6 +1,6 @@
 /**
- * GitHub's REST API for the job that writes. A server error, a lost answer and a rate limit are tried again after a pause: at most
- * TRIES times, and not where GitHub asks for a pause of more than LONGEST_PAUSE_S.
+ * GitHub's REST API for the job that writes. After a server error, a lost answer or a rate limit, a request is repeated after a pause:
+ * at most TRIES times in total, and only if GitHub asks for a pause of at most LONGEST_PAUSE_S.
  */
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,7 @@ const TRIES = 4;
 const LONGEST_PAUSE_S = 120;
 
 /**
- * A 403 or 429 with Retry-After is a rate limit whatever its text, but the throttling plugin goes by the text.
+ * A 403 or 429 with Retry-After is a rate limit, whatever its text. The throttling plugin only recognizes the text.
  * @param {Octokit} octokit
  */
 function limitsByHeader(octokit) {
@@ -27,7 +27,7 @@ function limitsByHeader(octokit) {
   });
 }
 
-/** @param {number} pauseS @param {unknown} _options @param {unknown} _octokit @param {number} retries before this one */
+/** @param {number} pauseS @param {unknown} _options @param {unknown} _octokit @param {number} retries so far */
 const patient = (pauseS, _options, _octokit, retries) => pauseS <= LONGEST_PAUSE_S && retries < TRIES - 1;
 
 const { GITHUB_API_URL, GITHUB_REPOSITORY = '', GITHUB_TOKEN } = process.env;
@@ -46,8 +46,8 @@ const octokit = new (Octokit.plugin(limitsByHeader, paginateRest, retry, throttl
 
 const at = (/** @type {string} */ route) => route.replace(' ', ' /repos/{owner}/{repo}');
 
-/** One line of what went wrong. @param {any} error of a request @param {string} route */
-function told(error, route) {
+/** An error with a one-line message. @param {any} error of a request @param {string} route */
+function withLine(error, route) {
   const { status, response, message } = error;
   const text =
     response === undefined ? message : `GitHub answers ${status} (${response.data?.message ?? ''})`;
@@ -55,19 +55,19 @@ function told(error, route) {
 }
 
 /**
- * @param {string} route method and path from the repository on, such as GET /pulls @param {Record<string, unknown>} [parameters]
+ * @param {string} route method and path below the repository, such as GET /pulls @param {Record<string, unknown>} [parameters]
  * @returns {Promise<any>} the body of the answer
  */
 export async function ask(route, parameters = {}) {
   try {
     return (await octokit.request(at(route), { owner, repo, ...parameters })).data;
   } catch (error) {
-    throw told(error, route);
+    throw withLine(error, route);
   }
 }
 
 /**
- * All of a list, page by page.
+ * All items of a list, page by page.
  * @param {string} route @param {Record<string, unknown>} [parameters]
  * @returns {AsyncGenerator<any>}
  */
@@ -76,14 +76,13 @@ export async function* each(route, parameters = {}) {
     const pages = octokit.paginate.iterator(at(route), { owner, repo, per_page: 100, ...parameters });
     for await (const { data } of pages) yield* /** @type {any[]} */ (data);
   } catch (error) {
-    throw told(error, route);
+    throw withLine(error, route);
   }
 }
 
 /**
- * Changes the one that exists, or creates it. The answer to a creation can be lost, so that `find` looks anew
- * before each try.
- * @param {() => Promise<number | undefined>} find the id of what is there
+ * Changes the existing item, or creates it. The answer to a creation can be lost, so `find` looks again before each try.
+ * @param {() => Promise<number | undefined>} find returns the id of the existing item
  * @param {{ create: string, change: (id: number) => string, body: Record<string, unknown> }} of routes
  * @returns {Promise<'created' | 'changed'>}
  */

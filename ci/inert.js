@@ -1,25 +1,25 @@
 /**
- * Is a comment of a run that nobody vouches for plain enough to be shown in this repository's name?
+ * Checks whether a comment from an untrusted run is plain enough to be published in this repository's name.
  *
- * `k6 x comment` writes nothing else; but the pull request's own workflow ran it, and may have written anything. What is
- * refused is what GitHub would make something of: HTML beyond folds, links, pictures, mentions, references to issues and commits,
+ * `k6 x comment` writes only plain text. But the pull request's own workflow ran it, and may have written anything. So the check
+ * refuses everything that GitHub would interpret: HTML beyond folds, links, pictures, mentions, references to issues and commits,
  * addresses, code, formulas, emoji, and a line that a bot could take for a command.
  */
 export const MOST_BYTES = 65_536;
 
-/** The gate, its verdict with the kind of doubt, and the conclusion (k6/internal/comment). */
+/** First line of a comment: the gate, its verdict with the kind of doubt, and the conclusion (k6/internal/comment). */
 const MARKER = /^<!-- windtunnel ([a-z0-9-]{1,60}) ([a-z-]{1,60}) (success|neutral|failure) -->\n/;
-/** What a comment has of HTML, a gap without width apart. */
+/** HTML that a comment may have, besides the zero-width space. */
 const KNOWN = /<\/?details>|<\/?summary>|<br>|&(?:amp|lt|gt);/g;
 const HEADING = /^#{1,6} /gm;
-/** A gap, while the text is looked at: no text has this character. */
+/** Replaces a zero-width space during the check. No text contains this character. */
 const GAP = '\u0000';
-/** An escape, which takes the meaning of Markdown from a character, and no other (CommonMark, 2.4). */
+/** An escape: the backslash removes the Markdown meaning of the character after it, and of no other (CommonMark, 2.4). */
 const ESCAPED = /\\([!-/:-@[-`{-~])/g;
-/** What stands for a character without its meaning, while the text is looked at. */
+/** Replaces an escaped character during the check. */
 const PLAIN = '\u0001';
 
-/** What no text may have that Markdown reads. @type {[RegExp, string][]} */
+/** Forbidden in the text as Markdown reads it. @type {[RegExp, string][]} */
 const MARKDOWN = [
   [/[<>]/, 'HTML'],
   [/&/, 'an entity'],
@@ -29,7 +29,7 @@ const MARKDOWN = [
   [/^\s*(?:[-*+]\s+)*\//m, 'a command'],
 ];
 
-/** What no text may have that is seen, as GitHub looks for it where escapes are gone. @type {[RegExp, string][]} */
+/** Forbidden in the visible text, where GitHub looks for references after it has removed escapes. @type {[RegExp, string][]} */
 const SEEN = [
   // eslint-disable-next-line no-control-regex
   [/@(?!\u0000)/, 'a mention'],
@@ -44,7 +44,7 @@ const SEEN = [
 
 /**
  * @param {Buffer} bytes
- * @param {string} gate whose comment it must be
+ * @param {string} gate that the comment must belong to
  * @returns {{ verdict: string, conclusion: string, text: string } | { wrong: string }}
  */
 export function checkComment(bytes, gate) {

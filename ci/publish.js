@@ -1,13 +1,13 @@
 /**
- * Writes what a gate measured: a check of the commit, and the comment of its pull request. Only this part has the right to write.
+ * Publishes what a gate measured: a check of the commit, and the comment of its pull request. Only this job has the right to write.
  *
  *   node ci/publish.js find            finds the commit and the pull request of the run, and the comment's artifact. Sets the outputs
  *                                      `commit`, `pull` and `artifact`, or no output if nothing is to be written
- *   node ci/publish.js write FOLDER    checks FOLDER/comment.md, and writes the comment and the check. If there is no FOLDER, because
- *                                      the gate failed before it could say anything, both are of a failed set-up
+ *   node ci/publish.js write FOLDER    checks FOLDER/comment.md, and writes the comment and the check. FOLDER is missing if the gate
+ *                                      failed before it could write a comment; then both report a failed set-up
  *
- * It runs in the event workflow_run, with the code of the default branch and nothing of the pull request. The event says which pull
- * request or commit it is, never the artifact. GATE_NAME is the gate.
+ * It runs in the event workflow_run, with the code of the default branch and nothing from the pull request. The event identifies the
+ * pull request or the commit; the artifact never does. GATE_NAME is the gate.
  */
 import { appendFileSync, existsSync, lstatSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -80,7 +80,7 @@ async function find() {
     );
   const { artifacts } = await ask(`GET /actions/runs/${run.id}/artifacts`, { name: ARTIFACT });
   const [artifact] = artifacts.filter((/** @type {any} */ one) => one.name === ARTIFACT && !one.expired);
-  // A gate that the workflow left out has nothing to say, and a failed one must not leave a required check waiting.
+  // If the workflow skipped the gate, nothing is written. A failed gate must be reported, or a required check would wait forever.
   if (!artifact && (await endOf(run)) !== 'failure')
     return console.log(`nothing to write: the run left no ${ARTIFACT}`);
   if (artifact?.size_in_bytes > MOST_BYTES)
@@ -89,20 +89,20 @@ async function find() {
 }
 
 /**
- * The conclusion of the gate's job of a run: of the job with the gate's name, also in a called workflow. If none or several
- * have that name, the conclusion of the whole run.
+ * The conclusion of the gate's job: the job with the gate's name, also in a called workflow. If no job or several jobs have that
+ * name, the conclusion of the whole run.
  * @param {any} run
  */
 async function endOf(run) {
-  const own = [];
+  const conclusions = [];
   for await (const job of each(`GET /actions/runs/${run.id}/jobs`, { filter: 'latest' }))
-    if (job.name === GATE_NAME || job.name.endsWith(` / ${GATE_NAME}`)) own.push(job.conclusion);
-  return own.length === 1 ? own[0] : run.conclusion;
+    if (job.name === GATE_NAME || job.name.endsWith(` / ${GATE_NAME}`)) conclusions.push(job.conclusion);
+  return conclusions.length === 1 ? conclusions[0] : run.conclusion;
 }
 
 /**
- * The check has the worse of the job's end and the comment's conclusion.
- * @param {string} job how it ended @param {string} conclusion of the artifact
+ * The conclusion of the check: the worse of the job's and the comment's conclusion.
+ * @param {string} job the job's conclusion @param {string} conclusion of the artifact
  */
 export function conclusionOf(job, conclusion) {
   if (job === 'success') return conclusion;
@@ -128,7 +128,7 @@ function commentIn(folder) {
   return checked;
 }
 
-/** The newest of a gate's comments; older ones are removed. @param {number} pull @returns {Promise<number | undefined>} */
+/** The newest of a gate's comments. Older ones are deleted. @param {number} pull @returns {Promise<number | undefined>} */
 async function onlyComment(pull) {
   const marker = `<!-- windtunnel ${GATE_NAME} `;
   const ids = [];
@@ -146,7 +146,7 @@ async function checkOf(name, run) {
   return undefined;
 }
 
-/** Names a run and its attempt. @param {any} run */
+/** Identifies a run and its attempt. @param {any} run */
 const runKey = (run) => `${run.id}-${run.run_attempt ?? 1}`;
 
 /** @param {string} folder */
@@ -155,7 +155,7 @@ async function write(folder) {
   const place = await placeOf(run);
   if (place === null) return console.log('nothing to write: a newer commit took its place');
   const { pull } = place;
-  const { text, verdict, conclusion: own } = existsSync(folder) ? commentIn(folder) : NO_COMMENT;
+  const { text, verdict, conclusion: stated } = existsSync(folder) ? commentIn(folder) : NO_COMMENT;
   const done = [];
   if (pull !== null) {
     const how = await upsert(() => onlyComment(pull), {
@@ -166,7 +166,7 @@ async function write(folder) {
     done.push(`${how} the comment of #${pull}`);
   }
   const name = `Windtunnel ${GATE_NAME}`;
-  const conclusion = conclusionOf(await endOf(run), own);
+  const conclusion = conclusionOf(await endOf(run), stated);
   await upsert(() => checkOf(name, run), {
     create: 'POST /check-runs',
     change: (id) => `PATCH /check-runs/${id}`,

@@ -1,9 +1,7 @@
 /**
- * One clock for all virtual users of a k6 process, and the way from k6's WebSocket
- * timestamps to it.
+ * One clock for all virtual users of a k6 process, and the conversion of k6's WebSocket timestamps to that clock.
  *
- * `Date.now()` shows whole milliseconds. The test-run duration is the system's clock
- * in nanoseconds less the test's start, the same for every VU:
+ * `Date.now()` has a resolution of 1 ms. now() is the test-run duration in ns: the same clock for every VU.
  * https://grafana.com/docs/k6/latest/javascript-api/k6-execution/#instance
  */
 import { now } from 'k6/x/windtunnel/record';
@@ -14,11 +12,11 @@ export { now };
 let offset;
 
 /**
- * Milliseconds from the Unix epoch to the zero of now(). Both come from one clock, so this is one
- * figure for a whole test and all its VUs: measure it once, in setup(), since it spins for up to
- * 3 ms, and 50 VUs that do so at once take the CPUs from what they time. At the instant at which
- * Date.now() ticks, its value is exact; the spin is repeated because a preemption between tick and
- * reading only makes the difference smaller, never larger.
+ * Milliseconds from the Unix epoch to the zero of now(). The figure is the same for all VUs. Call this once, in setup():
+ * it spins for up to 3 ms, and 50 VUs that spin at once would slow the load down.
+ *
+ * Date.now() is exact at the instant at which it ticks. A preemption between the tick and the reading can only make the
+ * difference smaller, so the largest of three tries is the best one.
  */
 export function measureOffset() {
   let best = -Infinity;
@@ -31,14 +29,14 @@ export function measureOffset() {
   return best;
 }
 
-/** In a VU, before the first fromWall(). @param {number} measured by measureOffset() in setup() */
+/** Sets the offset of a VU, before its first fromWall(). @param {number} measured by measureOffset() in setup() */
 export function useOffset(measured) {
   offset = measured;
 }
 
 /**
- * Turns a wall-clock time in ms (the `timestamp` of a k6/websockets event, taken
- * when the frame left the socket) into a time on now()'s clock.
+ * Converts a wall-clock time in ms to a time on now()'s clock. The `timestamp` of a k6/websockets event is a wall-clock
+ * time: the moment at which the frame was read from the socket.
  * @param {number} wallMs
  */
 export function fromWall(wallMs) {

@@ -1,7 +1,6 @@
 /**
- * Reads environments/NAME.json for the variable ENV (local unless given): where a
- * system is, how to authenticate there, what is acceptable there.
- * k6/schemas/environment.schema.json describes the file.
+ * Reads environments/NAME.json for the variable ENV: where a system is, how to authenticate there, and which results are
+ * acceptable. k6/schemas/environment.schema.json describes the file.
  */
 import {
   connection,
@@ -30,15 +29,15 @@ import { defaultOf } from './variables.js';
  * @property {Record<string, Record<string, Bounds>>} thresholds scenario, operation, bounds
  */
 
-/** Stops the script in its init phase with one line. @param {string} line @returns {never} */
+/** Stops the script in its init phase with a one-line message. @param {string} line @returns {never} */
 export function refuse(line) {
-  // A thrown string keeps k6 from printing a JavaScript stack behind the line.
+  // k6 prints a JavaScript stack for a thrown Error, but not for a thrown string.
   throw line;
 }
 
 /**
- * Whether only the options are wanted, as of a script that is asked which operations it has: then there need be no
- * system, and no bound applies.
+ * Whether the script is only asked for its options, such as its operations. Then no system need exist, and no bound
+ * applies.
  */
 export const askedForOptions = () => __ENV.ASKED_FOR === 'options';
 
@@ -47,12 +46,12 @@ export function secret(variable, what) {
   if (askedForOptions()) return '';
   const value = __ENV[variable];
   if (!value) return refuse(`${variable} is not set: it must hold ${what}`);
-  // A bench has looked before; each VU reads it anew.
+  // Each VU reads the variable again: only the first reports a problem.
   if (__VU === 0 && /\s$/.test(value)) checkEnd(variable, value);
   return value;
 }
 
-/** Says what a secret ends in that a file or a copy leaves behind. @param {string} variable @param {string} value */
+/** Refuses or warns about trailing white space, which copying a secret often adds. @param {string} variable @param {string} value */
 function checkEnd(variable, value) {
   const { what, never } = endsBadly(value);
   if (never) refuse(`${variable} ends in ${what}, which is no part of a secret: set it without`);
@@ -60,8 +59,7 @@ function checkEnd(variable, value) {
 }
 
 /**
- * Where the variable ENV points: environments/NAME.json, or a file of one's own by
- * its absolute path.
+ * The file that the variable ENV names: environments/NAME.json, or any file by its absolute path.
  * @param {string} given
  */
 function locate(given) {
@@ -81,7 +79,7 @@ function readEnvironment(given) {
   const { name, file, path } = locate(given);
   const text =
     textOf(path) ?? refuse(`${file}: no such environment; copy environments/remote.example.json to make one`);
-  // Each VU reads the file anew: what held for the first holds for all.
+  // Each VU reads the file again: only the first checks it.
   const [found] = __VU > 0 ? [] : problems(text);
   if (found) refuse(`${file}: ${found}`);
   const value = JSON.parse(text);
@@ -90,7 +88,7 @@ function readEnvironment(given) {
   return { file, folder: path.replace(/[^/]*$/, ''), value };
 }
 
-/** @param {string} path @returns {string | null} null where there is no such file */
+/** @param {string} path @returns {string | null} null if the file does not exist */
 function textOf(path) {
   try {
     return open(path);
@@ -100,7 +98,7 @@ function textOf(path) {
 }
 
 /**
- * The bounds that a system's scripts bring along, with an environment's over them, bound by bound.
+ * The bounds of a system's scripts. Bounds of the environment override single bounds.
  * @param {string} system
  * @param {Record<string, Record<string, Bounds>>} own of the environment
  * @returns {Record<string, Record<string, Bounds>>}
@@ -133,23 +131,23 @@ const hostOf = (url) =>
     .replace(/:\d+$/, '');
 
 /**
- * Whether the system, or a far end that an environment names, was up on this machine before: what it uses cannot be told
- * from what others do.
+ * Whether the system, or a far end that an environment names, runs on this machine and was not started by the run. Its
+ * CPU use then looks like the CPU use of other programs.
  * @param {{ url: string, connection?: Connection, target?: Record<string, string | undefined> }} environment
- * @param {boolean} own whether the scenario, or its bench, has started the system
+ * @param {boolean} own whether the scenario or its bench started the system
  */
 export function isForeign({ url, connection: way, target = {} }, own) {
   const far = Object.values(target).filter((address) => address !== undefined);
   return [...(own ? [] : [way?.from ?? url]), ...far].some((address) => isLoopback(hostOf(address)));
 }
 
-/** An address and nothing else: there is nothing to be tried or said. @param {string} url @returns {Connection} */
+/** A connection to an IP address without TLS and proxy settings: nothing to look up. @param {string} url @returns {Connection} */
 const directly = (url) => ({ url, from: url, options: {}, parameters: {}, notes: [], tried: '' });
 
 /**
- * How the system is reached: by an address of its name that answers, through a proxy, with whose certificates.
- * @param {string} field of the environment, for a refusal
- * @param {string} folder of the environment file, in which relative paths begin
+ * How to reach the system: the address to use, the proxy, and the certificates.
+ * @param {string} field of the environment, for the message of a refusal
+ * @param {string} folder of the environment file, to which relative paths refer
  * @param {any} own the system's entry
  * @param {string} url
  * @returns {Connection}
@@ -163,7 +161,7 @@ function connectionOf(field, folder, { tls, proxy }, url) {
 }
 
 /**
- * The parameters of how a system is reached, and of what the shell changes of a plain `k6 run`; a bench passes nothing of that on.
+ * Parameters of a result that say how the system was reached, and which k6 settings came from the shell. A bench passes no such settings on.
  * @param {{ connection?: Connection }} environment
  */
 export function wayOf({ connection: way }) {
@@ -172,7 +170,7 @@ export function wayOf({ connection: way }) {
 }
 
 /**
- * Why no answer came: k6's words, and of TLS what mends it.
+ * Why no answer came: k6's error and, for TLS, how to fix it.
  * @param {string} url of the environment
  * @param {{ error?: string }} response
  */
@@ -181,20 +179,20 @@ export function whyNone(url, { error = '' }) {
   return mend ? `${error}: ${mend}` : error;
 }
 
-/** The addresses of a system's name that were tried, for a message that none took the connection. @param {Connection} [way] */
+/** The addresses tried, for a message that no address accepted the connection. @param {Connection} [way] */
 export const triedAt = (way) => (way?.tried ? ` (tried ${way.tried})` : '');
 
-/** Refuses a host that may be put under load only with its owner's consent. @param {string} host without a port */
+/** Refuses a remote host unless CONFIRM_REMOTE names the host. @param {string} host without a port */
 export function confirmHost(host) {
   if (isLoopback(host) || (__ENV.CONFIRM_REMOTE ?? '').split(',').includes(host)) return;
   refuse(`${host} is not this machine: set CONFIRM_REMOTE=${host} if you may put it under load`);
 }
 
 /**
- * Who logs in: a variable SYSTEM_USERNAME (such as PULSAR_USERNAME, which a testbed sets) comes before the file's.
+ * How to log in. A variable SYSTEM_USERNAME (such as PULSAR_USERNAME, which a testbed sets) overrides the file.
  * @param {string} system
- * @param {any} auth of its entry; none where it has none
- * @param {string} loginPath unless the file gives one
+ * @param {any} auth of the system's entry; undefined: no authentication
+ * @param {string} loginPath default path of the log-in
  * @returns {Auth}
  */
 export function readAuth(system, auth, loginPath) {
@@ -211,14 +209,14 @@ export function readAuth(system, auth, loginPath) {
 }
 
 /**
- * What the environment says of one system, and where it is: a variable SYSTEM_URL
- * (such as PULSAR_URL, which a testbed sets) comes before the file's url.
+ * A system's entry in the environment, and the system's URL. A variable SYSTEM_URL (such as PULSAR_URL, which a testbed
+ * sets) overrides the file's url.
  * @param {string} system
- * @param {RegExp} pattern of its URLs
- * @param {string} wanted the same in words
- * @param {{ ours: boolean }} [host] `ours`: it is in a network of the testbed's, which is no other machine's
+ * @param {RegExp} pattern that the URL must match
+ * @param {string} wanted the pattern in words, for a message
+ * @param {{ ours: boolean }} [host] `ours`: the host is in a private network of the testbed, so no confirmation is needed
  * @returns {{ name: string, own: any, url: string, connection: Connection, thresholds: Record<string, Record<string, Bounds>> }}
- *   name of the environment, and the system's entry as it is in the file
+ *   `name` of the environment; `own` is the system's entry as the file has it
  */
 export function systemEntry(system, pattern, wanted, host = { ours: false }) {
   const { file, folder, value } = readEnvironment(String(__ENV.ENV || defaultOf('ENV')));
@@ -246,7 +244,7 @@ export function systemEntry(system, pattern, wanted, host = { ours: false }) {
   };
 }
 
-/** The entry of a system that is spoken to over HTTP. @param {string} system */
+/** The entry of a system with an HTTP API. @param {string} system */
 export const httpEntry = (system) =>
   systemEntry(
     system,
@@ -255,7 +253,7 @@ export const httpEntry = (system) =>
   );
 
 /**
- * A relay: a system that is spoken to over HTTP and WebSocket.
+ * The entry of a relay: a system with an HTTP and a WebSocket API.
  * @param {string} system
  * @returns {SystemEnvironment}
  */

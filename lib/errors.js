@@ -1,6 +1,6 @@
 /**
- * Names for what can go wrong, few and bounded: they become values of the metric
- * tag `kind` and keys of a result's `errors`. docs/reference/errors.md explains each.
+ * Kinds of errors: a short fixed list. A kind is a value of the metric tag `kind` and a key of a result's `errors`.
+ * docs/reference/errors.md explains each kind.
  */
 
 import { pathOf } from './file.js';
@@ -11,18 +11,18 @@ import { pathOf } from './file.js';
 /** @type {Record<ErrorKind, Kind>} */
 const LIST = JSON.parse(open(pathOf(import.meta.resolve('../k6/lists/kinds.json'))));
 
-/** Every kind that an operation may report; submetrics are declared from it. */
+/** Every kind that an operation may report. Each kind gets a submetric. */
 export const KINDS = /** @type {ErrorKind[]} */ (Object.keys(LIST));
 
-/** Limits of the generator's own, which say nothing of the system under test. */
+/** Limits of the load generator. They say nothing about the system under test. */
 export const OWN_LIMITS = KINDS.filter((kind) => LIST[kind].own_limit);
 
-/** What a machine that other programs keep busy can cause. All other kinds are evidence against the system under test. */
+/** Kinds that a busy machine can cause. All other kinds are evidence against the system under test. */
 export const OF_A_BUSY_MACHINE = KINDS.filter((kind) => LIST[kind].busy_machine);
 
 const OWN_STATUSES = [400, 401, 403, 404, 409, 422, 429];
 const OWN_CLOSE_CODES = [1000, 1001, 1002, 1003, 1006, 1007, 1008, 1009, 1011, 1012, 1013, 1014];
-/** Statuses of a refused WebSocket handshake that have a kind of their own. */
+/** Statuses of a refused WebSocket handshake that have their own kind. */
 const OWN_HANDSHAKES = [400, 401, 403, 404, 426, 429];
 
 /**
@@ -40,7 +40,7 @@ function ofErrorCode(code) {
 }
 
 /**
- * A limit of the generator's own, by Go's words for EMFILE and ENFILE, EADDRNOTAVAIL and ENOBUFS.
+ * A limit of the load generator, found by Go's texts for EMFILE and ENFILE, EADDRNOTAVAIL and ENOBUFS.
  * @param {string} text
  * @returns {ErrorKind | undefined}
  */
@@ -52,9 +52,8 @@ function ofOwnLimit(text) {
 }
 
 /**
- * What a 5xx says of the database behind the target, where it says anything: SQLite's and
- * MySQL's words for a lock (error codes 1205 and 1213), SQLAlchemy's for a pool without a
- * free connection.
+ * The kind of a 5xx. Texts in the body reveal a database problem: SQLite's and MySQL's texts for a lock (error codes
+ * 1205 and 1213), and SQLAlchemy's text for an exhausted connection pool.
  * @param {unknown} body
  * @returns {ErrorKind}
  */
@@ -67,7 +66,7 @@ function ofServerError(body) {
 }
 
 /**
- * The kind of an HTTP response that is not the expected one.
+ * The kind of an unexpected HTTP response.
  * @param {{ status: number, error_code: number, error?: string, body?: unknown }} response
  * @returns {ErrorKind}
  */
@@ -76,7 +75,7 @@ export function ofResponse(response) {
   if (status === 0) {
     const text = response.error ?? '';
     if (response.error_code === 1000) return ofText(text);
-    // A refusal by the other side has no code of its own: "remote error: tls: certificate required".
+    // k6 has no code for a TLS refusal by the server: "remote error: tls: certificate required".
     if (/\btls: |x509: /.test(text)) return 'tls';
     return ofOwnLimit(text) ?? ofErrorCode(response.error_code);
   }
@@ -88,7 +87,7 @@ export function ofResponse(response) {
 }
 
 /**
- * The kind of an error that is only known by its text, as WebSocket errors are.
+ * The kind of an error that is known only by its text, such as a WebSocket error.
  * @param {string} text
  * @returns {ErrorKind}
  */
@@ -105,8 +104,8 @@ export function ofText(text) {
 }
 
 /**
- * The kind of a WebSocket handshake that was refused.
- * @param {number} status of the answer; 0 and 101: the target would take the handshake now, or tells nothing
+ * The kind of a refused WebSocket handshake.
+ * @param {number} status of the answer; 0 and 101: a repeated handshake succeeded, or no answer came
  * @returns {ErrorKind}
  */
 export function ofHandshake(status) {
@@ -118,8 +117,8 @@ export function ofHandshake(status) {
 }
 
 /**
- * The kind of a WebSocket that was closed while it was still needed.
- * @param {number | undefined} code RFC 6455 close code; undefined where none came
+ * The kind of a WebSocket that closed too early.
+ * @param {number | undefined} code RFC 6455 close code; undefined if the peer sent no code
  * @returns {ErrorKind}
  */
 export function ofClose(code) {
@@ -132,14 +131,14 @@ export function ofClose(code) {
 const kindOf = (kind) => LIST[/** @type {ErrorKind} */ (kind)];
 
 /**
- * One line on a kind of error, for reasons and reports.
+ * One line that explains a kind of error, for reasons and reports.
  * @param {string} kind
- * @param {boolean} [proxy] whether it met what goes through a proxy, and not the same without it
+ * @param {boolean} [proxy] whether only traffic through the proxy met the error
  */
 export function explain(kind, proxy = false) {
   const known = kindOf(kind);
   return (proxy && known?.through_proxy) || known?.says || kind.replace(/_/g, ' ');
 }
 
-/** What to do where the set-up of a data plane meets a kind. @param {string} kind */
+/** What to do if the set-up of a data plane fails with a kind. @param {string} kind */
 export const mendAtSetUp = (kind) => kindOf(kind)?.at_set_up ?? explain(kind);

@@ -1,7 +1,6 @@
 /**
- * k6/execution builds an object with all of its accessors at every `exec.instance`
- * and `exec.scenario`: some µs each time. The objects stay true for the whole life
- * of a VU, so each VU keeps its own.
+ * Cached objects of k6/execution. k6 builds all accessors at every read of `exec.instance` and `exec.scenario`, which
+ * takes some µs. The objects stay valid for the life of a VU.
  */
 import exec from 'k6/execution';
 import { leave } from './runners.js';
@@ -9,21 +8,20 @@ import { leave } from './runners.js';
 /** @type {typeof exec.scenario | undefined} */
 let scenario;
 
-/** exec.scenario; in iterations only. */
+/** exec.scenario. Only for iterations. */
 export const ownScenario = () => (scenario ??= exec.scenario);
 
 /** @type {unknown} */
 let data;
 
 /**
- * What setup() returned, as this VU's own object: k6 hands out a view of Go maps, and
- * each look into it costs a µs and makes the values anew.
+ * A copy of what setup() returned. k6 passes a view of Go maps: each read costs about 1 µs and creates new values.
  * @template T @param {T} given @returns {T}
  */
 export const ownData = (given) => /** @type {T} */ (data ??= JSON.parse(JSON.stringify(given)));
 
 /**
- * In setup(): ends the run before the load with one line.
+ * In setup(): aborts the run before the load, with a one-line message.
  * @param {string} line @returns {never}
  */
 export function stop(line) {

@@ -1,6 +1,6 @@
 /**
- * The path behind a file's URL. import.meta.resolve() gives a URL, in which a space is %20 and # is %23; k6's open()
- * and handleSummary() take a path as it is.
+ * The path of a file URL. import.meta.resolve() returns a URL with %20 for a space and %23 for #. k6's open() and
+ * handleSummary() need a plain path.
  * @param {string} url of a file, file:///…
  * @returns {string} an absolute path
  */

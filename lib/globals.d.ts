@@ -1,7 +1,7 @@
-/** What k6 has as globals beyond @types/k6. https://grafana.com/docs/k6/latest/javascript-api/ */
+/** Globals of k6 that @types/k6 lacks. https://grafana.com/docs/k6/latest/javascript-api/ */
 declare const console: Record<'log' | 'debug' | 'info' | 'warn' | 'error', (...values: unknown[]) => void>;
 
-/** What our k6 has in it beyond k6: https://github.com/grafana/xk6-sql */
+/** Modules of this build of k6 that k6 lacks: https://github.com/grafana/xk6-sql */
 declare module 'k6/x/sql' {
   const sql: { open(driver: unknown, dsn: string): unknown };
   export default sql;
@@ -15,183 +15,183 @@ declare module 'k6/x/sql/driver/sqlite3' {
   export default driver;
 }
 
-/** The engine of comparisons, in Go: k6/modules/difference says what each field is. */
+/** The comparison engine, in Go: k6/modules/difference describes each field. */
 declare module 'k6/x/windtunnel/difference' {
   export type Outcome = 'within' | 'beyond' | 'unclear';
   export interface Pairs {
-    /** A's value, and B's that was measured beside it; null: none. */
+    /** A's value, and B's value that was measured beside it; null: no value. */
     pairs: [number | null, number | null][];
-    /** Values are compared by their ratio, shares (0 to 1) by their difference. */
+    /** Values are compared by their ratio; shares (0 to 1) are compared by their difference. */
     scale: 'ratio' | 'share';
     better: 'higher' | 'lower';
   }
   export interface Metric extends Pairs {
-    /** How many times A's value B has to reach, or may reach; 1 unless given. */
+    /** Target for B, as a multiple of A; default 1. */
     target?: number;
-    /** The share by which it may miss that. */
+    /** Share by which B may miss the target. */
     bound: number;
     role: 'primary' | 'secondary' | 'shown';
   }
-  /** By how much B differs from A: times A, of shares percentage points. */
+  /** Difference between B and A: a ratio to A, or percentage points for shares. */
   export interface Shown {
     estimate: number | null;
     low: number | null;
     high: number | null;
-    /** Two-sided, of a difference at all. */
+    /** Two-sided p-value for any difference. */
     p: number;
     pairs: number;
   }
   export interface Answer extends Shown {
     significant: boolean;
     outcome: Outcome;
-    /** Of the interval, 0 to 1. */
+    /** Confidence of the interval, 0 to 1. */
     confidence: number;
-    /** About how many pairs, their number fixed before, would decide it; null: it is decided, or none would. */
+    /** Estimated number of pairs, fixed beforehand, for a decision; null: decided already, or no number would suffice. */
     to_decide: number | null;
   }
   export interface Told {
     outcome: Outcome;
     metrics: Answer[];
     looks: { pairs: number | null; confidence: number }[];
-    /** Least number of pairs with which a primary metric can be beyond its bound; with fewer it is not within its bound either. */
+    /** Least number of pairs for a decision. With fewer, a primary metric is neither within nor beyond its bound. */
     fewest_to_miss: number;
   }
   export interface Side extends Shown {
     better: 'a' | 'b' | null;
-    /** About how many pairs would tell the sides apart; null: they are, or none would. */
+    /** Estimated number of pairs that would show a difference; null: it is shown already, or no number would suffice. */
     to_tell: number | null;
   }
-  /** All metrics together, at each of the looks (numbers of pairs); at all pairs at once unless given. */
+  /** Judges all metrics together, at each of the looks (numbers of pairs). Default: one look, at all pairs. */
   export function judge(asked: { metrics: Metric[]; looks?: number[] }): Told;
-  /** Which of two is the better one, of all comparisons together. One that lacks a value in a pair tells nothing: its pairs are 0. */
+  /** Which of two sides is better, in one test over all comparisons. A comparison with a missing value gets no verdict and 0 pairs. */
   export function tellApart(asked: { comparisons: Pairs[] }): {
     comparisons: Side[];
     fewest_pairs: number;
     confidence: number;
   };
-  /** How often chance would make B fail so much more often than A, one-sided. */
+  /** One-sided p-value: the probability that B fails this much more often than A by chance. */
   export function moreOften(a: number, b: number): number;
-  /** The number of pairs of the next look after so many. */
+  /** The number of pairs of the look that follows a look at `pairs`. */
   export function nextLook(pairs: number): number;
-  /** For how long a comparison of a profile goes on until it knows, unless it is told. */
+  /** Default time limit of a comparison in a profile, minutes. */
   export function mostMinutes(profile: string): number;
-  /** In which order so many sides are measured in a round (from 1): by lot, from the name. */
+  /** A random order of sides for a round (from 1), with the name as seed. */
   export function order(sides: number, round: number, name: string): number[];
 }
 
-/** What `k6 x validate` knows of environments, in Go: k6/modules/environment. */
+/** Checks of environment files as in `k6 x validate`, in Go: k6/modules/environment. */
 declare module 'k6/x/windtunnel/environment' {
-  /** What is wrong with the text of an environment file, a line each; none: it is valid. */
+  /** Problems of an environment file's text, one line each; empty: it is valid. */
   export function problems(text: string): string[];
-  /** The same of the thresholds that a system's scripts bring along. */
+  /** Problems of a system's thresholds file, one line each. */
   export function thresholdProblems(text: string): string[];
-  /** Whether a host, without its port, is this machine. */
+  /** Whether a host, given without its port, is this machine. */
   export function isLoopback(host: string): boolean;
-  /** The settings that k6 takes from the shell, such as K6_ITERATIONS=5; '': none. */
+  /** Settings that k6 takes from the shell, such as K6_ITERATIONS=5; '': none. */
   export function fromShell(): string;
-  /** How a system is reached. k6's options may hold a key: they are no part of a result. */
+  /** How to reach a system. k6's options may hold a private key, so they never go into a result. */
   export interface Connection {
-    /** Of requests; `from` is the environment's: they differ where the certificate has another name. */
+    /** `url` for requests; `from` is the environment's URL. They differ if the certificate has another name. */
     url: string;
     from: string;
     options: Record<string, unknown>;
-    /** What decides whether two runs can be compared. */
+    /** Two runs are comparable only if these are equal. */
     parameters: Record<string, string>;
     notes: string[];
-    /** The addresses of the system's name; '': it is an address. */
+    /** The addresses of the system's name; '': the URL has an address instead of a name. */
     tried: string;
   }
-  /** `asked`: url, tls and proxy of the environment and the file's folder, as JSON. `error`: '' where it can be told. */
+  /** `asked`: JSON with url, tls and proxy of the environment, and the file's folder. `error`: '' if it succeeded. */
   export function connection(asked: string): Connection & { error: string };
-  /** Why TLS with a system of connection() fails, and what mends it; '': nothing is found. Asked after a request has failed. */
+  /** After a failed request: why TLS to a system of connection() fails, and how to fix it; '': unknown. */
   export function tlsMend(url: string): string;
-  /** What a secret ends in that it probably should not, and whether it cannot be meant; '': nothing. */
+  /** Suspicious last characters of a secret, and whether they can never belong to it; '': none. */
   export function endsBadly(secret: string): { what: string; never: boolean };
 }
 
 /** The registry of variables (k6/lists/variables.json), in Go: k6/modules/variables. */
 declare module 'k6/x/windtunnel/variables' {
-  /** The entry of a variable as JSON; '': the registry has none. */
+  /** The entry of a variable as JSON; '': the registry lacks the variable. */
   export function entry(name: string): string;
-  /** A line on what is wrong with a value; '': nothing. `whole`: of a variable that the registry has not, whether it is a whole number. */
+  /** One line on an invalid value; '': it is valid. `whole`: whether a variable outside the registry is a whole number. */
   export function wrong(name: string, value: string, whole: boolean): string;
-  /** A line on a variable that `k6 run -e` was given and that was probably meant to be another; '': there is none. */
+  /** One line on a variable of `k6 run -e` that is probably misspelt; '': none. */
   export function misspelt(): string;
 }
 
 /** The protocol matrix, in Go: k6/modules/protocols. */
 declare module 'k6/x/windtunnel/protocols' {
   /**
-   * The matrix of a folder as JSON: `rows`, each with its `name`, its `protocol` and `row` (k6/schemas/protocol-row.schema.json),
-   * in the order of tables; `protocols` and `engines` (protocol-engine.schema.json) by name. A malformed file is an exception
-   * that names it.
+   * The matrix of a folder as JSON: `rows`, each with its `name`, `protocol` and `row` (k6/schemas/protocol-row.schema.json), in
+   * the order of tables; `protocols` and `engines` (protocol-engine.schema.json) by name. A malformed file throws an
+   * exception that names it.
    */
   export function matrix(folder: string): string;
 }
 
-/** What a script records with, in Go: k6/modules/record. Its metrics are those of k6/metrics; lib/operations.js names them. */
+/** Records measurements, in Go: k6/modules/record. Metrics are like those of k6/metrics; lib/operations.js lists them. */
 declare module 'k6/x/windtunnel/record' {
-  /** Records one operation. Its methods are for setup, iterations and teardown. */
+  /** Records one operation. Its methods work in setup, iterations and teardown. */
   export class Operation {
     /**
      * @param name of a row, [a-z_]+
-     * @param kind bounded: time bounds the run, so that the end of a failure does not widen the window. uncounted: each
-     *   iteration of a k6 scenario is one such operation that carries one item, and k6 counts them
+     * @param kind bounded: time ends the run, so the end of a failure does not widen the window. uncounted: each iteration of
+     *   a k6 scenario is one such operation with one item, and k6 counts them
      */
     constructor(name: string, kind?: { bounded?: boolean; uncounted?: boolean });
-    /** Before a request is sent: one that never comes to a success or a failure was cut. */
+    /** Call it before a request is sent. A request without success or failure was cut off. */
     begin(): void;
-    /** Start and end on the test's clock, the latency, ms, and the items that it carried. */
+    /** Start and end on the test's clock, the latency in ms, and the number of items. */
     success(startedAt: number, endedAt: number, ms: number, carried: number): void;
-    /** `detail`: what came back in place of a success, such as HTTP 202; more than 20 of one kind are counted together. */
+    /** `detail`: the answer in place of a success, such as HTTP 202. Beyond 20 different details of a kind, the rest are counted together. */
     failure(kind: string, startedAt: number, endedAt: number, detail?: string): void;
-    /** Of a kind, so many that have failed; they widen no window. */
+    /** Adds a number of failures of a kind. They do not widen the window. */
     failures(kind: string, count: number): void;
-    /** Something wrong that is not a failed request. */
+    /** A problem that is not a failed request. */
     anomaly(kind: string, count: number, detail?: string): void;
-    /** How late the generator was, ms. */
+    /** Lateness of the generator, ms. */
     late(ms: number): void;
-    /** A probe's latencies, ms, and when each ended, ms since 1970; all ended now unless given. */
+    /** Latencies of a probe, ms, and their ends, ms since 1970; default: all ended now. */
     samples(ms: number[], ends?: number[]): void;
-    /** What the far end of a probe counted (sidecar/README.md); null where it is none of the sidecar's. */
+    /** Counts of a probe's far end (sidecar/README.md); null if the far end is not the sidecar's. */
     farEnd(counts: Record<string, { least: number; most: number | null; found: number }> | null): void;
-    /** How late a probe was, ms each. */
+    /** Lateness of each operation of a probe, ms. */
     lateness(ms: number[], ends?: number[]): void;
   }
   class Metric {
     constructor(name: string, isTime?: boolean);
-    /** A sample that ended now. */
+    /** Adds a sample that ended now. */
     add(value: number | boolean, tags?: Record<string, string>): void;
   }
   export class Counter extends Metric {}
   export class Gauge extends Metric {}
   export class Trend extends Metric {}
-  /** Keeps any JSON value under a name until handleSummary; the last one stays. */
+  /** Keeps any JSON value under a name until handleSummary. A later value replaces an earlier one. */
   export function say(name: string, value: unknown): void;
-  /** What was said, by name. */
+  /** All values of say(), by name. */
   export function said(): Record<string, any>;
   /**
-   * In handleSummary: what was recorded, by names such as operation_ms{operation:publish}, of all samples that have these
-   * tags; what was not recorded here is k6's own.
+   * In handleSummary: the recorded metrics, by names such as operation_ms{operation:publish}, over all samples with these tags.
+   * Metrics that were not recorded here are k6's own.
    */
   export function measured(own: Metrics): Metrics;
-  /** Milliseconds since the test began, with fractions: one clock for all VUs. Not in the init context. */
+  /** Milliseconds since the test began, with fractions: one clock for all VUs. Not available in the init context. */
   export function now(): number;
-  /** The whole of a request as k6 timed it, ms; a new connection counts. */
+  /** Total time of a request as k6 measured it, ms, including a new connection. */
   export function wholeMs(response: import('k6/http').RefinedResponse<any>): number;
-  /** Whether a request opened a connection of its own. */
+  /** Whether a request opened a new connection. */
   export function opened(response: import('k6/http').RefinedResponse<any>): boolean;
-  /** Whether no virtual user of this process has said the text before; false after 200 texts. */
+  /** Whether the text is new to all virtual users of this process; false after 200 texts. */
   export function once(text: string): boolean;
-  /** The target answered one of the virtual users. */
+  /** Notes that the target answered a virtual user. */
   export function answered(): void;
-  /** Nobody answered a request: since when that is so for all virtual users, ms on the test's clock; -1: too few requests tell. */
+  /** Notes a request without an answer. Returns when the silence began for all virtual users, ms on the test's clock; -1: too few requests yet. */
   export function unanswered(startedAt: number): number;
-  /** By name, such as operation_ms{operation:publish}: what k6's summary has of each. */
+  /** k6's summary of each metric, by names such as operation_ms{operation:publish}. */
   export type Metrics = Record<string, { values: Record<string, number> }>;
 }
 
-/** The judge, in Go: k6/internal/judge says what each field is, and k6/modules/judge what each function does. */
+/** The judge, in Go: k6/internal/judge describes each field, and k6/modules/judge each function. */
 declare module 'k6/x/windtunnel/judge' {
   export type Figure = 'mbit_per_s' | 'rate_per_s' | 'p50';
   export interface Operation {
@@ -213,30 +213,30 @@ declare module 'k6/x/windtunnel/judge' {
   }
   export interface Steps {
     seconds: number;
-    /** Of each step, in words. */
+    /** The load of each step, in words. */
     loads: string[];
   }
-  /** What a script says of itself before it runs. */
+  /** A script's declaration before the run. */
   export interface Declared {
     operations: Operation[];
-    /** Iterations of k6; undefined where time bounds the run. */
+    /** Iterations of k6; undefined if time ends the run. */
     plan: { iterations: number | undefined; seconds: number };
-    /** Of a run that looks for the limit. */
+    /** Only for a run that searches the limit. */
     steps: Steps | undefined;
   }
-  /** Of the result: k6/schemas/result.schema.json. */
+  /** Part of the result: k6/schemas/result.schema.json. */
   export interface Run {
     id: string;
     start: string;
     [field: string]: unknown;
   }
-  /** Which CPUs did what: lists such as 0-1; empty where not pinned. */
+  /** CPUs of each program: lists such as 0-1; empty: not pinned. */
   export interface Placement {
     probe_cpus: string;
     echo_cpus: string;
     system_cpus: string;
   }
-  /** One CPU for a time: seconds that others than the run used, and that the hypervisor took. */
+  /** Use of one CPU in a span, s: by other programs (`others_s`), and time taken by the hypervisor (`steal_s`). */
   export interface CpuUsage {
     cpu: number;
     span_s: number;
@@ -244,20 +244,20 @@ declare module 'k6/x/windtunnel/judge' {
     others_s: number;
     steal_s: number;
   }
-  /** Of a part of a window, up to a moment. */
+  /** CPU use in a part of a window that ends at `at_unix_ms`. */
   export interface Sample {
     at_unix_ms: number;
     span_s: number;
     cpus: { cpu: number; others_s: number; steal_s: number }[];
   }
-  /** Of a window, which a probe ran; dropped: it was thrown away, and measured again. */
+  /** A part of a window in which a probe ran. dropped: it was discarded and repeated. */
   export interface Part {
     name: string;
     duration_s: number;
     by_cpu: CpuUsage[];
     dropped: boolean;
   }
-  /** Of a CPU, null of all together. */
+  /** Disturbance of one CPU; cpu is null for all CPUs together. */
   export interface Disturbance {
     cpu: number | null;
     others_percent: number;
@@ -269,19 +269,19 @@ declare module 'k6/x/windtunnel/judge' {
     tags: Record<string, string>;
     times: 1 | -1;
   }
-  /** A number that was said (null: nobody could count), or the sum of counters. */
+  /** A fixed number (null: unknown), or a sum of counters. */
   export type Amount = { said: number | null } | { counted: Term[] };
-  /** What the target holds, and what the run reported of it. */
+  /** Compares what the target holds with what the run counted. */
   export interface Fact {
     check: string;
     source: 'sql' | 'api' | 'dns';
     found: Amount;
     reported: Amount;
-    /** By how many the two may differ; 0 unless given. */
+    /** By how much the two may differ; default 0. */
     slack?: Term[];
-    /** More than was reported are somebody else's. */
+    /** More than reported is allowed: other people may have added some. */
     may_grow?: boolean;
-    /** Fewer than were reported were removed by somebody else. */
+    /** Fewer than reported are allowed: other people may have removed some. */
     may_shrink?: boolean;
   }
   interface AtRest {
@@ -301,27 +301,27 @@ declare module 'k6/x/windtunnel/judge' {
     rest_before: AtRest[] | null;
     rest_after: AtRest[] | null;
     leftovers: string;
-    /** The command that removes them; '' where there is none. */
+    /** The command that removes leftovers; '': none. */
     remove_with: string;
     facts: Fact[] | undefined;
     notes: string[];
-    /** What was between the ends of the pairs; null: loopback. */
+    /** The link between the ends of the pairs; null: loopback. */
     link?: { about: unknown; calibration: unknown; uses: unknown[] } | null;
-    /** Rows of programs, which decide where there are any. */
+    /** Rows of a protocol comparison, which decide the verdict if present. */
     protocols?: { compared: boolean; rows: unknown[] };
     interop?: { row: string; cells: unknown[] }[];
-    /** What the scenario shows beyond its operations. */
+    /** Tables beyond the operations. */
     sections: Section[];
     runner?: Runner;
   }
-  /** A number with the least and the most, or the ends of an interval. */
+  /** A number with its minimum and maximum, or the ends of an interval. */
   export interface Range {
     value: number | null;
     low: number | null;
     high: number | null;
     significant?: boolean;
   }
-  /** What the judge alone knows of an operation, or how many times the same of another. */
+  /** A figure of an operation that only the judge computes. `by`: divide by the same figure of another operation. */
   export interface FigureOf {
     operation: string;
     figure: 'rate_per_s' | 'p50_ms' | 'p95_ms' | 'p99_ms' | 'lost_share';
@@ -337,7 +337,7 @@ declare module 'k6/x/windtunnel/judge' {
     print?: 'value' | 'none';
     compare?: 'lower' | 'higher';
   }
-  /** Of the result: k6/schemas/result.schema.json says what each field is for. */
+  /** Part of the result: k6/schemas/result.schema.json describes each field. */
   export interface Section {
     name: string;
     title: string;
@@ -357,9 +357,9 @@ declare module 'k6/x/windtunnel/judge' {
     };
   }
   /**
-   * One k6 process of several: `start_offset_ms` after the common start its load began, `clock_offset_ms` sets its clock forward
-   * to the coordinator's, `zero_unix_ms` is measureOffset(), `machine` is the same for those that share a kernel, `teardown`:
-   * it ran the run's teardown.
+   * One of several k6 processes. Its load began `start_offset_ms` after the common start. `clock_offset_ms` converts its clock to
+   * the coordinator's. `zero_unix_ms` is measureOffset(). `machine` is equal for runners on the same kernel. `teardown`: it ran
+   * the run's teardown.
    */
   export interface Runner {
     number: number;
@@ -375,17 +375,17 @@ declare module 'k6/x/windtunnel/judge' {
   }
   /** k6's options.thresholds. */
   export function thresholds(declared: Declared): Record<string, any[]>;
-  /** In handleSummary: the text of the result's file, what the terminal shows, and the record's file (docs/explanation/judge.md). */
+  /** In handleSummary: the result file's text, the terminal's text, and the record file (docs/explanation/judge.md). */
   export function judge(evidence: Evidence): { result: string; text: string; record: ArrayBuffer };
-  /** Whether so many samples carry a percentile, whose share is 0 to 1. */
+  /** Whether a number of samples suffices for a percentile; its share is 0 to 1. */
   export function carries(share: number, samples: number): boolean;
-  /** Who else used the CPUs of a placement, where it was more than may be. */
+  /** Disturbances by other programs on a placement's CPUs, if they exceed the limit. */
   export function disturbances(byCpu: CpuUsage[], placement: Placement | undefined): Disturbance[];
-  /** Places of the rows of protocols that more turns would decide, what takes the fewest first. */
+  /** Indices of protocol rows that more turns would decide, those that need the fewest turns first. */
   export function undecided(rows: unknown[]): number[];
 }
 
-/** One of several runners of a run, in Go: k6/modules/runner says what each function does, lib/runners.js when it is called. */
+/** One of several runners of a run, in Go: k6/modules/runner describes each function, lib/runners.js calls them. */
 declare module 'k6/x/windtunnel/runner' {
   export function many(): boolean;
   export function setsUp(definition: string): boolean;

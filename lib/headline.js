@@ -1,6 +1,6 @@
-/** The figure that a report leads with. */
+/** The main figure of a report. */
 
-/** What the report leads with. @param {Record<string, import('./scenario.js').Operations>} operations */
+/** The operation and the figure at the top of the report. @param {Record<string, import('./scenario.js').Operations>} operations */
 export function headlineOf(operations) {
   const all = Object.entries(operations);
   const found = all.find(([, { headline }]) => headline) ?? all.find(([, { primary }]) => primary);

@@ -1,4 +1,4 @@
-/** Tells how many things a run could not remove from its target, and the one command that removes them. */
+/** Reports what a run could not remove from its target, and the command that removes it. */
 import { Counter } from 'k6/x/windtunnel/record';
 import { defaultOf } from './variables.js';
 
@@ -6,7 +6,7 @@ const left = new Counter('cleanup_left');
 const unknown = new Counter('cleanup_unknown');
 
 /**
- * The command that removes what a run made; '' where a testbed ends with it.
+ * The command that removes what a run created; '' if the run's testbed is deleted anyway.
  * @param {string} system
  * @param {string} runId
  */
@@ -16,12 +16,12 @@ export const removeWith = (system, runId) =>
     : `RUN_ID=${runId} ENV=${__ENV.ENV || defaultOf('ENV')} bin/k6 run --quiet scripts/${system}/_cleanup.js`;
 
 /**
- * In teardown(), or where a set-up failed: counts in the result what is left, and says it in the log.
+ * In teardown(), or after a failed set-up: records and logs how many things are left.
  * @param {string} system
  * @param {string} runId
- * @param {string} what in the plural
- * @param {number | null} count null: nobody could look
- * @param {number} [most] that may be left where nobody could look
+ * @param {string} what plural noun
+ * @param {number | null} count null: unknown
+ * @param {number} [most] the maximum, if the count is unknown
  */
 export function tellLeft(system, runId, what, count, most) {
   if (count === 0) return;

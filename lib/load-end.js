@@ -1,14 +1,14 @@
-/** How long a load lasted, where no sidecar saw it. k6's own test goes on while teardown() cleans up. */
+/** The duration of a load in a run without a sidecar. k6's test duration includes the clean-up in teardown(). */
 import { said, say } from 'k6/x/windtunnel/record';
 
-/** ms since 1970: k6 has no test clock in teardown(). */
+/** Name of the note with the load's end, ms since 1970. k6 has no test clock in teardown(). */
 const ENDED = 'load_ended_unix_ms';
 
-/** First in teardown(). */
+/** Records the load's end. Call it first in teardown(). */
 export const loadHasEnded = () => say(ENDED, Date.now());
 
 /**
- * In handleSummary, until teardown() where there was one, s.
+ * In handleSummary: the load's duration in seconds. Without a teardown() the load ends with the test.
  * @param {{ loadFrom: number, wallOffset: number }} begun what setup() returned
  * @param {number} durationMs of the test
  */
@@ -17,10 +17,10 @@ export function loadSeconds({ loadFrom, wallOffset }, durationMs) {
   return ((ended === undefined ? durationMs : ended - wallOffset) - loadFrom) / 1000;
 }
 
-/** The parameter of a load that does more than its profile says. @param {import('./profiles.js').Load} load */
+/** The parameter `times` of a load that is a multiple of its profile's load. @param {import('./profiles.js').Load} load */
 export const timesOf = ({ times = 1 }) => (times > 1 ? { times } : {});
 
-/** What k6 itself counted. @param {import('k6/x/windtunnel/record').Metrics} metrics of its summary */
+/** Counts of k6. @param {import('k6/x/windtunnel/record').Metrics} metrics of k6's summary */
 export const countsOf = ({ iterations, dropped_iterations: dropped }) => ({
   iterations: iterations?.values.count ?? 0,
   dropped_iterations: dropped?.values.count ?? 0,

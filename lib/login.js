@@ -1,10 +1,10 @@
 /**
- * How a client of an HTTP system signs in: by a form that gives a bearer token, or with a token that is given. The relay's
- * and the panel's clients share it.
+ * How the clients of the relay and of the panel authenticate: with a log-in form that returns a bearer token, or with a
+ * configured token.
  *
  * | metric   | type    | unit  | what                                                     |
  * |----------|---------|-------|----------------------------------------------------------|
- * | relogins | counter | count | log-ins because the system had refused the token (401) |
+ * | relogins | counter | count | log-ins after the system refused the token (401)         |
  */
 import encoding from 'k6/encoding';
 import http from 'k6/http';
@@ -16,8 +16,8 @@ import { stop } from './execution.js';
 /**
  * @typedef {object} Session
  * @property {string | null} token
- * @property {number | null} renewAt Date.now() from which on a VU should log in anew; null for never
- * @property {number} marginMs how long the token lives on after that
+ * @property {number | null} renewAt Date.now() at which a VU logs in again; null: never
+ * @property {number} marginMs how long the token stays valid after `renewAt`, ms
  *
  * @typedef {import('k6/http').RefinedResponse<'text'>} Response
  * @typedef {Extract<import('./environment.js').Auth, { mode: 'login' }>} LoginAuth
@@ -25,26 +25,26 @@ import { stop } from './execution.js';
 
 const UNAUTHORIZED = 401;
 const TIMEOUT_MS = 30_000;
-/** A token is replaced this long before it ends, or a fifth of a shorter life, so that no request meets a dead one. */
+/** A token is renewed this long before it expires, or after 80 % of a shorter life, so that no request uses an expired token. */
 const RENEW_BEFORE_MS = 60_000;
-/** After a log-in that failed, the next try. */
+/** Delay of the next try after a failed log-in, ms. */
 const RETRY_LOGIN_MS = 30_000;
-/** The longest run of a fixed number of requests (lib/profiles.js). */
+/** The longest run with a fixed number of requests (lib/profiles.js), s. */
 const LONGEST_FIXED_S = 600;
-/** The name of the note on a given token. */
-const SAID = 'token';
+/** Name of the note on a configured token. */
+const TOKEN_NOTE = 'token';
 
 const relogins = new Counter('relogins');
 
-/** How long the load of this run lasts, s; 0: unknown. */
+/** Duration of this run's load, s; 0: unknown. */
 let loadSeconds = 0;
 
-/** Before signIn(). @param {number} seconds that the load lasts; 0: a fixed number of requests bounds it */
+/** Call before signIn(). @param {number} seconds duration of the load; 0: a fixed number of requests ends the load */
 export function expectLoad(seconds) {
   loadSeconds = seconds;
 }
 
-/** When a JSON Web Token ends, ms since 1970; null where it does not tell. @param {string} token */
+/** When a JSON Web Token expires, ms since 1970; null if the token does not say. @param {string} token */
 export function endOf(token) {
   try {
     const { exp } = JSON.parse(
@@ -56,7 +56,7 @@ export function endOf(token) {
   }
 }
 
-/** The session of a token: the log-in tells its life, or the token its end. @param {string} token @param {unknown} lifeSeconds @returns {Session} */
+/** The session of a token. The answer to the log-in gives its life in seconds; else the token itself may say when it expires. @param {string} token @param {unknown} lifeSeconds @returns {Session} */
 function sessionOf(token, lifeSeconds) {
   const life = Number(lifeSeconds ?? 0) * 1000;
   const endsAt = life > 0 ? Date.now() + life : endOf(token);
@@ -68,9 +68,9 @@ function sessionOf(token, lifeSeconds) {
 /** Notes on tokens. @param {import('k6/x/windtunnel/record').Metrics} metrics @returns {string[]} */
 export function aboutTokens({ relogins: again }) {
   const count = again?.values.count ?? 0;
-  const told = said()[SAID];
+  const note = said()[TOKEN_NOTE];
   return [
-    ...(told ? [told] : []),
+    ...(note ? [note] : []),
     ...(count > 0
       ? [`the token expired in mid-run (401): logged in again, ${count} times in all, clean-up included`]
       : []),
@@ -81,28 +81,28 @@ export class Login {
   /**
    * @param {string} system
    * @param {{ url: string, auth: import('./environment.js').Auth }} environment
-   * @param {(what: string, response: Response) => string} problem the system's line for a request that failed
+   * @param {(what: string, response: Response) => string} problem the message for a failed request
    */
   constructor(system, { url, auth }, problem) {
     this.system = system;
     this.url = url;
     this.auth = auth;
     this.problem = problem;
-    /** The system refused a token that it had only just given: another log-in would not help. */
+    /** The system refused a new token, so another log-in would not help. */
     this.hopeless = false;
-    /** This VU's own session, where it had to log in anew. @type {Session | undefined} */
-    this.own = undefined;
-    /** Share of the margin by which this VU waits, so that they do not all come at once. */
+    /** The session of this VU, after a log-in of its own. @type {Session | undefined} */
+    this.renewed = undefined;
+    /** Share of the margin by which this VU waits, so that the VUs do not log in at once. */
     this.jitter = Math.random() / 2;
   }
 
   /** The session of setup(), or the newer one of this VU. @template {{ token: string | null }} S @param {S} session @returns {S | Session} */
   current(session) {
-    return this.own ?? session;
+    return this.renewed ?? session;
   }
 
   /**
-   * A request; where the token is refused, a log-in and the request again, once.
+   * Sends a request. If the token is refused, logs in and sends the request once more.
    * @param {{ token: string | null }} session
    * @param {(token: string | null) => Response} send
    */
@@ -112,14 +112,14 @@ export class Login {
     return this.second(send(this.current(session).token));
   }
 
-  /** The same of an asynchronous one. @param {{ token: string | null }} session @param {(token: string | null) => Promise<Response>} send */
+  /** request() for an asynchronous request. @param {{ token: string | null }} session @param {(token: string | null) => Promise<Response>} send */
   async requestAsync(session, send) {
     const first = await send(this.current(session).token);
     if (first.status !== UNAUTHORIZED || !this.again()) return first;
     return this.second(await send(this.current(session).token));
   }
 
-  /** The answer to a request with a token that is new. @param {Response} response */
+  /** Notes whether the system refused a new token. @param {Response} response */
   second(response) {
     if (response.status === UNAUTHORIZED) this.hopeless = true;
     return response;
@@ -131,7 +131,7 @@ export class Login {
     return http.post(this.url + auth.path, form, { timeout: TIMEOUT_MS, responseType: 'text' });
   }
 
-  /** @param {Response} response @returns {Session | null} null where it gives no token */
+  /** @param {Response} response @returns {Session | null} null if the answer has no token */
   sessionFrom(response) {
     if (!isAccepted(response)) return null;
     const token = partOf(response, 'access_token');
@@ -140,7 +140,7 @@ export class Login {
       : null;
   }
 
-  /** In setup(): a session for all VUs; ends the run with one line where there is none. @returns {Session} */
+  /** In setup(): a session for all VUs. A failed log-in aborts the run. @returns {Session} */
   signIn() {
     const { auth, system, url } = this;
     if (auth.mode === 'none') return { token: null, renewAt: null, marginMs: 0 };
@@ -157,7 +157,7 @@ export class Login {
     );
   }
 
-  /** A token that is given cannot be renewed. @param {Extract<import('./environment.js').Auth, { mode: 'token' }>} auth @returns {Session} */
+  /** The session of a configured token, which cannot be renewed. @param {Extract<import('./environment.js').Auth, { mode: 'token' }>} auth @returns {Session} */
   given({ token, variable }) {
     const endsAt = endOf(token);
     const session = { token, renewAt: null, marginMs: 0 };
@@ -168,41 +168,41 @@ export class Login {
     if (endsAt > Date.now() + (loadSeconds || LONGEST_FIXED_S) * 1000) return session;
     const line = `${this.system}: the token in ${variable} ends at ${moment}, ${loadSeconds ? 'before the run does' : 'perhaps before the run does'}: requests after that will be refused (401)`;
     console.warn(line);
-    say(SAID, line);
+    say(TOKEN_NOTE, line);
     return session;
   }
 
-  /** After a 401. @returns {boolean} whether there is another session now */
+  /** Logs in again after a 401. @returns {boolean} whether there is a new session */
   again() {
     const { auth } = this;
     if (this.hopeless || auth.mode !== 'login') return false;
     const response = this.post(auth);
     const session = this.sessionFrom(response);
-    // Another failure may pass: the next request that is refused tries again.
+    // Any other failure may be temporary: the next refused request tries again.
     this.hopeless = response.status === UNAUTHORIZED;
-    if (!session) return this.tellOnce(response);
+    if (!session) return this.reportOnce(response);
     relogins.add(1);
-    this.own = session;
+    this.renewed = session;
     return true;
   }
 
   /**
-   * Logs in anew where the token is about to end. Called between requests, so that it is in no latency; each VU at a
-   * time of its own. After a failure the old token goes on until the system refuses it.
+   * Logs in again if the token expires soon. It runs between requests, so no latency includes it. Each VU renews at a
+   * different time. After a failure the VU keeps the old token until the system refuses it.
    * @param {Session} session of setup()
    */
   renewIfDue(session) {
-    const own = /** @type {Session} */ (this.current(session));
-    if (own.renewAt === null || this.auth.mode !== 'login') return;
-    if (Date.now() < own.renewAt + this.jitter * own.marginMs) return;
+    const latest = /** @type {Session} */ (this.current(session));
+    if (latest.renewAt === null || this.auth.mode !== 'login') return;
+    if (Date.now() < latest.renewAt + this.jitter * latest.marginMs) return;
     const response = this.post(this.auth);
     const renewed = this.sessionFrom(response);
-    if (!renewed) this.tellOnce(response);
-    this.own = renewed ?? { ...own, renewAt: Date.now() + RETRY_LOGIN_MS };
+    if (!renewed) this.reportOnce(response);
+    this.renewed = renewed ?? { ...latest, renewAt: Date.now() + RETRY_LOGIN_MS };
   }
 
-  /** A log-in that failed in mid-run. @param {Response} response */
-  tellOnce(response) {
+  /** Reports a failed log-in during the run, once per text. @param {Response} response */
+  reportOnce(response) {
     const { path } = /** @type {LoginAuth} */ (this.auth);
     const line = `${this.system}: ${this.url}${path}: a log-in in mid-run failed (${ofResponse(response)}): ${shown(response)}`;
     if (once(line)) console.warn(line);

@@ -1,4 +1,4 @@
-/** The closed and the open loop of a request load: what they are called, and how one function serves both. */
+/** The closed and the open loop of a request load: their rows, and one function that serves both. */
 import { now } from './clock.js';
 import { ownData, ownScenario } from './execution.js';
 import { timed, timedFrom } from './requests.js';
@@ -6,15 +6,14 @@ import { timed, timedFrom } from './requests.js';
 /**
  * @typedef {object} Row of a single request
  * @property {string} title
- * @property {number} least items that a complete run of a fixed number of iterations carries
- * @property {string} [items] name of what a request carries, where it carries many
- * @property {boolean} [optional] a complete run may have none of it
- * @property {boolean} [alone] each iteration of the loop is such a request and nothing else
+ * @property {number} least fewest items of a complete run with a fixed number of iterations
+ * @property {string} [items] name of the items of a request, if a request has several
+ * @property {boolean} [optional] a complete run may have no such request
+ * @property {boolean} [alone] each iteration of the loop is exactly one such request
  */
 
 /**
- * The rows of one kind of request: NAME for the closed loop, NAME_open for the open
- * one, as far as the profile has them.
+ * The rows of one kind of request: NAME for the closed loop and NAME_open for the open loop, if the profile has them.
  * @param {import('./profiles.js').Load} load
  * @param {string} name
  * @param {Row & { bounds?: import('./environment.js').Bounds }} row
@@ -59,32 +58,32 @@ export const loadParameters = (load) => ({
  * @property {Data} data
  * @property {number} index of the iteration in its loop
  * @property {boolean} open whether it is one of the open loop
- * @property {(name: string, status: number | null, send: () => Response, carried?: Carried) => void} time sends a request as the
- *   operation `name`, which succeeds with that status, or where it is null with any 2xx, and records it: of the open loop as `name`_open, from its intended
- *   start. Nothing is sent after the planned end
+ * @property {(name: string, status: number | null, send: () => Response, carried?: Carried) => void} time sends a request and
+ *   records it as the operation `name`. The request succeeds with that status, or with any 2xx if the status is null. The
+ *   open loop records it as `name`_open, from the intended start. Nothing is sent after the planned end
  */
 /** @typedef {import('k6/http').RefinedResponse<any>} Response */
 /**
- * Items that an answer says were accepted; null or, in words, what is wrong with its content, where it cannot be read. What is
- * wrong with single items is recorded by the operation.
+ * Number of items that the system accepted according to its answer. null, or a text that says what is wrong, means that
+ * the content is invalid. The operation records errors of single items.
  * @typedef {(response: Response, operation: import('./operations.js').Operation) => number | string | null} Carried
  */
 
 /**
- * A script's default function and its openLoop, of what one iteration does.
+ * Builds a script's default function and its openLoop from the function for one iteration.
  * @template {import('./scenario.js').Begun} Data
  * @param {import('./scenario.js').Scenario} scenario
  * @param {(turn: Turn<Data>) => void} iterate
- * @param {() => void} [connect] first in each client of the closed loop
+ * @param {() => void} [connect] called first in each client of the closed loop
  */
 export function requestLoops(scenario, iterate, connect = () => {}) {
   let connected = false;
 
-  /** One object for all iterations of a VU: each has but its data, its index and its start. @param {boolean} open */
+  /** Reuses one Turn object for all iterations of a VU, to save allocations. @param {boolean} open */
   const loop = (open) => {
     const ending = open ? '_open' : '';
     let endsAt = Infinity;
-    /** @type {{ at: number, offset: number }} the start of the open loop's iteration */
+    /** @type {{ at: number, offset: number }} intended start of the open loop's iteration */
     let intended;
     /** @type {Turn<Data>} */
     const turn = {

@@ -1,8 +1,7 @@
 /**
- * When an open-loop iteration was meant to start. k6 does not tell how late an
- * iteration of an arrival-rate executor was; the sum that k6 does, done here, tells.
- * A dropped iteration shifts the sum, which is one more reason why drops make a run
- * inconclusive.
+ * The intended start of an open-loop iteration. k6 does not report how late an iteration of an arrival-rate executor is,
+ * so this module repeats k6's computation. A dropped iteration shifts all later starts, which is one more reason why drops
+ * make a run inconclusive.
  */
 import { now } from './clock.js';
 import { ownScenario } from './execution.js';
@@ -33,8 +32,8 @@ export function intendedOffset(schedule, iteration) {
 }
 
 /**
- * constant-arrival-rate starts iteration i at i / rate after the executor's own
- * start, which its progress reveals to the nanosecond.
+ * constant-arrival-rate starts iteration i at i / rate after the start of the executor. The executor's progress gives that
+ * start with a resolution of 1 ns.
  * @param {number} rate a second
  * @param {number} lengthMs
  */
@@ -49,10 +48,9 @@ function constantPace(rate, lengthMs) {
 }
 
 /**
- * ramping-arrival-rate starts iteration i when the area under its rate reaches
- * i + 1, counted from a moment that comes after its start by the time that it
- * takes to wake its VUs, and is shown nowhere. So each VU takes its least late
- * iteration so far as having been on time.
+ * ramping-arrival-rate starts iteration i when the area under its rate reaches i + 1. The executor counts from a moment
+ * after its start, since it first wakes its VUs, and k6 does not reveal that moment. So each VU assumes that its earliest
+ * iteration so far was on time.
  * @param {import('./profiles.js').Schedule} schedule
  */
 function rampingPace(schedule) {
@@ -65,8 +63,8 @@ function rampingPace(schedule) {
 }
 
 /**
- * A function that tells, at the start of an iteration, the time on now()'s clock at
- * which it was meant to start (`at`) and that time since the loop began (`offset`).
+ * Returns a function to call at the start of an iteration. It returns the intended start on now()'s clock (`at`, ms) and
+ * the intended start since the loop began (`offset`, ms).
  * @param {import('./profiles.js').Schedule} schedule
  * @returns {() => { at: number, offset: number }}
  */

@@ -1,23 +1,22 @@
 /**
- * How hard and how long: turns a scenario's base figures into k6 scenarios, by the profiles of k6/lists/profiles.json
+ * Turns a scenario's base load into k6 scenarios, by the profiles of k6/lists/profiles.json
  * (https://grafana.com/docs/k6/latest/using-k6/scenarios/executors/).
  *
- * Two families share the seven profiles. A request load has a closed loop (each
- * client sends its next request when the last one is answered) and an open loop
- * (a fixed rate). A client load has clients that each hold connections, and only
- * their number can be varied.
+ * Two kinds of load share the seven profiles. A request load has a closed loop (each client sends its next request after
+ * the answer to the last one) and an open loop (a fixed rate). A client load has clients that hold connections, and only
+ * the number of clients varies.
  */
 
 import { pathOf } from './file.js';
 import { defaultOf, durationSeconds, envCount, envNumber, envTimes } from './variables.js';
 
-// For scripts, which read their variables beside their load.
+// Scripts import these beside their load.
 export { durationSeconds, envChoice, envCount, envList, envNumber, envText } from './variables.js';
 
 /** @typedef {keyof typeof import('../k6/lists/profiles.json')} Profile */
-/** @typedef {'smoke' | 'quick' | 'full'} Sized a profile of which a scenario says itself how much it is */
+/** @typedef {'smoke' | 'quick' | 'full'} Sized a profile whose size the scenario defines */
 /**
- * @typedef {object} Meaning of a profile: k6/internal/profiles says what each field is
+ * @typedef {object} Meaning of a profile; k6/internal/profiles describes each field
  * @property {boolean} [sized]
  * @property {boolean} [fixed]
  * @property {number} quiet_s
@@ -32,13 +31,13 @@ export { durationSeconds, envChoice, envCount, envList, envNumber, envText } fro
 /**
  * @typedef {object} Load
  * @property {Record<string, K6Scenario>} scenarios for options.scenarios
- * @property {number | undefined} iterations how many are planned in the closed loop, where that is fixed
- * @property {number | undefined} iterationsEach the same, of each client
+ * @property {number | undefined} iterations planned iterations of the closed loop, if their number is fixed
+ * @property {number | undefined} iterationsEach planned iterations of each client
  * @property {Schedule | undefined} schedule of the open loop
- * @property {number} seconds how long the load lasts, where time bounds it; 0 where iterations do
- * @property {string[]} notes on what the profile does not mean for this kind of load
- * @property {number} warmupSeconds of the open loop or of the client load, not recorded
- * @property {number} [times] of a fixed number: how many times as much it is as the profile or its variable says
+ * @property {number} seconds duration of a load that time ends; 0: iterations end it
+ * @property {string[]} notes on parts of the profile that do not apply to this kind of load
+ * @property {number} warmupSeconds of the open loop or of the client load; not recorded
+ * @property {number} [times] factor by which a fixed number exceeds the profile's or the variable's number
  */
 
 /** @type {Record<Profile, Meaning>} */
@@ -46,21 +45,21 @@ const LIST = JSON.parse(open(pathOf(import.meta.resolve('../k6/lists/profiles.js
 
 export const PROFILES = /** @type {Profile[]} */ (Object.keys(LIST));
 
-/** Open-loop seconds at the start that are not recorded: connections are being opened. */
+/** Seconds at the start of an open loop that are not recorded, because connections are being opened. */
 const WARMUP_SECONDS = 2;
 const CLOSED_SECONDS = 30;
-/** More than the longest request, and what a client does after it (a log-in, a close): what was begun is answered, or fails. */
+/** Longer than the longest request with the log-in or close after it, so that every request ends with an answer or a failure. */
 const GRACE = '120s';
 
 /**
- * Seconds that a loop of a load lasts and is recorded; 0 where its iterations bound it.
+ * Seconds for which a loop is recorded; 0 if iterations end it.
  * @param {Load} load @param {'closed' | 'open'} loop
  */
 export function recordedSeconds({ iterations, schedule, seconds, warmupSeconds }, loop) {
   if (iterations !== undefined) return 0;
   if (!schedule) return seconds;
   const open = lengthOf(schedule.steps);
-  // A second lies between the two loops.
+  // The open loop starts 1 s after the closed loop.
   return loop === 'open' ? open - warmupSeconds : Math.max(0, seconds - open - 1);
 }
 
@@ -73,13 +72,13 @@ export function currentProfile() {
   return /** @type {Profile} */ (name);
 }
 
-/** This profile, where it is a fixed number of requests; null: time bounds it. @returns {'smoke' | 'quick' | null} */
+/** This profile, if it has a fixed number of requests; null: time ends it. @returns {'smoke' | 'quick' | null} */
 export function fixedProfile() {
   const profile = currentProfile();
   return LIST[profile].fixed ? /** @type {'smoke' | 'quick'} */ (profile) : null;
 }
 
-/** This profile, where a scenario says itself how much it is; null: one of the shapes. @returns {Sized | null} */
+/** This profile, if the scenario defines its size; null: one of the shapes (soak, stress and so on). @returns {Sized | null} */
 export function sizedProfile() {
   const profile = currentProfile();
   return LIST[profile].sized ? /** @type {Sized} */ (profile) : null;
@@ -88,14 +87,14 @@ export function sizedProfile() {
 /** The quiet period after a load of this profile, seconds. */
 export const quietSeconds = () => LIST[currentProfile()].quiet_s;
 
-/** The rounds of this profile for what a probe measures; undefined where it has none. */
+/** The rounds of this profile for a load of probes; undefined if the profile has no rounds. */
 export const roundsOfProfile = () => LIST[currentProfile()].rounds;
 
 /**
- * What this profile asks of a scenario that the shapes (soak, stress and so on) do not fit.
+ * The size for this profile, in a scenario to which the shapes (soak, stress and so on) do not apply.
  * @template T
  * @param {Record<Sized, T>} sizes
- * @param {string} why they do not
+ * @param {string} why the shapes do not apply
  * @returns {T}
  */
 export function sizesOf(sizes, why) {
@@ -104,7 +103,7 @@ export function sizesOf(sizes, why) {
   throw `PROFILE=${currentProfile()}: ${why}; choose smoke, quick or full`;
 }
 
-/** The steps of this profile, a shape, as multiples of the base load. @returns {Step[]} */
+/** The steps of this profile's shape, as multiples of the base load. @returns {Step[]} */
 function profileSteps() {
   const { steps = [] } = LIST[currentProfile()];
   const planned = steps.reduce((sum, step) => sum + step.seconds, 0);
@@ -115,7 +114,7 @@ function profileSteps() {
   }));
 }
 
-/** The steps of a run that looks for the limit; undefined in another profile. @param {Load} load */
+/** The steps of a run that searches the limit; undefined in other profiles. @param {Load} load */
 export function limitSteps(load) {
   const { limit_steps: count } = LIST[currentProfile()];
   return count ? { count, seconds: load.seconds / count } : undefined;
@@ -128,8 +127,7 @@ const lengthOf = (steps) => steps.reduce((sum, step) => sum + step.seconds, 0);
 const asDuration = (seconds) => `${Math.round(seconds * 1000)}ms`;
 
 /**
- * A fixed number of iterations, dealt evenly to the clients, so that each client
- * has its own share as in the reference documents.
+ * A fixed number of iterations, divided evenly among the clients, as in the reference documents.
  * @param {number} clients
  * @param {number} iterations
  * @returns {Load}
@@ -158,17 +156,17 @@ function fixedLoad(clients, iterations) {
 }
 
 /**
- * Usual keep-alive time-outs of servers, s: gunicorn 2; uvicorn, Node.js and Apache 5; then 10, 15, 60, and nginx 75.
+ * Usual keep-alive timeouts of servers, s: gunicorn 2; uvicorn, Node.js and Apache 5; then 10, 15, 60, and nginx 75.
  */
 const KEEP_ALIVES = [2, 5, 10, 15, 60, 75];
-/** So near to a time-out, as a share of it, a request may meet a connection that is being closed. */
+/** A request this close to a timeout, as a share of the timeout, may meet a connection that is closing. */
 const NEAR = 0.15;
 
 /**
- * Each virtual user of an open loop has a connection, and its turn every `vus / rate` seconds: as many users as keep this
- * period away from the usual keep-alive time-outs.
- * @param {number} rate a second, at the peak
- * @param {number} vus at least
+ * The number of virtual users of an open loop. Each user has a connection and sends a request every `vus / rate` seconds.
+ * The number keeps this period away from the usual keep-alive timeouts.
+ * @param {number} rate requests per second at the peak
+ * @param {number} vus minimum
  */
 function awayFromTimeouts(rate, vus) {
   const near = (/** @type {number} */ count) =>
@@ -189,7 +187,7 @@ function openLoad(steps, rate, startSeconds) {
     steps[0].seconds === 0 ? steps : [{ target: steps[0].target, seconds: 0 }, ...steps];
   const toRate = (/** @type {number} */ target) => Math.max(1, Math.round(target * rate));
   const peak = Math.max(...steps.map((step) => toRate(step.target)));
-  // Room for a stall of a second and a half at the peak before an iteration is dropped.
+  // Enough users for a stall of 1.5 s at the peak without a dropped iteration.
   const vus = Math.min(2000, awayFromTimeouts(peak, Math.ceil(peak * 1.5) + 10));
   const schedule = {
     start: toRate(first.target),
@@ -216,7 +214,7 @@ function openLoad(steps, rate, startSeconds) {
   };
 }
 
-/** Whether a schedule keeps one rate throughout. @param {Schedule} schedule */
+/** Whether a schedule has one constant rate. @param {Schedule} schedule */
 export const isConstant = ({ start, steps }) => steps.every((step) => step.target === start);
 
 /** The executor of a schedule, and its rates. @param {Schedule} schedule @returns {any} */
@@ -235,7 +233,7 @@ function arrivals(schedule) {
 /**
  * Load for a scenario of single requests.
  * @param {{ clients: number, smoke: number, quick: number, rate: number }} base clients and iterations of
- *   the closed loop, requests a second of the open loop
+ *   the closed loop, requests per second of the open loop
  * @param {string} iterationsVariable the environment variable that overrides the iterations
  * @returns {Load}
  */
@@ -258,8 +256,8 @@ export function requestLoad(base, iterationsVariable) {
 
 /**
  * Load for a scenario whose clients hold connections.
- * @param {{ clients: number, smoke: number, quick: number, peak: number }} base clients, iterations in
- *   all, and the clients of the base load of the longer profiles
+ * @param {{ clients: number, smoke: number, quick: number, peak: number }} base clients, total iterations, and the clients
+ *   of the base load of the longer profiles
  * @param {string} iterationsVariable the environment variable that overrides the iterations
  * @returns {Load}
  */
@@ -290,14 +288,14 @@ export function clientLoad(base, iterationsVariable) {
   };
 }
 
-/** The most virtual users of a k6 scenario at once. @param {any} scenario */
+/** The maximum number of virtual users of a k6 scenario. @param {any} scenario */
 const mostOfScenario = ({ vus = 0, startVUs = 0, maxVUs = 0, stages = [] }) =>
   Math.max(vus, startVUs, maxVUs, ...stages.map((/** @type {any} */ { target }) => (maxVUs ? 0 : target)));
 
-/** Clients of the loop that has fewest: with more runners than that, one would do nothing. @param {Load} load */
+/** Clients of the loop with the fewest clients. More runners than that would leave one idle. @param {Load} load */
 export const leastClients = (load) => Math.min(...Object.values(load.scenarios).map(mostOfScenario));
 
-/** The most virtual users that a load has at once, for what each of them needs of its own. @param {Load} load */
+/** The maximum number of virtual users at once, for resources that each user needs. @param {Load} load */
 export function mostClients(load) {
   const all = /** @type {any[]} */ (Object.values(load.scenarios));
   const counts = all.flatMap(({ vus = 0, startVUs = 0, stages = [] }) => [
@@ -308,22 +306,22 @@ export function mostClients(load) {
   return Math.max(...counts);
 }
 
-/** The most virtual users that a load has, and so the highest of their numbers. @param {Load} load */
+/** The total number of virtual users of a load, which is also their highest number. @param {Load} load */
 export function mostVus(load) {
   const counts = Object.values(load.scenarios).map(
-    (/** @type {any} */ own) =>
-      own.preAllocatedVUs ??
+    (/** @type {any} */ k6Scenario) =>
+      k6Scenario.preAllocatedVUs ??
       Math.max(
-        own.vus ?? own.startVUs ?? 1,
-        ...(own.stages ?? []).map((/** @type {any} */ stage) => stage.target),
+        k6Scenario.vus ?? k6Scenario.startVUs ?? 1,
+        ...(k6Scenario.stages ?? []).map((/** @type {any} */ stage) => stage.target),
       ),
   );
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /**
- * The load that was meant after so many seconds of a shape: a rate a second in an
- * open loop, else a number of clients. Undefined where the load has no shape.
+ * The intended load at a time within a shape: requests per second of an open loop, else a number of clients. Undefined if
+ * the load has no shape.
  * @param {Load} load
  * @param {number} seconds
  */

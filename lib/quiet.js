@@ -1,15 +1,15 @@
-/** Whether others leave the CPUs alone while nothing is measured, and waiting until they do. */
+/** Detects CPU use of other programs while nothing is measured, and waits until it ends. */
 import { sleep } from 'k6';
 import { now } from './clock.js';
 import { tryAsk } from './dataplane/meter.js';
 import { disturbances } from 'k6/x/windtunnel/judge';
 
-/** How long one look at the CPUs takes. */
+/** Duration of one CPU measurement, s. */
 const LOOK_S = 0.5;
-/** A neighbour that lasts longer is not waited for. */
+/** The longest wait for a quiet machine, s. */
 export const PATIENCE_S = 12;
 
-/** Who uses each CPU now: a look by the sidecar, which takes a while. Nothing where it does not answer. @returns {import('k6/x/windtunnel/judge').CpuUsage[]} */
+/** CPU use of each CPU now, measured by the sidecar; empty if the sidecar does not answer. @returns {import('k6/x/windtunnel/judge').CpuUsage[]} */
 export function look() {
   const pid = Number(__ENV.GENERATOR_PID);
   const opened = tryAsk('POST', '/windows', {
@@ -24,11 +24,11 @@ export function look() {
 }
 
 /**
- * Waits until others leave the CPUs alone.
+ * Waits until no other program disturbs the CPUs.
  * @param {import('k6/x/windtunnel/judge').Placement | undefined} placement
- * @param {number} mostMs that it may take
+ * @param {number} mostMs longest wait
  * @param {() => import('k6/x/windtunnel/judge').CpuUsage[]} [looking]
- * @returns {boolean} whether they do
+ * @returns {boolean} whether the CPUs became quiet
  */
 export function awaitQuiet(placement, mostMs, looking = look) {
   const until = now() + Math.min(mostMs, PATIENCE_S * 1000);

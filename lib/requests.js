@@ -4,7 +4,7 @@
  * | metric             | type    | unit  | what                                                                     |
  * |--------------------|---------|-------|--------------------------------------------------------------------------|
  * | connections_opened | counter | count | connections that requests of the load opened                             |
- * | idle_resets        | counter | count | requests on a connection that the target had closed while it was idle: each was sent once more |
+ * | idle_resets        | counter | count | requests on a connection that the target had closed while idle; each was sent again |
  */
 import { Counter, opened, wholeMs } from 'k6/x/windtunnel/record';
 import { detailOf, isAccepted } from './answers.js';
@@ -16,21 +16,21 @@ import { ofResponse } from './errors.js';
  * @typedef {import('k6/http').RefinedResponse<any>} Response
  */
 /**
- * Items that an answer carried; null or, in words, what is wrong with its content, where it is not what was asked for.
+ * Number of items that an answer carried. null, or a text that says what is wrong, means that the content is invalid.
  * @typedef {(response: Response) => number | string | null} Carried
  */
 
-/** A connection that rested shorter was in use: a reset on it is the target's fault. The shortest usual time-out is 1 s. */
+/** A reset on a connection that was idle for less time is the target's fault, ms. The shortest usual idle timeout is 1 s. */
 const IDLE_MS = 900;
 
 const connectionsOpened = new Counter('connections_opened');
 const idleResets = new Counter('idle_resets');
 
-/** When this VU's last request ended. */
+/** now() at which this VU's last request ended. */
 let lastEnd = -Infinity;
 
 /**
- * Counts the connection that a request opened, and tells whether the request met one that the target had closed while it
+ * Counts the connection that a request opened. Returns whether the target had closed the reused connection while it
  * was idle.
  * @param {Response} response
  * @param {number} startedAt
@@ -45,7 +45,7 @@ function metClosed(response, startedAt) {
 }
 
 /**
- * A request; once more where it met a connection that the target had closed while it was idle, as browsers and HTTP
+ * Sends a request. If the target had closed the idle connection, sends the request once more, as browsers and HTTP
  * libraries do.
  * @param {() => Response} send
  */
@@ -59,7 +59,7 @@ export function sent(send) {
   return { response, again };
 }
 
-/** The same of an asynchronous one. @param {() => Promise<Response>} send */
+/** sent() for an asynchronous request. @param {() => Promise<Response>} send */
 export async function sentAsync(send) {
   const startedAt = now();
   const first = await send();
@@ -70,14 +70,14 @@ export async function sentAsync(send) {
   return response;
 }
 
-/** Notes the connection that a client opens before its load. @param {Response} response */
+/** Counts the connection that a client opens before its load. @param {Response} response */
 export function connected(response) {
   if (opened(response)) connectionsOpened.add(1);
   lastEnd = now();
 }
 
 /**
- * Judges an answer: how many items it carried, or the kind and the detail of its fault.
+ * Judges an answer: the number of its items, or the kind and the detail of its error.
  * @param {Response} response
  * @param {number | null} status
  * @param {Carried} [carried]
@@ -91,11 +91,11 @@ function judged(response, status, carried) {
 }
 
 /**
- * Closed loop: the latency of the request itself.
+ * Times a request of a closed loop: the latency of the request alone.
  * @param {Operation} operation
  * @param {number | null} status that means success; null: any 2xx
  * @param {() => Response} send
- * @param {Carried} [carried] items that it carried, 1 unless given
+ * @param {Carried} [carried] number of items; default 1
  */
 export function timed(operation, status, send, carried) {
   operation.begin();
@@ -109,8 +109,7 @@ export function timed(operation, status, send, carried) {
 }
 
 /**
- * Open loop: the latency since the intended start. Nothing is recorded while the
- * loop warms up.
+ * Times a request of an open loop: the latency since the intended start. Requests of the warm-up are not recorded.
  * @param {Operation} operation
  * @param {number | null} status
  * @param {() => Response} send

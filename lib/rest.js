@@ -1,18 +1,18 @@
-/** The system at rest, before the load and in the quiet period after it. */
+/** CPU use of the idle system, before the load and in the quiet period after it. */
 import { quietSeconds } from './profiles.js';
 import { awaitQuietPeriod } from './sidecar.js';
 import { envNumber } from './variables.js';
 
-/** How long its processes are watched before the load, and at least after it, seconds; 0: not at all. */
+/** Seconds that the system's processes are sampled before the load, and at least after it; 0: no sampling. */
 export const restSeconds = () => envNumber('REST_S');
 
 /** The longest wait after the load, seconds. */
 export const waitAfterLoad = () => Math.max(quietSeconds(), restSeconds());
 
 /**
- * Cleans up after the quiet period, so that no request of the clean-up falls into it.
- * @param {string | null} window that is closed
- * @param {boolean} watched before the load, so that the two can be compared
+ * Cleans up after the quiet period, so that no clean-up request falls into the quiet period.
+ * @param {string | null} window a closed window
+ * @param {boolean} watched whether processes were sampled before the load, so that both samples can be compared
  * @param {() => void} cleanUp
  */
 export const afterRest = (window, watched, cleanUp) => () => {

@@ -1,38 +1,38 @@
 /**
- * A run of several k6 processes, its runners: one of them sets up for all, all begin at one time, one of them cleans up after
- * all. COORDINATOR_URL says that there are others; a run of one needs nobody. docs/how-to/runners.md tells how it goes.
+ * A run of several k6 processes, called runners. One runner sets up for all, all start their load at the same time, and
+ * one cleans up after all. COORDINATOR_URL is set in such a run. docs/how-to/runners.md describes the protocol.
  */
 import * as runner from 'k6/x/windtunnel/runner';
 
-/** So long may setup() and teardown() wait for other runners, s: the coordinator knows when to give up, and says so. */
+/** Time that setup() and teardown() may wait for other runners, s. The coordinator has a shorter limit and reports it. */
 const WAIT_S = 86_400;
-/** A load that ends so much before its time, ms, was stopped. */
+/** A load that ends earlier than planned by more than this, ms, was stopped. */
 const EARLY_MS = 500;
 
-/** Whether this k6 is one of several, or run as one. */
+/** Whether this k6 is a runner, even if it is the only one. */
 export const many = () => runner.many();
 
-/** What setup() and teardown() may take more than their own work does, s. */
+/** Extra time for setup() and teardown() to wait for other runners, s. */
 export const waitSeconds = () => (many() ? WAIT_S : 0);
 
 /**
- * The thresholds of a runner: of several, those that abort a run alone, since what is true of the whole need not be of a part.
+ * The thresholds of a runner. Of several runners, each keeps only the thresholds that abort a run: a part of the load need not meet the others.
  * @param {Record<string, any[]>} all
  * @returns {Record<string, any[]>}
  */
 export function partOf(all) {
   if (!many()) return all;
-  const aborting = Object.entries(all).map(([metric, own]) => [
+  const aborting = Object.entries(all).map(([metric, thresholds]) => [
     metric,
-    own.filter(({ abortOnFail }) => abortOnFail),
+    thresholds.filter(({ abortOnFail }) => abortOnFail),
   ]);
-  return Object.fromEntries(aborting.filter(([, own]) => own.length > 0));
+  return Object.fromEntries(aborting.filter(([, thresholds]) => thresholds.length > 0));
 }
 
 /**
- * In setup(): what `make` returns, made by one runner for all.
+ * In setup(): the result of `make`, which only one runner calls.
  * @template T
- * @param {() => string} definition of the test: the same text in all runners
+ * @param {() => string} definition of the test: must be the same text in all runners
  * @param {() => T} make
  * @returns {T}
  */
@@ -41,14 +41,14 @@ export function madeOnce(definition, make) {
   return runner.setsUp(definition()) ? runner.made(make()) : runner.data();
 }
 
-/** In setup(): waits for the time at which the load of all begins. */
+/** In setup(): waits for the common start of the load. */
 export function startTogether() {
   if (many()) runner.start();
 }
 
 /**
- * In teardown(): `cleanUp`, by one runner, once the load of all has ended.
- * @param {number} planned when this runner's load was to end, ms since 1970 (k6 has no test clock in teardown()); 0 where its iterations end it
+ * In teardown(): one runner calls `cleanUp`, after the load of all runners has ended.
+ * @param {number} planned end of this runner's load, ms since 1970 (k6 has no test clock in teardown()); 0: its iterations end it
  * @param {() => void} cleanUp
  */
 export function cleanedOnce(planned, cleanUp) {
@@ -65,16 +65,16 @@ export function cleanedOnce(planned, cleanUp) {
   }
 }
 
-/** The others stop too, since this runner does. @param {string} why */
+/** Stops the other runners. @param {string} why */
 export const stopAll = (why) => runner.stopAll(why);
 
-/** There will be no record of this runner. @param {string} why */
+/** Reports that this runner will deliver no record. @param {string} why */
 export function leave(why) {
   if (many()) runner.leave(why);
 }
 
 /**
- * handleSummary of a runner: k6 ends with 0 where it throws, and a runner that left no record must not.
+ * Wraps handleSummary of a runner. k6 exits with 0 if handleSummary throws; a runner without a record must not.
  * @template T @param {() => T} summary
  */
 export function orUndelivered(summary) {
@@ -83,25 +83,25 @@ export function orUndelivered(summary) {
     return summary();
   } catch (error) {
     runner.undelivered(String(/** @type {any} */ (error)?.message ?? error));
-    return /** @type {T} */ ({}); // it says why, and this k6 ends
+    return /** @type {T} */ ({}); // undelivered() has reported the reason and ends this k6
   }
 }
 
 /** @typedef {import('k6/x/windtunnel/judge').Evidence} Evidence */
 
 /**
- * In handleSummary: the record goes to the coordinator, which judges all together. What a scenario shows beside its operations is
- * made by the runner that cleaned up, of the figures of all.
- * @param {(metrics: any) => Evidence} evidenceOf by the figures of this runner, or of all
- * @param {any} own k6's metrics of this runner
- * @param {any} measured figures of this runner
+ * In handleSummary: delivers the record to the coordinator, which judges all records together. The runner that cleaned up
+ * computes the scenario's sections from the metrics of all runners.
+ * @param {(metrics: any) => Evidence} evidenceOf from the metrics of this runner, or of all
+ * @param {any} k6Metrics of this runner
+ * @param {any} measured recorded metrics of this runner
  * @param {number} zero of the test's clock, ms since 1970
  * @returns {{}} no files
  */
-export function deliver(evidenceOf, own, measured, zero) {
+export function deliver(evidenceOf, k6Metrics, measured, zero) {
   const evidence = evidenceOf(measured);
-  const says = evidence.sections.length > 0;
-  const ofAll = says ? runner.draft(evidence, zero, own) : null;
+  const hasSections = evidence.sections.length > 0;
+  const ofAll = hasSections ? runner.draft(evidence, zero, k6Metrics) : null;
   runner.deliver(ofAll ? evidenceOf(ofAll) : evidence, zero);
   return {};
 }

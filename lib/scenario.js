@@ -1,8 +1,6 @@
 /**
- * What a scenario script is made of. A script stays a plain k6 script: it exports
- * options, setup, a default function, teardown and handleSummary, and takes them
- * from here where they are the same everywhere. docs/how-to/add-a-scenario.md walks
- * through one.
+ * Builds a scenario. A scenario is a plain k6 script that exports options, setup, a default function, teardown and
+ * handleSummary. This module provides what is the same in all scripts. docs/how-to/add-a-scenario.md explains an example.
  */
 import exec from 'k6/execution';
 import { judge, thresholds } from 'k6/x/windtunnel/judge';
@@ -36,65 +34,63 @@ import {
 import * as sidecar from './sidecar.js';
 import { SILENT_MS } from './silence.js';
 
-/** Version of Windtunnel, in every result. */
+/** Version of Windtunnel, part of every result. */
 export const VERSION = '0.1.0';
 
-/** The bench says that others disturbed it the time before. */
+/** Whether the bench repeats the run because other programs disturbed it. */
 const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
 
 /**
  * @typedef {import('./environment.js').Bounds} Bounds
  * @typedef {object} Operations
  * @property {string} title
- * @property {'closed' | 'open'} [loop] closed unless given
- * @property {string} latencyIs from what to what the latency is measured
- * @property {Bounds} [bounds] thresholds; failed 0 and errors 0 unless given
- * @property {number} [least] fewest items that a complete run with a fixed number of iterations carries
- * @property {string} [items] name of what a request carries, where it carries many
- * @property {string} [owns] the k6 scenario that does nothing else, so that k6 tags all its samples with the operation
+ * @property {'closed' | 'open'} [loop] default closed
+ * @property {string} latencyIs start and end of the latency, in words
+ * @property {Bounds} [bounds] thresholds; default failed 0 and errors 0
+ * @property {number} [least] fewest items of a complete run with a fixed number of iterations
+ * @property {string} [items] name of the items of a request, if a request has several
+ * @property {string} [owns] the k6 scenario that runs only this operation; k6 tags all its samples with the operation
  * @property {string} [control] the operation that does the same without the system under test
- * @property {boolean} [againstControl] whether its P50 is judged by its control's, so that gross slowness fails
- * @property {boolean} [saturates] it sends as much as comes through, so that the meter may be the limit
- * @property {boolean} [answersItself] the system answers, and asks no far end: direct, where a far end answers, is not its limit
- * @property {boolean} [optional] a complete run may have none of it
- * @property {import('k6/x/windtunnel/judge').Figure} [primary] the figure that answers the scenario's question, where its kind does
- *   not say it: throughput or rate of a closed loop, P50 of an open one. A comparison must find it within its bound. The
- *   rows that have one must have the same
- * @property {import('k6/x/windtunnel/judge').Figure} [headline] what the report leads with, where that is not the first row's
- *   `primary`; where no row has either it is the rate of the first one
- *
+ * @property {boolean} [againstControl] whether its P50 is compared with the P50 of its control, so that gross slowness fails
+ * @property {boolean} [saturates] it sends as fast as possible, so the generator may be the limit
+ * @property {boolean} [answersItself] the system answers without a far end, so the direct row is no upper limit
+ * @property {boolean} [optional] a complete run may have no such operation
+ * @property {import('k6/x/windtunnel/judge').Figure} [primary] the figure that a comparison must find within its bound.
+ *   Default: throughput or rate of a closed loop, P50 of an open loop. All rows that set it must set the same figure
+ * @property {import('k6/x/windtunnel/judge').Figure} [headline] the figure at the top of the report. Default: the first
+ *   `primary`, else the rate of the first row
  * @typedef {object} Definition
  * @property {string} system
  * @property {{ name: string, url: string, connection?: import('./environment.js').Connection, target?: { tcp?: string, udp?: string }, thresholds: Record<string, Record<string, Bounds>> }} environment
  * @property {string} name
  * @property {string} title
  * @property {import('./profiles.js').Load} load
- * @property {Record<string, string | number | boolean>} parameters what makes two runs comparable
- * @property {(data: any) => Record<string, string | number | boolean>} [decided] parameters that only setup() could tell,
- *   from what it returned; they come in place of those of the same name
+ * @property {Record<string, string | number | boolean>} parameters two runs are comparable if these are equal
+ * @property {(data: any) => Record<string, string | number | boolean>} [decided] parameters that only setup() can decide,
+ *   from what it returned; they replace parameters of the same name
  * @property {Record<string, Operations>} operations
  * @property {string[]} [notes] on this profile, such as a part that does not apply
- * @property {import('k6/x/windtunnel/judge').Placement} [placement] which CPUs did what
- * @property {boolean} [paused] the measuring window only runs while a probe measures
- * @property {string} [link] that its pairs are started over, as LINK has it; none unless given: begin() measures it first
- * @property {boolean} [ownInstances] it starts testbeds by itself: the one that it was given is not what is measured, but
- *   the `instance` of the run's data, where there is one
- * @property {(step: number) => string} [loadOfStep] how the load of a step is written
- * @property {(runId: string) => string} [leftovers] what a run may leave on the target, in the plural, and how to find
- *   it; topics unless given
- * @property {number} [setupSeconds] for setup() and for teardown(), each; 60 unless given
- * @property {(data: any) => import('k6/x/windtunnel/judge').Fact[]} [facts] what the target holds, and what the run
- *   reported of it; `data` is what setup() returned
+ * @property {import('k6/x/windtunnel/judge').Placement} [placement] CPUs of each program
+ * @property {boolean} [paused] the measuring window runs only while a probe measures
+ * @property {string} [link] name of the link (variable LINK) between client and server; begin() calibrates it. Default: loopback
+ * @property {boolean} [ownInstances] the scenario starts its testbeds. Then the system under test is the `instance` of the
+ *   run's data, if there is one, instead of the variable INSTANCE
+ * @property {(step: number) => string} [loadOfStep] the load of a step, in words
+ * @property {(runId: string) => string} [leftovers] plural noun for what a run may leave on the target, and how to find
+ *   it; default: topics
+ * @property {number} [setupSeconds] time limit of setup() and of teardown() each, s; default 60
+ * @property {(data: any) => import('k6/x/windtunnel/judge').Fact[]} [facts] compares what the target holds with what the
+ *   run counted; `data` is what setup() returned
  * @property {(metrics: import('k6/x/windtunnel/record').Metrics, usage: sidecar.Usage | null) => string[]} [remarks] notes that
- *   depend on what was measured
- * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: any) => import('./section.js').More} [more] what it shows beyond its operations
+ *   depend on the measurements
+ * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: any) => import('./section.js').More} [more] results beyond the operations
  *
  * @typedef {{ runId: string, startedAt: string, loadFrom: number, wallOffset: number,
- *   link: import('./link/link.js').Calibrated | null, neighbourStays: boolean, window: string | null, rest: sidecar.AtRest[] | null }} Begun: `loadFrom` on now()'s clock, `wallOffset` of measureOffset(),
- *   `neighbourStays`: somebody else uses the CPUs, and was waited for in vain
+ *   link: import('./link/link.js').Calibrated | null, neighbourStays: boolean, window: string | null, rest: sidecar.AtRest[] | null }} Begun `loadFrom` on now()'s clock, `wallOffset` of measureOffset(),
+ *   `neighbourStays`: other programs still used the CPUs after the longest wait
  */
 
-/** What the judge is told before anything runs. @param {Definition} definition @returns {import('k6/x/windtunnel/judge').Declared} */
+/** The scenario's declaration for the judge. @param {Definition} definition @returns {import('k6/x/windtunnel/judge').Declared} */
 function declaredOf(definition) {
   const { load, operations } = definition;
   const bounds = boundsOf(definition);
@@ -121,7 +117,7 @@ function declaredOf(definition) {
   };
 }
 
-/** Whether k6 counts the operation by itself. @param {Operations} spec */
+/** Whether k6's own `iterations` counts the operation. @param {Operations} spec */
 const isUncounted = ({ owns, items }) => owns !== undefined && !items;
 
 /** @param {Definition} definition @returns {import('k6/x/windtunnel/judge').Steps | undefined} */
@@ -144,17 +140,17 @@ function optionsOf(definition, declared) {
   return {
     scenarios: tagScenarios(definition),
     thresholds: partOf(thresholds(declared)),
-    // Nothing unbounded may be a tag, and each tag of k6's own metrics costs time.
+    // Tags must have few values, and each tag of k6's own metrics costs time.
     systemTags: ['status', 'error_code'],
     tags,
     summaryTrendStats: ['count', 'avg', 'min', 'med', 'p(90)', 'p(95)', 'p(99)', 'p(99.9)', 'max'],
     setupTimeout: `${(definition.setupSeconds ?? 60) + calibrationSeconds(definition.link) + (MEASURED_AGAIN ? PATIENCE_S : 0) + waitSeconds()}s`,
     teardownTimeout: `${(definition.setupSeconds ?? 60) + waitAfterLoad() + waitSeconds()}s`,
     noCookiesReset: true,
-    maxRedirects: 0, // to follow one would measure another system, or another request
+    maxRedirects: 0, // a followed redirect would measure another request or another system
     ...definition.environment.connection?.options,
-    // For those who check an environment's bounds and the number of runners (k6/internal/check), and for our output: a tag of the
-    // command line takes the place of all tags here.
+    // k6/internal/check reads the operations and the clients. Our output reads the tags, because a --tag of the command line
+    // replaces all tags here.
     ext: {
       windtunnel: {
         operations: Object.keys(definition.operations),
@@ -165,16 +161,16 @@ function optionsOf(definition, declared) {
   };
 }
 
-/** Versions that the runner knows (VARIABLE VERSIONS, a JSON object) and those of the testbed. @param {sidecar.Instance | null} instance */
+/** Versions of the programs: from the runner (variable VERSIONS, a JSON object) and from the testbed. @param {sidecar.Instance | null} instance */
 function versionsOf(instance) {
   return { windtunnel: VERSION, ...JSON.parse(__ENV.VERSIONS || '{}'), ...instance?.versions };
 }
 
-/** Whether the sidecar cannot tell what others use from what the system does. @param {Pick<Definition, 'environment' | 'ownInstances'>} definition */
+/** Whether the sidecar cannot separate the system's CPU use from that of other programs. @param {Pick<Definition, 'environment' | 'ownInstances'>} definition */
 export const isForeignTo = ({ environment, ownInstances }) =>
   isForeign(environment, Boolean(ownInstances || __ENV.INSTANCE));
 
-/** The instance that was given, where it has the load. @param {Pick<Definition, 'ownInstances'>} definition */
+/** The instance under load, if the bench started it. @param {Pick<Definition, 'ownInstances'>} definition */
 const loadedOf = ({ ownInstances }) => (ownInstances ? null : __ENV.INSTANCE);
 
 /** @param {Definition} definition @param {Begun} begun @param {number} durationMs @returns {import('k6/x/windtunnel/judge').Run} */
@@ -206,30 +202,35 @@ function runOf(definition, begun, durationMs) {
   };
 }
 
-/** What the machine and the system did meanwhile. @param {Definition} definition @param {Begun} begun @param {number} restFor seconds */
+/** Measurements of the machine and of the system's processes. @param {Definition} definition @param {Begun} begun @param {number} restFor seconds */
 function watchedOf(definition, begun, restFor) {
-  const own = !isForeignTo(definition);
+  const isOwn = !isForeignTo(definition);
   const usage = sidecar.usageOf(begun.window);
   return {
     usage,
-    cpus: own ? sidecar.cpusOverTime(begun.window) : [],
-    placement: own ? definition.placement : undefined,
+    cpus: isOwn ? sidecar.cpusOverTime(begun.window) : [],
+    placement: isOwn ? definition.placement : undefined,
     rest_before: begun.rest,
     rest_after: usage?.at_rest ?? sidecar.atRest(loadedOf(definition), restFor),
   };
 }
 
-/** A scenario whose definition says nothing else makes topics. @param {string} _runId */
+/** Default of `leftovers`. @param {string} _runId */
 const TOPICS = (_runId) => "topics whose names begin with the run's id";
 
 /**
- * What the scenario has to say beside its operations.
+ * The scenario's part of the evidence, beyond its operations.
  * @param {Definition} definition
  * @param {Begun} begun
  * @param {import('k6/x/windtunnel/record').Metrics} metrics
  * @param {sidecar.Usage | null} usage
  */
-function saidBy({ load, environment, notes = [], leftovers = TOPICS, ...definition }, begun, metrics, usage) {
+function contributionOf(
+  { load, environment, notes = [], leftovers = TOPICS, ...definition },
+  begun,
+  metrics,
+  usage,
+) {
   return {
     leftovers: leftovers(begun.runId),
     facts: definition.facts?.(begun),
@@ -246,7 +247,7 @@ function saidBy({ load, environment, notes = [], leftovers = TOPICS, ...definiti
 }
 
 /**
- * handleSummary: the result and the record as files, and the table on the terminal.
+ * Builds handleSummary: writes the result and the record, and prints the table on the terminal.
  * @param {Definition} definition
  * @param {import('k6/x/windtunnel/judge').Declared} declared
  */
@@ -256,7 +257,7 @@ function summaryOf(definition, declared) {
   /** @param {any} data @returns {Record<string, string | ArrayBuffer>} */
   const summary = (data) => {
     const begun = /** @type {Begun | undefined} */ (data.setup_data ?? undefined);
-    // Set-up failed: k6 has said why, and nothing was measured.
+    // Set-up failed: k6 has reported the reason, and nothing was measured.
     if (!begun) {
       leave('could not set up');
       return {};
@@ -266,16 +267,16 @@ function summaryOf(definition, declared) {
     const evidenceOf = (/** @type {import('k6/x/windtunnel/record').Metrics} */ metrics) => ({
       ...declared,
       ...watched,
-      ...withLink(saidBy(definition, begun, metrics, watched.usage), begun.link),
+      ...withLink(contributionOf(definition, begun, metrics, watched.usage), begun.link),
       run: runOf(definition, begun, durationMs),
       headline: headlineOf(definition.operations),
       load_s: watched.usage?.duration_s ?? loadSeconds(begun, durationMs),
       counts: countsOf(data.metrics),
       silent_ms: SILENT_MS,
     });
-    const own = measured(data.metrics);
-    if (many()) return deliver(evidenceOf, data.metrics, own, begun.wallOffset);
-    const { result, record, text } = judge(evidenceOf(own));
+    const recorded = measured(data.metrics);
+    if (many()) return deliver(evidenceOf, data.metrics, recorded, begun.wallOffset);
+    const { result, record, text } = judge(evidenceOf(recorded));
     const files = filesOf(begun.runId, definition);
     return { [`${files}.json`]: result, [`${files}.record`]: record, stdout: text };
   };
@@ -286,7 +287,7 @@ function summaryOf(definition, declared) {
 
 /** @param {Definition} definition */
 export function defineScenario(definition) {
-  // Each virtual user runs the script anew, and needs none of it: k6 asks the first instance for options, and that or another of number 0
+  // Each virtual user runs the script again but needs no declaration. Only an instance with number 0 provides options and
   // runs setup(), teardown() and handleSummary().
   const declared = __VU > 0 ? undefined : declaredOf(definition);
   const { load } = definition;
@@ -301,16 +302,16 @@ export function defineScenario(definition) {
     options: declared ? optionsOf(definition, declared) : {},
     warmupMs,
 
-    /** Whether it looks for the limit, step by step. */
+    /** Whether the load rises in steps to find the limit. */
     hasSteps: steps !== undefined,
 
-    /** First in an iteration of an open loop: when it was meant to start. */
+    /** The intended start of an iteration of an open loop. Call it first. */
     intended() {
       if (!pace) throw `${definition.name}: this profile has no open loop`;
       return pace();
     },
 
-    /** A row, one for the whole life of a VU. @param {string} name */
+    /** The operation of a row, created once per VU. @param {string} name */
     operation(name) {
       if (!(name in definition.operations)) throw `${definition.name}: no operation ${name}`;
       operations[name] ??= new Operation(name, {
@@ -321,7 +322,7 @@ export function defineScenario(definition) {
     },
 
     /**
-     * First in an iteration of an open loop: which step of the load it belongs to.
+     * Tags the samples of an iteration with the step of the load. Call it first in an iteration of an open loop.
      * @param {number} offsetMs since the loop began
      */
     step(offsetMs) {
@@ -329,26 +330,26 @@ export function defineScenario(definition) {
       this.markStep(Math.min(steps.count - 1, Math.floor(offsetMs / 1000 / steps.seconds)));
     },
 
-    /** The same, where an iteration is a step. @param {number} step */
+    /** Tags the samples of an iteration that is a whole step. @param {number} step */
     markStep(step) {
       if (steps) exec.vu.metrics.tags.step = String(step);
     },
 
-    /** First in an iteration that accounts at its end for what it did. @param {Begun} data */
+    /** Call it first in an iteration that accounts at its end for its results. @param {Begun} data */
     round(data) {
       useOffset(data.wallOffset);
       beginRound();
       this.step(now() - data.loadFrom);
     },
 
-    /** now() after which no round should begin anything new. @param {Begun} data */
+    /** now() after which no round should begin anything. @param {Begun} data */
     endsAt: (data) => (load.seconds > 0 ? data.loadFrom + load.seconds * 1000 : Infinity),
 
-    /** In what begin() is given: the run's id, for names of what the run makes. */
+    /** In the callback of begin(): the run's id, for names of what the run creates. */
     runId: idOfRun,
 
     /**
-     * setup(): `make` makes on the target what the load needs, once for all runners; then the measuring window opens.
+     * setup(): one runner calls `make`, which prepares the target for the load. Then the measuring window opens.
      * @template T @param {() => T} make @returns {T & Begun}
      */
     begin(make) {
@@ -379,7 +380,8 @@ export function defineScenario(definition) {
     },
 
     /**
-     * teardown(): closes the measuring window; after the quiet period, in which nothing is sent, `cleanUp` removes what `make` of begin() made, once for all runners.
+     * teardown(): closes the measuring window and waits for the quiet period, in which nothing is sent. Then one runner calls
+     * `cleanUp`, which removes what `make` of begin() created.
      * @param {Begun} data @param {() => void} [cleanUp]
      */
     end(data, cleanUp = () => {}) {

@@ -1,19 +1,19 @@
 /**
- * What a scenario shows beyond its operations: tables that reports, boards and comparisons take as they are. Columns have a
- * unit, which says how their cells are written; k6/schemas/result.schema.json has all fields.
+ * Results beyond a scenario's operations: tables that reports, boards and comparisons print without knowing them. The unit
+ * of a column decides the format of its cells. k6/schemas/result.schema.json describes all fields.
  */
 
 /**
  * @typedef {import('k6/x/windtunnel/judge').Section} Section
  * @typedef {import('k6/x/windtunnel/judge').Cell} Cell
- * @typedef {Pick<import('k6/x/windtunnel/judge').Evidence, 'sections' | 'protocols' | 'interop'>} More what a scenario shows, and
- *   rows of programs that decide
+ * @typedef {Pick<import('k6/x/windtunnel/judge').Evidence, 'sections' | 'protocols' | 'interop'>} More sections of a
+ *   scenario, and rows that decide the verdict of a protocol comparison
  */
 
 /**
  * @template Row
- * @typedef {import('k6/x/windtunnel/judge').Column & { of?: (row: Row) => Cell | undefined }} Column `of` is its cell of a row;
- *   the row's field of the column's name unless given
+ * @typedef {import('k6/x/windtunnel/judge').Column & { of?: (row: Row) => Cell | undefined }} Column `of` computes the cell
+ *   of a row. Default: the row's field with the column's name
  */
 
 /**
@@ -30,9 +30,9 @@ export const sectionOf = ({ columns, rows, ...about }) => ({
 });
 
 /**
- * A median with the least and the most.
+ * A median with minimum and maximum.
  * @param {import('./dataplane/sweep.js').Spread | null | undefined} spread
- * @param {number} [unit] of the cell in those of the spread
+ * @param {number} [unit] divides the values
  */
 export const rangeOf = (spread, unit = 1) =>
   spread ? { value: spread.median / unit, low: spread.min / unit, high: spread.max / unit } : null;

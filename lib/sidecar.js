@@ -1,16 +1,15 @@
 /**
- * What a scenario asks of the sidecar: the machine, the testbed, and the CPU and
- * memory of processes over a measuring window. Without SIDECAR_URL every answer
- * is null and the result says that it was not measured.
+ * Requests to the sidecar's API: the machine, the testbed, and the CPU and memory of processes over a measuring window.
+ * Without SIDECAR_URL every answer is null, and the result says that processes were not measured.
  */
 import http from 'k6/http';
 
 /**
  * @typedef {{ name: string, role: 'system' | 'support' | 'generator', cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number,
- *   exit: string | null, exit_after_s?: number | null }} ProcessUsage `exit_after_s` is from the window's opening
+ *   exit: string | null, exit_after_s?: number | null }} ProcessUsage `exit_after_s` counts from the opening of the window
  * @typedef {{ duration_s: number, host: { cpus: number | null, busy_percent: number | null, by_cpu?: import('k6/x/windtunnel/judge').CpuUsage[] }, processes: ProcessUsage[],
  *   total: { cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number },
- *   repeated?: import('k6/x/windtunnel/judge').Part[], at_rest?: AtRest[] }} Usage `at_rest` is of the quiet period
+ *   repeated?: import('k6/x/windtunnel/judge').Part[], at_rest?: AtRest[] }} Usage `at_rest` is from the quiet period
  * @typedef {{ testbed: string, variables: Record<string, string | number | boolean>, versions: Record<string, string> }} Instance
  */
 
@@ -21,7 +20,7 @@ const TIMEOUT_MS = 10_000;
 export const present = () => Boolean(base);
 
 /**
- * One request of the sidecar's API (sidecar/README.md).
+ * Sends one request to the sidecar's API (sidecar/README.md).
  * @param {'GET' | 'POST' | 'DELETE'} method
  * @param {string} path
  * @param {unknown} [body]
@@ -47,7 +46,7 @@ function written(path, body, timeout) {
 }
 
 /**
- * The same for several at once.
+ * Sends several requests at once.
  * @param {'POST' | 'DELETE'} method
  * @param {{ path: string, body?: unknown }[]} requests
  * @param {number} timeout ms
@@ -73,10 +72,10 @@ function ask(method, path, body, seconds = 0) {
 }
 
 /**
- * Opens a window over the testbed's processes and this k6.
+ * Opens a measuring window over the testbed's processes and this k6.
  * @param {string | null} instance of the testbed
- * @param {boolean} [paused] it only runs while a probe that names it measures, and measures the sidecar too
- * @returns {string | null} its id
+ * @param {boolean} [paused] the window runs only while a probe that names it measures, and includes the sidecar
+ * @returns {string | null} the window's id
  */
 export function openWindow(instance, paused = false) {
   const pid = Number(__ENV.GENERATOR_PID);
@@ -90,9 +89,9 @@ export function openWindow(instance, paused = false) {
 }
 
 /**
- * Opens a window over an instance for CPU time alone: the sidecar looks at the processes only when it is asked.
+ * Opens a window for CPU time alone: the sidecar reads the processes only at each request.
  * @param {string} instance
- * @returns {string | null} its id
+ * @returns {string | null} the window's id
  */
 export const openCpuWindow = (instance) => ask('POST', '/windows', { instance, peaks: false })?.id ?? null;
 
@@ -105,7 +104,7 @@ export function closeWindow(id) {
  * Waits for a quiet period after the load of a closed window, if the window has a system.
  * @param {string | null} id
  * @param {number} seconds
- * @param {number} rest the least time, seconds, for which the system's processes are watched at rest; 0: not at all
+ * @param {number} rest seconds that the idle processes are sampled at least; 0: no sampling
  */
 export function awaitQuietPeriod(id, seconds, rest) {
   if (id) ask('POST', `/windows/${id}/quiet`, { seconds, rest_s: rest }, Math.max(seconds, rest));
@@ -114,16 +113,16 @@ export function awaitQuietPeriod(id, seconds, rest) {
 /** @param {string | null | undefined} id @returns {Usage | null} */
 export const usageOf = (id) => (id ? ask('GET', `/windows/${id}`) : null);
 
-/** Who used each CPU while a window ran, over time. @param {string | null | undefined} id @returns {import('k6/x/windtunnel/judge').Sample[]} */
+/** CPU use per CPU during a window, over time. @param {string | null | undefined} id @returns {import('k6/x/windtunnel/judge').Sample[]} */
 export const cpusOverTime = (id) => (id ? ask('GET', `/windows/${id}/cpus`) : null) ?? [];
 
-/** @typedef {{ name: string, cpu_percent: number, wakeups_per_s: number }} AtRest of a process, CPU in per cent of one */
+/** @typedef {{ name: string, cpu_percent: number, wakeups_per_s: number }} AtRest of an idle process; CPU in percent of one CPU */
 
 /**
- * What an instance's processes do while nothing is sent.
+ * Samples an instance's processes while nothing is sent.
  * @param {string | null | undefined} id
  * @param {number} seconds
- * @returns {AtRest[] | null} null where nobody can tell
+ * @returns {AtRest[] | null} null if not measured
  */
 export const atRest = (id, seconds) =>
   id && seconds > 0 ? (ask('POST', `/instances/${id}/rest`, { seconds }, seconds)?.processes ?? null) : null;

@@ -1,25 +1,24 @@
 /**
- * Stops a run whose target answers nobody any more: what it would measure is how fast a dead system refuses. The requests
- * of all virtual users count together: an answer to one of them is an answer. Where a testbed was started, the bench sees its
- * processes end and is sooner.
+ * Stops a run if the target no longer answers. Otherwise the run would measure how fast a dead system refuses. An answer to
+ * any virtual user ends the silence. If the bench started the testbed, it sees the processes end and stops the run earlier.
  */
 import exec from 'k6/execution';
 import { Gauge, answered as heard, unanswered } from 'k6/x/windtunnel/record';
 import { stopAll } from './runners.js';
 
-/** So long without any answer, and at least three requests in a row. docs/explanation/verdicts.md explains both. */
+/** Silence that stops a run, ms, with at least three requests in a row. docs/explanation/verdicts.md lists both numbers. */
 export const SILENT_MS = 10_000;
 
-/** Kinds of a request to which nobody answered; any other is an answer, if a bad one. */
+/** Kinds of a request without an answer. Any other kind is an answer. */
 const UNANSWERED = ['connection_refused', 'connection_reset', 'timeout', 'dns', 'tls', 'network'];
 
-/** When the silence began, ms on the test's clock; a sample where a run was stopped. */
+/** Start of the silence, ms on the test's clock. Only a stopped run has a sample. */
 const silentSince = new Gauge('target_silent_since_ms', true);
 
 export const answered = () => heard();
 
 /**
- * A request failed.
+ * Records a failed request.
  * @param {import('./errors.js').ErrorKind} kind
  * @param {number} startedAt now() at its start
  * @param {number} endedAt

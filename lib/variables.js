@@ -1,6 +1,6 @@
 /**
- * The variables that a user may set, as scripts read them: k6/lists/variables.json is the one registry of them, with each
- * one's default and bounds. A script of one's own may read others.
+ * The variables that a user may set. k6/lists/variables.json is their registry, with defaults and bounds. A user's script
+ * may read other variables too.
  */
 import { entry, misspelt, wrong } from 'k6/x/windtunnel/variables';
 
@@ -9,11 +9,11 @@ import { entry, misspelt, wrong } from 'k6/x/windtunnel/variables';
  * @typedef {string | number} Value
  */
 
-/** Of `k6 run -e`: what is in the environment may be somebody else's. */
+// Only variables of `k6 run -e` are checked: the environment may hold variables of other programs.
 const line = misspelt();
 if (line) throw line;
 
-/** @param {string} name @returns {Variable | null} null where the registry has none */
+/** @param {string} name @returns {Variable | null} null if the registry lacks the variable */
 function find(name) {
   const found = entry(name);
   return found ? JSON.parse(found) : null;
@@ -30,13 +30,13 @@ function variable(name) {
 export const readBy = (name, scenario) =>
   variable(name).of.some((of) => of === '*' || of === scenario || of === scenario.split('/')[0]);
 
-/** The most that a number may be. @param {string} name */
+/** The largest allowed value of a number. @param {string} name */
 export const mostOf = (name) => Number(variable(name).most);
 
 /**
- * The default of a variable, where the registry has it.
+ * The default of a variable in the registry.
  * @param {string} name
- * @param {string} [scenario] as SYSTEM/SCENARIO, or a system, where each has its own
+ * @param {string} [scenario] as SYSTEM/SCENARIO, or a system, if the default depends on it
  * @returns {Value}
  */
 export function defaultOf(name, scenario = '') {
@@ -46,14 +46,14 @@ export function defaultOf(name, scenario = '') {
   return found;
 }
 
-/** A default that is a number. @param {string} name @param {string} [scenario] */
+/** The default of a number. @param {string} name @param {string} [scenario] */
 export const defaultNumber = (name, scenario) => Number(defaultOf(name, scenario));
 
 /**
- * What is set, within its bounds.
+ * The value that is set, after a check of its bounds.
  * @param {string} name
- * @param {boolean} [whole] of a variable of one's own: whether it is a whole number
- * @returns {string | undefined} undefined where nothing is
+ * @param {boolean} [whole] for a variable outside the registry: whether it is a whole number
+ * @returns {string | undefined} undefined if the variable is not set
  */
 export function given(name, whole = false) {
   const text = __ENV[name];
@@ -64,31 +64,31 @@ export function given(name, whole = false) {
 }
 
 /**
- * A text.
+ * The value of a text variable.
  * @param {string} name
- * @param {string} [scenario] whose default it has where it is not set, where each has its own
+ * @param {string} [scenario] that selects the default
  */
 export const envText = (name, scenario) => given(name) ?? String(defaultOf(name, scenario));
 
 /**
- * The items of a list.
+ * The items of a list variable, separated by commas.
  * @param {string} name
- * @param {string} [fallback] where it is not set; the registry's unless given
+ * @param {string} [fallback] default; the registry's default unless given
  */
 export const envList = (name, fallback) =>
   (given(name) ?? fallback ?? String(defaultOf(name))).split(',').map((item) => item.trim());
 
 /**
- * One of some words.
+ * The value of a variable with fixed choices.
  * @param {string} name
- * @param {string | string[]} [own] the default, where the registry has none; of a variable of one's own the words, the
- *   first of which is the default
+ * @param {string | string[]} [fallback] the default, if the registry has none; for a variable outside the registry the
+ *   choices, the first of which is the default
  * @returns {string}
  */
-export function envChoice(name, own) {
-  if (!Array.isArray(own)) return given(name) ?? own ?? String(defaultOf(name));
-  const word = __ENV[name] || own[0];
-  if (!own.includes(word)) throw `${name}=${word}: choose one of ${own.join(', ')}`;
+export function envChoice(name, fallback) {
+  if (!Array.isArray(fallback)) return given(name) ?? fallback ?? String(defaultOf(name));
+  const word = __ENV[name] || fallback[0];
+  if (!fallback.includes(word)) throw `${name}=${word}: choose one of ${fallback.join(', ')}`;
   return word;
 }
 
@@ -104,24 +104,24 @@ function number(name, fallback, whole) {
 }
 
 /**
- * A number.
+ * The value of a variable that is a number.
  * @param {string} name
- * @param {number | string} [fallback] where it is not set: a number, or the scenario whose default the registry has; the
- *   registry's default for all unless given
+ * @param {number | string} [fallback] the default, or the scenario that selects the registry's default; the registry's
+ *   common default unless given
  */
 export const envNumber = (name, fallback) => number(name, fallback, false);
 
 /**
- * A whole number.
+ * The value of a variable that is a whole number.
  * @param {string} name
- * @param {number | string} [fallback] as of envNumber()
+ * @param {number | string} [fallback] see envNumber()
  */
 export const envCount = (name, fallback) => number(name, fallback, true);
 
-/** How many times as much a load of a fixed number does as its profile or its variable says. */
+/** Factor by which a load of a fixed number exceeds its profile or its variable. */
 export const envTimes = () => envCount('TIMES');
 
-/** How long a request of the load may take, ms. @param {string} system */
+/** Timeout of a request of the load, ms. @param {string} system */
 export const requestTimeoutMs = (system) => envCount('REQUEST_TIMEOUT_S', system) * 1000;
 
 /** Seconds from DURATION, written as 90, 90s, 5m or 1h. @param {number} fallback */

@@ -1,4 +1,4 @@
-/** What many comparisons of two sides of which the truth is known came to. */
+/** Counts the outcomes of many comparisons of two sides whose true difference is known. */
 
 /**
  * @typedef {{ verdict: string, pairs: number, seconds: number, primary: { title: string, change: number | null }[] }} Made
@@ -12,7 +12,7 @@ function median(values) {
   return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
 }
 
-/** @param {any} comparison a compare.json @param {number} seconds that it took @returns {Made} */
+/** @param {any} comparison a compare.json @param {number} seconds its duration @returns {Made} */
 export function madeOf(comparison, seconds) {
   const primary = comparison.metrics
     .filter((/** @type {any} */ { role }) => role === 'primary')
@@ -20,7 +20,7 @@ export function madeOf(comparison, seconds) {
   return { verdict: comparison.verdict, pairs: comparison.a.runs.length, seconds, primary };
 }
 
-/** The median of what was estimated of each primary metric, in per cent. @param {Made[]} all */
+/** Median of the estimated changes of each primary metric, percent. @param {Made[]} all */
 function changesOf(all) {
   const estimated = all.flatMap(({ primary }) => primary).filter(({ change }) => change !== null);
   const titles = [...new Set(estimated.map(({ title }) => title))];

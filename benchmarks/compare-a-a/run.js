@@ -1,10 +1,10 @@
 /**
- * What does `k6 x compare` answer in earnest, where the truth is known?
+ * How often is `k6 x compare` right if the true difference is known?
  *
- * Run by `make benchmark-compare`: RUNS comparisons of a system with itself, and as many with one that is slower by SLOWER
- * per cent (slowed.py), in turn, and the verdicts counted. CASES may leave one out: equal, slower or both. SCENARIO,
- * PROFILE and MINUTES (of each comparison) are the comparison's own. Writes a-a.json and a-a.md into results/RUN_ID, anew
- * after each comparison, so that nothing is lost where it ends early.
+ * `make benchmark-compare` runs it: RUNS comparisons of a system with itself, and as many with a copy that is slower by SLOWER
+ * percent (slowed.py), in turn. It counts the verdicts. CASES may select one kind: equal, slower or both. SCENARIO, PROFILE and
+ * MINUTES (of each comparison) are passed on. It writes a-a.json and a-a.md into results/RUN_ID after each comparison, so that
+ * an early end loses nothing.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,7 +32,7 @@ const id = process.env.RUN_ID || `compare-a-a-${new Date().toISOString().replace
 const folder = join(ROOT, 'results', id);
 mkdirSync(folder, { recursive: true });
 
-/** What is compared of each system: its testbed, and the program that its variable gives another of. */
+/** Testbed of each system, and the variable for another program in place of the given one. */
 const SYSTEMS = /** @type {Record<string, { testbed: string, variable: string, program: string }>} */ ({
   dataplane: { testbed: 'sing-box-pair', variable: 'binary', program: 'bin/sing-box' },
   panel: { testbed: 'panel', variable: 'python', program: '.venv/panel/bin/python' },
@@ -56,7 +56,7 @@ writeFileSync(
 );
 chmodSync(program, 0o755);
 const slowing = spawn('python3', [join(import.meta.dirname, 'slowed.py'), String(slower), listed], {
-  // Ctrl-C is ours: what stands still must go on.
+  // Ctrl-C must not reach slowed.py, because it must resume the stopped programs.
   detached: true,
   stdio: ['pipe', 'inherit', 'inherit'],
 });
@@ -90,7 +90,7 @@ async function compare(run, b) {
   return madeOf(JSON.parse(readFileSync(path, 'utf8')), (Date.now() - begun) / 1000);
 }
 
-/** Writes and returns what was counted so far; "" where nothing was. */
+/** Writes and returns the counts so far; "" if there are none. */
 function write() {
   const counted = Object.entries(cases).filter(([, { made }]) => made.length > 0);
   if (counted.length === 0) return '';
@@ -102,7 +102,7 @@ function write() {
 }
 
 let interrupted = false;
-// Ctrl-C reaches the comparison, too, which cleans up; what was counted before is still told.
+// Ctrl-C also reaches the comparison, which cleans up. The earlier counts are still printed.
 process.on('SIGINT', () => (interrupted = true));
 for (let number = 1; number <= runs && !interrupted; number += 1) {
   for (const [name, { b, made }] of Object.entries(cases)) {

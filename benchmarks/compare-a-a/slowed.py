@@ -1,10 +1,10 @@
 """Slow programs by a known share: slowed.py PERCENT FOLDER.
 
-A file in FOLDER is called by the id of a process that is to be slowed; one that has ended is removed. Of
-each 250 ms all of them stand still together for as long as makes them slower by so many per cent, were
-nothing made good after each stop. A little is: the comparison says by how much they were slower in fact. It
-ends with its standard input. It is no child of theirs, nor they of it: what it takes is none of what they
-take.
+A process that is to be slowed has a file in FOLDER, named by its id; a file of an ended process is removed.
+In each 250 ms all of them are stopped together, for the time that makes them slower by PERCENT. Programs
+make up for a part of a stop, so the comparison reports by how much they were slower in fact. The script ends
+with its standard input. It is neither parent nor child of the programs, so its CPU time does not count as
+theirs.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ PERIOD_S = 0.25
 
 
 def send(folder: Path, what: signal.Signals) -> None:
-    """To all that are listed."""
+    """Send a signal to all listed processes."""
     for entry in folder.iterdir():
         try:
             os.kill(int(entry.name), what)
@@ -28,13 +28,13 @@ def send(folder: Path, what: signal.Signals) -> None:
 
 
 def until(moment: float) -> bool:
-    """Wait until then; false once the input has ended."""
+    """Wait until a moment; false if the input has ended."""
     readable, _, _ = select.select([sys.stdin], [], [], max(0.0, moment - time.monotonic()))
     return not readable
 
 
 def first_in_turn() -> None:
-    """Where it may: what waits for a CPU lets programs stand still for longer than it says."""
+    """Take real-time priority if allowed. Without it, a wait for a CPU would lengthen the stops."""
     with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
 

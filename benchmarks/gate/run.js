@@ -1,9 +1,9 @@
 /**
- * How often does a gate err in earnest?
+ * How often is a gate's verdict wrong?
  *
- * Run by `make benchmark-gate`: RUNS gates of a small proxy with itself, and as many of a head that costs SLOWER per cent more CPU
- * for each byte, in turn, by the very script that the workflows run (ci/gate), and the verdicts counted. SCENARIO, PROFILE,
- * MINUTES and WORSE_BY are the gate's own. Writes gates.json and gates.md into results/RUN_ID, anew after each gate.
+ * `make benchmark-gate` runs it: RUNS gates of a small proxy against itself, and as many against a head that needs SLOWER percent
+ * more CPU per byte, in turn, with the script that the workflows run (ci/gate). It counts the verdicts. SCENARIO, PROFILE, MINUTES
+ * and WORSE_BY are passed on. It writes gates.json and gates.md into results/RUN_ID after each gate.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -29,11 +29,11 @@ const id = process.env.RUN_ID || `gates-${new Date().toISOString().replace(/[-:]
 const folder = join(ROOT, 'results', id);
 mkdirSync(folder, { recursive: true });
 
-/** A program of another price. @param {string} name @param {number} percent more */
+/** Writes a proxy that needs more CPU. @param {string} name @param {number} percent more */
 function program(name, percent) {
   const path = join(folder, name);
   const price = Number(PRICE.exec(SOURCE)?.[1]);
-  // No two are the same bytes, as of no two commits.
+  // The name makes the bytes differ, as between two commits.
   writeFileSync(path, `${SOURCE.replace(PRICE, `PRICE = ${price} * ${100 + percent} // 100`)}\n# ${name}\n`);
   chmodSync(path, 0o755);
   return path;
@@ -71,7 +71,7 @@ function gate(head, name) {
   return { verdict: found, seconds: (Date.now() - begun) / 1000 };
 }
 
-/** Writes and returns what was counted so far. */
+/** Writes and returns the counts so far. */
 function write() {
   const count = (/** @type {typeof cases[0]} */ { made }, /** @type {string} */ verdict) =>
     made.filter((one) => one.verdict === verdict).length;
@@ -93,16 +93,16 @@ let interrupted = false;
 process.on('SIGINT', () => (interrupted = true));
 for (let number = 1; number <= runs && !interrupted; number += 1) {
   for (const [i, one] of cases.entries()) {
-    const made = gate(one.head, `${number}-${i === 0 ? 'equal' : 'dearer'}`);
-    // Lets an interrupt be heard.
+    const outcome = gate(one.head, `${number}-${i === 0 ? 'equal' : 'dearer'}`);
+    // Gives the interrupt handler a chance to run.
     await new Promise((resolve) => setTimeout(resolve, 10));
     if (interrupted) break;
-    if (made === null) {
+    if (outcome === null) {
       console.error('the gate did not run: see above');
       process.exit(4);
     }
-    one.made.push(made);
-    console.log(`${number} of ${runs}, ${one.name}: ${made.verdict}, ${made.seconds.toFixed(0)} s`);
+    one.made.push(outcome);
+    console.log(`${number} of ${runs}, ${one.name}: ${outcome.verdict}, ${outcome.seconds.toFixed(0)} s`);
     write();
   }
 }

@@ -1,4 +1,4 @@
-// The least k6 script that publishes the messages of pulsar/ingest and pulsar/concurrent.
+// The smallest k6 script that publishes the messages of pulsar/ingest and pulsar/concurrent.
 import http from 'k6/http';
 import { check } from 'k6';
 

@@ -1,8 +1,8 @@
-"""How fast are our scenarios beside a plain Python client and a bare k6 script?
+"""How fast are our scenarios compared with a plain Python client and a bare k6 script?
 
-Run by `make benchmark-generators`, inside `sidecar testbed run pulsar-relay`: the three
-generators publish to the same relay in turn, ROUNDS times. Prints the median rate of
-each, the ratios pair by pair, and what an iteration costs k6 with and without our lib.
+`make benchmark-generators` runs it inside `sidecar testbed run pulsar-relay`: the three
+generators publish to the same relay in turn, ROUNDS times. It prints the median rate of each,
+the ratios pair by pair, and the CPU time of k6 per iteration with and without our lib.
 """
 
 import json
@@ -19,12 +19,12 @@ ROOT = HERE.parent.parent
 ROUNDS = int(os.environ.get("ROUNDS", "7"))
 MESSAGES = int(os.environ.get("MESSAGES", "1000"))
 SHAPES = {"ingest": (1, 10), "concurrent": (20, 20)}
-# The cost of an iteration is the slope between a short and a long run, so that starting k6 is not in it.
+# The cost of an iteration is the slope between a short and a long run: the start of k6 cancels out.
 SHORT, LONG = 1000, 6000
 
 
 def run(command: list[str], **variables: str) -> tuple[str, float]:
-    """Output of a command and the CPU seconds that it used."""
+    """Output of a command, and its CPU time in seconds."""
     before = os.times()
     done = subprocess.run(
         command, cwd=ROOT, env=os.environ | variables, capture_output=True, text=True, check=False

@@ -1,7 +1,7 @@
 """A plain Python client that publishes the messages of pulsar/ingest and pulsar/concurrent.
 
-Usage: httpx_client.py MESSAGES TASKS TOPICS [each]. All tasks share one AsyncClient, as a plain
-script has it; with `each`, every task has its own. Prints `seconds S`, the time from the first
+Usage: httpx_client.py MESSAGES TASKS TOPICS [each]. All tasks share one AsyncClient, as in a
+plain script; with `each`, every task has its own. It prints `seconds S`, the time from the first
 request to the last answer.
 """
 

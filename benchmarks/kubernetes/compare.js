@@ -1,9 +1,9 @@
 /**
- * What do runners in a cluster measure, beside runners on this machine?
+ * Do runners in a cluster measure the same as runners on this machine?
  *
- * Run by `make benchmark-kubernetes`: brings up the Kubernetes of `make test-kubernetes`, with the real relay in its network, and
- * ROUNDS times, in turn, makes the same load by two pods and by two k6 processes outside of pods. Both ask the same relay, in
- * the same network namespace. Prints a table of medians, and writes it as runs.md beside runs.json into results/RUN_ID.
+ * `make benchmark-kubernetes` runs it. It starts the Kubernetes of `make test-kubernetes`, with the real relay in its network. In
+ * each of ROUNDS, two pods and two k6 processes outside of pods make the same load in turn. Both load the same relay from the same
+ * network namespace. It prints a table of medians, and writes it as runs.md with runs.json into results/RUN_ID.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,14 +12,14 @@ import { Cluster } from '../../tests/kubernetes/cluster.js';
 import { K6, ROOT, start } from '../../tests/support/k6.js';
 import { table } from './table.js';
 
-/** Exit codes of a run that has a result: pass, inconclusive, a threshold that did not hold. */
+/** Exit codes of a run with a result: pass, inconclusive, a threshold that did not hold. */
 const MEASURED = [0, 3, 99];
-/** As many rooms as runners at least, since each is one client's. */
+/** At least as many rooms as runners, since each room belongs to one client. */
 const SCENARIOS = [
   { name: 'pulsar/concurrent', variables: {} },
   { name: 'pulsar/delivery', variables: { CLIENTS: '4', ROOMS: '4' } },
 ];
-/** Of a fixed number of requests so many times as much, so that a run lasts some seconds. */
+/** Profiles with a fixed number of requests, which TIMES multiplies so that a run takes some seconds. */
 const FIXED = ['smoke', 'quick'];
 
 /** @param {string} variable @param {number} fallback @param {number} most */
@@ -39,7 +39,7 @@ mkdirSync(folder, { recursive: true });
 
 const cluster = new Cluster();
 const end = () => cluster.down();
-/** @type {import('node:child_process').ChildProcess | undefined} the run under way */
+/** @type {import('node:child_process').ChildProcess | undefined} the current run */
 let under;
 for (const signal of ['SIGINT', 'SIGTERM'])
   process.once(signal, () => {
@@ -54,7 +54,7 @@ async function measure(where, run, variables) {
     where === 'in the cluster'
       ? [K6, 'x', 'cluster']
       : ['nsenter', `--net=${cluster.network}`, '--', K6, 'x', 'bench'];
-  // Pods measure once, whatever else there is.
+  // Pods measure once, even if other programs disturb them.
   const alike = where === 'on the machine' && { AGAIN: '0', BESIDE: '1' };
   const { child, ended, output } = start(command, [...args, '--run-id', run], {
     env: { ...cluster.environment, ...alike, ...variables },
@@ -88,7 +88,7 @@ const loads = (process.env.PROFILES || 'quick,full').split(',').flatMap((profile
 let runs = 0;
 try {
   await cluster.up();
-  // What a node of two CPUs has beside the coordinator and k6-operator.
+  // Resources that a node with two CPUs has besides the coordinator and k6-operator.
   Object.assign(cluster.environment, { RUNNERS: '2', RUNNER_CPU: '650m', RUNNER_MEMORY: '512Mi' });
   await cluster.startRelay();
   for (let round = 1; round <= rounds; round += 1)

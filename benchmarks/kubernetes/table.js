@@ -1,4 +1,4 @@
-/** The tables of benchmark-kubernetes: figures of runners in the cluster beside those on the machine. */
+/** The tables of benchmark-kubernetes: figures of runners in the cluster and on the machine. */
 
 /**
  * @typedef {'on the machine' | 'in the cluster'} Where
@@ -16,7 +16,7 @@ const HEAD = [
 ];
 
 /**
- * @typedef {object} Figures of a run: a second, ms, s, a share; undefined or null where it has too few samples
+ * @typedef {object} Figures of a run: per second, ms, s, a share; undefined or null: too few samples
  * @property {string} verdict
  * @property {number} rate
  * @property {number | null} p50
@@ -27,7 +27,7 @@ const HEAD = [
  * @property {number | undefined} core
  */
 
-/** What is compared of a run. @param {Measured} measured @returns {Figures} */
+/** The compared figures of a run. @param {Measured} measured @returns {Figures} */
 function figuresOf({ record, result }) {
   const [{ rate_per_s: rate, latency_ms: latency }] = result.operations;
   const starts = result.runners.map((/** @type {any} */ { start_offset_ms: at }) => at);
@@ -79,7 +79,7 @@ function row(where, runs, base) {
 }
 
 /**
- * One load, medians; ratios are those of the runs of one round.
+ * The table of one load. Figures are medians; ratios are between runs of the same round.
  * @param {string} title
  * @param {Measured[]} measured
  */

@@ -1,8 +1,8 @@
-"""Is a link what its file says, and do independent meters say the same?
+"""Does a link have the properties of its file, and do independent tools confirm it?
 
-Run by `make benchmark-link`: for each link of links/ the sidecar's own calibration, then ping, iperf3
-and sockperf through the same kind of link, at the two ends by nsenter. Prints one table, which docs/benchmarks.md
-keeps with the machine beside it. Needs ping, iperf3 and sockperf; as root, or by `unshare -Ur`.
+`make benchmark-link` runs it. For each link of links/ it runs the sidecar's own calibration, then ping,
+iperf3 and sockperf through the same kind of link, at the two ends with nsenter. It prints one table, which
+docs/benchmarks.md has together with the machine. It needs ping, iperf3 and sockperf, and root or `unshare -Ur`.
 """
 
 import json
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent.parent
 SIDECAR = str(ROOT / "bin/sidecar")
 PINGS = 100
 SECONDS = 6
-# Above, iperf3 over UDP loses packets by itself.
+# Above this rate, iperf3 over UDP loses packets on its own.
 UDP_MOST_MBIT_S = 100
 
 
@@ -32,7 +32,7 @@ def text(command: list[str]) -> str:
 
 @contextmanager
 def link(words: str) -> Iterator[tuple[list[str], list[str], str]]:
-    """A link that is up: how to run a command at each end, and the far end's address."""
+    """Start a link; give the commands that run at each end, and the far end's address."""
     command = [SIDECAR, "link", "up", words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         line = process.stdout.readline() if process.stdout else ""
@@ -48,7 +48,7 @@ def link(words: str) -> Iterator[tuple[list[str], list[str], str]]:
 
 @contextmanager
 def server(command: list[str]) -> Iterator[None]:
-    """A server that has said its first line, or has had the time for it."""
+    """A server that has had time to start."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             subprocess.run(["sleep", "0.5"], check=True)
@@ -58,7 +58,7 @@ def server(command: list[str]) -> Iterator[None]:
 
 
 def without_chance(name: str) -> str:
-    """The link without what is random: for delay and rate."""
+    """The link without random effects, for delay and rate."""
     return f"{name},jitter:0ms,loss:0%"
 
 
@@ -70,7 +70,7 @@ def ping(name: str) -> float:
 
 
 def ping_loss(name: str) -> str:
-    """Lost of the pings, in per cent, over both ways."""
+    """Share of lost pings over both ways, percent."""
     with link(name) as (near, _, far):
         out = subprocess.run(
             [*near, "ping", "-q", "-i", "0.002", "-c", "3000", "-W", "3", far],
@@ -83,7 +83,7 @@ def ping_loss(name: str) -> str:
 
 
 def iperf3(name: str, down: bool, rate_mbit_s: float) -> float:
-    """What arrives of UDP 5 % above the rate, or of TCP where that asks too much of iperf3; of IP packets."""
+    """Received rate of UDP sent 5 % above the rate, or of TCP at high rates; in IP packets."""
     if rate_mbit_s > UDP_MOST_MBIT_S:
         return iperf3_tcp(name, down)
     payload = 1472
@@ -97,19 +97,19 @@ def iperf3(name: str, down: bool, rate_mbit_s: float) -> float:
 
 
 def iperf3_tcp(name: str, down: bool) -> float:
-    """One connection, under the machine's congestion control."""
+    """One connection with the machine's congestion control."""
     with link(without_chance(name)) as (near, far_end, far), server([*far_end, "iperf3", "-s", "-1"]):
         out = text(
             [*near, "iperf3", "-c", far, "-t", str(SECONDS), "-O", "2", "-J", *(["-R"] if down else [])]
         )
     found = json.loads(out)
-    # Of a packet 20 bytes are of IP, and 32 of TCP with its time stamps.
+    # A packet has 20 bytes of IP header, and 32 of TCP header with time stamps.
     segment = float(found["start"]["tcp_mss_default"])
     return float(found["end"]["sum_received"]["bits_per_second"]) / 1e6 * (segment + 52) / segment
 
 
 def sockperf(name: str) -> float:
-    """The median of half a round trip, doubled; ms."""
+    """Median round trip, ms: sockperf reports half of it."""
     at = ["-i", "198.18.2.2", "-p", "11111"]
     load = ["-t", str(SECONDS), "--msg-size", "16"]
     with link(without_chance(name)) as (near, far_end, _), server([*far_end, "sockperf", "server", *at]):

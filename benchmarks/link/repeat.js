@@ -1,9 +1,9 @@
 /**
- * How far do runs over a link agree that have the same seed, and all else the same?
+ * How well do runs over a link agree if the seed and everything else are the same?
  *
- * Run by `make benchmark-link-repeat`: RUNS times each row of PROTOCOL over LINK, each time started anew, in turn. Prints a table:
- * round trips to the first byte and the losses of a fixed sequence of datagrams, which must be equal, and goodput, whose spread is the
- * error of one run. Ends with 1 where what must be equal is not.
+ * `make benchmark-link-repeat` runs it: each row of PROTOCOL over LINK, RUNS times in turn, each time newly started. It prints a
+ * table: round trips to the first byte and the losses of a fixed sequence of datagrams, which must be equal, and throughput, whose
+ * spread is the error of one run. It exits with 1 if values differ that must be equal.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';

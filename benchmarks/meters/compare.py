@@ -1,8 +1,8 @@
-"""Is our meter as exact, and as cheap, as the field's own?
+"""Is our meter as accurate and as cheap as established tools?
 
-Run by `make benchmark-meters`, inside `sidecar testbed run sing-box`: the meters take
-turns ROUNDS times over the same loopback, the same payload and the same CPUs. Prints the
-median of each figure and the ratios round by round. Needs sockperf and iperf3.
+`make benchmark-meters` runs it inside `sidecar testbed run sing-box`: the meters take turns, ROUNDS
+times, over the same loopback with the same payload and the same CPUs. It prints the median of
+each figure and the ratios round by round. It needs sockperf and iperf3.
 """
 
 import json
@@ -35,7 +35,7 @@ def pinned(cpu: int, *command: str) -> list[str]:
 
 
 def run(command: list[str], **variables: str) -> tuple[str, float]:
-    """Output of a command and the CPU seconds that it used."""
+    """Output of a command, and its CPU time in seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -58,19 +58,19 @@ def server(command: list[str]):
 
 @contextmanager
 def echo(cpu: int, *more: str):
-    """Our echo server; gives its ports."""
+    """Our echo server; yields its ports."""
     command = [SIDECAR, "echo", "--cpus", str(cpu), *more]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    said = json.loads(process.stdout.readline())
+    ports = json.loads(process.stdout.readline())
     try:
-        yield {kind: said[kind].rsplit(":", 1)[1] for kind in ("tcp", "udp")}
+        yield {kind: ports[kind].rsplit(":", 1)[1] for kind in ("tcp", "udp")}
     finally:
         process.terminate()
         process.wait()
 
 
 def probe(kind: str, target: str, *more: str, proxy: str = "", count: int = COUNT, cpu: int = LAST) -> dict:
-    """Our figures; the CPU time is the whole program's, its start too."""
+    """Figures of our probe. The CPU time is of the whole program, including its start."""
     way = ["--proxy", proxy] if proxy else ["--direct"]
     command = [SIDECAR, "probe", kind, *way, "--target", f"{HOST}:{target}", "--cpus", str(cpu), "--json"]
     text, cpu_s = run([*command, "--count", str(count), *more])
@@ -122,7 +122,7 @@ def spread(values: list[float], digits: int) -> str:
 
 
 def compare(title: str, meters: dict, figures: dict[str, str]) -> None:
-    """meters: name and what measures, ours first. figures: key and unit."""
+    """Compare meters. meters: names and functions, ours first. figures: keys and units."""
     rounds: dict[str, list[dict]] = {name: [] for name in meters}
     for turn in range(ROUNDS):
         order = list(meters) if turn % 2 == 0 else list(reversed(meters))

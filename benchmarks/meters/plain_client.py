@@ -1,7 +1,7 @@
-"""What a plain Python script measures: round trips over blocking sockets, through SOCKS5 or direct.
+"""A plain Python client: round trips over blocking sockets, through SOCKS5 or direct.
 
 plain_client.py tcp|udp TARGET_PORT PROXY_PORT|0 COUNT PAYLOAD_BYTES WINDOW
-Prints one JSON object: seconds of the load, p50_us, p99_us, cpu_us for each round trip, lost.
+It prints one JSON object: seconds of the load, p50_us, p99_us, cpu_us per round trip, lost.
 """
 
 import json
@@ -24,7 +24,7 @@ def read(stream: socket.socket, length: int) -> bytes:
 
 
 def ask(proxy: int, command: int, port: int) -> tuple[socket.socket, int]:
-    """RFC 1928 without authentication: the control connection and the port of the reply."""
+    """A SOCKS5 request (RFC 1928) without authentication: control connection, and port of the reply."""
     stream = socket.create_connection((HOST, proxy))
     stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     stream.sendall(b"\x05\x01\x00")

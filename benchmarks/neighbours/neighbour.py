@@ -1,7 +1,7 @@
-"""A neighbour that takes a share of a CPU: python3 neighbour.py CPU PERCENT PERIOD_MS.
+"""A neighbour that uses a share of a CPU: python3 neighbour.py CPU PERCENT PERIOD_MS.
 
-It burns for that share of each period, by its own CPU clock, and sleeps for the rest. It says `there` once
-it is, and goes with its standard input.
+It burns CPU for that share of each period, by its own CPU clock, and sleeps for the rest. It prints `there`
+when it has started, and ends with its standard input.
 """
 
 import os

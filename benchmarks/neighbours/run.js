@@ -1,11 +1,11 @@
 /**
- * What does somebody else on the CPU of a measurement do to it, and from which share on is it seen?
+ * How does another program on the CPU of a measurement affect it, and from which share on is the program detected?
  *
- * Run by `make benchmark-neighbours`: ROUNDS times, in an order by lot, the load of `dataplane/socks-tcp` quick (four rounds
- * of 500 round trips through sing-box, each beside 500 direct, all on the last CPU), alone and beside a neighbour who takes
- * 5, 10, 20 and 50 % of that CPU, a burst each PERIOD_MS. Prints P50, P99 and rate as shares of those alone in the same
- * turn, what the sidecar saw of others, how often it was over 5, 10, 15 and 20 %, and how often a scenario of four rounds, and a
- * round, is called disturbed (k6/internal/judge).
+ * `make benchmark-neighbours` runs it: ROUNDS times, in random order, the load of `dataplane/socks-tcp` quick (four rounds of 500
+ * round trips through sing-box, each beside 500 direct, all on the last CPU), alone and beside a neighbour that takes 5, 10, 20 and
+ * 50 % of that CPU in a burst per PERIOD_MS. It prints P50, P99 and rate relative to those alone in the same turn, and the CPU use of
+ * others that the sidecar saw. It also prints how often that use was above 5, 10, 15 and 20 %, and how often a scenario of four
+ * rounds, and a single round, counts as disturbed (k6/internal/judge).
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -113,7 +113,7 @@ function quantile(values, share) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 }
 
-/** Median and the middle 80 %. @param {number[]} values */
+/** Median, and the range of the middle 80 %. @param {number[]} values */
 const spread = (values) =>
   `${quantile(values, 0.5).toFixed(2)} (${quantile(values, 0.1).toFixed(2)}–${quantile(values, 0.9).toFixed(2)})`;
 
@@ -137,7 +137,7 @@ const PLACEMENT = { probe_cpus: String(CPU), echo_cpus: String(CPU), system_cpus
 /** @param {number} some @param {unknown[]} all */
 const often = (some, all) => `${((100 * some) / all.length).toFixed(0)} %`;
 
-/** How many of them are called disturbed: each is one of the placement's CPU. @param {Time[]} times */
+/** Share of measurements that count as disturbed. Each has one value, of the placement's CPU. @param {Time[]} times */
 const disturbed = (times) => often(disturbances(times, PLACEMENT).length, times);
 
 /** @type {Record<number, Measured[]>} */
@@ -188,7 +188,7 @@ for (const percent of TAKEN) {
   console.log(`| ${cells.join(' | ')} |`);
 }
 
-/** What the sidecar sees of others where there is nobody: the kernel's ticks. @param {Time[]} times */
+/** CPU use of others that the sidecar sees without a neighbour: the kernel's ticks. @param {Time[]} times */
 function ticks(times) {
   const ms = times.map(({ others_s: others, steal_s: steal }) => 1000 * (others + steal));
   return `${quantile(ms, 0.5).toFixed(0)} ms at the median, ${quantile(ms, 0.95).toFixed(0)} at P95, ${Math.max(...ms).toFixed(0)} at most`;

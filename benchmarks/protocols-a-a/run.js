@@ -1,9 +1,9 @@
 /**
- * Does the comparison of protocols tell sing-box from itself?
+ * Does the comparison of protocols find a difference between sing-box and itself?
  *
- * Run by `make benchmark-protocols`: RUNS times the matrix with our own sing-box as the candidate, too, and the targets
- * counted that it missed. No run is begun after MINUTES, and one that is still going then is ended and not counted.
- * PROTOCOL, PROFILE, TURNS and TUNNELS are the matrix's own. Writes a-a.json and a-a.md into results/RUN_ID.
+ * `make benchmark-protocols` runs it: the matrix RUNS times with our own sing-box also as the candidate. It counts the missed targets.
+ * No run begins after MINUTES; a run that is still going then is stopped and not counted. PROTOCOL, PROFILE, TURNS and TUNNELS are
+ * passed on. It writes a-a.json and a-a.md into results/RUN_ID.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,10 +14,10 @@ import { count, runOf } from './count.js';
 import { table } from './table.js';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** What of the caller's variables would make another comparison of it. */
+/** Variables of the caller that would change the comparison. */
 const OTHERS = ['RUNS', 'MINUTES', 'ONLY', 'BASELINE', 'BASELINE_ENGINE', 'CANDIDATE_ENGINE', 'RUN_ID'];
 const MISSED = 99;
-/** Exit codes of a run that has measured nothing: bad usage, nothing set up. Its own line says why. */
+/** Exit codes of a run without measurements (bad usage, failed set-up). The run prints the reason. */
 const REFUSED = [2, 4];
 
 /** @param {string} variable @param {number} fallback */
@@ -37,7 +37,7 @@ env.CANDIDATE = 'sing-box';
 let interrupted = false;
 /** @type {import('node:child_process').ChildProcess | undefined} */
 let child;
-// Ctrl-C reaches the run, too, which cleans up; what was counted before is still told.
+// Ctrl-C also reaches the run, which cleans up. The earlier counts are still printed.
 process.on('SIGINT', () => (interrupted = true));
 for (const signal of ['SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
@@ -46,7 +46,7 @@ for (const signal of ['SIGTERM', 'SIGHUP']) {
   });
 }
 
-/** @param {string} run @returns {Promise<any>} its result; null where it did not end */
+/** @param {string} run @returns {Promise<any>} its result; null if it did not end */
 async function compare(run) {
   const command = ['x', 'bench', '--only', 'protocols/matrix', '--run-id', run];
   const timeout = Math.max(1, end - Date.now());
@@ -83,8 +83,8 @@ if (results.length === 0) {
 const counted = count(results.map(runOf));
 const folder = join(ROOT, 'results', id);
 mkdirSync(folder, { recursive: true });
-const told = results.map(({ run, verdict, reasons }) => ({ id: run.id, verdict, reasons }));
-const all = { asked: runs, runs: told, first: results[0].run, count: counted };
+const outcomes = results.map(({ run, verdict, reasons }) => ({ id: run.id, verdict, reasons }));
+const all = { asked: runs, runs: outcomes, first: results[0].run, count: counted };
 writeFileSync(join(folder, 'a-a.json'), `${JSON.stringify(all, null, 2)}\n`);
 const [{ run: first, sections }] = results;
 const { title } = sections.find((/** @type {any} */ { name }) => name === 'baseline');

@@ -1,8 +1,8 @@
-/** The count as Markdown. */
+/** The counts as Markdown. */
 
 /**
  * @param {import('./count.js').Count} counted
- * @param {{ title: string, turns: number }} of the first run: its program, and the turns that were planned
+ * @param {{ title: string, turns: number }} of the first run: its program, and the planned number of turns
  */
 export function table({ runs, pass, fail, inconclusive, missing, rows }, { title, turns }) {
   const head = `# ${title} against itself, ${runs} runs of ${turns} turns and further ones`;
@@ -10,9 +10,9 @@ export function table({ runs, pass, fail, inconclusive, missing, rows }, { title
     rows.reduce((total, row) => total + row[name], 0);
   const [met, missed, uncertain] = [sum('met'), sum('missed'), sum('uncertain')];
   if (met + missed + uncertain === 0) return `${head}\n\nNo row was compared.\n`;
-  const told = rows.map(({ row, untold, ...own }) => {
+  const lines = rows.map(({ row, untold, ...counts }) => {
     const which = Object.entries(untold).map(([target, times]) => `${target} ${times}`);
-    return `| ${row} | ${own.met} | ${own.missed} | ${own.uncertain} | ${which.join(', ') || '–'} | ${own.turns} |`;
+    return `| ${row} | ${counts.met} | ${counts.missed} | ${counts.uncertain} | ${which.join(', ') || '–'} | ${counts.turns} |`;
   });
   return `${head}
 
@@ -21,6 +21,6 @@ ${met} were met, ${missed} missed, and ${uncertain} could not be told.
 
 | Row | Met | Missed | Not told | By | Turns at most |
 |---|---:|---:|---:|---|---:|
-${told.join('\n')}
+${lines.join('\n')}
 `;
 }

@@ -1,5 +1,5 @@
 /**
- * A run that records ten million requests and sends none: what a k6 process takes to hold them. The command records runs it.
+ * Records ten million requests without sending any, to measure what a k6 process needs to hold them. The command records runs it.
  */
 import { judge } from 'k6/x/windtunnel/judge';
 import { Operation } from 'k6/x/windtunnel/record';

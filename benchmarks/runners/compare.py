@@ -1,9 +1,9 @@
-"""What do 1, 2 and 4 runners measure of the same relay, and what does a coordinator cost?
+"""Do 1, 2 and 4 runners measure the same on one relay, and what does a coordinator cost?
 
-Run by `make benchmark-runners`. Each run has a fresh relay and a coordinator that is a process of its own
-(`k6 x coordinate`), so that its CPU time is nobody else's: the coordinator counts it over the load, and the
-kernel over its whole life. All numbers of runners run in turn, each round with another of them first. The
-price is that of one runner with a coordinator beside a plain `k6 run`, in pairs, A B B A. Prints Markdown.
+`make benchmark-runners` runs it. Each run has a new relay, and a coordinator in a separate process (`k6 x
+coordinate`), so that its CPU time can be measured: the coordinator measures it over the load, and the kernel
+over its whole life. The numbers of runners alternate, and each round begins with another number. The cost is
+measured in pairs, A B B A: one runner with a coordinator, and a plain `k6 run`. It prints Markdown.
 """
 
 import json
@@ -21,16 +21,16 @@ from intervals import LEAST, interval, shown
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 NUMBERS = (1, 2, 4)
-# As many rooms as runners at least, since each is one client's.
+# At least as many rooms as runners, since each room belongs to one client.
 SCENARIOS: dict[str, dict[str, str]] = {
     "pulsar/concurrent": {},
     "pulsar/delivery": {"CLIENTS": "4", "ROOMS": "4"},
 }
 PROFILES = [name for name in os.environ.get("PROFILES", "quick,full").split(",") if name]
-# Of a fixed number of requests so many times as much, so that a run lasts some seconds.
+# Multiplies a fixed number of requests, so that a run takes some seconds.
 TIMES = os.environ.get("TIMES", "4")
 FIXED = ("smoke", "quick")
-# A coordinator may cost so much of the rate at most.
+# Least allowed rate with a coordinator, as a share of the rate without.
 BOUND = 0.98
 FIGURES = ("rate", "p50", "p95", "p99")
 
@@ -45,7 +45,7 @@ def whole(name: str, default: int, least: int) -> int:
 
 
 def measure(scenario: str, profile: str, runners: int) -> Run:
-    """A run on a fresh relay; 0 runners: a plain one."""
+    """Run on a new relay; 0 runners: a plain run."""
     env = {
         name: value
         for name, value in os.environ.items()
@@ -57,8 +57,8 @@ def measure(scenario: str, profile: str, runners: int) -> Run:
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{scenario}, {profile}, {runners} runners: {done.stderr}{done.stdout}")
-    told: Run = json.loads(done.stdout.splitlines()[-1])
-    return told
+    result: Run = json.loads(done.stdout.splitlines()[-1])
+    return result
 
 
 def in_turn(scenario: str, profile: str, rounds: int) -> dict[int, list[Run]]:
@@ -71,7 +71,7 @@ def in_turn(scenario: str, profile: str, rounds: int) -> dict[int, list[Run]]:
 
 
 def median(runs: list[Run], figure: str) -> float | None:
-    """None where a run has too few samples for it."""
+    """None if a run has too few samples for the figure."""
     values = [run[figure] for run in runs]
     return None if None in values else statistics.median(values)
 
@@ -81,7 +81,7 @@ def cell(value: float | None, digits: int) -> str:
 
 
 def ratio(runs: list[Run], base: list[Run], figure: str) -> str:
-    """Of the runs of the same round."""
+    """Median ratio of runs in the same round."""
     pairs = [(own[figure], one[figure]) for own, one in zip(runs, base, strict=True)]
     if any(None in pair for pair in pairs):
         return "—"
@@ -131,7 +131,7 @@ def table(scenario: str, profile: str, rounds: int) -> None:
 
 
 def price(pairs: int) -> None:
-    """One runner with a coordinator beside a plain run."""
+    """Compare one runner with a coordinator with a plain run."""
     scenario, profile = "pulsar/concurrent", "quick"
     rates: dict[int, list[float]] = {0: [], 1: []}
     for turn in range(pairs):

@@ -1,5 +1,5 @@
-"""One run against the relay that `sidecar testbed run pulsar-relay` has started: plain, or of runners that a
-coordinator keeps together. Prints its figures as one line of JSON.
+"""Run a scenario once on the relay that `sidecar testbed run pulsar-relay` has started: plain, or with
+several runners and a coordinator. Print its figures as one line of JSON.
 
     one.py SCENARIO PROFILE RUNNERS     RUNNERS=0: a plain `k6 run`
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent.parent
 K6 = str(ROOT / "bin/k6")
-# That others use the machine, or a bound is missed, makes a run inconclusive or fail, not wrong.
+# A disturbed machine or a missed bound makes a run inconclusive or fail, but its figures are still valid.
 FAIL, PASS, INCONCLUSIVE = 99, 0, 3
 
 
@@ -29,7 +29,7 @@ def k6_run(scenario: str, *more: str) -> list[str]:
 
 
 def segment(number: int, runners: int) -> list[str]:
-    """Of one of several, as docs/how-to/runners.md writes it."""
+    """Options for one of several runners, as in docs/how-to/runners.md."""
     ends = ["0", *[f"{i}/{runners}" for i in range(1, runners)], "1"]
     return [
         f"--execution-segment={ends[number]}:{ends[number + 1]}",
@@ -47,7 +47,7 @@ def plain(scenario: str, env: dict[str, str], folder: Path) -> None:
 
 
 def listening(coordinator: subprocess.Popen[str]) -> str:
-    """Where it listens, as its first line says."""
+    """The coordinator's address, from its first line."""
     assert coordinator.stdout
     line = coordinator.stdout.readline()
     found = re.search(r"coordinator at (\S+)", line)
@@ -57,7 +57,7 @@ def listening(coordinator: subprocess.Popen[str]) -> str:
 
 
 def together(scenario: str, runners: int, env: dict[str, str]) -> float:
-    """CPU time of the coordinator's whole life, as the kernel counts it, in seconds."""
+    """Run with a coordinator. Return the CPU time of its whole life, measured by the kernel, in seconds."""
     env = env | {"COORDINATOR_TOKEN": secrets.token_hex()}
     asked = ["--only", scenario, "--runners", str(runners), "--listen", "127.0.0.1:0", "--root", str(ROOT)]
     coordinator = subprocess.Popen(
@@ -79,19 +79,19 @@ def together(scenario: str, runners: int, env: dict[str, str]) -> float:
         )
         for number in range(runners)
     ]
-    said = [child.communicate()[1].decode() for child in started]
+    errors = [child.communicate()[1].decode() for child in started]
     if any(child.returncode not in (PASS, FAIL) for child in started):
-        sys.exit(f"{scenario}: a runner failed: {''.join(said)}")
+        sys.exit(f"{scenario}: a runner failed: {''.join(errors)}")
     assert coordinator.stdout and coordinator.stderr
-    told = coordinator.stdout.read() + coordinator.stderr.read()
+    output = coordinator.stdout.read() + coordinator.stderr.read()
     _, status, used = os.wait4(coordinator.pid, 0)
     if os.waitstatus_to_exitcode(status) not in (PASS, FAIL, INCONCLUSIVE):
-        sys.exit(f"{scenario}: the coordinator failed: {told}")
+        sys.exit(f"{scenario}: the coordinator failed: {output}")
     return used.ru_utime + used.ru_stime
 
 
 def figures(result: dict[str, Any]) -> dict[str, Any]:
-    """Of its first operation, which in full is the closed loop."""
+    """Figures of the first operation. In the profile full, that is the closed loop."""
     operation = result["operations"][0]
     latency = operation["latency_ms"]
     starts = [one["start_offset_ms"] for one in result.get("runners", [])]
@@ -120,15 +120,15 @@ def main() -> None:
         else:
             total = together(scenario, runners, env)
         result = json.loads((folder / f"{scenario.replace('/', '-')}.json").read_text())
-        told = figures(result)
+        summary = figures(result)
         if runners > 0:
             entry = json.loads((folder / "run.json").read_text())["scenarios"][0]
-            told |= {"coordinator": entry["coordinator"], "coordinator_life_cpu_s": total}
+            summary |= {"coordinator": entry["coordinator"], "coordinator_life_cpu_s": total}
             if entry["coordinator"]["cpu_s"] > total:
                 sys.exit("the coordinator counts more CPU time than the kernel does for its whole life")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print(json.dumps(told))
+    print(json.dumps(summary))
 
 
 if __name__ == "__main__":

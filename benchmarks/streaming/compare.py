@@ -1,9 +1,9 @@
-"""What does streaming to InfluxDB cost the run that is watched?
+"""What does streaming to InfluxDB cost a run?
 
-Run by `make benchmark-streaming`, inside `sidecar testbed run influxdb`: `k6 x bench` publishes
-the same messages to a fresh relay in turn, ROUNDS times: without streaming, with ours, and with
-k6's own InfluxDB output, each time with another of them first. Prints the median rate and CPU time
-of k6 over the load, the ratios round by round, and whether they show that ours keeps to BOUND.
+`make benchmark-streaming` runs it inside `sidecar testbed run influxdb`: `k6 x bench` publishes the same
+messages to a new relay, ROUNDS times each without streaming, with ours, and with k6's own InfluxDB output.
+Each round begins with another of them. It prints the median rate and CPU time of k6 over the load, the
+ratios round by round, and whether they show that ours keeps to BOUND.
 """
 
 import base64
@@ -24,7 +24,7 @@ ROUNDS = int(os.environ.get("ROUNDS", "15"))
 MESSAGES = os.environ.get("MESSAGES", "10000")
 BOUND = 0.95  # of the rate without streaming
 STREAMS = ("INFLUX", "INFLUX_USERNAME", "INFLUX_PASSWORD", "INFLUX_DATABASE")
-# What of the caller's variables would stream in all three ways.
+# Variables of the caller that would stream in all three cases.
 OTHERS = ("INFLUX_TOKEN", "K6_OUT", "ROUNDS")
 PASS, INCONCLUSIVE = 0, 3
 
@@ -49,7 +49,7 @@ WAYS = {"none": none, "ours": ours, "k6's own": k6_own}
 
 
 def requests_in_influx(run_id: str) -> int:
-    """How many points of k6's metric http_reqs a run has left there."""
+    """Number of points of k6's metric http_reqs that a run has stored."""
     query = f"SELECT count(*) FROM http_reqs WHERE testid='{run_id}'"
     parameters = urllib.parse.urlencode({"db": os.environ["INFLUX_DATABASE"], "q": query})
     login = f"{os.environ['INFLUX_USERNAME']}:{os.environ['INFLUX_PASSWORD']}".encode()
@@ -64,7 +64,7 @@ def requests_in_influx(run_id: str) -> int:
 
 
 def measure(way: str, turn: int) -> dict[str, float]:
-    """Messages a second, and the CPU time of k6 for one, µs."""
+    """Messages per second, and CPU time of k6 per message in µs."""
     place = list(WAYS).index(way)
     run_id = f"benchmark-streaming-{os.getpid()}-{turn}-{place}"
     dropped = STREAMS + OTHERS
@@ -74,7 +74,7 @@ def measure(way: str, turn: int) -> dict[str, float]:
     folder = ROOT / "results" / run_id
     try:
         done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)
-        # That others use the machine, too, makes a run inconclusive, not wrong.
+        # Other programs on the machine make a run inconclusive, but its figures are still valid.
         if done.returncode not in (PASS, INCONCLUSIVE) or done.stderr:
             sys.exit(f"{way}: exit code {done.returncode}: {done.stderr}{done.stdout}")
         result = json.loads((folder / "pulsar-ingest.json").read_text())

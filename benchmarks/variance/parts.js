@@ -1,6 +1,6 @@
-/** Where the noise of runs comes from: from start to start of the system, from run to run on one start, or from slow drift. */
+/** Splits the noise of runs into parts: between starts of the system, between runs on one start, and slow drift. */
 
-/** @typedef {{ a: number[], b: number[] }} Starts values, above 0, of as many runs on each of two starts, in turn */
+/** @typedef {{ a: number[], b: number[] }} Starts values above 0 of the same number of runs on each of two starts, in turn */
 
 /** @param {number[]} values */
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -12,15 +12,15 @@ function variance(values) {
 }
 
 /**
- * Deviations of the logarithm, which are shares: 0.1 is 10 %. `run` is that of a run beside the next one on the other start, so
- * that drift is not in it; `start` is what starts differ by beyond that, 0 where their runs explain it; `all` is of all runs,
- * drift and starts too.
+ * Standard deviations of the logarithm, which are shares: 0.1 is 10 %. `run` compares a run with the next run on the other start,
+ * so it excludes drift. `start` is the difference between starts beyond that, or 0 if the runs explain it. `all` is over all runs,
+ * including drift and starts.
  * @param {Starts[]} pairs at least two, of at least two runs on each start
  */
 export function partsOf(pairs) {
   const differences = pairs.map(({ a, b }) => a.map((value, run) => Math.log(value) - Math.log(b[run])));
   const run = mean(differences.map(variance)) / 2;
-  const start = mean(differences.map((own) => mean(own) ** 2)) / 2 - run / pairs[0].a.length;
+  const start = mean(differences.map((values) => mean(values) ** 2)) / 2 - run / pairs[0].a.length;
   return {
     run: Math.sqrt(run),
     start: Math.sqrt(Math.max(0, start)),
@@ -37,7 +37,7 @@ export const HEAD = `| TIMES | metric | a run lasts | of that measured | a run |
 /**
  * A row of the table.
  * @param {number} times @param {string} metric @param {ReturnType<typeof partsOf>} parts
- * @param {{ measured: number, whole: number }} seconds of a run
+ * @param {{ measured: number, whole: number }} seconds duration of a run: of its measurement, and in total
  */
 export const row = (times, metric, { run, start, all }, { measured, whole }) =>
   `| ${times} | ${metric} | ${whole.toFixed(2)} s | ${percent(measured / whole)} | ${percent(run)} | ${percent(start)} | ${percent(all)} |`;

@@ -1,10 +1,10 @@
 /**
- * Where does the noise of a scenario come from: from one start of the system to the next, from run to run on one start, or
- * from slow drift? And does a run that measures longer have less of it?
+ * Where does the noise of a scenario come from: different starts of the system, different runs on one start, or slow drift? Does a
+ * longer run have less noise?
  *
- * Run by `make benchmark-variance`: for each of TIMES (1,4), PAIRS times two starts of the scenario's testbed at once with RUNS
- * runs on each, in turn. SCENARIO and PROFILE are the runs' own. Writes variance.json and variance.md into results/RUN_ID, anew
- * after each pair.
+ * `make benchmark-variance` runs it: for each of TIMES (1,4), PAIRS times, it starts the scenario's testbed twice and makes RUNS runs
+ * on each start, in turn. SCENARIO and PROFILE are passed on. It writes variance.json and variance.md into results/RUN_ID after
+ * each pair.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ function number(variable, fallback, least) {
   return process.exit(2);
 }
 
-/** @typedef {{ rate: number, p50: number, measured: number, whole: number }} Measured a second, ms, seconds, seconds */
+/** @typedef {{ rate: number, p50: number, measured: number, whole: number }} Measured per second, ms, s, s */
 
 const TESTBEDS = /** @type {Record<string, string>} */ ({
   dataplane: 'sing-box-pair',
@@ -54,14 +54,14 @@ if (!testbed || !name) {
 const id = process.env.RUN_ID || `variance-${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`;
 const folder = join(ROOT, 'results', id);
 mkdirSync(folder, { recursive: true });
-// Everything of the data plane runs on one CPU, as with the placement `shared`.
+// The data plane runs on one CPU, as with the placement `shared`.
 const cpu = String(availableParallelism() - 1);
 const pinned = system === 'dataplane';
 const placement = pinned ? { PLACEMENT: 'shared', PROBE_CPUS: cpu, ECHO_CPUS: cpu, SYSTEM_CPUS: cpu } : {};
 const sidecar = await startSidecar(join(folder, 'logs'));
 
 /**
- * Two starts of the testbed at once, and runs on them in turn, A B B A.
+ * Starts the testbed twice at once, and runs on both in turn, A B B A.
  * @param {string} times @param {number} pair
  * @returns {Promise<{ a: Measured[], b: Measured[] }>}
  */
@@ -84,12 +84,17 @@ async function measureTwo(times, pair) {
 async function measure(instance, times, run) {
   const out = join(folder, run);
   mkdirSync(out);
-  const told = { ...sidecar.variables, ...instance.outputs, ...instance.secret_outputs, ...placement };
-  const own = { RESULT_DIR: out, RUN_ID: `${id}-${run}`, TIMES: times, INSTANCE: instance.id };
+  const testbedVariables = {
+    ...sidecar.variables,
+    ...instance.outputs,
+    ...instance.secret_outputs,
+    ...placement,
+  };
+  const runVariables = { RESULT_DIR: out, RUN_ID: `${id}-${run}`, TIMES: times, INSTANCE: instance.id };
   const begun = performance.now();
   const child = spawn('bin/k6', ['run', '--quiet', `scripts/${system}/${name}.js`], {
     cwd: ROOT,
-    env: { ...process.env, ...told, ...own, K6_NO_USAGE_REPORT: 'true' },
+    env: { ...process.env, ...testbedVariables, ...runVariables, K6_NO_USAGE_REPORT: 'true' },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   await once(child, 'close');
@@ -100,7 +105,7 @@ async function measure(instance, times, run) {
   return { rate, p50: latency.p50, measured: window, whole };
 }
 
-/** @param {Record<string, { a: Measured[], b: Measured[] }[]>} all of each size, those of each pair of starts */
+/** @param {Record<string, { a: Measured[], b: Measured[] }[]>} all by size, then by pair of starts */
 function write(all) {
   const rows = Object.entries(all)
     .filter(([, found]) => found.length > 1)
@@ -124,7 +129,7 @@ function write(all) {
 /** @type {Record<string, { a: Measured[], b: Measured[] }[]>} */
 const all = Object.fromEntries(sizes.map((times) => [times, []]));
 let text = '';
-// The sizes in turn, so that the machine's slow hour meets each.
+// The sizes alternate, so that slow phases of the machine affect all of them.
 for (let pair = 1; pair <= pairs; pair += 1) {
   for (const times of sizes) {
     all[times].push(await measureTwo(times, pair));

@@ -1,4 +1,4 @@
-/** Where the proxy under test is, and where probe, far end and proxy run. */
+/** The address of the proxy under test, and the CPUs of probe, far end and proxy. */
 import { envChoice } from '../profiles.js';
 import { askedForOptions, refuse, secret, systemEntry } from '../environment.js';
 
@@ -6,7 +6,7 @@ import { askedForOptions, refuse, secret, systemEntry } from '../environment.js'
  * @typedef {{ address: string, username: string | null, password: string | null }} Proxy
  * @typedef {object} Placement
  * @property {string} name shared, split or free: docs/explanation/dataplane.md
- * @property {string} probe_cpus a list such as 0-1; empty where not pinned
+ * @property {string} probe_cpus a list such as 0-1; empty: not pinned
  * @property {string} echo_cpus
  * @property {string} system_cpus
  * @property {'block' | 'spin' | 'yield'} wait how a probe waits for an answer
@@ -30,7 +30,7 @@ export function cpusOf(list) {
   });
 }
 
-/** A testbed tells its own user; else the environment file does. @param {any} auth @returns {Pick<Proxy, 'username' | 'password'>} */
+/** A testbed passes its user in variables, which override the environment file. @param {any} auth @returns {Pick<Proxy, 'username' | 'password'>} */
 function credentials(auth) {
   const username = __ENV.DATAPLANE_USERNAME;
   if (username) return { username, password: secret('DATAPLANE_PASSWORD', `the password of ${username}`) };
@@ -41,7 +41,7 @@ function credentials(auth) {
   };
 }
 
-/** Whether two lists of CPUs have one in common; a list that is empty has all. @param {string} one @param {string} other */
+/** Whether two lists of CPUs have a CPU in common. An empty list means all CPUs. @param {string} one @param {string} other */
 export const overlaps = (one, other) =>
   !one || !other || cpusOf(one).some((cpu) => cpusOf(other).includes(cpu));
 
@@ -86,8 +86,8 @@ export function loadPlane(system = 'dataplane') {
 }
 
 /**
- * A transparent proxy between the namespaces `client` and `server` of a testbed's instance: what the
- * client sends to `through` meets the proxy, what it sends to `routed` does not.
+ * A transparent proxy between the namespaces `client` and `server` of a testbed's instance. Traffic from the client to
+ * `through` passes the proxy; traffic to `routed` does not.
  * @typedef {PlaneEnvironment & { through: string, routed: string }} TransparentEnvironment
  */
 

@@ -1,7 +1,4 @@
-/**
- * Instances of the run's own testbed with processes of their own, for what a process that has
- * done other work before cannot tell.
- */
+/** Starts new instances of the run's testbed, for measurements that need a process without a history. */
 import { wantedLink } from '../link/link.js';
 import { ask, askOrError, stop } from './meter.js';
 
@@ -11,11 +8,11 @@ const STOP_MOST_MS = 60_000;
 /**
  * @typedef {Record<string, string | number | boolean>} Variables
  * @typedef {{ testbed: string, variables: Variables, types: Record<string, string>, instances: string[], link: string }} Found
- *   `instances` that there were before the run; `variables` of the run's own
+ *   `instances` that existed before the run; `variables` of the run's instance
  * @typedef {{ id: string, outputs: Record<string, string>, secret_outputs: Record<string, string> }} Started
  */
 
-/** In setup(), of a run that was given an instance. @returns {Found} */
+/** In setup(): the testbed of the variable INSTANCE. @returns {Found} */
 export function findTestbed() {
   const { testbed, variables, link } = ask('GET', `/instances/${__ENV.INSTANCE}`);
   const declared = ask('GET', '/testbeds').find((/** @type {any} */ { name }) => name === testbed).variables;
@@ -26,27 +23,27 @@ export function findTestbed() {
   return { testbed, variables, types, instances, link: link?.text ?? '' };
 }
 
-/** One on free ports. @param {Found} found @param {Variables} own variables that differ from those of the run's */
-function start({ testbed, variables, types, link }, own) {
+/** Starts an instance on free ports. @param {Found} found @param {Variables} overrides variables that differ from the run's instance */
+function start({ testbed, variables, types, link }, overrides) {
   const free = Object.fromEntries(
     Object.entries(types)
       .filter(([, type]) => type === 'port')
       .map(([name]) => [name, 0]),
   );
-  const body = { variables: { ...variables, ...free, ...own }, ...wantedLink(link) };
+  const body = { variables: { ...variables, ...free, ...overrides }, ...wantedLink(link) };
   return askOrError('POST', `/testbeds/${testbed}/start`, body, START_MOST_MS);
 }
 
 /**
- * Starts one, and stops it after use.
+ * Starts an instance, calls `use`, and stops the instance.
  * @template T
  * @param {Found} found
- * @param {Variables} own variables that differ from those of the run's
+ * @param {Variables} overrides variables that differ from the run's instance
  * @param {(instance: Started) => T} use
- * @returns {{ used: T, refused: null } | { used: null, refused: string }} `refused`: why it does not start
+ * @returns {{ used: T, refused: null } | { used: null, refused: string }} `refused`: why the instance does not start
  */
-export function tryFresh(found, own, use) {
-  const { answer: instance, error } = start(found, own);
+export function tryFresh(found, overrides, use) {
+  const { answer: instance, error } = start(found, overrides);
   if (error !== null) return { used: null, refused: error };
   const used = use(instance);
   ask('DELETE', `/instances/${instance.id}`, undefined, STOP_MOST_MS);
@@ -54,18 +51,18 @@ export function tryFresh(found, own, use) {
 }
 
 /**
- * The same with variables with which it has started before: that it does not start ends the run.
+ * tryFresh() with variables that worked before: if the instance does not start, the run ends.
  * @template T
- * @param {Found} found @param {Variables} own @param {(instance: Started) => T} use
+ * @param {Found} found @param {Variables} overrides @param {(instance: Started) => T} use
  * @returns {T}
  */
-export function withFresh(found, own, use) {
-  const { used, refused } = tryFresh(found, own, use);
+export function withFresh(found, overrides, use) {
+  const { used, refused } = tryFresh(found, overrides, use);
   if (refused !== null) return stop(`sidecar: ${refused}`);
   return /** @type {T} */ (used);
 }
 
-/** How a probe gets through an instance. @param {Started} instance @returns {import('./environment.js').Proxy} */
+/** Address and login of an instance's proxy. @param {Started} instance @returns {import('./environment.js').Proxy} */
 export function proxyOf({ outputs, secret_outputs: secrets }) {
   const { DATAPLANE_URL: url, DATAPLANE_USERNAME: username } = outputs;
   const { DATAPLANE_PASSWORD: password = null } = secrets;
@@ -73,7 +70,7 @@ export function proxyOf({ outputs, secret_outputs: secrets }) {
   return { address: url.replace('socks5://', ''), ...user };
 }
 
-/** In teardown(): ends what an interrupt left of them. @param {Found} found */
+/** In teardown(): stops instances that an interrupt left running. @param {Found} found */
 export function stopFresh({ testbed, instances }) {
   for (const { id, testbed: its } of ask('GET', '/instances')) {
     if (its === testbed && !instances.includes(id))

@@ -1,7 +1,6 @@
 /**
- * How hard and how long for a load that the sidecar makes. k6 runs one round after the
- * other; in each a probe goes through the proxy and its control goes direct, so that
- * whatever changes on the machine meets both.
+ * The load of probes that the sidecar runs. k6 runs one round after the other. In each round one probe goes through the
+ * proxy and its control goes direct, so that a change on the machine affects both.
  */
 import { currentProfile, roundsOfProfile, sizedProfile } from '../profiles.js';
 import { durationSeconds, envCount, envNumber, envTimes } from '../variables.js';
@@ -16,16 +15,16 @@ import { durationSeconds, envCount, envNumber, envTimes } from '../variables.js'
  * @typedef {import('../profiles.js').Load & { rounds: R[] }} PlaneLoad
  */
 
-/** Rounds that a fixed number of operations is dealt to. */
+/** Number of rounds that a fixed number of operations is divided into. */
 const CLOSED_ROUNDS = { smoke: 2, quick: 4, full: 10 };
 const OPEN_SECONDS = 10;
-/** Of one probe: the sidecar's own limits, less some seconds to end in. */
+/** The sidecar's limit for one probe, less some seconds for its end, s. */
 const PROBE_MOST_S = 3500;
 export const SAMPLES_MOST = 4_000_000;
 
 /**
- * The rounds of a shape (multiples of the base load, a round each, and the seconds of all of them), half of the time for the
- * proxy, half for the control.
+ * The rounds of a shape. A shape has one multiple of the base load per round, and the seconds of all rounds. The proxy gets
+ * half of the time, its control the other half.
  * @param {{ factors: number[], seconds: number }} shape
  * @param {string} profile
  * @returns {{ factor: number, seconds: number }[]}
@@ -37,7 +36,7 @@ function shapeRounds({ factors, seconds }, profile) {
   return Array.from({ length: count }, () => ({ factor: 1, seconds: total / count / 2 }));
 }
 
-/** Closed rounds that are all alike. @param {number} rounds @param {number} [count] of each @returns {ClosedRound[]} */
+/** Closed rounds of equal size. @param {number} rounds @param {number} [count] operations of each @returns {ClosedRound[]} */
 export const equalRounds = (rounds, count = 1) =>
   Array.from({ length: rounds }, () => ({ loop: 'closed', count, factor: 1 }));
 
@@ -47,10 +46,10 @@ export const closedOf = (rounds) => rounds.filter((round) => round.loop === 'clo
 /** @param {Round[]} rounds */
 export const openOf = (rounds) => rounds.filter((round) => round.loop === 'open');
 
-/** Operations of the closed rounds. @param {Round[]} rounds */
+/** Operations of all closed rounds. @param {Round[]} rounds */
 export const plannedOf = (rounds) => closedOf(rounds).reduce((sum, { count }) => sum + count, 0);
 
-/** The parameters of a run that tell of its open rounds; none where there are none. @param {Round[]} rounds @returns {Record<string, number>} */
+/** The parameters that describe a run's open rounds; empty if it has none. @param {Round[]} rounds @returns {Record<string, number>} */
 export function openParameters(rounds) {
   const open = openOf(rounds);
   if (open.length === 0) return {};
@@ -62,9 +61,9 @@ export function openParameters(rounds) {
 }
 
 /**
- * A round as a probe takes it.
+ * The fields of a probe's spec for a round.
  * @param {Round} round
- * @param {number} [share] of an open round's operations that the probe makes
+ * @param {number} [share] of an open round's operations that this probe makes
  */
 export const probeOf = (round, share = 1) =>
   round.loop === 'closed'
@@ -75,14 +74,14 @@ export const probeOf = (round, share = 1) =>
         limit_s: round.seconds + 30,
       };
 
-/** A load of rounds, for k6. @template {Round} R @param {R[]} rounds @param {string[]} [notes] @returns {PlaneLoad<R>} */
+/** A k6 load that runs these rounds. @template {Round} R @param {R[]} rounds @param {string[]} [notes] @returns {PlaneLoad<R>} */
 export function roundsLoad(rounds, notes = []) {
   const iterations = rounds.length;
-  // A closed round has no planned time.
+  // Closed rounds have no planned duration.
   const shaped = closedOf(rounds).length === 0;
   const seconds = shaped ? openOf(rounds).reduce((sum, round) => sum + 2 * round.seconds, 0) : 0;
   return {
-    // A round that an interrupt meets is given up: teardown() cancels its probe.
+    // An interrupt ends a round at once: teardown() cancels its probe.
     scenarios: {
       rounds: { executor: 'per-vu-iterations', vus: 1, iterations, maxDuration: '25h', gracefulStop: '0s' },
     },
@@ -97,10 +96,9 @@ export function roundsLoad(rounds, notes = []) {
 }
 
 /**
- * Load of single operations: a fixed number of them in a closed loop, a rate of them
- * in an open one.
- * @param {{ smoke: number, quick: number, full: number, rate: number }} base operations in all, and a second
- * @param {string} countVariable that overrides the number
+ * Load of single operations: a fixed number in a closed loop, a rate in an open loop.
+ * @param {{ smoke: number, quick: number, full: number, rate: number }} base number of operations, and operations per second
+ * @param {string} countVariable variable that overrides the number
  * @returns {PlaneLoad}
  */
 export function probeLoad(base, countVariable) {
@@ -132,8 +130,8 @@ export function probeLoad(base, countVariable) {
 }
 
 /**
- * Load of a scenario that has no rate: its profiles differ in how much each round
- * does and how often. The shapes change `what` by their factor.
+ * Load of a scenario without a rate. Its profiles differ in the operations of a round and in the number of rounds. The
+ * shapes multiply `what`.
  * @param {Record<'smoke' | 'quick' | 'full', { rounds: number, count: number }>} base
  * @param {string} what
  * @returns {PlaneLoad<ClosedRound>}
@@ -156,6 +154,6 @@ export function repeatedLoad(base, what) {
   );
 }
 
-/** How a round's load is written. @param {Round} round */
+/** A round's load in words. @param {Round} round */
 export const loadOfRound = (round) =>
   round.loop === 'open' ? `${Math.round(round.rate)} operations a second` : `${round.factor} times the base`;

@@ -1,40 +1,39 @@
 /**
- * The sidecar's probes and echo servers, as a script uses them (sidecar/README.md has
- * the whole API). A scenario of the data plane is nothing without the sidecar, so
- * each failure here ends the run with one line.
+ * Requests to the sidecar for probes and echo servers (sidecar/README.md has the whole API). A data-plane scenario cannot
+ * work without the sidecar, so each failure here ends the run with a one-line message.
  */
 import exec from 'k6/execution';
 import { present, request } from '../sidecar.js';
 
-/** Samples that one request fetches. */
+/** Samples per request. */
 const CHUNK = 200_000;
-/** Seconds for which the sidecar may hold an answer until a probe ends. */
+/** Longest time that the sidecar may hold an answer back until a probe ends, s. */
 const PATIENCE_S = 20;
 
 /**
- * @typedef {object} Outcome what a probe measured; sidecar/README.md
- * @property {number} duration_s in the open loop no less than the planned time
+ * @typedef {object} Outcome measurements of a probe; sidecar/README.md
+ * @property {number} duration_s in the open loop at least the planned time
  * @property {number} attempted
  * @property {number} succeeded
  * @property {Record<string, number>} errors
  * @property {Record<string, number>} anomalies
- * @property {number} bytes of payload, one direction
+ * @property {number} bytes of payload in one direction
  * @property {string | null} stopped
- * @property {number | null} warmup_failed operations of the warm-up; null of other probes than udp and dns
- * @property {number} [replaced] datagrams that were sent anew, because the probe was not running when their answers came
+ * @property {number | null} warmup_failed failed operations of the warm-up; null except for probes udp and dns
+ * @property {number} [replaced] datagrams that were sent again because the probe was not running when the answers came
  * @property {number} probe_cpu_s
  * @property {{ name: string, count: number, kept: number }[]} series
  * @property {import('../sidecar.js').Usage | null} usage
  * @property {{ asked: number, open: number, open_all_s: number } | null} tunnels
- * @property {Record<string, { least: number, most: number | null, found: number }> | null} [far_end] what the far end
- *   counted; null where it is none of the sidecar's
+ * @property {Record<string, { least: number, most: number | null, found: number }> | null} [far_end] counts of the far end;
+ *   null if the far end is not the sidecar's
  *
  * @typedef {{ values: number[], ends: number[] }} Series samples, ns, and when each ended, ms since 1970
  * @typedef {{ outcome: Outcome, values: Record<string, number[]>, ends: Record<string, number[]> }} Measured by name of a series
  * @typedef {{ id: string, tcp: string, udp: string }} Echo
  */
 
-/** Ends the run. @param {string} line that says why @returns {never} */
+/** Aborts the run. @param {string} line the reason @returns {never} */
 export function stop(line) {
   exec.test.abort(line);
   throw new Error(line);
@@ -47,7 +46,7 @@ export function ask(method, path, body, timeout) {
 }
 
 /**
- * The same where the sidecar may say no, in one line.
+ * ask() for a request that the sidecar may refuse with a one-line error.
  * @param {'GET' | 'POST' | 'DELETE'} method @param {string} path @param {unknown} [body] @param {number} [timeout] ms
  * @returns {{ answer: any, error: string | null }}
  */
@@ -64,9 +63,9 @@ export function askOrError(method, path, body, timeout) {
 }
 
 /**
- * The same in an end phase, where the sidecar may be gone already.
+ * ask() for an end phase, in which the sidecar may have ended already.
  * @param {'GET' | 'POST' | 'DELETE'} method @param {string} path @param {unknown} [body]
- * @returns {any} null where it does not answer, or not well
+ * @returns {any} null without a successful answer
  */
 export function tryAsk(method, path, body) {
   if (!present()) return null;
@@ -87,12 +86,12 @@ function reason(response) {
 /** @param {object} spec @returns {Echo} */
 export const startEcho = (spec) => ask('POST', '/echoes', spec);
 
-/** In teardown(), where the sidecar may be gone already. @param {string} id */
+/** In teardown(): the sidecar may have ended already. @param {string} id */
 export function stopEcho(id) {
   if (present()) request('DELETE', `/echoes/${id}`);
 }
 
-/** In teardown(): ends what an interrupt left running. */
+/** In teardown(): cancels probes that an interrupt left running. */
 export function cancelProbes() {
   if (!present()) return;
   const response = request('GET', '/probes');
@@ -122,12 +121,12 @@ function fetchSeries(id, { name, kept }) {
  * @typedef {{ count?: number, loop?: { open: { rate_per_s: number } }, [field: string]: unknown }} Spec of a probe
  *   (sidecar/README.md)
  * @typedef {{ kind: string, message: string }} Fault
- * @typedef {{ error: Fault, planned: { operations: number, seconds: number } }} Nothing that could be measured; seconds
- *   0 where time does not bound it
+ * @typedef {{ error: Fault, planned: { operations: number, seconds: number } }} Nothing a probe without measurements;
+ *   seconds 0: time does not end it
  * @typedef {Measured | Nothing} Ended
  */
 
-/** Why a probe ends early where it is the system's doing: what was planned and not begun has failed, too. */
+/** Reasons for an early end that are the system's fault. Planned operations that did not start then count as failed. */
 const BROKEN = ['failures', 'stalled', 'control_closed'];
 
 /** @param {Spec} spec */
@@ -135,7 +134,7 @@ function plannedOf({ count = 1, loop }) {
   return { operations: count, seconds: loop ? count / loop.open.rate_per_s : 0 };
 }
 
-/** An outcome of which nothing that was planned is missing. @param {Spec} spec @param {Outcome} outcome @returns {Outcome} */
+/** An outcome in which missing planned operations count as errors. @param {Spec} spec @param {Outcome} outcome @returns {Outcome} */
 export function wholeOf(spec, outcome) {
   const missing = plannedOf(spec).operations - outcome.attempted;
   if (missing <= 0 || !BROKEN.includes(outcome.stopped ?? '')) return outcome;
@@ -143,10 +142,10 @@ export function wholeOf(spec, outcome) {
   return { ...outcome, errors, attempted: outcome.attempted + missing };
 }
 
-/** Runs a probe to its end and takes its samples. @param {Spec} spec @returns {Ended} */
+/** Runs a probe to its end and fetches its samples. @param {Spec} spec @returns {Ended} */
 export const measure = (spec) => taken(spec, ask('POST', '/probes', spec).id);
 
-/** The same for several at once, as many as the sidecar runs at most (sidecar/README.md). @param {Spec[]} specs @returns {Ended[]} */
+/** Runs several probes at once. sidecar/README.md has the maximum. @param {Spec[]} specs @returns {Ended[]} */
 export const measureAll = (specs) =>
   specs.map((spec) => ask('POST', '/probes', spec).id).map((id, index) => taken(specs[index], id));
 

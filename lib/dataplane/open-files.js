@@ -1,14 +1,14 @@
-/** Before the load: may the sidecar open what the scenario needs at once? */
+/** Checks before the load whether the sidecar may open enough files. */
 import { ask } from './meter.js';
 
-/** Of each connection: the probe's own socket, and where it goes direct the far end's. */
+/** Sockets per connection: the probe's and, if it goes direct, the far end's. */
 const SOCKETS_EACH = 2;
-/** What the sidecar has open besides. */
+/** Other open files of the sidecar. */
 const SPARE = 64;
 
 /**
  * @param {number} connections at once
- * @returns {string | null} one line with the mend where they do not fit; null where they do, or nobody can tell
+ * @returns {string | null} one line with the remedy if the limit is too low; null if it suffices or is unknown
  */
 export function tooFewFiles(connections) {
   const { open_files: most } = ask('GET', '/limits');

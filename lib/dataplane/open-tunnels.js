@@ -1,11 +1,11 @@
 /**
- * Tunnels that are all open at once: what is recorded of them, and the table of them.
+ * Tunnels that are open at the same time: their metrics and their table.
  *
  * | metric             | type    | unit  | what                                                     |
  * |--------------------|---------|-------|----------------------------------------------------------|
- * | tunnels_asked      | counter | count | tunnels that were to be opened                           |
- * | tunnels_open_all_s | trend   | s     | until all of them were open, a sample a probe            |
- * | tunnels_bytes_each | trend   | bytes | memory that a proxy just started takes for each of them  |
+ * | tunnels_asked      | counter | count | tunnels requested                                        |
+ * | tunnels_open_all_s | trend   | s     | time until all tunnels were open, one sample per probe   |
+ * | tunnels_bytes_each | trend   | bytes | memory per tunnel of a newly started proxy               |
  */
 import { Counter, Trend } from 'k6/x/windtunnel/record';
 import { submetric } from '../operations.js';
@@ -23,7 +23,7 @@ export function recordOpening(operation, measured) {
   openAll.add(tunnels.open_all_s, { operation });
 }
 
-/** @param {string} operation @param {number | null} bytes null where it cannot be told */
+/** @param {string} operation @param {number | null} bytes null: unknown */
 export function recordPerTunnel(operation, bytes) {
   if (bytes !== null) perTunnel.add(bytes, { operation });
 }
@@ -57,7 +57,7 @@ export const tunnelsSection = (rows) =>
     plot: { kind: 'line', x: 'asked', y: ['open_all_s', 'direct_open_all_s'] },
   });
 
-/** What was recorded of so many at once. @param {import('k6/x/windtunnel/record').Metrics} metrics @param {number} level */
+/** The row for a number of tunnels. @param {import('k6/x/windtunnel/record').Metrics} metrics @param {number} level number of tunnels */
 export function tunnelsOf(metrics, level) {
   const of = (/** @type {string} */ metric, /** @type {string} */ operation) => {
     const values = metrics[submetric(metric, operation)]?.values;

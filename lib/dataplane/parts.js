@@ -4,11 +4,11 @@ import { tryAsk } from './meter.js';
 
 /**
  * @typedef {import('k6/x/windtunnel/judge').CpuUsage} CpuUsage
- * @typedef {object} Machine where parts are measured
- * @property {(name: string) => boolean} begin a part; false where there are none
- * @property {() => CpuUsage[]} used who used each CPU in the part so far
- * @property {() => boolean} drop what it has measured; false where it counts all the same
- * @property {() => CpuUsage[]} look who uses each CPU now; takes a while
+ * @typedef {object} Machine the measuring window that is divided into parts
+ * @property {(name: string) => boolean} begin starts a part; false: the run has no window
+ * @property {() => CpuUsage[]} used CPU use in the part so far
+ * @property {() => boolean} drop discards the part's measurements; false: the part counts anyway
+ * @property {() => CpuUsage[]} look measures the CPU use now, which takes a while
  */
 
 /** @param {string | null} window @returns {Machine} */

@@ -1,16 +1,16 @@
 /**
- * What a probe measured, as samples of k6: the metrics of lib/operations.js and these.
+ * Records a probe's measurements as k6 samples: the metrics of lib/operations.js and these.
  *
  * | metric                       | type    | unit  | what                                             |
  * |------------------------------|---------|-------|--------------------------------------------------|
- * | operation_active_s           | counter | s     | the parts of the run in which it was measured, or planned in an open loop |
+ * | operation_active_s           | counter | s     | time during which the probe measured, or the planned time of an open loop |
  * | operation_bytes              | counter | bytes | payload of the successes, one direction          |
- * | operation_probe_cpu_s        | counter | s     | CPU time of the probe's threads in those parts   |
- * | operation_system_cpu_s       | counter | s     | CPU time of the system under test in those parts |
- * | operation_system_peak_bytes  | trend   | bytes | most resident memory of the system, a sample a probe |
- * | operation_mbit_per_s         | trend   | Mbit/s | payload rate, one direction, a sample a probe    |
- * | probes_cut                   | counter | count | probes that ended before they had measured all       |
- * | own_instances_cpu_s          | counter | s     | CPU time of testbeds that the scenario started by itself, while probes measured |
+ * | operation_probe_cpu_s        | counter | s     | CPU time of the probe's threads in that time     |
+ * | operation_system_cpu_s       | counter | s     | CPU time of the system under test in that time   |
+ * | operation_system_peak_bytes  | trend   | bytes | peak resident memory of the system, one sample per probe |
+ * | operation_mbit_per_s         | trend   | Mbit/s | payload rate, one direction, one sample per probe |
+ * | probes_cut                   | counter | count | probes that ended early                          |
+ * | own_instances_cpu_s          | counter | s     | CPU time of testbeds that the scenario started, while probes measured |
  */
 import { Operation, Counter, Trend } from 'k6/x/windtunnel/record';
 import { KINDS, OF_A_BUSY_MACHINE } from '../errors.js';
@@ -27,7 +27,7 @@ const ownInstancesCpu = new Counter('own_instances_cpu_s');
 
 /** @typedef {import('../errors.js').ErrorKind} ErrorKind */
 
-/** A kind that nobody knows has no mend. @param {Record<string, number>} counts */
+/** Replaces unknown kinds, for which there is no explanation, by `network`. @param {Record<string, number>} counts */
 export const knownErrors = (counts) =>
   Object.fromEntries(
     Object.entries(counts).map(([kind, count]) => [
@@ -50,7 +50,7 @@ function recorderOf(name) {
 const inMs = (series) => series.map((ns) => ns / 1e6);
 
 /**
- * Latencies of one series of a probe.
+ * Records the latencies of one series of a probe.
  * @param {string} operation
  * @param {Pick<import('./meter.js').Measured, 'values' | 'ends'>} measured
  * @param {string} [series]
@@ -61,8 +61,8 @@ export function recordSeries(operation, { values, ends }, series = 'round_trip')
 }
 
 /**
- * A failure is evidence of the system, so that its part counts. One that a busy machine can cause waits: whether the part counts is
- * decided by what others did meanwhile.
+ * Records a failure. A failure that a busy machine cannot cause is evidence against the system: its part counts at once.
+ * Any other failure waits until the CPU use of other programs has decided whether the part counts.
  * @param {string} kind
  * @param {() => void} make
  */
@@ -84,7 +84,7 @@ function recordAnomalies(operation, counts) {
 }
 
 /**
- * What the far end counted; a part that is thrown away counts as well, as it is evidence of the system.
+ * Records the far end's counts. A discarded part counts too, since the counts are evidence against the system.
  * @param {string} operation
  * @param {import('./meter.js').Outcome} outcome
  */
@@ -92,7 +92,7 @@ export function recordFarEnd(operation, { far_end: counts }) {
   if (counts !== undefined) recorderOf(operation).farEnd(counts);
 }
 
-/** What is of a probe as a whole. @param {string} operation @param {import('./meter.js').Outcome} outcome */
+/** Records the totals of a probe. @param {string} operation @param {import('./meter.js').Outcome} outcome */
 export function recordUse(operation, outcome) {
   const tags = { operation };
   record(() => {
@@ -106,12 +106,12 @@ export function recordUse(operation, outcome) {
   });
 }
 
-/** CPU time of testbeds that the scenario started by itself, while a probe measured. @param {number} seconds */
+/** Records the CPU time of testbeds that the scenario started, while a probe measured. @param {number} seconds */
 export function recordOwnInstances(seconds) {
   record(() => ownInstancesCpu.add(seconds));
 }
 
-/** A probe ended before it had measured all; whether its part counts is told by its errors. */
+/** Records a probe that ended early. Its errors decide whether its part counts. */
 export function recordCut() {
   record(() => probesCut.add(1));
 }
@@ -122,8 +122,8 @@ function recordLateness(operation, { values: { lateness }, ends }) {
 }
 
 /**
- * Nothing could be measured: all that was planned has failed, and an open loop's time has passed. One failure among
- * thousands would be within any bound.
+ * Records a probe that could not measure anything. All planned operations count as failed, and the planned time of an
+ * open loop counts as passed: a single failure among thousands would stay within any bound.
  * @param {string} operation
  * @param {import('./meter.js').Nothing} ended
  */
@@ -135,7 +135,7 @@ export function recordNothing(operation, { error, planned }) {
 }
 
 /**
- * All of a probe but the samples that are its latencies.
+ * Records everything of a probe except its latencies.
  * @param {string} operation
  * @param {import('./meter.js').Measured} measured
  */
@@ -148,7 +148,7 @@ export function recordRest(operation, measured) {
   recordLateness(operation, measured);
   if (outcome.replaced)
     console.warn(
-      `${operation}: the probe was stopped for a while: ${outcome.replaced} datagrams were sent anew`,
+      `${operation}: the probe was stopped for a while: ${outcome.replaced} datagrams were sent again`,
     );
   if (!outcome.stopped) return;
   recordCut();

@@ -1,13 +1,13 @@
 /**
- * Before the load: does the proxy carry what the scenario will send? One tunnel with one request, and for
- * datagrams one association with a few of them, so that a proxy that is down or refuses ends set-up with one line.
+ * Checks before the load whether the proxy carries the scenario's traffic: one tunnel with one request and, for datagrams,
+ * one association with a few datagrams. A proxy that is down or refuses then ends set-up with a one-line message.
  */
 import { mendAtSetUp } from '../errors.js';
 import { measure } from './meter.js';
 
 /** @typedef {'tcp' | 'udp'} Transport */
 
-/** Any of them that comes back will do: a lossy way is no dead one. */
+/** One returned datagram is enough: a lossy path is not a dead one. */
 const DATAGRAMS = 8;
 const DATAGRAM_TIMEOUT_MS = 800;
 
@@ -19,7 +19,7 @@ const PROBES = /** @type {const} */ ({
 /**
  * @param {Transport} transport
  * @param {import('./meter.js').Ended} ended
- * @returns {{ kind: string, message: string } | null} null where it came through
+ * @returns {{ kind: string, message: string } | null} null: the traffic came through
  */
 function failure(transport, ended) {
   if ('error' in ended) return ended.error;
@@ -33,9 +33,9 @@ function failure(transport, ended) {
 }
 
 /**
- * Whether the proxy asks for the login that is configured: a method that is offered is not the one that is chosen.
+ * Whether the proxy asks for the configured login. A proxy may choose another method than the one offered.
  * @param {import('./scenario.js').Plane} plane
- * @returns {boolean | null} null where none is configured, or where no tunnel tells
+ * @returns {boolean | null} null: no login is configured, or no tunnel came up
  */
 export function asksForLogin(plane) {
   const { proxy, namespace, far } = plane.proxied;
@@ -54,7 +54,7 @@ export function asksForLogin(plane) {
 /**
  * @param {import('./scenario.js').Plane} plane
  * @param {readonly Transport[]} transports what the scenario sends
- * @returns {string | null} one line that names the proxy, what is wrong and the mend; null where all is carried
+ * @returns {string | null} one line with the proxy, the problem and the remedy; null: the proxy carries everything
  */
 export function unreached(plane, transports) {
   const { proxy, namespace, far } = plane.proxied;

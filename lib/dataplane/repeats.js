@@ -1,8 +1,8 @@
 /**
- * A part of a run that others disturbed is measured again, once they are gone: at most twice, and in no more than the
- * time that was measured and some seconds. Whether it was disturbed is what the sidecar saw of others on the CPUs of the
- * placement and nothing else: how fast or slow it was is not looked at. What is thrown away is told (`repeated` of the
- * result) and goes into no figure. A part with a failure that a busy machine cannot cause is never thrown away.
+ * Repeats a part of a run that other programs disturbed, after they have gone. A part is repeated at most twice, and all
+ * repeats together take at most as long as the measured parts plus some seconds. Only the CPU use of other programs on the
+ * CPUs of the placement decides; the measured speed does not. Discarded parts are listed (`repeated` of the result) and
+ * count in no figure. A part with a failure that a busy machine cannot cause is never discarded.
  */
 import { now } from '../clock.js';
 import { disturbances } from 'k6/x/windtunnel/judge';
@@ -10,14 +10,14 @@ import { envCount } from '../variables.js';
 import { awaitQuiet } from '../quiet.js';
 import { drop, hold, isHeld, release } from './held.js';
 
-/** For waits and repeats, beside as much time as was measured. */
+/** Time for waits and repeats, in addition to the measured time, ms. */
 const SPARE_MS = 20_000;
 
 export class Repeats {
   /**
    * @param {import('./parts.js').Machine} machine
    * @param {import('k6/x/windtunnel/judge').Placement} placement
-   * @param {boolean} [stays] whether somebody else was waited for in vain
+   * @param {boolean} [stays] whether an earlier wait for a quiet machine failed
    */
   constructor(machine, placement, stays = false) {
     this.machine = machine;
@@ -25,13 +25,13 @@ export class Repeats {
     this.stays = stays;
     this.most = envCount('AGAIN');
     this.inside = false;
-    /** Milliseconds: of the parts that count, and of waits and what was thrown away. */
+    /** Milliseconds of the parts that count (`counted`), and of waits and discarded parts (`spent`). */
     this.counted = 0;
     this.spent = 0;
   }
 
   /**
-   * Measures a part; one inside of another belongs to it.
+   * Measures a part. A part inside another part belongs to the outer one.
    * @template T
    * @param {string} name
    * @param {(again: number) => T} measure
@@ -63,9 +63,9 @@ export class Repeats {
   }
 
   /**
-   * Waits until the CPUs are the run's own; not for somebody who was waited for in vain, and is there still.
-   * @param {number} again times that the part was measured again already
-   * @param {number} took ms that it lasts
+   * Waits until the CPUs are quiet. If an earlier wait failed and the CPUs are still busy, it does not wait again.
+   * @param {number} again number of repeats so far
+   * @param {number} took duration of the part, ms
    */
   mayRepeat(again, took) {
     const left = SPARE_MS + this.counted - this.spent - took;

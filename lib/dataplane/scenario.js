@@ -1,7 +1,4 @@
-/**
- * What a data-plane scenario is made of: one virtual user that asks the sidecar for one
- * probe after the other and turns what they measured into k6's metrics.
- */
+/** A data-plane scenario: one virtual user asks the sidecar for one probe after the other and records the results in k6. */
 import { said, say } from 'k6/x/windtunnel/record';
 import { endsOf, limitOver, linkOf, rttSeconds } from '../link/link.js';
 import { envChoice } from '../profiles.js';
@@ -17,29 +14,29 @@ import { tooFewFiles } from './open-files.js';
 import { asksForLogin, unreached } from './reach.js';
 import { Repeats } from './repeats.js';
 
-/** Round trips, handshakes or datagrams that go before each probe and are not recorded. */
+/** Unrecorded round trips, handshakes or datagrams before each probe. */
 const WARMUP = 50;
 
-/** The same over a link, where each takes a round trip of it. */
+/** The same over a link, where each operation takes a round trip of the link. */
 const WARMUP_OVER_LINK = 5;
 /**
- * @typedef {import('../scenario.js').Operations & { series?: string }} PlaneOperation `series` is the probe's that
- *   its latencies come from; round_trip unless given
+ * @typedef {import('../scenario.js').Operations & { series?: string }} PlaneOperation `series` of the probe that has its
+ *   latencies; default round_trip
  *
  * @typedef {object} Via how a probe reaches its far end
- * @property {import('./environment.js').Proxy | null} proxy null for direct
- * @property {string | null} instance of the testbed whose use is measured
- * @property {string | null} usage_window that adds up what the run used
- * @property {string | null} [watched_by] the window that sees who uses the CPUs meanwhile, where that is not the same
- * @property {{ instance: string, name: string }} [namespace] that it is sent from
- * @property {import('./meter.js').Echo} [far] the far end, where it is not the run's
+ * @property {import('./environment.js').Proxy | null} proxy null: direct
+ * @property {string | null} instance of the testbed whose CPU and memory use is measured
+ * @property {string | null} usage_window window that adds up the run's use
+ * @property {string | null} [watched_by] window that watches other programs' CPU use, if it is a different one
+ * @property {{ instance: string, name: string }} [namespace] network namespace of the probe
+ * @property {import('./meter.js').Echo} [far] the far end, if it is not the run's
  *
  * @typedef {{ proxied: Via, direct: Via }} Vias
  * @typedef {{ echo: import('./meter.js').Echo | null, linkEnds: import('../link/link.js').Ends | null } & import('../scenario.js').Begun} Data
  */
 
 /**
- * @template {object} [Prepared=object] what `prepare` returns; it is in the run's data
+ * @template {object} [Prepared=object] what `prepare` returns
  * @template {import('./load.js').Round} [Round=import('./load.js').Round]
  * @typedef {object} PlaneDefinition
  * @property {string} name
@@ -47,22 +44,22 @@ const WARMUP_OVER_LINK = 5;
  * @property {import('./load.js').PlaneLoad<Round>} load
  * @property {Record<string, string | number | boolean>} parameters
  * @property {Record<string, PlaneOperation>} operations
- * @property {import('./environment.js').PlaneEnvironment} [environment] loadPlane()'s unless given
- * @property {'blocking' | 'events'} [echo] engine of the far end; blocking unless given
- * @property {() => Prepared} [prepare] in setup(); what it returns is in the run's data
- * @property {(data: Prepared & Data) => Vias} [vias] with far ends of their own, which `prepare` starts;
- *   through the environment's proxy and direct, to one far end on loopback, unless given
+ * @property {import('./environment.js').PlaneEnvironment} [environment] default: loadPlane()
+ * @property {'blocking' | 'events'} [echo] engine of the far end; default blocking
+ * @property {() => Prepared} [prepare] called in setup(); its result becomes part of the run's data
+ * @property {(data: Prepared & Data) => Vias} [vias] paths with their own far ends, which `prepare` starts. Default: through
+ *   the environment's proxy and direct, to one far end on loopback
  * @property {(round: Round, index: number, plane: Plane<Prepared>) => void} round
- * @property {readonly import('./reach.js').Transport[]} [reaches] what the proxy must carry: set-up tries each; nothing unless given
- * @property {number} [connections] at once, at most: set-up sees that there may be so many; not asked unless given
- * @property {(data: Prepared & Data) => void} [end] in teardown(), with the run's data
+ * @property {readonly import('./reach.js').Transport[]} [reaches] transports that setup() tries through the proxy; default: none
+ * @property {number} [connections] maximum at once, for which setup() checks the limit of open files; default: no check
+ * @property {(data: Prepared & Data) => void} [end] called in teardown()
  * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: Prepared & Data) => import('../section.js').More} [more]
- *   what it shows beyond its operations
+ *   results beyond the operations
  * @property {string[]} [notes]
  * @property {import('../scenario.js').Definition['facts']} [facts]
  * @property {boolean} [ownInstances]
- * @property {string} [link] that it is over where LINK does not say another; none unless given
- * @property {string} [system] dataplane unless given
+ * @property {string} [link] default link, which the variable LINK overrides; default: loopback
+ * @property {string} [system] default dataplane
  */
 
 /**
@@ -85,7 +82,7 @@ export class Plane {
     const window = isForeignTo({ environment, ownInstances }) ? null : data.window;
     this.repeats = new Repeats(partsOf(window), environment.placement, data.neighbourStays);
     const { proxy } = environment;
-    // Over a link both are at its ends, and the control goes over it too.
+    // Over a link, probe and far end are at its two ends, and the control crosses the link too.
     const at = data.linkEnds ? { ...data.linkEnds.near, far: data.linkEnds.far } : {};
     const vias = definition.vias?.(data) ?? {
       proxied: { proxy, instance: __ENV.INSTANCE || null, usage_window: data.window, ...at },
@@ -105,7 +102,7 @@ export class Plane {
   }
 
   /**
-   * Runs one probe and records nothing.
+   * Runs one probe without recording it.
    * @param {Via} via
    * @param {Record<string, unknown>} spec of the probe: kind, loop, count … (sidecar/README.md)
    */
@@ -125,12 +122,11 @@ export class Plane {
   }
 
   /**
-   * Runs one probe and records it under the operations that its series belong to; the
-   * first of them has its errors.
+   * Runs one probe and records it under the operations of its series. The first operation gets the errors.
    * @param {string[]} operations names
    * @param {Via} via
    * @param {Record<string, unknown>} spec of the probe: kind, loop, count … (sidecar/README.md)
-   * @returns {import('./meter.js').Measured | null} null where nothing could be measured
+   * @returns {import('./meter.js').Measured | null} null: nothing could be measured
    */
   probe(operations, via, spec) {
     const measured = this.measure(via, spec);
@@ -147,11 +143,11 @@ export class Plane {
   }
 
   /**
-   * Measures a part of the run, again where others disturbed it. It records by lib/dataplane/held.js alone, and leaves
-   * nothing of an earlier time.
+   * Measures a part of the run, and repeats it if other programs disturbed it. `once` must record only through
+   * lib/dataplane/held.js, so that a repeat can discard its records.
    * @template T
-   * @param {string} name that the report gives it
-   * @param {(again: number) => T} once measures it, for the n-th time again
+   * @param {string} name of the part in the report
+   * @param {(again: number) => T} once measures the part; `again` is the number of repeats so far
    * @returns {T}
    */
   part(name, once) {
@@ -159,12 +155,12 @@ export class Plane {
   }
 
   /**
-   * The same load through the proxy and direct, which of them first in turn; a part of the run.
+   * Runs the same load through the proxy and direct, in alternating order, as one part of the run.
    * @param {number} index of the round
    * @param {string[]} operations
    * @param {Record<string, unknown>} spec
    * @param {string[]} [controls]
-   * @returns {[string, import('./meter.js').Measured | null][]} first operation of each, and what was measured
+   * @returns {[string, import('./meter.js').Measured | null][]} first operation of each probe, and its measurements
    */
   pair(index, operations, spec, controls = operations.map(controlName)) {
     /** @type {[string[], Via][]} */
@@ -186,7 +182,7 @@ export const partName = (what, index) => `${what}, round ${index + 1}`;
 export const controlName = (operation) => `${operation}_direct`;
 
 /**
- * How the far end is named to the proxy.
+ * The far end's address as the proxy gets it.
  * @param {string} kind
  * @param {string} address of an echo server
  */
@@ -198,7 +194,7 @@ function addressOf({ target }, link) {
   if (link && address !== 'ipv4')
     throw `ADDRESS=${address}: over a link the far end is named by its IPv4 address`;
   if (!target.tcp && !target.udp) return address;
-  if (__ENV.ADDRESS) throw `ADDRESS=${address}: the environment's target says how the far end is named`;
+  if (__ENV.ADDRESS) throw `ADDRESS=${address}: the environment's target already sets the far end's address`;
   return 'given';
 }
 
@@ -211,17 +207,17 @@ function addressOf({ target }, link) {
 export function withControl(name, operation) {
   return {
     [name]: { ...operation, control: controlName(name) },
-    // Its latency is not what is judged; an error there would spoil what it controls.
+    // The control's latency is not judged, and an error of the control would make the comparison invalid.
     [controlName(name)]: { ...operation, title: `${operation.title}, direct`, bounds: {} },
   };
 }
 
-/** A far end that polls on the probe's own CPU would take its time from it. @param {import('./environment.js').Placement} placement */
+/** A far end that polls would take CPU time from a probe on the same CPU. @param {import('./environment.js').Placement} placement */
 export const echoWait = ({ wait, probe_cpus: probe, echo_cpus: echo }) =>
   overlaps(probe, echo) ? 'block' : wait;
 
 /**
- * What was negotiated of the login that is configured, for the run's data; nothing where none is.
+ * Whether the proxy asked for the configured login, for the run's data; empty if no login is configured.
  * @param {Plane<any>} plane
  * @param {PlaneDefinition['reaches']} reaches
  * @returns {{ login?: boolean | null }}
@@ -231,39 +227,39 @@ function loginOf(plane, reaches) {
   const login = asksForLogin(plane);
   if (login === false) {
     console.warn(`${plane.environment.url}: ${NO_LOGIN}`);
-    say(SAID_LOGIN, NO_LOGIN);
+    say(LOGIN_NOTE, NO_LOGIN);
   }
   return { login };
 }
 
-/** The parameter of a login that is configured: whether it was asked for. @param {{ login?: boolean | null }} data @returns {Record<string, boolean | string>} */
+/** The parameter of a configured login: whether the proxy asked for it. @param {{ login?: boolean | null }} data @returns {Record<string, boolean | string>} */
 function negotiated({ login }) {
   if (login === undefined) return {};
   return { auth: login ?? 'unknown' };
 }
 
-/** What was said of a login. */
-const SAID_LOGIN = 'proxy login';
+/** Name of the note on the login. */
+const LOGIN_NOTE = 'proxy login';
 const NO_LOGIN =
   'a login is configured, and the proxy never asked for it: what was measured is without a login; set auth.mode none, or turn the login on in the proxy';
 
-/** Notes. */
+/** The notes of the run on its login. */
 const aboutLogin = () => {
-  const told = said()[SAID_LOGIN];
-  return told ? [told] : [];
+  const note = said()[LOGIN_NOTE];
+  return note ? [note] : [];
 };
 
-/** Ends a run that would need more files than there are. @param {number | undefined} connections at once */
+/** Ends a run that needs more open files than the limit. @param {number | undefined} connections at once */
 function checkFiles(connections) {
   const files = connections ? tooFewFiles(connections) : null;
   if (files) stop(files);
 }
 
-/** Share of datagrams that may be lost over a link: what is lost is what it was asked for. */
+/** Share of datagrams that may be lost over a link: the link itself may be set to lose datagrams. */
 const LOST_OVER_LINK = 0.5;
 
 /**
- * Over a link a script's own bounds on latency, which are meant for loopback, say nothing; an environment's do.
+ * Over a link a script's latency bounds do not apply, because they are for loopback. Bounds of the environment do apply.
  * @param {Pick<PlaneDefinition<any, any>, 'operations' | 'reaches'>} definition
  * @returns {Record<string, PlaneOperation>}
  */
@@ -277,10 +273,10 @@ function overLink({ operations, reaches = [] }) {
 }
 
 /**
- * The ends of the link of the pair that the bench has started.
+ * The ends of the link of the pair of programs that the bench started.
  * @param {string} link
  * @param {object} spec of the far end
- * @param {unknown} timeoutMs after which what was sent is lost; undefined where nothing is lost by its time
+ * @param {unknown} timeoutMs after which a datagram counts as lost; undefined: no timeout
  */
 function ownEnds(link, spec, timeoutMs) {
   const instance = __ENV.INSTANCE ? ask('GET', `/instances/${__ENV.INSTANCE}`) : null;
@@ -305,7 +301,7 @@ export function planeScenario(definition) {
   const environment = definition.environment ?? loadPlane(system);
   const { load } = definition;
   const link = definition.vias ? '' : linkOf(`${system}/${definition.name}`, definition.link);
-  // Pairs over links of their own have their far ends there.
+  // Instances over their own links have their own far ends.
   const address =
     definition.vias || (definition.link && definition.ownInstances) ? 'given' : addressOf(environment, link);
   const scenario = defineScenario({
@@ -324,7 +320,7 @@ export function planeScenario(definition) {
   /** @type {Plane<Prepared> | undefined} */
   let plane;
 
-  /** Ends what setup() began. @param {Prepared & Data} data */
+  /** Stops what setup() started. @param {Prepared & Data} data */
   const undo = (data) => {
     definition.end?.(data);
     if (data.echo) stopEcho(data.echo.id);

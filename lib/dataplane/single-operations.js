@@ -1,7 +1,4 @@
-/**
- * The scenarios of single operations, one after the other or at a rate: round trips and
- * handshakes.
- */
+/** Scenarios of single operations (round trips, handshakes), one after the other or at a rate. */
 import { defaultNumber, envCount } from '../variables.js';
 import { closedOf, openOf, openParameters, plannedOf, probeLoad, probeOf } from './load.js';
 import { controlName, planeScenario, withControl } from './scenario.js';
@@ -10,19 +7,19 @@ import { controlName, planeScenario, withControl } from './scenario.js';
  * @typedef {object} SingleSpec
  * @property {string} name of the scenario
  * @property {string} title
- * @property {string} operation name of its row; the open loop's is NAME_open
- * @property {string} what the row's title
+ * @property {string} operation name of its row; the row of the open loop is NAME_open
+ * @property {string} what title of the row
  * @property {string} latencyIs
  * @property {{ smoke: number, quick: number, full: number }} base
  * @property {string} countVariable
- * @property {number} p95 ms; default bound
+ * @property {number} p95 default bound, ms
  * @property {Record<string, string | number | boolean>} parameters
- * @property {Record<string, unknown>} probe kind and what is special to it
- * @property {(rate: number) => object} [openProbe] what the open loop needs besides
- * @property {Record<string, import('./scenario.js').PlaneOperation>} [stages] rows beside it, of other series
+ * @property {Record<string, unknown>} probe kind and special fields
+ * @property {(rate: number) => object} [openProbe] additional fields of the open loop
+ * @property {Record<string, import('./scenario.js').PlaneOperation>} [stages] further rows, from other series of the probe
  * @property {string} [series]
- * @property {boolean} [againstControl] whether its P50 is judged by its control's
- * @property {boolean} [saturates] whether several are in flight
+ * @property {boolean} [againstControl] whether its P50 is compared with the control's P50
+ * @property {boolean} [saturates] whether several operations are in flight
  */
 
 /** @param {SingleSpec} spec */

@@ -1,6 +1,6 @@
 /**
- * The rounds of a sweep on k6's side: which value of a testbed's variable a round is about, a testbed
- * instance with that value, and the figures of each run.
+ * The rounds of a sweep in k6: the value of the testbed's variable in each round, an instance with that value, and the
+ * figures of each run.
  */
 import { said, say } from 'k6/x/windtunnel/record';
 import { order } from 'k6/x/windtunnel/difference';
@@ -34,7 +34,7 @@ function readValues() {
   return values;
 }
 
-/** What is said of the rounds. @typedef {{ runs: Record<string, import('./sweep.js').SweepRun[]>, refused: Record<string, string> }} Rounds */
+/** Name of the note on the rounds. @typedef {{ runs: Record<string, import('./sweep.js').SweepRun[]>, refused: Record<string, string> }} Rounds */
 const ROUNDS = 'sweep';
 
 /** @param {string} value */
@@ -43,20 +43,20 @@ const operationOf = (value) => `value_${value.replace(/[^A-Za-z0-9]/g, '_')}`;
 /** @param {number[]} sorted @param {number} share */
 const at = (sorted, share) => sorted[Math.ceil(sorted.length * share) - 1];
 
-/** The sweep that SWEEP, VALUES and RUNS ask for. */
+/** The sweep of the variables SWEEP, VALUES and RUNS. */
 export class SweepRounds {
-  /** @param {number} runs of each value unless RUNS says otherwise */
+  /** @param {number} runs default number of runs of each value */
   constructor(runs) {
     this.variable = __ENV.SWEEP;
     if (!this.variable)
       throw 'SWEEP is not set: name a variable of the testbed, and VALUES for it, such as SWEEP=gogc VALUES=50,100,200';
     this.values = readValues();
     this.runs = envCount('RUNS', runs);
-    /** Runs by value, and why the system does not start with one. @type {Rounds} */
+    /** Runs by value, and the reasons of values with which the system does not start. @type {Rounds} */
     this.rounded = { runs: {}, refused: {} };
   }
 
-  /** Rounds in all, each a run of one value. */
+  /** Number of rounds. Each round is one run of one value. */
   get rounds() {
     return this.runs * this.values.length;
   }
@@ -73,14 +73,14 @@ export class SweepRounds {
   operations(row) {
     const entries = this.values.map((value) => [
       operationOf(value),
-      // Of a value that the system refuses there is nothing.
+      // A value that the system refuses has no measurements.
       { ...row, title: `${this.variable} = ${value}`, optional: true },
     ]);
     return Object.fromEntries(entries);
   }
 
   /**
-   * What a round is about: each run of all values is in an order by lot, so that what comes and goes meets all alike.
+   * The value of a round. Each run of all values has a random order, so that temporary noise affects all values alike.
    * @param {number} index
    * @param {string} runId
    * @returns {Turn & { operation: string }}
@@ -92,7 +92,7 @@ export class SweepRounds {
     return { value, run, operation: operationOf(value) };
   }
 
-  /** In setup(): the testbed that the run was given is the one that is swept. @returns {{ found: Found }} */
+  /** In setup(): the testbed of the variable INSTANCE is swept. @returns {{ found: Found }} */
   findTestbed() {
     if (!__ENV.INSTANCE)
       throw 'a sweep starts testbeds by itself and needs one to know which: run it by make, such as `make dataplane-queue-sweep`';
@@ -107,14 +107,14 @@ export class SweepRounds {
     return { found };
   }
 
-  /** A value as the testbed's variable takes it. @param {string} text @param {Found} found */
+  /** A value with the type of the testbed's variable. @param {string} text @param {Found} found */
   typed(text, { types }) {
     if (types[this.variable] === 'integer') return Number(text);
     return types[this.variable] === 'boolean' ? text === 'true' : text;
   }
 
   /**
-   * One run of one value, with processes of its own; none once the system has refused the value.
+   * Runs one value with new processes, unless the system has already refused the value.
    * @param {Turn} turn
    * @param {Found} found
    * @param {(instance: Started) => import('./meter.js').Measured | null} measure
@@ -122,8 +122,8 @@ export class SweepRounds {
   run(turn, found, measure) {
     const { value } = turn;
     if (value in this.rounded.refused) return;
-    const own = { [this.variable]: this.typed(value, found) };
-    const { used: measured, refused } = tryFresh(found, own, measure);
+    const overrides = { [this.variable]: this.typed(value, found) };
+    const { used: measured, refused } = tryFresh(found, overrides, measure);
     if (refused === null) {
       record(() => this.note(turn, measured ? figuresOf(measured) : CARRIED_NOTHING));
       return;
@@ -152,7 +152,7 @@ export class SweepRounds {
   }
 }
 
-/** Of a run that could not be measured. */
+/** Figures of a run that could not be measured. */
 const CARRIED_NOTHING = {
   mbit_per_s: 0,
   rtt_p95_ms: null,

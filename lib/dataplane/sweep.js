@@ -1,4 +1,4 @@
-/** From the runs of a sweep to its table and a recommendation. */
+/** Turns the runs of a sweep into a table and a recommendation. */
 import { tellApart } from 'k6/x/windtunnel/difference';
 import { rangeOf, sectionOf } from '../section.js';
 import { mostOf } from '../variables.js';
@@ -7,11 +7,11 @@ import { mostOf } from '../variables.js';
  * @typedef {{ round: number, mbit_per_s: number, rtt_p95_ms: number | null, rtt_p99_ms: number | null, peak_rss_bytes: number | null, lost_share: number }} SweepRun
  * @typedef {{ median: number, min: number, max: number }} Spread
  * @typedef {string | number | boolean} Value
- * @typedef {{ value: Value, runs: SweepRun[], refused?: string | null }} SweepValue `refused`: why the system does not start with it
+ * @typedef {{ value: Value, runs: SweepRun[], refused?: string | null }} SweepValue `refused`: why the system does not start with the value
  * @typedef {import('k6/x/windtunnel/difference').Side} Side
  */
 
-/** Of each value, at most. */
+/** The largest number of runs of each value. */
 const RUNS_MOST = mostOf('RUNS');
 
 /** @param {(number | null)[]} values @returns {Spread | null} */
@@ -29,7 +29,7 @@ const spread = (entry, key) => spreadOf(entry.runs.map((run) => run[key]));
 /** @param {SweepValue} entry @param {keyof SweepRun} key @param {number} missing */
 const median = (entry, key, missing) => spread(entry, key)?.median ?? missing;
 
-/** Loss first, then throughput, then the 95th percentile, as the reference document ranks. @param {SweepValue[]} values */
+/** Ranks by loss, then throughput, then the 95th percentile, as the reference document does. @param {SweepValue[]} values */
 function ranked(values) {
   return [...values].sort(
     (a, b) =>
@@ -39,11 +39,11 @@ function ranked(values) {
   );
 }
 
-/** A testbed moves less than a Tbit/s. */
+/** A testbed moves less than this, Mbit/s. */
 const MBIT_MOST = 1e6;
 
 /**
- * Whether a run's figures are measurements: what moves nothing loses all, and the other way round.
+ * Whether a run's figures are plausible: throughput is 0 if and only if everything was lost.
  * @param {SweepRun} run
  */
 const isMeasured = ({ mbit_per_s: rate, lost_share: lost }) =>
@@ -52,19 +52,19 @@ const isMeasured = ({ mbit_per_s: rate, lost_share: lost }) =>
   lost <= 1 &&
   (rate === 0) === (lost === 1);
 
-/** The run of a round, if the value has one that was measured, and no other. @param {SweepValue} entry @param {number} round */
+/** The run of a round, if the value has exactly one measured run. @param {SweepValue} entry @param {number} round */
 function runOf({ runs }, round) {
-  const own = runs.filter((run) => run.round === round);
-  return own.length === 1 && isMeasured(own[0]) ? own[0] : undefined;
+  const runsOfRound = runs.filter((run) => run.round === round);
+  return runsOfRound.length === 1 && isMeasured(runsOfRound[0]) ? runsOfRound[0] : undefined;
 }
 
-/** The rounds of a sweep, the planned ones among them. @param {SweepValue[]} values @param {number} planned */
+/** All rounds of a sweep, including planned ones without a run. @param {SweepValue[]} values @param {number} planned */
 function roundsOf(values, planned) {
   const all = values.flatMap(({ runs }) => runs.map(({ round }) => round));
   return [...new Set([...Array(planned).keys(), ...all])].sort((a, b) => a - b);
 }
 
-/** In how many rounds a value was measured. @param {SweepValue} entry @param {number[]} rounds */
+/** The number of rounds in which a value was measured. @param {SweepValue} entry @param {number[]} rounds */
 const measuredIn = (entry, rounds) => rounds.filter((round) => runOf(entry, round)).length;
 
 /**
@@ -79,8 +79,8 @@ const pairsOf = (current, other, key, rounds) =>
   rounds.map((round) => [runOf(current, round)?.[key] ?? null, runOf(other, round)?.[key] ?? null]);
 
 /**
- * Each other value against the one in use, all judged together: first by what is lost, then by what goes through. One that lacks a
- * round counts as one of them, and tells nothing.
+ * Compares each other value with the value in use, all in one statistical test: first by loss, then by throughput. A value
+ * that lacks a round counts as a comparison, but gets no verdict.
  * @param {SweepValue[]} others
  * @param {SweepValue} current
  * @param {number[]} rounds
@@ -101,31 +101,37 @@ function compareAll(others, current, rounds) {
 }
 
 /**
- * Whether a value is better or worse than the one in use, or the runs cannot tell the two apart.
+ * Whether a value is better or worse than the value in use, or the runs cannot show a difference.
  * @param {string} variable
  * @param {SweepValue} current
  * @param {{ entry: SweepValue, loss: Side, rate: Side }} found
  * @returns {{ entry: SweepValue, verdict: 'better' | 'worse' | 'unknown', text: string, toTell: number }}
  */
 function comparison(variable, current, { entry, loss, rate }) {
-  const say = (/** @type {string} */ what, /** @type {string} */ change) =>
+  const sentence = (/** @type {string} */ what, /** @type {string} */ change) =>
     `${variable} = ${entry.value} ${what} than ${current.value} (${change})`;
   const toTell = Math.min(loss.to_tell ?? Infinity, rate.to_tell ?? Infinity);
-  const told = (/** @type {Side} */ side, /** @type {string} */ text) => ({
+  const verdictOf = (/** @type {Side} */ side, /** @type {string} */ text) => ({
     entry,
     verdict: side.better === null ? /** @type {const} */ ('unknown') : VERDICTS[side.better],
     text,
     toTell,
   });
   if (loss.better !== null) {
-    const [own, now] = [entry, current].map((one) => percent(median(one, 'lost_share', 1)));
-    return told(loss, say(loss.better === 'b' ? 'loses less' : 'loses more', `${own} against ${now}`));
+    const [lost, now] = [entry, current].map((one) => percent(median(one, 'lost_share', 1)));
+    return verdictOf(
+      loss,
+      sentence(loss.better === 'b' ? 'loses less' : 'loses more', `${lost} against ${now}`),
+    );
   }
   const less = rate.better === 'a' ? 'moves less' : 'moves no more';
-  return told(rate, say(Number(rate.estimate) > 1 ? 'moves more' : less, changeOf(rate, entry, current)));
+  return verdictOf(
+    rate,
+    sentence(Number(rate.estimate) > 1 ? 'moves more' : less, changeOf(rate, entry, current)),
+  );
 }
 
-/** By which of the two is better; the value in use is `a`. */
+/** Verdict by the better side; the value in use is `a`. */
 const VERDICTS = /** @type {const} */ ({ a: 'worse', b: 'better' });
 
 /** @param {Side} rate @param {SweepValue} entry @param {SweepValue} current */
@@ -137,13 +143,13 @@ function changeOf({ estimate, low, high }, entry, current) {
   return `${change(estimate)} %${interval}`;
 }
 
-/** @param {number} runs of each value @param {number} values @param {number} fewest runs that can tell a difference */
+/** @param {number} runs of each value @param {number} values @param {number} fewest runs that can show a difference */
 const tooFew = (runs, values, fewest) =>
   `${runs} ${runs === 1 ? 'run' : 'runs'} of each of ${values} values cannot tell a difference: it takes RUNS=${fewest}`;
 
 /**
- * The value to take, or null where the runs do not tell any from the one in use. A value that lacks a round is neither better nor
- * equal: the reason names it.
+ * The recommended value, or null if no value is shown to be better than the one in use. A value that lacks a round is
+ * neither better nor equal; the reason names it.
  * @param {string} variable
  * @param {SweepValue[]} values
  * @param {Value} inUse
@@ -162,9 +168,9 @@ export function recommend(variable, values, inUse, planned = 0) {
   if (measuredIn(current, rounds) < runs)
     return keep(`${partOf(current)}, and it is in use: without it no other value can be judged`);
   const others = ranked(values).filter((entry) => entry !== current);
-  const untold = others.filter((entry) => measuredIn(entry, rounds) < runs).map(partOf);
+  const incomplete = others.filter((entry) => measuredIn(entry, rounds) < runs).map(partOf);
   const known = (/** @type {string} */ reason) =>
-    untold.length > 0 ? `${reason}; ${untold.join(', ')}: nothing can be said of it` : reason;
+    incomplete.length > 0 ? `${reason}; ${incomplete.join(', ')}: nothing can be said of it` : reason;
   const all = compareAll(others, current, rounds);
   if (runs < all.fewest) return keep(known(tooFew(runs, values.length, all.fewest)));
   const found = all.found.map((one) => comparison(variable, current, one));

@@ -1,14 +1,14 @@
-/** A sweep of a transparent proxy: each run of a value, and its control beside it, in networks of their own. */
+/** A sweep of a transparent proxy. Each run has its control beside it, in the same new networks. */
 import { partName } from './scenario.js';
 import { SweepRounds } from './sweep-rounds.js';
 import { startFarEnds, viasOf } from './transparent.js';
 
-/** The control of all values: the same, routed past the proxy. */
+/** The control of all values: the same load, routed past the proxy. */
 const ROUTED = 'sweep_direct';
 
 export class TransparentSweep extends SweepRounds {
   /**
-   * A row for each value, and one for the control of all.
+   * A row for each value, and one row for their common control.
    * @param {import('./scenario.js').PlaneOperation} row
    * @param {import('./scenario.js').PlaneOperation} control
    */
@@ -17,7 +17,7 @@ export class TransparentSweep extends SweepRounds {
   }
 
   /**
-   * One run of a value and one of its control, which of them first in turn.
+   * One run of a value and one run of its control, in alternating order.
    * @param {import('./environment.js').TransparentEnvironment} environment
    * @param {import('./scenario.js').Plane<{ found?: import('./fresh.js').Found }>} plane
    * @param {number} index of the run
@@ -27,7 +27,7 @@ export class TransparentSweep extends SweepRounds {
     const { found, runId, window } = plane.data;
     if (!found) return;
     const turn = this.turn(index, runId);
-    // The run's window is of another instance: it only sees who uses the CPUs.
+    // The run's window belongs to another instance: here it only watches other programs' CPU use.
     const watched = { watched_by: window };
     const through = (/** @type {import('./fresh.js').Started} */ { id }) => {
       const { proxied, direct } = viasOf(startFarEnds(environment, id), id, null);

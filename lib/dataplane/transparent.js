@@ -6,8 +6,8 @@ import { echoWait } from './scenario.js';
 /** @typedef {{ through: import('./meter.js').Echo, routed: import('./meter.js').Echo }} FarEnds */
 
 /**
- * Far ends in an instance's namespace `server`, one that the way through the proxy leads to, and one that
- * is routed to past it.
+ * Starts two far ends in an instance's namespace `server`: the path to one passes the proxy, the path to the other is
+ * routed past the proxy.
  * @param {import('./environment.js').TransparentEnvironment} environment
  * @param {string} instance
  * @returns {FarEnds}
@@ -29,10 +29,10 @@ export function stopFarEnds({ through, routed }) {
 }
 
 /**
- * The two ways to them from the instance's namespace `client`.
+ * The two paths to the far ends from the instance's namespace `client`.
  * @param {FarEnds} ends
  * @param {string} instance
- * @param {string | null} window of the run that a probe through the proxy is measured in
+ * @param {string | null} window of the run, in which a probe through the proxy is measured
  * @returns {{ proxied: import('./scenario.js').Via, direct: import('./scenario.js').Via }}
  */
 export function viasOf({ through, routed }, instance, window) {

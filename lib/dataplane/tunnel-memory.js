@@ -1,21 +1,21 @@
 /**
- * The memory that a proxy takes for each tunnel. What a process has grown by before it hardly gives
- * back, so each figure is of processes that have opened no more than one tunnel: what they hold at
- * most with all tunnels open and used, above what they held with that one.
+ * The memory that a proxy needs for each tunnel. A process rarely returns memory to the system. So each figure comes from
+ * new processes that have opened only one tunnel before: the peak memory with all tunnels open and used, less the memory
+ * with one tunnel.
  */
 import { cpusOf } from './environment.js';
 import { endsOf } from '../link/link.js';
 import { findTestbed, proxyOf, stopFresh, withFresh } from './fresh.js';
 
-/** Below, what a program takes in one piece (an arena, a thread) is more than what its tunnels take. */
+/** With fewer tunnels, memory that a program allocates in one piece (an arena, a thread) outweighs the tunnels' memory. */
 const LEAST_TUNNELS = 50;
-/** Requests of each tunnel while the most memory is watched. */
+/** Requests per tunnel while the peak memory is measured. */
 const REQUESTS = 2;
 const RATE_OF_ONE = 50;
 
 /** @typedef {import('./fresh.js').Found} Found */
 
-/** In setup(): null where the proxy is none of a testbed, whose memory nobody reads. @returns {Found | null} */
+/** In setup(): null if no testbed runs the proxy, since its memory cannot be read. @returns {Found | null} */
 export const findOwn = () => (__ENV.INSTANCE ? findTestbed() : null);
 
 /** In teardown(). @param {Found | null} found */
@@ -26,8 +26,8 @@ export function stopOwn(found) {
 /**
  * @param {import('./scenario.js').Plane} plane
  * @param {Found | null} found
- * @param {{ connections: number, payload_bytes: number, rate: number }} spec rate: requests a second of each tunnel
- * @returns {number | null} bytes of own memory; null where it cannot be told
+ * @param {{ connections: number, payload_bytes: number, rate: number }} spec rate: requests per second of each tunnel
+ * @returns {number | null} bytes of the proxy's own memory per tunnel; null: unknown
  */
 export function bytesPerTunnel(plane, found, { connections, payload_bytes: payloadBytes, rate }) {
   if (!found || connections < LEAST_TUNNELS) return null;

@@ -1,6 +1,6 @@
 /**
- * Some rows of the matrix over a link, each over one of its own. What waits for the link is measured of all of them at once, what
- * fills it of as many as together are a small part of what a machine carries.
+ * Measures some rows of the matrix over links, each row over its own link. Latencies are measured on all rows at once.
+ * Throughput is measured on a few rows at once, so that together they need only a small part of the machine's capacity.
  */
 import { say } from 'k6/x/windtunnel/record';
 import { startSides, stopSides } from '../protocols/instances.js';
@@ -18,27 +18,27 @@ import { PROBES_AT_ONCE, Way } from './way.js';
  * @typedef {import('./lockstep.js').Steps<void>} Steps
  * @typedef {{ first: number | null, further: number | null }} Took ms
  * @typedef {{ row: Row, side: Side }} Entry
- * @typedef {{ figures: Figures, outcome: import('../protocols/outcome.js').Outcome, version: string | null }} Noted of a row's side
+ * @typedef {{ figures: Figures, outcome: import('../protocols/outcome.js').Outcome, version: string | null }} Noted results of one side of a row
  *
  * @typedef {object} Sizes
- * @property {number} first tunnels whose first reply is awaited, at each of two delays
+ * @property {number} first new tunnels for the time to the first reply, at each of two delays
  * @property {number} trips
  * @property {number} pages
  * @property {number} video_s
  * @property {number} call_s
- * @property {number} warmup_s of a tunnel that is kept full
+ * @property {number} warmup_s of a saturated tunnel
  * @property {number} goodput_s
  */
 
-/** Two links of nothing but this delay, ms. */
+/** Round trips of two links that have only this delay, ms. */
 export const DELAYS = { short: 20, long: 120 };
-/** Once more where a slope is no whole number. */
+/** Tries for a slope that is no whole number. */
 const TRIES = 3;
 
-/** Mbit/s of all lines that are full at once (docs/benchmarks.md has what that costs: nothing that was seen). */
+/** Limit for the total rate of all lines that are full at once, Mbit/s. docs/benchmarks.md shows that it distorts nothing. */
 export const FULL_MBIT = 200;
 
-/** What was said of a row's side begins so; no row is called so. */
+/** Prefix of the names of these notes. No row has it. */
 const PREFIX = '-over ';
 
 /** @param {Entry} entry */
@@ -73,8 +73,8 @@ export class Batch {
   }
 
   /**
-   * Starts those that have not failed yet, each over a link of its own.
-   * @param {string} what they are started for
+   * Starts the entries that have not failed yet, each over its own link.
+   * @param {string} what purpose, for the name of the log
    * @param {(ways: Way[]) => Steps} use
    * @returns {Steps}
    */
@@ -147,7 +147,7 @@ export class Batch {
     yield* this.fill(ways);
   }
 
-  /** @param {Way} way @param {Took} took over the long link */
+  /** @param {Way} way @param {Took} took times over the long link */
   slope(way, took) {
     const short = this.short.get(way.operation) ?? { first: null, further: null };
     const of = (/** @type {keyof Took} */ which) =>
@@ -160,7 +160,7 @@ export class Batch {
     figures.round_trips_first = of('first');
   }
 
-  /** What is no whole number had noise in it: further tunnels at both delays tell. The fastest ones count. @param {Way[]} ways @returns {Steps} */
+  /** Repeats slopes that are no whole number, since they contain noise. The fastest tunnels at both delays count. @param {Way[]} ways @returns {Steps} */
   *againWhereUnclear(ways) {
     for (let again = 1; again < TRIES; again += 1) {
       const unclear = ways.filter((way) => countOf(this.figuresOf(way).round_trips ?? null) === null);
@@ -177,7 +177,7 @@ export class Batch {
     }
   }
 
-  /** As many at once as the machine carries without any being slower for it; each direction by itself. @param {Way[]} ways @returns {Steps} */
+  /** Measures throughput, each direction separately, on as many ways at once as the machine carries at full speed. @param {Way[]} ways @returns {Steps} */
   *fill(ways) {
     const { warmup_s, goodput_s: seconds } = this.sizes;
     const many = fullAtOnce(ways.flatMap((way) => [way.rate('up'), way.rate('down')]));
@@ -191,8 +191,8 @@ export class Batch {
 }
 
 /**
- * How many lines may be full at once. One of no rate takes what the machine has.
- * @param {(number | null)[]} rates of one line's directions, bits a second
+ * How many lines may be full at once. A line without a rate needs the whole machine.
+ * @param {(number | null)[]} rates of the directions of one line, bits per second
  */
 export function fullAtOnce(rates) {
   if (rates.includes(null)) return 1;
@@ -200,13 +200,13 @@ export function fullAtOnce(rates) {
   return Math.max(1, Math.min(PROBES_AT_ONCE, Math.floor(FULL_MBIT / most)));
 }
 
-/** The same of the run's link. @param {import('../dataplane/scenario.js').Plane} plane */
+/** fullAtOnce() for the run's link. @param {import('../dataplane/scenario.js').Plane} plane */
 export function carriedAtOnce({ data: { link } }) {
   const { up, down } = link?.about.settings ?? {};
   return fullAtOnce([up?.rate_bit_s ?? null, down?.rate_bit_s ?? null]);
 }
 
-/** Of tunnels none of which is the client's first one. @param {Took} took @returns {number | null} */
+/** The fastest time of all tunnels, for a client that has opened tunnels before. @param {Took} took @returns {number | null} */
 function fastest({ first, further }) {
   const all = [first, further].filter((ms) => ms !== null);
   return all.length > 0 ? Math.min(...all) : null;

@@ -1,12 +1,12 @@
-/** What a call makes of its packets. */
+/** The quality of a call. */
 
-/** RFC 3550, 6.4.1: each difference of two packets' times on the way counts for a sixteenth. */
+/** RFC 3550, 6.4.1: weight of each new difference between the transit times of two packets. */
 const GAIN = 1 / 16;
 
 /**
- * Interarrival jitter as RFC 3550 has it, over packets that went there and back.
- * @param {number[]} trips of the packets, ns, in the order in which they came back
- * @returns {number | null} ms; null of fewer than two packets
+ * Interarrival jitter by RFC 3550, of round trips.
+ * @param {number[]} trips of the packets, ns, in order of arrival
+ * @returns {number | null} ms; null for fewer than two packets
  */
 export function jitterMs(trips) {
   if (trips.length < 2) return null;

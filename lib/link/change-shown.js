@@ -1,4 +1,4 @@
-/** What the scenario `change` shows: a table of what each transfer met, and its course around each change with the queue below it. */
+/** Results of the scenario `change`: a table of all transfers, and each transfer's course around a change, above the queue's. */
 import { spreadOf } from '../dataplane/sweep.js';
 import { rangeOf, sectionOf } from '../section.js';
 import { metSaid } from './change.js';
@@ -8,7 +8,7 @@ import { ENOUGH } from './recovery.js';
  * @typedef {import('./changes.js').Change} Change
  * @typedef {import('./change.js').Met} Met
  * @typedef {{ name: string, title: string }} Named a row, or a control
- * @typedef {{ of: string, met: Met[] }} Row of all rounds
+ * @typedef {{ of: string, met: Met[] }} Row one row of the table, over all rounds
  */
 
 /** @param {string} name @param {Change} change @returns {Met[]} */
@@ -21,9 +21,9 @@ const range = ({ met }, of) => rangeOf(spreadOf(met.map(of)));
 const sum = ({ met }, of) => met.reduce((all, one) => all + of(one), 0);
 
 const NOTES = [
-  `Recovered: from when the link is as it stays, until the first second in which the transfer carries, on average and in its first tenth, ${ENOUGH * 100} % of what it should: of what it carried in the two seconds before the change, and no more than the line did, by as much as the rate of the line has changed; where it was silent for a second or more meanwhile, after that. Where it did not, or carries less in the last two seconds that were looked at, it is in "Not recovered" and in no time. Times are in tenths of a second, and one start is one sample.`,
-  'Silent: the longest time without a byte. Died: tunnels that ended, or through which nothing came for 3 s before the end; with each transfer there are four more that hardly carry anything, whose slowest answer is in the last column. Lost: bytes of the transfer that its sender had got rid of, and that never arrived, because its tunnel died.',
-  'Each figure is of processes that were started for it; plain TCP goes straight from one end of the link to the other. Payload goes downwards through one tunnel that is kept full.',
+  `Recovered: time from the end of the change to the first second in which the transfer carries at least ${ENOUGH * 100} % of its target, both on average and in its first tenth. This second comes after the last silence of a whole second. The target is the rate in the two seconds before the change, at most the rate of the line, times the change of that rate. A transfer that did not reach this, or carried less in the last two observed seconds, counts as "Not recovered" and has no time. Times are in tenths of a second, and each start gives one sample.`,
+  'Silent: the longest time without a byte. Died: tunnels that ended, or received nothing in the last 3 s. Each transfer has four more tunnels with very little traffic; the last column is their slowest answer. Lost: bytes of the transfer that its sender had sent, and that never arrived because the tunnel died.',
+  'Each figure comes from newly started processes; plain TCP goes straight from one end of the link to the other. The payload goes downwards through one saturated tunnel.',
 ];
 
 /** @param {Named[]} all @param {Change[]} changes @param {string[]} notes */
@@ -100,17 +100,17 @@ const tableOf = (all, changes, notes) =>
   });
 
 /**
- * The first round's courses.
+ * The courses of the first round.
  * @param {Named[]} all
  * @param {Change} change
  */
 function courseOf(all, change) {
-  const shown = all.flatMap((one) => {
+  const courses = all.flatMap((one) => {
     const [met] = metOf(one.name, change);
     return met ? [{ ...one, course: met.course }] : [];
   });
-  if (shown.length === 0) return [];
-  const times = [...new Set(shown.flatMap(({ course }) => course.map(({ from_s: from }) => from)))];
+  if (courses.length === 0) return [];
+  const times = [...new Set(courses.flatMap(({ course }) => course.map(({ from_s: from }) => from)))];
   const at = (/** @type {Met['course']} */ course, /** @type {number} */ time) =>
     course.find(({ from_s: from }) => from === time);
   return [
@@ -126,14 +126,14 @@ function courseOf(all, change) {
           of: (/** @type {number} */ time) => time,
         },
         { name: 'mark', title: 'The link', unit: 'text', of: (time) => markOf(change, time) },
-        ...shown.map(({ name, title, course }) => ({
+        ...courses.map(({ name, title, course }) => ({
           name,
           title,
           unit: 'Mbit/s',
           digits: 2,
           of: (/** @type {number} */ time) => at(course, time)?.mbit ?? null,
         })),
-        ...shown.map(({ name, title, course }) => ({
+        ...courses.map(({ name, title, course }) => ({
           name: `${name}_queue`,
           title: `queue, ${title}`,
           unit: 'KiB',
@@ -148,22 +148,22 @@ function courseOf(all, change) {
       plot: {
         kind: /** @type {const} */ ('course'),
         x: 'at',
-        y: shown.map(({ name }) => name),
-        below: { title: 'Queue of the link, most', y: shown.map(({ name }) => `${name}_queue`) },
+        y: courses.map(({ name }) => name),
+        below: { title: 'Queue of the link, most', y: courses.map(({ name }) => `${name}_queue`) },
         marks: 'mark',
       },
     }),
   ];
 }
 
-/** @param {Change} change @param {number} time s after it */
+/** @param {Change} change @param {number} time s after the change */
 function markOf({ mark, back, lasts }, time) {
   if (time === 0) return mark;
   return back && time === lasts ? 'back' : '';
 }
 
 /**
- * @param {Named[]} all rows, and controls behind them
+ * @param {Named[]} all rows, then controls
  * @param {Change[]} changes
  * @param {string[]} notes on what was not measured
  */

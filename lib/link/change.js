@@ -1,4 +1,4 @@
-/** What transfers of rows, and of the link alone, do while the link changes. */
+/** Transfers through rows, and over the link alone, while the link changes. */
 import { said, say } from 'k6/x/windtunnel/record';
 import { knownErrors, recordErrors, recordSeries } from '../dataplane/probe-operation.js';
 import { operationOf } from '../protocols/row-operation.js';
@@ -10,50 +10,50 @@ import { queueFrom } from './over-time.js';
 import { BEFORE_S, bytesLost, mbitBetween, recoveryOf } from './recovery.js';
 import { flowOf } from './way.js';
 
-/** Tunnels beside the transfer that hardly carry anything, and how many requests each has a second: users have many such. */
+/** Almost idle tunnels beside the transfer, and their requests per second each. Real users have many such tunnels. */
 const QUIET = { tunnels: 4, requests_per_s: 2 };
-/** The transfer's own requests: by them alone a client knows how much has come upwards. */
+/** Requests of the transfer per second. Only the answers show a client how much has arrived upwards. */
 const REQUESTS_PER_S = 10;
-/** Round trips that a tunnel takes to open and its transfer to come to speed, before the first second counts. */
+/** Round trips that a tunnel needs to open and to reach full speed, before measurements begin. */
 const TRIPS_BEFORE = 20;
-/** Length of a point of the course, s. */
+/** Resolution of the course, s. */
 const STEP_S = 0.5;
-/** That a tunnel dies, or is silent for long, is what is measured and no error of the row. */
+/** Kinds that are measured results instead of errors: a tunnel may die or be silent. */
 const EXPECTED = ['timeout', 'cut', 'stalled', 'closed', 'connection_reset'];
 
 /**
  * @typedef {import('./changes.js').Change} Change
- * @typedef {{ at_s: number, after_s: number }} Sizes when a change begins, after the link's start, and how long is looked at it once it is over
+ * @typedef {{ at_s: number, after_s: number }} Sizes start of a change after the link's start, and how long the transfer is observed after the change
  *
- * @typedef {{ from_s: number, mbit: number, queue_kib: number }} Step of a course: from_s after the change began; the most that the queue held
+ * @typedef {{ from_s: number, mbit: number, queue_kib: number }} Step of a course: from_s after the change began; queue_kib is the largest queue
  *
- * @typedef {object} Met what a transfer did around a change
+ * @typedef {object} Met a transfer around a change
  * @property {import('./recovery.js').Recovery} recovery
- * @property {number} died of all tunnels, the quiet ones too
+ * @property {number} died tunnels that died, including quiet ones
  * @property {number} tunnels
- * @property {number} lost_bytes of the transfer, with a tunnel that died
- * @property {number | null} quiet_most_ms the longest that a request of a quiet tunnel took, of those that were answered
+ * @property {number} lost_bytes bytes of the transfer lost with tunnels that died
+ * @property {number | null} quiet_most_ms slowest answered request of a quiet tunnel
  * @property {Step[]} course
  */
 
-/** What was said of a way begins so; no row is called so. */
+/** Prefix of the names of these notes. No row has it. */
 const PREFIX = '-changed ';
 
 /** @type {Map<string, Record<string, (Met | null)[]>>} of this VU, by operation */
 const kept = new Map();
 
-/** @param {string} operation @param {string} change @param {Met | null} met null: nothing could be told */
+/** @param {string} operation @param {string} change @param {Met | null} met null: not measured */
 function keepMet(operation, change, met) {
-  const own = kept.get(operation) ?? {};
-  kept.set(operation, own);
-  (own[change] ??= []).push(met);
-  say(PREFIX + operation, own);
+  const byChange = kept.get(operation) ?? {};
+  kept.set(operation, byChange);
+  (byChange[change] ??= []).push(met);
+  say(PREFIX + operation, byChange);
 }
 
-/** In handleSummary. @param {string} operation @returns {Record<string, (Met | null)[]>} by change, one a round */
+/** In handleSummary: results by change, one per round. @param {string} operation @returns {Record<string, (Met | null)[]>} */
 export const metSaid = (operation) => said()[PREFIX + operation] ?? {};
 
-/** Those that the run's link can have. @param {import('../dataplane/scenario.js').Plane['data']['link']} link @param {Change[]} changes */
+/** The changes that the run's link can make. @param {import('../dataplane/scenario.js').Plane['data']['link']} link @param {Change[]} changes */
 export const possible = (link, changes) =>
   changes.filter((change) => link && timetableOf(change, link.about.settings, 0) !== null);
 
@@ -79,7 +79,7 @@ function meet(way, change, { at_s, after_s: after }, congestion) {
   return way.withFlows(function* (far) {
     const [full, beside] = specs.map((spec) => ({ kind: 'flow', limit_s: seconds + 60, ...spec }));
     const all = [way.spec(full, far), way.beside(beside, far)];
-    // Others that are measured in step have started by then: the timetable begins with the restart.
+    // Other ways measured in step have started at this point. The timetable begins with the restart.
     yield [];
     way.restart(String(timetableOf(change, about.settings, at)));
     const [transfer, quiet] = (yield all).map((one) => way.taken(one, EXPECTED));
@@ -90,36 +90,36 @@ function meet(way, change, { at_s, after_s: after }, congestion) {
 
 /**
  * @param {Change} change
- * @param {any} own flow of the transfer; null where it was not measured
+ * @param {any} flow of the transfer; null: not measured
  * @param {import('../dataplane/meter.js').Measured | null} quiet
  * @param {import('./way.js').Way} way
  * @returns {Met | null}
  */
-function metOf(change, own, quiet, way) {
+function metOf(change, flow, quiet, way) {
   const link = way.overTime();
-  const made = own && madeAt(change, link, own.began_unix_us);
-  // A tunnel that was open too late has no time before the change.
-  if (!made || made.at < BEFORE_S) return null;
-  const course = { bytes: own.bytes, bucketS: own.bucket_ms / 1000 };
-  const tunnels = [...own.tunnels, ...(flowOf(quiet)?.tunnels ?? [])];
+  const changed = flow && madeAt(change, link, flow.began_unix_us);
+  // If the tunnel opened too late, there is no time before the change to compare with.
+  if (!changed || changed.at < BEFORE_S) return null;
+  const course = { bytes: flow.bytes, bucketS: flow.bucket_ms / 1000 };
+  const tunnels = [...flow.tunnels, ...(flowOf(quiet)?.tunnels ?? [])];
   const bits = way.rate('down');
   const waited = quiet?.values.round_trip ?? [];
   return {
-    recovery: recoveryOf(course, { ...made, rate: change.rate, lineMbit: bits && bits / 1e6 }),
+    recovery: recoveryOf(course, { ...changed, rate: change.rate, lineMbit: bits && bits / 1e6 }),
     died: tunnels.filter(({ died }) => died).length,
     tunnels: tunnels.length,
-    lost_bytes: bytesLost(own.tunnels),
+    lost_bytes: bytesLost(flow.tunnels),
     quiet_most_ms: waited.length > 0 ? Math.max(...waited) / 1e6 : null,
-    course: stepsOf(course, link, made.at, own.began_unix_us),
+    course: stepsOf(course, link, changed.at, flow.began_unix_us),
   };
 }
 
 /**
- * A course in steps that begin with the change: whole ones only.
+ * A course in steps that begin with the change. Incomplete steps are left out.
  * @param {import('./recovery.js').Course} course
  * @param {import('./over-time.js').OverTime} link
- * @param {number} at when the change was made, s after the course began
- * @param {number} beganUnixUs when the course did
+ * @param {number} at time of the change, s after the course began
+ * @param {number} beganUnixUs start of the course
  * @returns {Step[]}
  */
 export function stepsOf(course, link, at, beganUnixUs) {
@@ -137,7 +137,7 @@ export function stepsOf(course, link, at, beganUnixUs) {
   });
 }
 
-/** The time to recover is the latency of the operation; a transfer that did not recover, and each tunnel that died, has failed. @param {string} operation @param {Met} met */
+/** Records the time to recover as the operation's latency. A transfer that did not recover, and each dead tunnel, is a failure. @param {string} operation @param {Met} met */
 function recordMet(operation, { recovery: { recoveredS }, died }) {
   recordErrors(operation, knownErrors({ closed: died, stalled: recoveredS === null ? 1 : 0 }));
   if (recoveredS === null) return;
@@ -154,7 +154,7 @@ function missingOf(met) {
 }
 
 /**
- * Each change meets processes that were started for it.
+ * Measures each change with newly started processes.
  * @param {import('../dataplane/scenario.js').Plane} plane
  * @param {import('./batch.js').Entry} entry
  * @param {Change[]} changes
@@ -173,7 +173,7 @@ export function* changeRow(plane, entry, changes, sizes, link) {
 }
 
 /**
- * Each change meets a link of its own.
+ * Measures each change over a new link.
  * @param {import('../dataplane/scenario.js').Plane} plane
  * @param {{ side: import('../protocols/sides.js').Side, congestion: string }} control
  * @param {Change[]} changes

@@ -1,4 +1,4 @@
-/** Changes of a link that a transfer meets: what is set when, and what should come of it. */
+/** Changes of a link during a transfer: the new settings, and the expected effect. */
 
 /**
  * @typedef {import('./link.js').About['settings']} Settings of both directions
@@ -6,11 +6,11 @@
  * @typedef {object} Change
  * @property {string} name
  * @property {string} title
- * @property {string} mark in a chart
- * @property {number} lasts s; 0: it stays
- * @property {number} rate of the line afterwards, as a multiple of before
- * @property {(settings: Settings) => string | null} items as LINK has them; null where the link has nothing of the kind
- * @property {string} [back] items that end it
+ * @property {string} mark label in a chart
+ * @property {number} lasts s; 0: the change stays
+ * @property {number} rate of the line afterwards, as a multiple of the rate before
+ * @property {(settings: Settings) => string | null} items in the format of LINK; null if the change does not apply to the link
+ * @property {string} [back] items that end the change
  */
 
 /** @type {Change[]} */
@@ -49,25 +49,25 @@ export const CHANGES = [
 ];
 
 /**
- * A change as the link's timetable.
+ * A change in the format of the link's timetable.
  * @param {Change} change
  * @param {Settings} settings
  * @param {number} at s after the link's start
- * @returns {string | null} null where the link has nothing of the kind
+ * @returns {string | null} null if the change does not apply to the link
  */
 export function timetableOf({ items, back, lasts }, settings, at) {
-  const own = items(settings);
-  if (own === null) return null;
-  const from = own.split(',').map((item) => `@${at}s/${item}`);
+  const text = items(settings);
+  if (text === null) return null;
+  const from = text.split(',').map((item) => `@${at}s/${item}`);
   return [...from, ...(back ? [`@${at + lasts}s/${back}`] : [])].join(',');
 }
 
 /**
- * When a change was made and when it was as it stays, by the link's own word.
+ * When a change began and ended, as reported by the link.
  * @param {Change} change
  * @param {import('./over-time.js').OverTime} link
  * @param {number} fromUnixUs
- * @returns {{ at: number, until: number } | null} s after that moment; null where it was not made
+ * @returns {{ at: number, until: number } | null} s after fromUnixUs; null if the change did not happen
  */
 export function madeAt({ back }, link, fromUnixUs) {
   const shift = (link.began_unix_us - fromUnixUs) / 1e6;

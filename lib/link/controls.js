@@ -1,4 +1,4 @@
-/** What the link itself lets through: plain TCP by several congestion controls, and plain UDP, over a link of its own, without a proxy. */
+/** Measurements of the link without a proxy: plain TCP with several congestion controls, and plain UDP. */
 import { say, said } from 'k6/x/windtunnel/record';
 import { startSides, stopSides } from '../protocols/instances.js';
 import { MATRIX } from '../protocols/matrix.js';
@@ -9,11 +9,11 @@ import { inStep, together } from './lockstep.js';
 import { roundTripsOf } from './slope.js';
 import { Way } from './way.js';
 
-/** The pair that is started for its link: nothing goes through it. */
+/** The pair that is started only to get a link: no traffic passes it. */
 const PAIR = 'socks';
-/** Congestion controls of the kernel, as far as it has them. */
+/** Congestion controls to measure, if the kernel has them. */
 export const CONGESTION = ['cubic', 'bbr', 'reno'];
-/** What is not asked of a congestion control: the host's own is in it. */
+/** Name of the measurements with the host's default congestion control. */
 export const DIRECT = 'direct';
 const NOTE = '-over controls';
 
@@ -33,12 +33,12 @@ export const controlOperations = () => ({
 });
 
 /**
- * A way past the proxy over a link of its own.
+ * A way over a new link, past the proxy.
  * @template T
  * @param {import('../dataplane/scenario.js').Plane} plane
- * @param {import('../protocols/sides.js').Side} side whose pair it is
+ * @param {import('../protocols/sides.js').Side} side whose pair is started
  * @param {(way: Way) => import('./way.js').Steps<T>} use
- * @param {{ link?: string, operation?: string }} [about] the run's link, and DIRECT, unless given
+ * @param {{ link?: string, operation?: string }} [about] default: the run's link, and DIRECT
  * @returns {import('./way.js').Steps<T>}
  */
 export function* withDirect(plane, side, use, { link, operation = DIRECT } = {}) {
@@ -65,16 +65,16 @@ export function* measureControls(plane, side, sizes) {
   /** @type {Controls} */
   const controls = { [DIRECT]: {} };
   yield* withDirect(plane, side, function* (way) {
-    const own = controls[DIRECT];
-    const figuresOf = () => own;
-    own.round_trips = yield* openings(way, sizes.first);
-    recordRoundTrips(DIRECT, own.round_trips);
+    const direct = controls[DIRECT];
+    const figuresOf = () => direct;
+    direct.round_trips = yield* openings(way, sizes.first);
+    recordRoundTrips(DIRECT, direct.round_trips);
     way.restart();
     yield* atRest([way], sizes.trips, figuresOf);
     yield* pages([way], sizes.pages, figuresOf);
     yield* video([way], sizes.video_s, figuresOf);
     yield* call([way], sizes.call_s, figuresOf);
-    own.failed = failedOn(way);
+    direct.failed = failedOn(way);
   });
   const fill = (/** @type {string} */ congestion) =>
     withDirect(plane, side, (way) =>

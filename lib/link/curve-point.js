@@ -1,4 +1,4 @@
-/** One row of the matrix at the points of a curve, each with processes of its own. */
+/** Measures one row of the matrix at the points of a curve, each with new processes. */
 import { operationOf } from '../protocols/row-operation.js';
 import { keepPoint } from './curves.js';
 import { recordGoodput } from './live.js';
@@ -11,7 +11,7 @@ import { itemOf } from './points.js';
  * @param {import('./batch.js').Entry} entry
  * @param {{ direction: 'up' | 'down', warmup_s: number, seconds: number }} flow
  * @param {import('./points.js').Point[]} points
- * @param {string} link that they vary
+ * @param {string} link whose loss or round trip the points vary
  * @returns {import('./way.js').Steps<void>}
  */
 export function* curveOf(plane, entry, flow, points, link) {

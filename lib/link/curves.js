@@ -1,4 +1,4 @@
-/** Goodput of ways at each point, and what is shown of it: a table and a chart of each axis, with what theory says of reno. */
+/** Throughput of ways at each point: a table and a chart per axis, with the theoretical value for reno. */
 import { say, said } from 'k6/x/windtunnel/record';
 import { spreadOf } from '../dataplane/sweep.js';
 import { rangeOf, sectionOf } from '../section.js';
@@ -8,11 +8,11 @@ import { mathisMbit } from './theory.js';
 /**
  * @typedef {import('./points.js').Point} Point
  * @typedef {{ name: string, title: string }} Curve
- * @typedef {Record<string, (number | null)[]>} Measured Mbit/s by point, a number a round; null: it carried nothing that could be told
- * @typedef {{ rtt_ms: number, loss: number, mbit: number | null }} Path of the link as it is asked for; mbit of its line, null: none
+ * @typedef {Record<string, (number | null)[]>} Measured Mbit/s by point, one number per round; null: not measured
+ * @typedef {{ rtt_ms: number, loss: number, mbit: number | null }} Path requested settings of the link; mbit is the rate, null: unlimited
  */
 
-/** What was said of a curve begins so; no row is called so. */
+/** Prefix of the names of these notes. No row has it. */
 const PREFIX = '-curve ';
 
 /** @type {Map<string, Measured>} of this VU */
@@ -20,10 +20,10 @@ const measured = new Map();
 
 /** @param {string} name of the curve @param {Point} point @param {number | null} mbit */
 export function keepPoint(name, point, mbit) {
-  const own = measured.get(name) ?? {};
-  measured.set(name, own);
-  (own[itemOf(point)] ??= []).push(mbit);
-  say(PREFIX + name, own);
+  const byPoint = measured.get(name) ?? {};
+  measured.set(name, byPoint);
+  (byPoint[itemOf(point)] ??= []).push(mbit);
+  say(PREFIX + name, byPoint);
 }
 
 /** In handleSummary. @param {string} name of the curve @returns {Measured} */
@@ -34,7 +34,7 @@ const AXES = {
   rtt: { title: 'Goodput by round trip', column: 'RTT of the link', unit: 'ms' },
 };
 
-/** What theory says of reno at a point, which the line bounds. @param {Path} path @param {Point} point */
+/** Theoretical throughput of reno at a point, limited by the line's rate. @param {Path} path @param {Point} point */
 function theoryOf({ rtt_ms: rtt, loss, mbit }, { axis, value }) {
   const of = { rtt_ms: axis === 'rtt' ? value : rtt, loss: axis === 'loss' ? value : loss };
   const most = Math.min(mathisMbit(of), mbit ?? Infinity);
@@ -49,7 +49,7 @@ function theoryOf({ rtt_ms: rtt, loss, mbit }, { axis, value }) {
  */
 export function curveSection(axis, curves, points, path) {
   const { title, column, unit } = AXES[axis];
-  const own = points.filter((point) => point.axis === axis);
+  const axisPoints = points.filter((point) => point.axis === axis);
   const of = Object.fromEntries(curves.map(({ name }) => [name, curveSaid(name)]));
   const kept = axis === 'loss' ? `a round trip of ${path.rtt_ms} ms` : `${path.loss * 100} % lost`;
   return sectionOf({
@@ -73,10 +73,10 @@ export function curveSection(axis, curves, points, path) {
         of: (point) => theoryOf(path, point),
       },
     ],
-    rows: own,
+    rows: axisPoints,
     notes: [
-      `Payload downwards through one tunnel that is kept full, after its warm-up, at ${kept}; medians of the rounds, the least and the most in brackets, which are whiskers in the chart. Each figure is of processes that were started for it, and rounds differ in the link's seed.`,
-      'Mathis, reno: what theory says of one connection of reno, MSS/RTT · √(3/2)/√p, and no more than the line.',
+      `Payload downwards through one saturated tunnel, after its warm-up, at ${kept}: medians of the rounds, with the smallest and largest value in brackets (whiskers in the chart). Each figure comes from newly started processes, and each round has another seed of the link.`,
+      'Mathis, reno: theoretical rate of one reno connection, MSS/RTT · √(3/2)/√p, at most the rate of the line.',
     ],
     plot: { kind: 'curves', x: 'at', y: [...curves.map(({ name }) => name), 'mathis'] },
   });

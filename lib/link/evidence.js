@@ -1,8 +1,8 @@
-/** What a run tells of its link: evidence for the judge, and tables of what it was beside what was asked for. */
+/** A run's evidence on its link: for the judge, and tables of requested and measured settings. */
 import { sectionOf } from '../section.js';
 import { keptUses, useOf } from './uses.js';
 
-/** What the run's own instance is called among the uses. */
+/** Name of the run's own instance among the uses. */
 const OWN = "the run's pair";
 
 /**
@@ -14,23 +14,23 @@ const OWN = "the run's pair";
 function linkEvidence(link) {
   if (!link) return null;
   const kept = keptUses();
-  // A scenario that starts pairs by itself has kept what theirs did.
+  // A scenario that starts pairs has recorded the uses of their links.
   const uses = kept.length > 0 || !__ENV.INSTANCE ? kept : [useOf(OWN, __ENV.INSTANCE)];
   return { ...link, uses };
 }
 
-/** What makes two runs comparable. @param {string | undefined} text @returns {Record<string, string>} */
+/** The link as a parameter: two runs are comparable only if it is equal. @param {string | undefined} text @returns {Record<string, string>} */
 export const linkParameter = (text) => (text ? { link: text } : {});
 
 /**
- * The link's own tables come behind the scenario's.
- * @template {import('../section.js').More} Said
- * @param {Said} said
+ * Adds the link's tables after the scenario's tables.
+ * @template {import('../section.js').More} More
+ * @param {More} more
  * @param {Calibrated | null | undefined} calibrated
  */
-export function withLink(said, calibrated) {
+export function withLink(more, calibrated) {
   const link = linkEvidence(calibrated);
-  return link ? { ...said, link, sections: [...said.sections, ...linkSections(link)] } : said;
+  return link ? { ...more, link, sections: [...more.sections, ...linkSections(link)] } : more;
 }
 
 /** @param {LinkEvidence} link */
@@ -44,7 +44,7 @@ function calibrationSection({ about, calibration }) {
       rate_mbit_s: rate,
       queue_ms: queue,
       loss,
-      own_lost: own,
+      own_lost: ownLost,
     } = calibration[direction];
     /** @param {string} what @param {string} of @param {import('./link.js').Figure | null} figure */
     const row = (what, of, figure) =>
@@ -61,7 +61,7 @@ function calibrationSection({ about, calibration }) {
             },
           ]
         : [];
-    const none = { asked: 0, measured: own, within: 0, ok: own === 0 };
+    const none = { asked: 0, measured: ownLost, within: 0, ok: ownLost === 0 };
     return [
       ...row('delay', 'ms', delay),
       ...row('rate', 'Mbit/s', rate),
@@ -85,7 +85,7 @@ function calibrationSection({ about, calibration }) {
     ],
     rows,
     notes: [
-      `Measured before the load, on a link of its own that was made by the same words; seed ${about.seed}. Without delay, rate and loss a link carries ${mbit.toFixed(0)} Mbit/s in full packets here, and ${packets.toFixed(0)} of the smallest packets a second.`,
+      `Measured before the load, on another link with the same settings; seed ${about.seed}. Without delay, rate limit and loss, a link on this machine carries ${mbit.toFixed(0)} Mbit/s in full packets, and ${packets.toFixed(0)} of the smallest packets per second.`,
       ...calibration.wrong,
     ],
   });
@@ -116,7 +116,7 @@ function usesSection({ uses }) {
           name: 'own',
           title: 'Lost by itself',
           unit: 'count',
-          of: (row) => own(row),
+          of: (row) => ownLosses(row),
         },
         {
           name: 'late_ms',
@@ -130,6 +130,6 @@ function usesSection({ uses }) {
   ];
 }
 
-/** The link's own losses, null where one is unknown. @param {import('./uses.js').Counts} counts */
-const own = ({ own_overrun: overrun = 0, own_refused: refused = 0, own_unread: unread = 0 }) =>
+/** Packets that the link lost unintentionally; null if one of the counts is unknown. @param {import('./uses.js').Counts} counts */
+const ownLosses = ({ own_overrun: overrun = 0, own_refused: refused = 0, own_unread: unread = 0 }) =>
   overrun === null || refused === null || unread === null ? null : overrun + refused + unread;

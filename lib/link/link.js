@@ -1,13 +1,13 @@
 /**
- * The link between the two ends of a pair, as scripts use it: LINK, what a start is told of it, its ends, and what it is on this
- * machine. docs/explanation/link.md
+ * The link between the two ends of a pair: the variable LINK, the link's part of a start request, its ends, and its
+ * calibration on this machine. docs/explanation/link.md
  */
 import { given, readBy } from '../variables.js';
 import { ask, startEcho } from '../dataplane/meter.js';
 import { currentProfile } from '../profiles.js';
 
 /**
- * One direction, ns and bits a second; sidecar/README.md has the rest.
+ * One direction, in ns and bits per second; sidecar/README.md describes the other fields.
  * @typedef {{ delay_ns: number, jitter_ns: number, rate_bit_s: number | null, loss: number, [field: string]: unknown }} Side
  * @typedef {{ namespace: string, address: string, settings: Record<string, string | number | null> }} Place
  * @typedef {{ text: string, title: string, seed: number, mtu: number, settings: { up: Side, down: Side }, near: Place, far: Place }} About
@@ -15,31 +15,31 @@ import { currentProfile } from '../profiles.js';
  * @typedef {{ delay_ms: Figure, rate_mbit_s: Figure | null, queue_ms: Figure | null, own_lost: number,
  *   loss: { sent: number, missed: number, counted: number, per_1000: Figure } }} Direction
  * @typedef {{ ok: boolean, wrong: string[], up: Direction, down: Direction, carries: { mbit_s: number, packets_s: number } }} Calibration
- *   one of the sidecar's; sidecar/README.md
+ *   by the sidecar; sidecar/README.md
  * @typedef {{ about: About, calibration: Calibration }} Calibrated
  *
  * @typedef {{ instance: string, name: string }} Namespace
- * @typedef {{ near: { namespace: Namespace }, far: import('../dataplane/meter.js').Echo, home: import('../dataplane/meter.js').Echo }} Ends where a
- *   probe is sent from, and the far end that it reaches directly; as a proxy's server has it at home: some protocols carry to its own
- *   loopback addresses alone
+ * @typedef {{ near: { namespace: Namespace }, far: import('../dataplane/meter.js').Echo, home: import('../dataplane/meter.js').Echo }} Ends `near`
+ *   is the probe's end, `far` the far end as a direct probe reaches it, `home` the far end as the proxy's server reaches it:
+ *   some protocols carry traffic only to the server's loopback addresses
  */
 
-/** To measure a link: one of a deep queue and a long way takes the most. */
+/** Time limit for calibrating a link. A deep queue and a long delay take the most time. */
 const CALIBRATION_MOST_MS = 120_000;
 
 /**
- * LINK, where the registry says that the scenario reads it.
+ * The variable LINK, if the registry says that the scenario reads it.
  * @param {string} scenario as SYSTEM/SCENARIO
- * @param {string} [fallback] where it is not set; none unless given
+ * @param {string} [fallback] default; loopback unless given
  */
 export const linkOf = (scenario, fallback = '') =>
   readBy('LINK', scenario) ? (given('LINK') ?? fallback) : '';
 
-/** What the body of a start has of a link. @param {string} text */
+/** The link's part of a start request. @param {string} text */
 export const wantedLink = (text) => (text ? { link: { text } } : {});
 
 /**
- * In setup(): measures a link of its own that is made as the text says, and lets it go. A smoke takes fewer packets, within the same bounds.
+ * In setup(): starts a new link with these settings, measures it and stops it. A smoke run sends fewer packets, within the same bounds.
  * @param {string} text
  * @returns {Calibrated}
  */
@@ -54,39 +54,39 @@ export function calibrated(text) {
   return { about: { text, title, seed, mtu, settings, near, far }, calibration };
 }
 
-/** What set-up takes longer. @param {string | undefined} text */
+/** Additional time limit for set-up, s. @param {string | undefined} text */
 export const calibrationSeconds = (text) => (text ? CALIBRATION_MOST_MS / 1000 : 0);
 
-/** From near to far and back, s; 0 without a link. @param {Pick<Calibrated, 'about'> | null | undefined} link of a run's data */
+/** Round-trip time, s; 0 without a link. @param {Pick<Calibrated, 'about'> | null | undefined} link of a run's data */
 export const rttSeconds = (link) =>
   link ? (link.about.settings.up.delay_ns + link.about.settings.down.delay_ns) / 1e9 : 0;
 
-/** Of what goes there and comes back, the share that a link loses; 0 without a link. @param {Pick<Calibrated, 'about'> | null | undefined} link */
+/** Probability that a packet or its answer is lost; 0 without a link. @param {Pick<Calibrated, 'about'> | null | undefined} link */
 export const lossBothWays = (link) =>
   link ? 1 - (1 - link.about.settings.up.loss) * (1 - link.about.settings.down.loss) : 0;
 
-/** Round trips before those that count: over a link each takes one of its own. @param {unknown} link of a run's data */
+/** Number of unrecorded round trips before the measurement; fewer over a link, where each takes long. @param {unknown} link of a run's data */
 export const warmupOver = (link) => (link ? 2 : 10);
 
-/** In so many round trips of a link whatever works has answered, its full queue and what is lost and sent again included. */
+/** Round trips of a link within which any working system answers, even with a full queue and retransmissions. */
 const ROUND_TRIPS_MOST = 15;
 
-/** Round trips of the link that an operation may take in the mean, one after the other. */
+/** Average number of sequential round trips that an operation may take. */
 const ROUND_TRIPS_EACH = 5;
 const LIMIT_S = 60;
-/** The sidecar's own. */
+/** The sidecar's limit, s. */
 const LIMIT_MOST_S = 3600;
 
-/** How long a probe of so many operations, one after the other, may take over a link, s. @param {Calibrated} link @param {number} count */
+/** Time limit for a probe of sequential operations over a link, s. @param {Calibrated} link @param {number} count */
 export const limitOver = (link, count) =>
   Math.min(LIMIT_MOST_S, Math.ceil(LIMIT_S + count * ROUND_TRIPS_EACH * rttSeconds(link)));
 
 /**
- * Timeouts of a probe that are short enough for loopback, and long enough for a link.
+ * Extends timeouts that suit loopback by the round trips of a link.
  * @template {Record<string, unknown>} Timeouts
  * @param {Timeouts} timeouts ms
  * @param {Pick<Calibrated, 'about'> | null | undefined} link of a run's data
- * @param {number} [roundTrips] of the link that are given more than on loopback
+ * @param {number} [roundTrips] of the link to add
  * @returns {Timeouts}
  */
 export const patient = (timeouts, link, roundTrips = ROUND_TRIPS_MOST) => {
@@ -97,10 +97,10 @@ export const patient = (timeouts, link, roundTrips = ROUND_TRIPS_MOST) => {
 };
 
 /**
- * The ends of an instance that was started over a link, with a far end of its own, which ends with the instance.
- * @param {any} instance as the sidecar tells it
+ * The ends of an instance that was started over a link. The far end is new, and ends with the instance.
+ * @param {any} instance from the sidecar's API
  * @param {object} [spec] of the far end, sidecar/README.md
- * @returns {Ends | null} null where there is no link
+ * @returns {Ends | null} null without a link
  */
 export function endsOf({ id, link }, spec = {}) {
   if (!link) return null;
@@ -113,11 +113,11 @@ export function endsOf({ id, link }, spec = {}) {
   };
 }
 
-/** On all addresses of the far end. */
+/** Address on which the far end listens: all addresses. */
 const EVERYWHERE = '0.0.0.0';
 const HOME = '127.0.0.1';
 
-/** An echo server as it is reached by an address. @param {string} address @param {import('../dataplane/meter.js').Echo} echo */
+/** An echo server under a certain address. @param {string} address @param {import('../dataplane/meter.js').Echo} echo */
 const placedAt = (address, { id, tcp, udp }) => ({
   id,
   tcp: `${address}:${portOf(tcp)}`,

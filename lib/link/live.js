@@ -3,8 +3,8 @@
  *
  * | metric                 | type  | unit  | what                                                                                |
  * |------------------------|-------|-------|-------------------------------------------------------------------------------------|
- * | operation_round_trips  | trend | count | round trips of the link to a new tunnel's first bytes, from two delays, with fractions |
- * | link_goodput_mbit_per_s | trend | Mbit/s | payload of one tunnel that is kept full; tag `direction`                            |
+ * | operation_round_trips  | trend | count | round trips of the link until a new tunnel's first bytes, computed from two delays, with fractions |
+ * | link_goodput_mbit_per_s | trend | Mbit/s | payload rate of one saturated tunnel; tag `direction`                            |
  */
 import { Trend } from 'k6/x/windtunnel/record';
 

@@ -1,4 +1,4 @@
-/** What the scenario `loaded` shows: all figures in a table, and round trips by load as curves. */
+/** Results of the scenario `loaded`: a table of all figures, and curves of round trips by load. */
 import { sectionOf } from '../section.js';
 import { perMinute, responsiveness } from './rpm.js';
 
@@ -9,7 +9,7 @@ import { perMinute, responsiveness } from './rpm.js';
  */
 
 /**
- * How many round trips a new tunnel's first reply takes where nothing is in its way.
+ * How many round trips a new tunnel's first reply takes on an idle link.
  * @param {Cells} cells
  * @returns {number | null}
  */
@@ -64,10 +64,10 @@ const aMinute = (/** @type {string} */ name, /** @type {string} */ title) => ({
 const count = (/** @type {string} */ name, /** @type {string} */ title) => ({ name, title, unit: 'count' });
 
 const NOTES = [
-  'A round trip is of 1 KiB there and back, ten a second on each tunnel whatever comes back when, counted from when the request was meant to be sent; each figure is the mean without the slowest 5 %. On a loaded tunnel a request goes between the payload of the transfer itself. "Another tunnel" was opened beside the transfers and carries nothing else: with a mux it may be another stream of the same connection.',
-  'Responsiveness is that of draft-ietf-ippm-responsiveness-08, 5.3.1.1: the mean of 60,000 by the round trip on the loaded tunnels and of 60,000 by that of a new one, whose first reply takes as many round trips as at rest. The draft asks a server of its own by HTTP/2 and TLS; here there is neither, so that its figures are not to be set beside those of other meters.',
-  'Late or lost: what was not answered in 20 s. It is among the slowest, and where it is more than 5 %, there is no figure. What outlasted the load found its queue being emptied: where many did, figures of other and new tunnels are too small.',
-  'Plain TCP goes straight from one end of the link to the other. Both ends of a measurement keep 32 KiB unsent for each transfer: what waits beyond that waits in the proxy and in the network. The queue is the most that waited at the link at once, and how long the line takes for it.',
+  'Round trip: 1 KiB there and back. Each tunnel sends ten per second, whether or not earlier ones are back, and each counts from its planned start. A figure is the mean without the slowest 5 %. On a loaded tunnel, requests go between the payload of the transfer. "Another tunnel" is opened in addition to the transfers and carries nothing else; with a mux it may be another stream of the same connection.',
+  'Responsiveness follows draft-ietf-ippm-responsiveness-08, 5.3.1.1: the mean of 60,000 by the round trip in ms on the loaded tunnels, and 60,000 by that of a new tunnel, whose first reply takes the number of round trips at rest. The draft requires an HTTP/2 server with TLS, which is not used here, so these figures are not comparable with those of other tools.',
+  'Late or lost: requests without an answer within 20 s. They count among the slowest; if they are more than 5 %, there is no figure. Requests that were open at the end of the load met a queue that was emptying: if they are many, the figures of other and new tunnels are too small.',
+  'Plain TCP goes straight from one end of the link to the other. Both ends of a measurement keep at most 32 KiB unsent per transfer, so all other waiting data is in the proxy or in the network. Queue: the most that waited at the link at once, and the time that the line takes for it.',
 ];
 
 /** @param {Shown[]} all @param {Load[]} loads @param {string[]} notes */
@@ -135,7 +135,7 @@ const chartsOf = (all, loads) =>
   );
 
 /**
- * @param {Shown[]} all rows, and controls behind them
+ * @param {Shown[]} all rows, then controls
  * @param {Load[]} loads
  * @param {string[]} notes on rows that were not measured
  */

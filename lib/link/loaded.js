@@ -1,4 +1,4 @@
-/** Latency of rows, and of the link alone, beside each load. */
+/** Measures latencies of rows, and of the link alone, under each load. */
 import { said, say } from 'k6/x/windtunnel/record';
 import { knownErrors, recordErrors, recordSeries } from '../dataplane/probe-operation.js';
 import { operationOf } from '../protocols/row-operation.js';
@@ -13,19 +13,19 @@ import { withControl, withRow } from './one-row.js';
  * @typedef {Record<string, Cell>} Cells by load
  */
 
-/** Plain TCP over the same link, by both that people compare. */
+/** Congestion controls of the plain TCP controls: the two most widely used. */
 export const CONTROLS = ['cubic', 'bbr'];
 
-/** What was said of a way begins so; no row is called so. */
+/** Prefix of the names of these notes. No row has it. */
 const PREFIX = '-loaded ';
 
 /** In handleSummary. @param {string} operation @returns {Cells} */
 export const cellsSaid = (operation) => said()[PREFIX + operation] ?? {};
 
-/** At rest first: nothing of a load is left then. @param {Load[]} loads */
+/** Loads in the order of measurement. The idle measurement is first, since a load may leave a full queue. @param {Load[]} loads */
 const inTurn = (loads) => loads.toSorted((a, b) => Number(a.transfers > 0) - Number(b.transfers > 0));
 
-/** The load whose round trips are the latencies of an operation: one transfer downwards. @param {Load[]} loads */
+/** The load under which round trips count as the operation's latencies: one transfer downwards. @param {Load[]} loads */
 export const recordedLoad = (loads) => loads.find(({ direction }) => direction === 'down');
 
 /**
@@ -50,20 +50,20 @@ function allLoads(way, operation, loads, sizes, congestion) {
   });
 }
 
-/** What came too late has no latency: it has failed. @param {string} operation @param {import('./loads.js').Recorded} recorded */
+/** Records latencies. A late request has no latency and counts as failed. @param {string} operation @param {import('./loads.js').Recorded} recorded */
 function record(operation, { series, late }) {
   recordSeries(operation, series);
   recordErrors(operation, knownErrors(late));
 }
 
-/** What requests go through. */
+/** Names of the request types in messages. */
 const WAYS = /** @type {const} */ ({ same: 'loaded tunnels', kept: 'another tunnel', fresh: 'new tunnels' });
 
 /**
- * Where more never came than the slowest that are left out, nobody knows the figure.
+ * The first figure that is unknown, in words. A figure is unknown if more requests failed than the trimmed mean leaves out.
  * @param {Cells} cells
  * @param {Load[]} loads
- * @returns {string | undefined} the first of these, in words
+ * @returns {string | undefined}
  */
 export function missingOf(cells, loads) {
   for (const { name, title, transfers } of loads)

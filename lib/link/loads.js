@@ -1,57 +1,57 @@
-/** Latency beside a load: what is sent through a way, and the figures that are made of what came back. */
+/** Latency under a load: the probes of a way, and the figures computed from their samples. */
 import { spreadOf } from '../dataplane/sweep.js';
 import { queueFrom } from './over-time.js';
 import { mbitBetween } from './recovery.js';
 import { trimmedMean } from './rpm.js';
 import { flowOf } from './way.js';
 
-/** On each tunnel that is open. */
+/** Requests per second on each open tunnel. */
 const REQUESTS_PER_S = 10;
-/** New tunnels, so few that they are no load by themselves. */
+/** New tunnels per second: few enough to be no load. */
 const NEW_PER_S = 4;
-/** How many of these are on their way at once at the most. */
+/** The largest number of new tunnels that are opening at once. */
 const NEW_AT_ONCE = 32;
-/** What a full queue makes late, or drops again and again, is a figure and no error of the row. */
+/** Kinds that a full queue causes by delay or by repeated loss. They are results, not errors of the row. */
 const LATE = ['timeout', 'cut'];
 
 /**
  * @typedef {import('../dataplane/meter.js').Ended} Ended
  * @typedef {import('../dataplane/meter.js').Measured} Measured
  *
- * @typedef {object} Load what latency is measured beside
+ * @typedef {object} Load the background load of a latency measurement
  * @property {string} name
  * @property {string} title
  * @property {'neither' | 'up' | 'down'} direction
- * @property {number} transfers at once, each on a tunnel of its own
+ * @property {number} transfers at once, each on its own tunnel
  *
  * @typedef {object} Sizes
  * @property {number} warmup_s
  * @property {number} seconds
- * @property {number} tail_s so much longer a load lasts than is asked beside it: what was asked last must not find the queue empty
+ * @property {number} tail_s how long the load continues after the last request, so that the request does not find an empty queue
  *
  * @typedef {{ from: number, to: number }} Span ms since 1970
  *
- * @typedef {object} Trips of requests that were meant to begin in the measured part
- * @property {number | null} ms the mean without the slowest 5 %; null where more than these never came
+ * @typedef {object} Trips of requests whose intended start is in the measured part
+ * @property {number | null} ms mean without the slowest 5 %; null if more than 5 % failed
  * @property {number | null} p50 ms
  * @property {number | null} most ms
  * @property {number} samples
- * @property {number} failed in all
- * @property {number} outlasted those that ended after the load: with more of it they would have taken longer
+ * @property {number} failed over the whole time
+ * @property {number} outlasted requests that ended after the load; a longer load would have delayed them more
  *
- * @typedef {{ series: Pick<Measured, 'values' | 'ends'>, late: Record<string, number> }} Recorded of the loaded tunnels; late: by kind
+ * @typedef {{ series: Pick<Measured, 'values' | 'ends'>, late: Record<string, number> }} Recorded of the loaded tunnels; late: counts by kind
  *
- * @typedef {object} Cell a way beside a load
- * @property {number | null} goodput Mbit/s of all transfers; null at rest
- * @property {number} died of the transfers' tunnels
- * @property {number | null} queue_ms how long the link's queue was at the most; null of a line without a rate
- * @property {Trips | null} same on the tunnels that carry the load; null at rest
- * @property {Trips} kept on a tunnel beside them that carries nothing else
+ * @typedef {object} Cell a way under a load
+ * @property {number | null} goodput Mbit/s of all transfers; null: no load
+ * @property {number} died tunnels of the transfers that died
+ * @property {number | null} queue_ms longest queueing delay of the link; null for a line without a rate
+ * @property {Trips | null} same on the loaded tunnels; null: no load
+ * @property {Trips} kept on an otherwise idle tunnel that was opened before the load
  * @property {Trips} fresh until the first reply of a new tunnel
  */
 
 /**
- * From most upwards to most downwards, with rest between them, so that they are an axis.
+ * Loads from most upwards to most downwards, with the idle state in the middle, so that they form an axis.
  * @param {number[]} transfers how many at once
  * @returns {Load[]}
  */
@@ -68,7 +68,7 @@ export function loadsOf(transfers) {
   return [...of('up').reverse(), rest, ...of('down')];
 }
 
-/** @param {{ ms: number, end: number }[]} samples @param {number} failed @param {number} [over] when the load was @returns {Trips} */
+/** @param {{ ms: number, end: number }[]} samples @param {number} failed @param {number} [over] end of the load @returns {Trips} */
 export function tripsOf(samples, failed, over = Infinity) {
   const values = samples.map(({ ms }) => ms);
   const spread = spreadOf(values);
@@ -83,7 +83,7 @@ export function tripsOf(samples, failed, over = Infinity) {
 }
 
 /**
- * The samples that began in a span of time.
+ * The samples that began within a span.
  * @param {{ values: number[], ends: number[] }} series ns, and ms since 1970
  * @param {Span} span
  * @returns {{ ms: number, end: number }[]} end: ms since 1970
@@ -94,13 +94,13 @@ export const begunIn = ({ values, ends }, { from, to }) =>
     .filter(({ ms, end }) => end - ms >= from && end - ms < to);
 
 /**
- * Sends a load, and requests beside it: on a tunnel that was opened before it, and on new ones.
+ * Runs a load, and sends requests at the same time: on a tunnel opened before the load, and on new tunnels.
  * @param {import('./way.js').Way} way
- * @param {import('../dataplane/meter.js').Echo} far that carries flows
+ * @param {import('../dataplane/meter.js').Echo} far a far end that supports flows
  * @param {Load} load
  * @param {Sizes} sizes
- * @param {string} [congestion] of both ends' own sockets
- * @returns {import('./lockstep.js').Steps<{ cell: Cell, recorded: Recorded | null }>} recorded: null at rest, and where nothing was measured
+ * @param {string} [congestion] congestion control of the sockets at both ends
+ * @returns {import('./lockstep.js').Steps<{ cell: Cell, recorded: Recorded | null }>} recorded: null without a load, or if nothing was measured
  */
 export function* besideLoad(way, far, load, sizes, congestion) {
   const { warmup_s, seconds, tail_s } = sizes;
@@ -128,7 +128,7 @@ export function* besideLoad(way, far, load, sizes, congestion) {
 }
 
 /**
- * As an operation takes it: the requests of the measured part alone, and all that came too late.
+ * The samples of an operation: requests of the measured part, and all late requests.
  * @param {Measured} loaded @param {Span} span @returns {Recorded}
  */
 export function recordedOf({ outcome, values, ends }, span) {
@@ -142,7 +142,7 @@ export function recordedOf({ outcome, values, ends }, span) {
   };
 }
 
-/** When a load was over: its tunnels are full until their last answer is there. @param {Measured} loaded @param {number} planned @returns {number} ms since 1970 */
+/** End of a load: its tunnels are full until their last answer. @param {Measured} loaded @param {number} planned @returns {number} ms since 1970 */
 const overAt = ({ ends }, planned) =>
   (ends.round_trip ?? []).reduce((last, end) => Math.max(last, end), planned);
 
@@ -183,5 +183,5 @@ function queueMs(way, { direction }, { began_unix_us: began }, { warmup_s, secon
   return waitMs(most, way.rate(side));
 }
 
-/** How long so many bytes wait for a line. @param {number} bytes @param {number | null} bits a second @returns {number | null} ms; null of a line without a rate */
+/** Queueing delay of a number of bytes. @param {number} bytes @param {number | null} bits per second @returns {number | null} ms; null for a line without a rate */
 export const waitMs = (bytes, bits) => (bits ? (bytes * 8000) / bits : null);

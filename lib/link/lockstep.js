@@ -1,6 +1,6 @@
 /**
- * Ways over links of their own that are measured in step: what each measures next runs at once. What measures a way is a generator:
- * it yields the probes that it wants at once, and is given what they came to.
+ * Measures several ways in step, each over its own link: the next probes of all ways run at the same time. A measurement is a
+ * generator. It yields the probes to run at once, and receives their results.
  */
 import { measureAll } from '../dataplane/meter.js';
 import { currentProfile } from '../profiles.js';
@@ -14,11 +14,11 @@ import { currentProfile } from '../profiles.js';
  * @typedef {Generator<Spec[], T, Ended[]>} Steps
  */
 
-/** So many probes the sidecar runs at once (sidecar/src/probe/registry.rs). */
+/** Maximum number of probes that the sidecar runs at once (sidecar/src/probe/registry.rs). */
 const PROBES_MOST = 12;
 
 /**
- * All in step, until the last one has ended. Where one fails, the others are let go.
+ * Runs all generators in step until the last one ends. If one throws, the others are closed.
  * @template T
  * @param {Steps<T>[]} all
  * @returns {Steps<T[]>}
@@ -53,13 +53,13 @@ export function run(steps, measure = measureAll) {
   }
 }
 
-/** Whether ways are measured in step: a smoke looks whether all works, and other profiles have the machine for one way. */
+/** Whether ways are measured in step. A smoke run only checks that everything works; other profiles measure one way at a time. */
 export const inStep = () => currentProfile() === 'smoke';
 
 /**
- * Runs what measures ways: in step where the profile does so, as many at once as the machine carries, else one after the other.
+ * Runs measurements of ways: in step and as many at once as the machine carries, or one after the other, as the profile says.
  * @param {(() => Steps<unknown>)[]} all
- * @param {{ carried: number, probes: number }} most carried: ways that may be full at once; probes: of each way at once
+ * @param {{ carried: number, probes: number }} most `carried`: ways that may be full at once; `probes` per way at once
  */
 export function runAll(all, { carried, probes }) {
   const many = inStep() ? Math.max(1, Math.min(carried, Math.floor(PROBES_MOST / probes))) : 1;

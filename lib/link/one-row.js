@@ -1,4 +1,4 @@
-/** A row of the matrix over a link, or plain TCP, for one thing that is measured of it; how it ended each time. */
+/** Runs one measurement of a row of the matrix, or of plain TCP, over a link, and records how it ended. */
 import { said, say } from 'k6/x/windtunnel/record';
 import { startSides, stopSides } from '../protocols/instances.js';
 import { older, withFault } from '../protocols/excuse.js';
@@ -10,10 +10,10 @@ import { Way } from './way.js';
 
 /** @typedef {import('../protocols/outcome.js').Outcome} Outcome */
 
-/** What was said of a row's ends begins so; no row is called so. */
+/** Prefix of the names of these notes. No row has it. */
 const PREFIX = '-ended ';
 
-/** @type {Map<string, Outcome[]>} of this VU, by row, or by the operation of a control */
+/** @type {Map<string, Outcome[]>} of this VU, by row or by operation of a control */
 const ended = new Map();
 
 /** @param {string} row @param {Outcome} outcome */
@@ -23,13 +23,13 @@ function keepEnd(row, outcome) {
   say(PREFIX + row, all);
 }
 
-/** One that cannot be started is not tried again for each thing. @param {string} row */
+/** Whether to continue with a row. A row that cannot be started is not tried again. @param {string} row */
 export const goesOn = (row) =>
   (ended.get(row) ?? []).every(({ outcome }) => outcome === 'measured' || outcome === 'errors');
 
 /**
  * @template T
- * @typedef {{ found: T, missing?: string }} Use `missing`: in words, what was to be measured and was not, though nothing failed
+ * @typedef {{ found: T, missing?: string }} Use `missing`: what could not be measured although nothing failed, in words
  */
 
 /**
@@ -38,13 +38,13 @@ export const goesOn = (row) =>
  */
 
 /**
- * Starts a row's two ends over a link, uses the way through them, and stops them.
+ * Starts both ends of a row over a link, uses the way through them, and stops them.
  * @template T
  * @param {import('../dataplane/scenario.js').Plane} plane
  * @param {import('./batch.js').Entry} entry
- * @param {{ log: string, link: string }} about log: a folder of the row's
+ * @param {{ log: string, link: string }} about log: name of a folder for the row's logs
  * @param {(way: Way) => Steps<Use<T>>} use
- * @returns {Steps<T | null>} null where it did not start
+ * @returns {Steps<T | null>} null if the row did not start
  */
 export function* withRow(plane, { row, side }, { log, link }, use) {
   const wanted = { row, side, more: toldRate(row, plane.data.link), logName: `${row.row}/${log}`, link };
@@ -64,7 +64,7 @@ export function* withRow(plane, { row, side }, { log, link }, use) {
 }
 
 /**
- * The same of plain TCP, past the proxy, over a link of its own.
+ * withRow() for plain TCP past the proxy, over a new link.
  * @template T
  * @param {import('../dataplane/scenario.js').Plane} plane
  * @param {{ side: import('../protocols/sides.js').Side, congestion: string, link: string }} about side: whose pair is started for its link
@@ -82,7 +82,7 @@ export function withControl(plane, { side, congestion, link }, use) {
   return withDirect(plane, side, ofWay, { link, operation });
 }
 
-/** What was not measured is no measurement, also where no error says so. @param {Outcome} outcome @param {string} [missing] @returns {Outcome} */
+/** A measurement with a missing part counts as an error, even if nothing failed. @param {Outcome} outcome @param {string} [missing] @returns {Outcome} */
 const endOf = (outcome, missing) =>
   outcome.outcome === 'measured' && missing ? { outcome: 'errors', detail: missing } : outcome;
 
@@ -94,10 +94,10 @@ function endOfRow(row, side) {
 }
 
 /**
- * How each row ended, for the judge.
+ * Outcomes of all rows, for the judge.
  * @param {import('../protocols/matrix.js').Row[]} rows
  * @param {import('../protocols/sides.js').Side} side
- * @param {(operation: string) => Record<string, import('../dataplane/sweep.js').Spread | null>} figuresOf what was measured of it
+ * @param {(operation: string) => Record<string, import('../dataplane/sweep.js').Spread | null>} figuresOf figures of an operation
  */
 export const outcomesOf = (rows, side, figuresOf) =>
   rows.map((row) => ({
@@ -116,7 +116,7 @@ export const outcomesOf = (rows, side, figuresOf) =>
   }));
 
 /**
- * A line for each row and each control that was not measured well.
+ * A note for each row and each control that was not measured successfully.
  * @param {import('../protocols/matrix.js').Row[]} rows
  * @param {import('../protocols/sides.js').Side} side
  * @param {readonly string[]} controls

@@ -1,4 +1,4 @@
-/** What a link did over time, by its own samples, beside what something else did at the same moments. */
+/** The link's own samples over time, aligned with other measurements. */
 
 /**
  * @typedef {{ queued_bytes_most: number, delivered_bytes: number, queue_dropped: number, lost: number, dead: number }} Sample
@@ -7,12 +7,12 @@
  */
 
 /**
- * How much waited in the queue at the most, for each of the link's own spans of time after a moment.
+ * The largest queue in each of the link's sampling intervals after a moment.
  * @param {OverTime} link
  * @param {'up' | 'down'} direction
  * @param {number} fromUnixUs
- * @param {number} count of these spans
- * @returns {number[]} bytes; 0 of spans that it has no sample of
+ * @param {number} count number of intervals
+ * @returns {number[]} bytes; 0 for intervals without a sample
  */
 export function queueFrom(link, direction, fromUnixUs, count) {
   const first = Math.round((fromUnixUs - link.began_unix_us) / 1000 / link.every_ms) - link.from;

@@ -1,6 +1,6 @@
 /**
- * What is measured of ways over a link, each part on all of them at once or, where the machine would be shared, on one after the
- * other. Each part puts its figures into `figures` of a way's operation.
+ * The measurements of ways over a link. Each runs on all ways at once, or on one way after the other if the ways would compete
+ * for the machine. Each writes its figures into `figures` of the way's operation.
  */
 import { recordSeries } from '../dataplane/probe-operation.js';
 import { spreadOf } from '../dataplane/sweep.js';
@@ -11,31 +11,31 @@ import { atOnce, flowOf, withFlows } from './way.js';
 /**
  * @typedef {import('./way.js').Way} Way
  * @typedef {Record<string, number | null>} Figures
- * @typedef {(way: Way) => Figures} FiguresOf where a way's figures go
+ * @typedef {(way: Way) => Figures} FiguresOf where to write a way's figures
  */
 
-/** Bytes of the payload that comes back first through a new tunnel. */
+/** Bytes of the first reply through a new tunnel. */
 const FIRST_BYTES = 64;
 const PAGE = { bytes: 32 * 1024, objects: 16, tunnels: 6, fresh: true };
-/** Packets a second of a call, and bytes of one: 20 ms of sound at 64 kbit/s. */
+/** A call: packets per second, and bytes per packet (20 ms of sound at 64 kbit/s). */
 const CALL = { rate: 50, bytes: 160 };
-/** A packet that comes later is of no use to a call. */
+/** A later packet is useless for a call, ms. */
 const CALL_TIMEOUT_MS = 2000;
 export const VIDEO = { mbit: 5, segment_s: 0.5, ahead: 2 };
 const SEGMENT_BYTES = (VIDEO.mbit * 1e6 * VIDEO.segment_s) / 8;
-/** The video may go on for so long after the last segment was due. */
+/** How long a video may continue after its last segment was due, s. */
 const VIDEO_PATIENCE_S = 4;
 
-/** Median of nanoseconds, ms. @param {number[] | undefined} series */
+/** Median of a series in ns, as ms. @param {number[] | undefined} series */
 const medianMs = (series) => {
   const spread = spreadOf(series ?? []);
   return spread && spread.median / 1e6;
 };
 
 /**
- * Until the first payload is back through a new tunnel: the first one that the client opens at all, and the fastest of others.
+ * Time until the first payload returns through a new tunnel: the client's very first tunnel, and the fastest of the others.
  * @param {Way[]} ways
- * @param {number} count of the others
+ * @param {number} count number of the other tunnels
  * @param {(way: Way, took: { first: number | null, further: number | null }) => void} take ms
  */
 export const firstBytes = (ways, count, take) =>
@@ -51,7 +51,7 @@ export const firstBytes = (ways, count, take) =>
     },
   );
 
-/** Round trips while nothing else is under way; these are the latencies of the operation. @param {Way[]} ways @param {number} count @param {FiguresOf} figuresOf */
+/** Round trips on an otherwise idle way. These are the latencies of the operation. @param {Way[]} ways @param {number} count @param {FiguresOf} figuresOf */
 export const atRest = (ways, count, figuresOf) =>
   atOnce(
     ways,
@@ -73,7 +73,7 @@ export const pages = (ways, count, figuresOf) =>
   );
 
 /**
- * A live stream, and what goes over the link meanwhile: all of it is there at the end, so that its bytes on the wire are exact.
+ * A live video stream, and the bytes on the wire meanwhile. All of the video has arrived at the end, so the bytes are exact.
  * @param {Way[]} ways
  * @param {number} seconds
  * @param {FiguresOf} figuresOf
@@ -108,11 +108,11 @@ export function* video(ways, seconds, figuresOf) {
   );
 }
 
-/** In both directions. @param {import('./way.js').Both | undefined} before @param {import('./way.js').Both} after */
+/** Bytes on the wire, both directions. @param {import('./way.js').Both | undefined} before @param {import('./way.js').Both} after */
 const wireBytes = (before, { up, down }) =>
   up.sent_bytes + down.sent_bytes - (before ? before.up.sent_bytes + before.down.sent_bytes : 0);
 
-/** Packets of a call to the far end and back. @param {Way[]} ways @param {number} seconds @param {FiguresOf} figuresOf */
+/** A call: packets to the far end and back. @param {Way[]} ways @param {number} seconds @param {FiguresOf} figuresOf */
 export const call = (ways, seconds, figuresOf) =>
   atOnce(
     ways,
@@ -134,11 +134,11 @@ export const call = (ways, seconds, figuresOf) =>
   );
 
 /**
- * What a tunnel is kept full by, for a probe.
+ * The traffic that saturates a tunnel, for a probe.
  * @typedef {{ direction: 'up' | 'down', warmup_s: number, seconds: number, congestion?: string }} Flow
  */
 
-/** @param {Flow} flow @param {import('../dataplane/meter.js').Echo} far a far end that carries flows */
+/** @param {Flow} flow @param {import('../dataplane/meter.js').Echo} far a far end that supports flows */
 const fills = (flow, far) => ({
   kind: 'flow',
   target: far.tcp,
@@ -146,18 +146,18 @@ const fills = (flow, far) => ({
   limit_s: flow.warmup_s + flow.seconds + 30,
 });
 
-/** None of a tunnel that died. @param {import('./way.js').Measured | null} measured @param {Flow} flow @returns {number | null} Mbit/s */
+/** Throughput; null if the tunnel died. @param {import('./way.js').Measured | null} measured @param {Flow} flow @returns {number | null} Mbit/s */
 function mbitOf(measured, { seconds }) {
   if (!measured || flowOf(measured)?.tunnels.some((/** @type {any} */ { died }) => died)) return null;
   return (measured.outcome.bytes * 8) / seconds / 1e6;
 }
 
 /**
- * What one tunnel that is kept full moves, alone on the machine.
+ * Throughput of one saturated tunnel, alone on the machine.
  * @param {Way} way
- * @param {import('../dataplane/meter.js').Echo} far a far end that carries flows
+ * @param {import('../dataplane/meter.js').Echo} far a far end that supports flows
  * @param {Flow} flow
- * @returns {import('./way.js').Steps<number | null>} Mbit/s of payload in the seconds
+ * @returns {import('./way.js').Steps<number | null>} Mbit/s of payload during `seconds`
  */
 export function* goodput(way, far, flow) {
   const [ended] = yield [way.spec(fills(flow, far))];
@@ -165,7 +165,7 @@ export function* goodput(way, far, flow) {
 }
 
 /**
- * The same of one tunnel on each of some ways, all at once: each has a line of its own.
+ * Throughput of one saturated tunnel on each of several ways at once. Each way has its own line.
  * @param {Way[]} ways
  * @param {Flow} flow
  * @param {(way: Way, mbit: number | null) => void} take

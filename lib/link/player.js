@@ -1,18 +1,19 @@
-/** What somebody sees of a video stream whose segments came when they came. */
+/** Simulates the playback of a video stream from the arrival times of its segments. */
 
 /**
  * @typedef {object} Stream
- * @property {number} segment_s of play time in a segment
- * @property {number} ahead segments that a player has before it begins to play
- * @property {number} until_s when it was over, after the request for the first segment
+ * @property {number} segment_s play time of a segment
+ * @property {number} ahead number of segments that a player buffers before it starts
+ * @property {number} until_s end of the stream, after the request for the first segment
  *
- * @typedef {{ start_s: number | null, stalled_s: number, stalls: number, played_s: number }} Played `start_s` until it began to play,
- *   null: it never did; `stalled_s` how long it stood still after that
+ * @typedef {{ start_s: number | null, stalled_s: number, stalls: number, played_s: number }} Played `start_s` until playback began,
+ *   null: it never began; `stalled_s` total time of stalls after that
  */
 
 /**
- * A player plays each segment once it is whole and the one before is over, and stands still meanwhile. What never came ends it.
- * @param {(number | null)[]} arrivals when each segment was whole, in their order, s after the request for the first; null: never
+ * A player plays each segment after it has arrived completely and the previous segment is over; meanwhile it stalls. A
+ * segment that never arrives ends the playback.
+ * @param {(number | null)[]} arrivals time of each complete segment, in order, s after the request for the first; null: never
  * @param {Stream} stream
  * @returns {Played}
  */
@@ -36,16 +37,16 @@ export function playedOf(arrivals, { segment_s: length, ahead, until_s: until })
   return played;
 }
 
-/** Of the time from the first picture on, the share that it stood still; all of it where there was no picture. @param {Played} played */
+/** Share of the time since playback began that the video stalled; 1 if it never began. @param {Played} played */
 export const stalledShare = ({ start_s: start, stalled_s: stalled, played_s: all }) =>
   start === null ? 1 : stalled / (stalled + all);
 
 /**
- * When each segment was whole, from the samples of a fetch probe with an open loop: a sample counts from the intended request.
+ * Arrival times of the segments, from the samples of a fetch probe with an open loop. A sample counts from the intended request.
  * @param {{ values: number[], ends: number[] }} samples ns, and ms since 1970, in the order in which they ended
  * @param {number} segment_s
- * @param {number} count of the segments
- * @returns {(number | null)[]} s after the intended request for the first one that came; null: it did not come
+ * @param {number} count number of segments
+ * @returns {(number | null)[]} s after the intended request for the first segment that arrived; null: it did not arrive
  */
 export function arrivalsOf({ values, ends }, segment_s, count) {
   /** @type {(number | null)[]} */
@@ -61,10 +62,10 @@ export function arrivalsOf({ values, ends }, segment_s, count) {
 }
 
 /**
- * When a stream was over: no sooner than it was planned, than the probe had ended and than its last segment came.
+ * End of a stream: the latest of its planned end, the probe's end and the last segment's arrival.
  * @param {(number | null)[]} arrivals
  * @param {number} planned_s
- * @param {number} lasted_s the probe
+ * @param {number} lasted_s duration of the probe
  */
 export const overAt = (arrivals, planned_s, lasted_s) =>
   Math.max(planned_s, lasted_s, ...arrivals.map((at) => at ?? 0));

@@ -1,13 +1,13 @@
-/** The points of the curves of goodput over a link: its loss, or its round trip, is varied, and nothing else. */
+/** The points of throughput curves over a link. Only its loss or its round trip varies. */
 
 /**
  * @typedef {'loss' | 'rtt'} Axis
- * @typedef {{ axis: Axis, value: number }} Point of loss a share, of rtt ms
+ * @typedef {{ axis: Axis, value: number }} Point loss as a share (0 to 1), rtt in ms
  */
 
 /**
  * LOSSES and RTTS as points.
- * @param {string[]} losses per cent, such as 0.5 or 0.5%
+ * @param {string[]} losses percent, such as 0.5 or 0.5%
  * @param {string[]} rtts ms
  * @returns {Point[]}
  */
@@ -33,6 +33,6 @@ function numberOf(variable, text, least, most) {
   throw `${variable}=${text}: give numbers from ${least} to ${most}, with commas between them`;
 }
 
-/** As an item of a link. @param {Point} point */
+/** A point as an item of LINK. @param {Point} point */
 export const itemOf = ({ axis, value }) =>
   axis === 'loss' ? `loss:${Number((value * 100).toPrecision(6))}%` : `rtt:${value}ms`;

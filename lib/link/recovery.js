@@ -1,43 +1,45 @@
 /**
- * What a transfer did around a change of its link, made of what had come in each tenth of a second.
+ * A transfer around a change of its link, from the bytes that arrived in each tenth of a second.
  *
- * A transfer has *recovered* at the start of the first second in which, on average, it carries at least 80 % of what it should, and in
- * whose first tenth it does so, too: what comes at once after a silence has not come before it. A change may be felt late, so that it
- * counts from its last whole second of silence on. It should carry what it carried before
- * the change, and no more than the line did, by as much as the line's rate has changed. The time is counted from when the link is as it stays. A transfer that carries
- * less in the last two seconds that were looked at has not recovered, however well it did meanwhile.
+ * A transfer has *recovered* at the start of the first second in which it carries at least 80 % of its target, on average and
+ * in the first tenth. The first tenth excludes a burst after a silence. A change may show late, so the search begins after the
+ * last silence of a whole second.
+ *
+ * The target is the rate before the change, at most the line's rate, times the factor by which the line's rate changed. The
+ * time counts from the end of the change. A transfer that carries less in the last two observed seconds has not recovered,
+ * even if it reached the target before.
  */
 
-/** Of the rate that it should have. */
+/** Share of the target that counts as recovered. */
 export const ENOUGH = 0.8;
-/** For so long. */
+/** Length of the interval that must reach the target, s. */
 const SECOND = 1;
-/** Before the change, so long is looked at, s. */
+/** Length of the interval before the change, s. */
 export const BEFORE_S = 2;
-/** And so long at the end. */
+/** Length of the interval at the end, s. */
 const LAST_S = 2;
 
 /**
  * @typedef {object} Course
- * @property {number[]} bytes that came in each bucket
- * @property {number} bucketS length of one
+ * @property {number[]} bytes that arrived in each bucket
+ * @property {number} bucketS length of a bucket, s
  *
  * @typedef {object} Changed
- * @property {number} at when it began, s after the start of the course
- * @property {number} until when the link was as it stays
- * @property {number} [rate] that of the line afterwards, as a multiple of before; 1 unless given
- * @property {number | null} [lineMbit] what the line carries before the change: what waited comes at once, and more of it than that is
- *   nothing to come back to
+ * @property {number} at start of the change, s after the start of the course
+ * @property {number} until end of the change, s
+ * @property {number} [rate] of the line afterwards, as a multiple of the rate before; default 1
+ * @property {number | null} [lineMbit] rate of the line before the change, Mbit/s; a burst from a queue may exceed it, and is
+ *   no rate to return to
  *
  * @typedef {object} Recovery
- * @property {number} before Mbit/s in the two seconds before it
- * @property {number} after Mbit/s in the last two seconds, from when the link is as it stays at the earliest
- * @property {number | null} recoveredS null where it did not, in the time that was looked at, or not for good
- * @property {number} lookedS for so long it was looked at
- * @property {number} silentS the longest time without a byte after its beginning
+ * @property {number} before Mbit/s in the two seconds before the change
+ * @property {number} after Mbit/s in the last two seconds, but not before the end of the change
+ * @property {number | null} recoveredS null: it did not recover, or not for good
+ * @property {number} lookedS observed time after the change, s
+ * @property {number} silentS the longest time without a byte after the start of the change, s
  */
 
-/** Mbit/s between two moments, whole buckets. @param {Course} course @param {number} from s @param {number} to s */
+/** Mbit/s between two moments, in whole buckets. @param {Course} course @param {number} from s @param {number} to s */
 export function mbitBetween({ bytes, bucketS }, from, to) {
   const [first, last] = [Math.round(from / bucketS), Math.round(to / bucketS)];
   const part = bytes.slice(Math.max(0, first), Math.max(0, last));
@@ -62,11 +64,11 @@ export function recoveryOf(course, { at, until, rate = 1, lineMbit }) {
 }
 
 /**
- * How long after a moment the first second begins that carries enough.
+ * Time from a moment to the first second that carries enough.
  * @param {Course} course
  * @param {number} from s
  * @param {number} enough Mbit/s
- * @returns {number | null} s; null where there is none
+ * @returns {number | null} s; null: no such second
  */
 function carriesFrom(course, from, enough) {
   const { bytes, bucketS } = course;
@@ -80,7 +82,7 @@ function carriesFrom(course, from, enough) {
   return null;
 }
 
-/** The bucket after the last silence of so many buckets; the first one where there is none. @param {number[]} bytes @param {number} first @param {number} least */
+/** The bucket after the last silence of at least `least` buckets, else the first bucket. @param {number[]} bytes @param {number} first @param {number} least */
 function afterSilence(bytes, first, least) {
   let [after, now] = [first, 0];
   for (let bucket = first; bucket < bytes.length; bucket += 1) {
@@ -101,7 +103,7 @@ function longestSilence(bytes) {
 }
 
 /**
- * What is lost with tunnels that died: what their sender had got rid of, and their receiver never got.
+ * Bytes lost with tunnels that died: sent, but never received.
  * @param {{ sent: number, received: number, died: object | null }[]} tunnels
  */
 export const bytesLost = (tunnels) =>

@@ -1,17 +1,17 @@
 /**
- * Round trips a minute, as draft-ietf-ippm-responsiveness-08, 5.3.1.1, makes them: of the fastest 95 % of round trips the mean, and 60,000
- * by that in ms. What the draft asks of a server of its own (HTTP/2, TLS) is not asked here: docs/how-to/bad-network.md says what differs.
+ * Round trips per minute by draft-ietf-ippm-responsiveness-08, 5.3.1.1: 60,000 divided by the mean in ms of the fastest 95 % of
+ * round trips. The draft uses an HTTP/2 server with TLS; docs/how-to/bad-network.md lists the differences.
  */
 
-/** The draft's TMP. */
+/** Share of round trips that count: the draft's TMP. */
 const KEPT = 0.95;
 const MS_OF_A_MINUTE = 60_000;
 
 /**
- * The mean without the slowest: single-sided. What never came is among the slowest.
+ * The mean without the slowest values. Lost requests count as slowest.
  * @param {number[]} values
- * @param {number} [never] how many never came
- * @returns {number | null} null of none, and where more never came than are left out: nobody knows it then
+ * @param {number} [never] number of lost requests
+ * @returns {number | null} null without values, or if more requests were lost than are left out
  */
 export function trimmedMean(values, never = 0) {
   const count = Math.max(1, Math.floor((values.length + never) * KEPT));
@@ -24,12 +24,12 @@ export function trimmedMean(values, never = 0) {
 export const perMinute = (ms) => (ms === null || !(ms > 0) ? null : MS_OF_A_MINUTE / ms);
 
 /**
- * The draft's responsiveness: the mean of that on the tunnels that carry the load, and of that on new ones. A new tunnel's first reply
- * takes several round trips, each of which counts as one.
+ * The draft's responsiveness: the mean of the round trips per minute on loaded tunnels and on new ones. A new tunnel's first
+ * reply takes several round trips, and each counts as one.
  * @param {number | null} loadedMs a round trip on the loaded tunnel
  * @param {number | null} newMs until a new tunnel's first reply
- * @param {number | null} trips round trips that this takes, one at least; null where that is not known
- * @returns {number | null} null where one of them is missing
+ * @param {number | null} trips round trips in newMs, at least 1; null: unknown
+ * @returns {number | null} null if a value is unknown
  */
 export function responsiveness(loadedMs, newMs, trips) {
   const loaded = perMinute(loadedMs);

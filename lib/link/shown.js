@@ -1,4 +1,4 @@
-/** What the scenario `protocols` over a link shows of its rows, and what the judge decides by. */
+/** Results of the scenario `protocols` over a link: tables, and the rows that decide the verdict. */
 import { said } from 'k6/x/windtunnel/record';
 import { sectionOf } from '../section.js';
 import { older, withFault } from '../protocols/excuse.js';
@@ -12,7 +12,7 @@ import { countOf } from './slope.js';
  * @typedef {import('./batch.js').Entry} Entry
  * @typedef {import('./batch.js').Noted} Noted
  * @typedef {import('./parts.js').Figures} Figures
- * @typedef {{ up: number | null, down: number | null }} Rates Mbit/s of the link; null: it has none
+ * @typedef {{ up: number | null, down: number | null }} Rates of the link, Mbit/s; null: unlimited
  * @typedef {{ name: string, outcome: string, figures: Figures }} Shown
  */
 
@@ -49,7 +49,7 @@ export function shownOf({ rows, sides, rates }) {
     known: null,
     figures: spreads(figures),
   });
-  const all = rows.map((row) => ({ row, noted: sides.map((own) => notedOf({ row, side: own })) }));
+  const all = rows.map((row) => ({ row, noted: sides.map((oneSide) => notedOf({ row, side: oneSide })) }));
   return {
     protocols: {
       compared: false,
@@ -65,9 +65,9 @@ export function shownOf({ rows, sides, rates }) {
       })),
     },
     sections: [
-      ...sides.map((own, index) =>
+      ...sides.map((oneSide, index) =>
         sideSection(
-          own,
+          oneSide,
           all.map(({ row, noted }) => ({ name: row.row, noted: noted[index] })),
           rates,
         ),
@@ -127,10 +127,10 @@ const columnsOf = (rates) => {
 };
 
 const NOTES = [
-  `Round trips to the first byte: from dialling the client until 64 bytes are back through a new tunnel, as the slope of that time over the link's round trip, from links of ${DELAYS.short} and ${DELAYS.long} ms and of nothing else; of a client that has opened tunnels before, and, with a fraction, of the very first tunnel of a client that has just been started.`,
-  `Page: a document of 32 KiB, then 15 objects as large, over 6 new tunnels. Video: ${VIDEO.mbit} Mbit/s live, a segment each ${VIDEO.segment_s} s, ${VIDEO.ahead} segments ahead; the share of the time from the first picture on that it stood still. Wire by payload: bytes of IP in both directions for each byte of the video, none where not all of it came.`,
-  'Call: 50 packets of 160 bytes a second, to the far end and back: lost in either direction, or later than 2 s; jitter is that of RFC 3550, there and back together.',
-  `Down and up: payload through one tunnel that is kept full, after its warm-up; of as many rows at once, each with a line of its own, as their lines have ${FULL_MBIT} Mbit/s together. Congestion control of TCP is that of the host.`,
+  `Round trips to the first byte: from dialling the client until 64 bytes are back through a new tunnel. The number is the slope of this time over the link's round trip, from links with delays of ${DELAYS.short} and ${DELAYS.long} ms and no other impairment. The client has opened tunnels before; for the first tunnel of a newly started client, the number has a fraction.`,
+  `Page: a document of 32 KiB, then 15 objects of the same size, over 6 new tunnels. Video: ${VIDEO.mbit} Mbit/s live, one segment every ${VIDEO.segment_s} s, ${VIDEO.ahead} segments ahead; the share of the time after the first picture in which it stood still. Wire by payload: bytes of IP in both directions per byte of the video, empty if a part of the video did not arrive.`,
+  'Call: 50 packets of 160 bytes per second, to the far end and back. A packet counts as lost if it is lost in either direction, or takes longer than 2 s. Jitter is that of RFC 3550, for both directions together.',
+  `Down and up: payload through one saturated tunnel, after its warm-up. Several rows are measured at once, each on a separate line, as long as the lines have at most ${FULL_MBIT} Mbit/s together. TCP uses the congestion control of the host.`,
 ];
 
 /**

@@ -1,12 +1,12 @@
-/** What theory says that one TCP connection moves. */
+/** Theoretical throughput of one TCP connection. */
 
 /** Bytes of payload in a full packet: an MTU of 1,500 less the headers of IP, of TCP, and its timestamps. */
 export const MSS_BYTES = 1448;
-/** Of Mathis' formula, where each segment is acknowledged by itself or nearly so: the square root of 3/2. */
+/** Constant of Mathis' formula if about every segment is acknowledged: the square root of 3/2. */
 const MATHIS = Math.sqrt(1.5);
 
 /**
- * Mathis, Semke, Mahdavi and Ott (1997): what reno moves where packets are lost at random.
+ * Mathis, Semke, Mahdavi and Ott (1997): throughput of reno with random loss.
  * @param {{ rtt_ms: number, loss: number }} path loss is a share
  * @returns {number} Mbit/s; infinite without loss
  */

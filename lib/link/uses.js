@@ -1,4 +1,4 @@
-/** What the links of a run have carried, by what they were used for: evidence for the judge. */
+/** Traffic of the run's links, by their purpose: evidence for the judge. */
 import { said, say } from 'k6/x/windtunnel/record';
 import { tryAsk } from '../dataplane/meter.js';
 
@@ -7,23 +7,23 @@ import { tryAsk } from '../dataplane/meter.js';
  * @typedef {{ name: string, links: number, real_time: boolean, failed: string | null, up: Counts, down: Counts }} Use
  */
 
-/** Notes of these have names that begin so; no row is called so. */
+/** Prefix of the names of these notes. No row has it. */
 const PREFIX = '-link ';
 
 /** @type {Map<string, Use>} of this VU */
 const uses = new Map();
 
-/** @param {string} name of a note */
+/** Whether a note is about a link. @param {string} name of a note */
 export const isUse = (name) => name.startsWith(PREFIX);
 
-/** An unknown part makes the whole unknown. @type {(most: boolean, one: number | null, other: number | null) => number | null} */
+/** If one count is unknown, so is the total. @type {(most: boolean, one: number | null, other: number | null) => number | null} */
 const sumOf = (most, one, other) => {
   if (one === null || other === null) return null;
   return most ? Math.max(one, other) : one + other;
 };
 
 /**
- * What is the most of each of two, and of all else the sum.
+ * Adds two directions' counts. Counts named `_most` take the maximum.
  * @param {Counts} one
  * @param {Counts} other
  */
@@ -36,7 +36,7 @@ export const together = (one, other) =>
   );
 
 /**
- * What an instance's link has done, and whether it still does.
+ * Reads the counts of an instance's link, and whether the link still works.
  * @param {string} name
  * @param {string} id of the instance
  * @returns {Use}
@@ -57,28 +57,28 @@ export function useOf(name, id) {
 }
 
 /**
- * Keeps what an instance's link has done, before the instance is stopped.
- * @param {string} name of the row that it was used for
+ * Records the counts of an instance's link. Call it before the instance is stopped.
+ * @param {string} name of the row that used the link
  * @param {string} id of the instance
  */
 export function keepUse(name, id) {
-  const own = useOf(name, id);
+  const use = useOf(name, id);
   const before = uses.get(name);
   const all = before
     ? {
-        ...own,
+        ...use,
         links: before.links + 1,
-        real_time: before.real_time && own.real_time,
-        failed: before.failed ?? own.failed,
-        up: together(before.up, own.up),
-        down: together(before.down, own.down),
+        real_time: before.real_time && use.real_time,
+        failed: before.failed ?? use.failed,
+        up: together(before.up, use.up),
+        down: together(before.down, use.down),
       }
-    : own;
+    : use;
   uses.set(name, all);
   say(PREFIX + name, all);
 }
 
-/** In handleSummary: all that were kept. @returns {Use[]} */
+/** In handleSummary: all recorded uses. @returns {Use[]} */
 export const keptUses = () =>
   Object.entries(said())
     .filter(([name]) => isUse(name))

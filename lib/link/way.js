@@ -1,4 +1,4 @@
-/** A way over a link: through the client and server of a row, or directly, and what its probes bring back. */
+/** A way over a link, through a row's client and server or directly, and the results of its probes. */
 import { ask, stopEcho, tryAsk } from '../dataplane/meter.js';
 import { cpusOf } from '../dataplane/environment.js';
 import {
@@ -24,16 +24,16 @@ import { itemOf } from './points.js';
  * @typedef {import('./lockstep.js').Steps<T>} Steps
  */
 
-/** Of what a link may do, nothing but its delay. */
+/** Settings of a link that has only a delay. */
 const CLEAN = 'rate:none,loss:0%,jitter:0ms,reorder:0%,duplicate:0%,corrupt:0%,dead:no';
-/** Nothing that works takes so long over any of the presets. */
+/** Timeouts of probes, ms: any working system is faster over each preset. */
 const PATIENCE = { timeout_ms: 20_000, handshake_timeout_ms: 20_000 };
 
 export class Way {
   /**
    * @param {import('../dataplane/scenario.js').Plane} plane
-   * @param {any} instance that was started over a link, with its `ends`
-   * @param {string} operation that what fails is recorded under
+   * @param {any} instance started over a link, with its `ends`
+   * @param {string} operation under which failures are recorded
    * @param {{ direct?: boolean }} [about] direct: past the client and the server
    */
   constructor(plane, instance, operation, { direct = false } = {}) {
@@ -43,7 +43,7 @@ export class Way {
     this.direct = direct;
     /** @type {Record<string, number>} by kind */
     this.errors = {};
-    /** @type {string | null} why something could not be measured at all, in the words of the first that could not */
+    /** @type {string | null} the first reason why something could not be measured */
     this.why = null;
   }
 
@@ -52,9 +52,9 @@ export class Way {
   }
 
   /**
-   * A spec as this way's probe takes it.
+   * Completes a probe's spec for this way.
    * @param {Spec} spec
-   * @param {{ tcp: string, udp: string }} [far] the instance's own far end unless given
+   * @param {{ tcp: string, udp: string }} [far] default: the instance's own far end
    */
   spec(spec, far = this.instance.ends[this.direct ? 'far' : 'home']) {
     const { probe_cpus: cpus, wait } = this.plane.environment.placement;
@@ -75,21 +75,21 @@ export class Way {
   }
 
   /**
-   * The same of a probe that runs beside another one of this way: what the system uses meanwhile is counted once, by the other.
+   * spec() for a probe that runs beside another probe of this way. Only the other probe measures the system's use.
    * @param {Spec} spec
    * @param {{ tcp: string, udp: string }} far
    */
   beside(spec, far) {
-    const own = /** @type {Spec} */ (this.spec(spec, far));
-    for (const name of ['instance', 'usage_window', 'watched_by']) delete own[name];
-    return own;
+    const probeSpec = /** @type {Spec} */ (this.spec(spec, far));
+    for (const name of ['instance', 'usage_window', 'watched_by']) delete probeSpec[name];
+    return probeSpec;
   }
 
   /**
-   * What a probe came to: its errors are the way's.
+   * Takes a probe's result and adds its errors to the way's errors.
    * @param {import('../dataplane/meter.js').Ended} ended
-   * @param {string[]} [expected] kinds that the link, or the probe's own limit, makes
-   * @returns {Measured | null} null where nothing could be measured
+   * @param {string[]} [expected] kinds that the link, or the probe's own limit, causes
+   * @returns {Measured | null} null: nothing could be measured
    */
   taken(ended, expected = []) {
     if ('error' in ended) {
@@ -112,44 +112,44 @@ export class Way {
     recordErrors(this.operation, knownErrors(errors));
   }
 
-  /** The same setting of its link, whatever was set before. @param {string} items such as loss:2% */
+  /** Changes a setting of the link. @param {string} items such as loss:2% */
   set(items) {
     ask('POST', `/instances/${this.id}/link`, { set: items });
   }
 
-  /** As it was started but for this. @param {import('./points.js').Point} point */
+  /** Resets the link, and then changes one setting. @param {import('./points.js').Point} point */
   at(point) {
     this.restart();
     this.set(itemOf(point));
   }
 
-  /** A link of this round trip, and of nothing else. @param {number} ms */
+  /** Sets a round trip, and removes all other effects. @param {number} ms */
   onlyDelay(ms) {
     this.set(`${CLEAN},rtt:${ms}ms`);
   }
 
-  /** As it was started. @param {string} [later] items of a timetable, as LINK has them */
+  /** Resets the link. @param {string} [later] items of a timetable, in the format of LINK */
   restart(later) {
     ask('POST', `/instances/${this.id}/link`, { restart: true, ...(later ? { later } : {}) });
   }
 
-  /** What its link has done so far. @returns {Both} */
+  /** Counts of the link so far. @returns {Both} */
   counts() {
     return ask('GET', `/instances/${this.id}/link`);
   }
 
-  /** What its link has done since it was started, in each tenth of a second. @returns {import('./over-time.js').OverTime} */
+  /** Samples of the link since its start, one per tenth of a second. @returns {import('./over-time.js').OverTime} */
   overTime() {
     return ask('GET', `/instances/${this.id}/link/samples`);
   }
 
-  /** Of the line that the run's link has. @param {'up' | 'down'} direction @returns {number | null} bits a second; null: it has none */
+  /** Rate of the run's link. @param {'up' | 'down'} direction @returns {number | null} bits per second; null: unlimited */
   rate(direction) {
     return this.plane.data.link?.about.settings[direction].rate_bit_s ?? null;
   }
 
   /**
-   * With a far end that carries flows, which ends with what is done.
+   * Calls `use` with a new far end that supports flows, and stops the far end afterwards.
    * @template T
    * @param {(far: import('../dataplane/meter.js').Echo) => Steps<T>} use
    * @returns {Steps<T>}
@@ -165,7 +165,7 @@ export class Way {
     }
   }
 
-  /** How it ended. @returns {import('../protocols/outcome.js').Outcome} */
+  /** The outcome of the way. @returns {import('../protocols/outcome.js').Outcome} */
   ended() {
     const processes = tryAsk('GET', `/instances/${this.id}`)?.processes ?? [];
     return ofProbes(this.errors, this.direct ? [] : processes);
@@ -173,11 +173,11 @@ export class Way {
 }
 
 /**
- * One probe on each way, all at once: no more ways than PROBES_AT_ONCE.
+ * Runs one probe on each way at the same time. There may be at most PROBES_AT_ONCE ways.
  * @param {Way[]} ways
  * @param {(way: Way) => Spec} specOf
  * @param {(way: Way, measured: Measured | null) => void} take
- * @param {string[]} [expected] kinds of errors that are none
+ * @param {string[]} [expected] kinds that are not errors
  * @returns {Steps<void>}
  */
 export function* atOnce(ways, specOf, take, expected) {
@@ -186,7 +186,7 @@ export function* atOnce(ways, specOf, take, expected) {
 }
 
 /**
- * With a far end for each way, as Way.withFlows.
+ * Way.withFlows() for several ways: a new far end for each.
  * @template T
  * @param {Way[]} ways
  * @param {(fars: Map<Way, import('../dataplane/meter.js').Echo>) => Steps<T>} use
@@ -198,8 +198,8 @@ export const withFlows = ([first, ...others], use) =>
     return withFlows(others, (fars) => use(fars.set(first, far)));
   });
 
-/** @param {Measured | null | undefined} measured @returns {any} what a flow brings besides (sidecar/README.md) */
+/** @param {Measured | null | undefined} measured @returns {any} results of a flow probe (sidecar/README.md) */
 export const flowOf = (measured) => /** @type {any} */ (measured?.outcome)?.flow ?? null;
 
-/** So many ways are measured at once in any profile. */
+/** Maximum number of ways measured at once, in any profile. */
 export const PROBES_AT_ONCE = 8;

@@ -1,4 +1,4 @@
-/** Judges answers of a panel: whether they are about the user, and the page, that was asked for. */
+/** Judges whether a panel's answers are about the requested user or page. */
 import { partOf } from '../answers.js';
 
 /** @typedef {import('./panel.js').Response} Response */
@@ -7,10 +7,10 @@ import { partOf } from '../answers.js';
 const NO_CONTENT = 204;
 
 /**
- * Judges an answer about one user. One without content claims a change, and names nothing: what is stored tells
+ * Judges an answer about one user. An answer without content names no user: the stored data must confirm the change
  * (lib/panel/integrity.js).
  * @param {string} field
- * @param {string} wanted its value
+ * @param {string} wanted expected value
  * @returns {(response: Response) => number | string}
  */
 export const holds = (field, wanted) => (response) => {
@@ -20,7 +20,7 @@ export const holds = (field, wanted) => (response) => {
   return found === wanted ? 1 : `another ${field} than the one that was asked for`;
 };
 
-/** Judges the answer about the system: figures of it, not an error. @param {Response} response @returns {number | string} */
+/** Judges the answer about the system, which must have numbers. @param {Response} response @returns {number | string} */
 export function systemFault(response) {
   const system = partOf(response);
   const figures =
@@ -29,9 +29,9 @@ export function systemFault(response) {
 }
 
 /**
- * The users of a list; in words what is wrong with it.
+ * The users of a list, or a text that says what is wrong with the list.
  * @param {Response} response
- * @param {number} [limit] that was asked for
+ * @param {number} [limit] of the request
  * @returns {Page | string}
  */
 export function pageOf(response, limit = Infinity) {
@@ -46,6 +46,6 @@ export function pageOf(response, limit = Infinity) {
   return { users, names, total };
 }
 
-/** Whether a user is one that a search finds: by name or, as Marzban does, by note. @param {any} user @param {string} search */
+/** Whether a search should find a user: by name or, as in Marzban, by note. @param {any} user @param {string} search */
 export const isFoundBy = ({ username, note }, search) =>
   username.includes(search) || String(note ?? '').includes(search);

@@ -1,18 +1,18 @@
 /**
- * Names the part that takes most of a request's time, where the evidence says that there is one: it
- * must take the largest part of all the time, and be the largest part of more than half of the single
- * requests, with 95 % confidence (Wilson's interval: https://doi.org/10.1080/01621459.1927.10502953).
+ * Names the part that takes most of a request's time, if the evidence suffices. The part must take the largest share of the
+ * total time. It must also be the largest part of more than half of the single requests, with 95 % confidence (Wilson's
+ * interval: https://doi.org/10.1080/01621459.1927.10502953).
  */
 import { OUTSIDE } from './components.js';
 
-/** Fewer requests are no evidence. */
+/** Fewer requests are not enough evidence. */
 const LEAST_REQUESTS = 30;
-/** Of the normal distribution, two-sided 95 %. */
+/** Quantile of the normal distribution for a two-sided confidence of 95 %. */
 const Z = 1.959964;
 
 /**
  * @typedef {{ operation: string, component: string | null, latency_share: number | null, largest_in: number | null, requests: number, reason: string }} Bottleneck
- *   largest_in: null where single requests are not told apart
+ *   `largest_in` is null if single requests are unknown
  */
 
 /** The lower end of Wilson's interval. @param {number} hits @param {number} trials */
@@ -27,14 +27,14 @@ export function wilsonLower(hits, trials) {
 const percent = (/** @type {number} */ share) => `${(share * 100).toFixed(0)} %`;
 
 /** @param {string} name */
-const called = (name) =>
+const nameInText = (name) =>
   name === OUTSIDE ? 'what is outside the route (network, framework, waiting for a free worker)' : name;
 
 /**
  * @param {string} operation
  * @param {{ name: string, latency_share: number | null }[]} table rows of the operation
- * @param {{ name: string, count: number }[]} largest requests of which each part took the most
- * @returns {Bottleneck | undefined} undefined where there is nothing to tell
+ * @param {{ name: string, count: number }[]} largest for each part the number of requests in which it took the most time
+ * @returns {Bottleneck | undefined} undefined without requests
  */
 export function bottleneckOf(operation, table, largest) {
   const requests = largest.reduce((sum, { count }) => sum + count, 0);
@@ -43,36 +43,36 @@ export function bottleneckOf(operation, table, largest) {
   const top = largest.reduce((best, part) => (share(part.name) > share(best.name) ? part : best));
   const found = { operation, latency_share: share(top.name), largest_in: top.count, requests };
   const evidence = `${percent(found.latency_share)} of the time that clients waited, and the most of ${top.count} of ${requests} requests`;
-  const most = `the largest part, ${called(top.name)}, took ${evidence}`;
+  const most = `the largest part, ${nameInText(top.name)}, took ${evidence}`;
   if (requests < LEAST_REQUESTS) {
     return { ...found, component: null, reason: `Too few requests to name a bottleneck: ${most}.` };
   }
   if (wilsonLower(top.count, requests) <= 0.5) {
     return { ...found, component: null, reason: `No single bottleneck: ${most}.` };
   }
-  const reason = `The bottleneck is ${called(top.name)}: it took ${evidence}.`;
+  const reason = `The bottleneck is ${nameInText(top.name)}: it took ${evidence}.`;
   return { ...found, component: top.name, reason };
 }
 
 /**
- * Of the whole run, where the panel tells nothing and only the database does: its own time against what clients
- * waited. It is no bottleneck below half; above, there is no room for a larger one.
+ * The bottleneck of the whole run if the database reports times and the panel does not. The database's time is compared
+ * with the time that clients waited: below half it is no bottleneck, above half no other part can be larger.
  * @param {{ requests: number, latency_share: number | null }} work
  * @returns {Bottleneck}
  */
 export function bottleneckOfDatabase({ requests, latency_share: share }) {
-  const told = { operation: '', latency_share: share, largest_in: null, requests };
+  const base = { operation: '', latency_share: share, largest_in: null, requests };
   if (share === null) {
     const reason =
-      'How long clients waited is unknown, so nothing tells whether the database is the bottleneck.';
-    return { ...told, component: null, reason };
+      'How long clients waited is unknown, so it is also unknown whether the database is the bottleneck.';
+    return { ...base, component: null, reason };
   }
   const evidence = `the database server itself worked for ${percent(share)} of the time that clients waited, by its statement digests`;
   return share > 0.5
-    ? { ...told, component: 'database', reason: `The bottleneck is database: ${evidence}.` }
+    ? { ...base, component: 'database', reason: `The bottleneck is database: ${evidence}.` }
     : {
-        ...told,
+        ...base,
         component: null,
-        reason: `Not the database server: ${evidence}. The panel tells nothing of the rest.`,
+        reason: `Not the database server: ${evidence}. The panel reports no other parts.`,
       };
 }

@@ -1,11 +1,10 @@
 /**
- * Where the time of a request goes, as the panel's Server-Timing header tells it
- * (https://www.w3.org/TR/server-timing/).
+ * The parts of a request's time, from the panel's Server-Timing header (https://www.w3.org/TR/server-timing/).
  *
  * | metric            | type    | unit  | what                                                        |
  * |-------------------|---------|-------|-------------------------------------------------------------|
- * | component_ms      | trend   | ms    | each call of a component, by `operation` and `component`     |
- * | component_largest | counter | count | requests of which this part took the most                   |
+ * | component_ms      | trend   | ms    | time of each call of a component, by `operation` and `component` |
+ * | component_largest | counter | count | requests in which this part took the most time              |
  */
 import { carries } from 'k6/x/windtunnel/judge';
 import { Counter, Trend } from 'k6/x/windtunnel/record';
@@ -13,18 +12,18 @@ import { Counter, Trend } from 'k6/x/windtunnel/record';
 const spent = new Trend('component_ms', true);
 const largest = new Counter('component_largest');
 
-/** Of what the client waited, that the route does not account for: network, queues, the framework. */
+/** The part of the client's latency outside the route: network, queues, the framework. */
 export const OUTSIDE = 'outside the route';
-/** Of the route, that no component accounts for. */
+/** The part of the route's time that no component accounts for. */
 const REST = 'rest of the route';
 
-/** An entry: a name, and parameters whose values may be quoted. */
+/** An entry of the header: a name, and parameters whose values may be quoted. */
 const ENTRY = /([^\s,;="]+)((?:\s*;\s*[^\s=;,"]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)/g;
 const PARAMETER = /;\s*([^\s=;,"]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?/g;
 
 /** @typedef {{ name: string, ms: number }} Entry */
 
-/** The usual header: without quotes, a comma is always between entries. @param {string} header @returns {Entry[]} */
+/** Parses a header without quotes, in which a comma always separates entries. @param {string} header @returns {Entry[]} */
 function parsePlain(header) {
   const entries = [];
   for (const part of header.split(',')) {
@@ -48,37 +47,37 @@ function parseQuoted(header) {
 }
 
 /**
- * For every request: k6 compiles a regular expression anew at each matchAll, half a millisecond.
+ * Parses a header. It avoids regular expressions if it can: k6 compiles them again at each matchAll(), which takes 0.5 ms.
  * @param {string} header
- * @returns {Entry[]} the entries that have a duration
+ * @returns {Entry[]} the entries with a duration
  */
 export const parseServerTiming = (header) =>
   header.includes('"') ? parseQuoted(header) : parsePlain(header);
 
-/** Records the headers of answers. */
+/** Records the Server-Timing headers of answers. */
 export class Components {
-  /** @param {string[]} names that are known, the route's first: only bounded names become tags */
+  /** @param {string[]} names of known components, the route first: only these become tags, so their number is limited */
   constructor(names) {
     this.names = names;
     this.route = names[0];
   }
 
-  /** Parts of what a client waits that do not overlap. */
+  /** Parts of a client's latency that do not overlap. */
   get parts() {
     return [...this.names.slice(1), REST, OUTSIDE];
   }
 
-  /** What an answer tells. @param {import('k6/http').RefinedResponse<any>} response @returns {Entry[]} */
+  /** The known entries of an answer. @param {import('k6/http').RefinedResponse<any>} response @returns {Entry[]} */
   entriesOf(response) {
     const header = response.headers['Server-Timing'];
     if (!header) return [];
     return parseServerTiming(header).filter(({ name }) => this.names.includes(name));
   }
 
-  /** @param {Entry[]} entries @returns {number | undefined} ms; undefined where they do not tell */
+  /** @param {Entry[]} entries @returns {number | undefined} time of the route, ms; undefined if unknown */
   routeOf(entries) {
-    const own = entries.filter(({ name }) => name === this.route);
-    return own.length > 0 ? sumOf(own) : undefined;
+    const routes = entries.filter(({ name }) => name === this.route);
+    return routes.length > 0 ? sumOf(routes) : undefined;
   }
 
   /**
@@ -138,7 +137,7 @@ export class Components {
     });
   }
 
-  /** Requests of an operation of which each part took the most. @param {import('k6/x/windtunnel/record').Metrics} metrics @param {string} operation */
+  /** For each part the number of an operation's requests in which it took the most time. @param {import('k6/x/windtunnel/record').Metrics} metrics @param {string} operation */
   largestOf(metrics, operation) {
     return this.parts.map((name) => ({
       name,
@@ -147,25 +146,25 @@ export class Components {
   }
 }
 
-/** Shares are of the route, to this much. */
+/** Tolerance for rounded shares of the route, 0 to 1. */
 const ROUNDING = 0.005;
 
 /**
- * Operations whose parts add up to more than their route: they overlap, or the panel counts one time twice.
+ * Notes on operations whose parts add up to more than their route: the parts overlap, or the panel counts a time twice.
  * @param {{ operation: string, name: string, share: number | null }[]} rows of the profiler's table
- * @param {string} route its name
- * @returns {string[]} a note for each
+ * @param {string} route name of the route
+ * @returns {string[]} one note per operation
  */
 export function overlapsOf(rows, route) {
   const parts = rows.filter(({ name, share }) => share !== null && name !== route && name !== REST);
   const operations = [...new Set(parts.map(({ operation }) => operation))];
   return operations.flatMap((operation) => {
-    const own = parts.filter((row) => row.operation === operation);
-    const sum = own.reduce((total, { share }) => total + (share ?? 0), 0);
+    const ofOperation = parts.filter((row) => row.operation === operation);
+    const sum = ofOperation.reduce((total, { share }) => total + (share ?? 0), 0);
     if (sum <= 1 + ROUNDING) return [];
     const which = operation === '' ? 'the run' : operation;
     return [
-      `${which}: its parts (${own.map(({ name }) => name).join(', ')}) add up to ${Math.round(100 * sum)} % of the route: they overlap, and their shares are no parts of a whole`,
+      `${which}: its parts (${ofOperation.map(({ name }) => name).join(', ')}) add up to ${Math.round(100 * sum)} % of the route: they overlap, and their shares are no parts of a whole`,
     ];
   });
 }

@@ -1,11 +1,11 @@
 /**
- * From a database's URL, as SQLAlchemy and so Marzban's SQLALCHEMY_DATABASE_URL
- * writes it (https://docs.sqlalchemy.org/en/20/core/engines.html#database-urls), to
- * what xk6-sql opens: the DSN of go-sql-driver/mysql or of modernc.org/sqlite.
+ * Converts a database URL to the DSN that xk6-sql opens (go-sql-driver/mysql or modernc.org/sqlite). The URL has
+ * SQLAlchemy's format, as Marzban's SQLALCHEMY_DATABASE_URL has
+ * (https://docs.sqlalchemy.org/en/20/core/engines.html#database-urls).
  */
 import { confirmHost, refuse } from '../environment.js';
 
-/** @typedef {{ dialect: 'mysql' | 'sqlite', dsn: string }} Database dsn: a secret, since it holds the password */
+/** @typedef {{ dialect: 'mysql' | 'sqlite', dsn: string }} Database dsn: a secret, since it contains the password */
 
 const MYSQL =
   /^(?:mysql|mariadb)(?:\+\w+)?:\/\/([^:@/]*)(?::([^@]*))?@(\[[0-9a-fA-F:]+\]|[^:/?#[\]]+)(?::(\d+))?\/([^/?#]+)(?:\?.*)?$/;
@@ -13,7 +13,7 @@ const SQLITE = /^sqlite(?:\+\w+)?:\/\/\/(\/[^?]+)(?:\?.*)?$/;
 
 /**
  * @param {string} text
- * @param {string} variable that holds it, for the line that refuses it
+ * @param {string} variable that holds the URL, for messages
  * @returns {Database}
  */
 export function databaseAt(text, variable) {
@@ -28,11 +28,11 @@ export function databaseAt(text, variable) {
   const [, user, password = '', host, port = '3306', name] = mysql;
   confirmHost(host);
   const login = `${decodeURIComponent(user)}:${decodeURIComponent(password)}`;
-  // Values in the statement's text, as Python's drivers send them: no PREPARE beside each statement.
+  // interpolateParams puts values into the statement, as Python's drivers do. It saves a PREPARE per statement.
   const options = 'timeout=10s&readTimeout=120s&writeTimeout=120s&interpolateParams=true&charset=utf8mb4';
   return { dialect: 'mysql', dsn: `${login}@tcp(${host}:${port})/${decodeURIComponent(name)}?${options}` };
 }
 
-/** mode=rw: a wrong path is an error, not a new file. @param {string} path */
+/** With mode=rw a wrong path is an error instead of a new file. @param {string} path */
 const sqliteDsn = (path) =>
   `file:${path.replace(/[%#]/g, encodeURIComponent)}?mode=rw&_pragma=busy_timeout(30000)`;

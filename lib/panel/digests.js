@@ -1,5 +1,5 @@
 /**
- * What the database did while the load ran: MySQL's and MariaDB's statement digests, before and after.
+ * The database's work during the load: statement digests of MySQL and MariaDB, before and after.
  * https://mariadb.com/kb/en/performance-schema-events_statements_summary_by_digest-table/
  */
 import { said, say } from 'k6/x/windtunnel/record';
@@ -7,29 +7,29 @@ import { messageOf, textOf, withDatabase } from './database.js';
 
 const RANKS = 10;
 const PICOSECONDS_PER_MS = 1e9;
-/** What was said of them. */
-const SAID = 'digests';
+/** Name of the note with the digests. */
+const DIGESTS_NOTE = 'digests';
 
 /**
- * @typedef {{ id: string | null, calls: number, ms: number, rows: number, text?: string }} Digest `id` is the statement's own;
- *   null: all that the table had no room for. `text` where it was asked for
- * @typedef {{ calls: number, ms: number, rows: number, largest: Digest[] }} Between two readings: all statements, and those
- *   that took most time
+ * @typedef {{ id: string | null, calls: number, ms: number, rows: number, text?: string }} Digest `id` of the statement;
+ *   null: all statements that did not fit into the digest table. `text` only if requested
+ * @typedef {{ calls: number, ms: number, rows: number, largest: Digest[] }} Between totals between two readings, and the
+ *   statements with the largest total time
  */
 
-/** Without what asks for them; with the one row of all statements that the table had no room for, whose digest is NULL. */
-const OWN_STATEMENTS =
+/** Excludes the queries of this module. Includes the row of statements that did not fit into the table (DIGEST IS NULL). */
+const CONDITION =
   "(SCHEMA_NAME = DATABASE() AND DIGEST_TEXT NOT LIKE '%performance_schema%') OR DIGEST IS NULL";
 export const OVERFLOW_TEXT =
   '(statements of all databases that the digest table had no room for: raise performance_schema_digests_size)';
 const TABLE = 'performance_schema.events_statements_summary_by_digest';
 
-/** Integers only: the driver gives text and decimals as bytes. @param {import('./database.js').Connection} connection @param {boolean} texts @returns {Digest[]} */
+/** Selects integers: the driver returns texts and decimals as bytes. @param {import('./database.js').Connection} connection @param {boolean} texts @returns {Digest[]} */
 function readDigests(connection, texts) {
   const rows = connection.query(
     `SELECT DIGEST AS id, ${texts ? 'DIGEST_TEXT' : 'NULL'} AS text, COUNT_STAR AS calls,
        SUM_TIMER_WAIT AS picoseconds, SUM_ROWS_EXAMINED AS rows_examined
-     FROM ${TABLE} WHERE ${OWN_STATEMENTS}`,
+     FROM ${TABLE} WHERE ${CONDITION}`,
   );
   return rows.map((row) => ({
     id: row.id === null ? null : textOf(row.id),
@@ -41,10 +41,10 @@ function readDigests(connection, texts) {
 }
 
 /**
- * In setup(), and in teardown() before anything else is sent to the database.
+ * In setup(), and in teardown() before any other statement.
  * @param {import('./database-url.js').Database | null} database
- * @param {boolean} [texts] of the statements, too
- * @returns {Digest[] | null} null, and a line in the log, where there are none to be had
+ * @param {boolean} [texts] whether to read the statements' texts
+ * @returns {Digest[] | null} null, with a warning in the log, if there are no digests
  */
 export function takeDigests(database, texts = false) {
   if (database?.dialect !== 'mysql') return null;
@@ -64,7 +64,7 @@ export function takeDigests(database, texts = false) {
 /**
  * @param {Digest[]} before
  * @param {Digest[]} after
- * @returns {Digest[]} what came in between, the longest first
+ * @returns {Digest[]} differences, the longest total time first
  */
 export function difference(before, after) {
   return after
@@ -84,23 +84,23 @@ export function keepDigests(before, after) {
     between.reduce((total, digest) => total + digest[field], 0);
   /** @type {Between} */
   const found = { calls: sum('calls'), ms: sum('ms'), rows: sum('rows'), largest: between.slice(0, RANKS) };
-  say(SAID, found);
+  say(DIGESTS_NOTE, found);
 }
 
 /** @param {number} value */
 const rounded = (value) => Math.round(value * 1e5) / 1e5;
 
 /**
- * @typedef {{ requests: number, waitedMs: number, routeMs: number }} Load of the whole run, as the client saw it
+ * @typedef {{ requests: number, waitedMs: number, routeMs: number }} Load of the whole run, as the clients saw it
  */
 
 /**
- * In handleSummary.
+ * In handleSummary: the database's work.
  * @param {Load} load
- * @returns undefined where there is none
+ * @returns undefined without digests
  */
 export function databaseOf({ requests, waitedMs, routeMs }) {
-  const found = /** @type {Between | undefined} */ (said()[SAID]);
+  const found = /** @type {Between | undefined} */ (said()[DIGESTS_NOTE]);
   if (!found || found.calls === 0 || requests === 0) return undefined;
   const { calls: statements, ms: totalMs, rows: rowsExamined, largest } = found;
   return {

@@ -1,4 +1,4 @@
-/** Where the user panel is, what its users look like, and where its database is. */
+/** The panel's entry in the environment: its URL, its users and its database. */
 import { httpEntry, readAuth } from '../environment.js';
 import { databaseAt } from './database-url.js';
 
@@ -8,18 +8,18 @@ import { databaseAt } from './database-url.js';
  * @property {string} url base URL without a trailing slash
  * @property {import('../environment.js').Connection} connection
  * @property {import('../environment.js').Auth} auth
- * @property {Record<string, unknown>} user what each user is made with: Marzban's proxies and inbounds, or PasarGuard's proxy_settings and group_ids
- * @property {import('./database-url.js').Database | null} database null where the environment names none, or its
+ * @property {Record<string, unknown>} user fields of each new user: Marzban's proxies and inbounds, or PasarGuard's proxy_settings and group_ids
+ * @property {import('./database-url.js').Database | null} database null if the environment names no variable, or the
  *   variable is not set
- * @property {string[]} components names in the panel's Server-Timing header, the route's first
+ * @property {string[]} components names in the panel's Server-Timing header, the route first
  * @property {{ path: string, histogram: string, label: string } | null} prometheus
  * @property {Record<string, Record<string, import('../environment.js').Bounds>>} thresholds
  */
 
-/** Protocols of each user, as Marzban has them. @param {Pick<PanelEnvironment, 'user'>} environment */
+/** Names of a user's protocols. @param {Pick<PanelEnvironment, 'user'>} environment */
 export const protocolsOf = ({ user }) => Object.keys(user.proxies ?? user.proxy_settings ?? {});
 
-/** What the reference panel (testbeds/panel) tells of itself. */
+/** Components in the Server-Timing header of the reference panel (testbeds/panel). */
 const COMPONENTS = ['route', 'database_pool', 'database', 'xray_remove', 'xray_add'];
 
 /** @returns {PanelEnvironment} */

@@ -1,12 +1,12 @@
 /**
- * Where the time went, from all that tells of it: the panel's Server-Timing headers, its database's
- * statement digests, its Prometheus endpoint.
+ * Where the time went, from three sources: the panel's Server-Timing headers, its database's statement digests, and its
+ * Prometheus endpoint.
  *
  * | metric          | type    | unit  | what                                            |
  * |-----------------|---------|-------|-------------------------------------------------|
- * | panel_requests  | counter | count | requests of the load, those of a warm-up too    |
- * | panel_waited_ms | counter | ms    | that clients waited for them                    |
- * | panel_route_ms  | counter | ms    | of that, in the route, as the header tells      |
+ * | panel_requests  | counter | count | requests of the load, including the warm-up     |
+ * | panel_waited_ms | counter | ms    | time that clients waited for answers            |
+ * | panel_route_ms  | counter | ms    | the part of it in the route, by the header      |
  */
 import { Counter, wholeMs } from 'k6/x/windtunnel/record';
 import { bottleneckOf, bottleneckOfDatabase } from './bottleneck.js';
@@ -28,20 +28,20 @@ export class Evidence {
     this.components = new Components(environment.components);
   }
 
-  /** Last in setup(). @returns {Snapshot} */
+  /** Takes the first readings. Call it last in setup(). @returns {Snapshot} */
   before() {
     const { database, prometheus, url } = this.environment;
     return { digests: takeDigests(database), histograms: scrape(url, prometheus) };
   }
 
-  /** First in teardown(). @param {Snapshot} snapshot of before() */
+  /** Takes the second readings. Call it first in teardown(). @param {Snapshot} snapshot of before() */
   after({ digests, histograms }) {
     const { components, database, prometheus, url } = this.environment;
     keepDigests(digests, takeDigests(database, true));
     keepHistograms(histograms, scrape(url, prometheus), components);
   }
 
-  /** Of every request of the load. @param {import('./panel.js').Response} response @returns {import('./components.js').Entry[]} what it tells */
+  /** Counts a request of the load. @param {import('./panel.js').Response} response @returns {import('./components.js').Entry[]} its Server-Timing entries */
   count(response) {
     const entries = this.components.entriesOf(response);
     requests.add(1);
@@ -51,13 +51,13 @@ export class Evidence {
     return entries;
   }
 
-  /** Of a success. @param {string} operation @param {import('./panel.js').Response} response @param {import('./components.js').Entry[]} entries of count() */
+  /** Records the components of a success. @param {string} operation @param {import('./panel.js').Response} response @param {import('./components.js').Entry[]} entries of count() */
   record(operation, response, entries) {
     this.components.record(operation, entries, wholeMs(response));
   }
 
   /**
-   * In handleSummary.
+   * In handleSummary: the tables.
    * @param {import('k6/x/windtunnel/record').Metrics} metrics
    * @param {Record<string, { title: string }>} operations
    */
@@ -66,8 +66,8 @@ export class Evidence {
     const table = this.components.table(metrics, names);
     const work = this.databaseWork(metrics);
     const bottlenecks = names.flatMap((name) => {
-      const own = table.filter(({ operation }) => operation === name);
-      const found = bottleneckOf(name, own, this.components.largestOf(metrics, name));
+      const rows = table.filter(({ operation }) => operation === name);
+      const found = bottleneckOf(name, rows, this.components.largestOf(metrics, name));
       return found ? withServerShare(found, table, work) : [];
     });
     const titleOf = (/** @type {string} */ name) => operations[name].title;
@@ -84,7 +84,7 @@ export class Evidence {
     return prometheus ? prometheusTable(components) : [];
   }
 
-  /** Notes. @param {import('k6/x/windtunnel/record').Metrics} metrics @param {string[]} operations */
+  /** Notes on overlapping components. @param {import('k6/x/windtunnel/record').Metrics} metrics @param {string[]} operations */
   overlaps(metrics, operations) {
     const table = [...this.components.table(metrics, operations), ...this.histograms()];
     return overlapsOf(table, this.components.route);
@@ -103,11 +103,11 @@ export class Evidence {
   }
 }
 
-/** The component that is the panel's whole work with its database. */
+/** Component for all of the panel's database calls. */
 const DATABASE = 'database';
 
 /**
- * Time in the panel's database calls is not time in the database: where both are known, the bottleneck says so.
+ * Adds the database server's share to a bottleneck. Time in the panel's database calls includes driver and waiting.
  * @param {import('./bottleneck.js').Bottleneck} bottleneck
  * @param {{ name: string, calls: number, avg_ms: number }[]} table
  * @param {{ total_ms: number } | undefined} work

@@ -1,4 +1,4 @@
-/** EXISTING users that are there before the load: seeded by SQL, known to the panel, removed afterwards. */
+/** Users that exist before the load (variable EXISTING): seeded by SQL, loaded by the panel, and removed afterwards. */
 import { isAccepted } from '../answers.js';
 import { refuse } from '../environment.js';
 import { protocolsOf } from './environment.js';
@@ -8,7 +8,7 @@ import { SEEDABLE, seed, unseed } from './seed.js';
 /** @typedef {import('./panel.js').Panel} Panel */
 /** @typedef {import('./panel.js').Session} Session */
 
-/** In the init phase: refuses what cannot be seeded. @param {number} count @param {import('./environment.js').PanelEnvironment} environment */
+/** In the init phase: refuses users that cannot be seeded. @param {number} count @param {import('./environment.js').PanelEnvironment} environment */
 export function checkExisting(count, environment) {
   const { database, user } = environment;
   if (count === 0) return;
@@ -25,26 +25,26 @@ export function checkExisting(count, environment) {
     );
 }
 
-/** The most users that are made through a panel's API where nobody is there: one by one, each told to xray. */
-const MADE_MOST = 500;
+/** The largest number of users created through the API of an empty panel. The panel adds them to xray one by one. */
+const CREATED_MOST = 500;
 
 /**
- * In setup(), for a scenario that needs users on a panel that has none: how many are seeded by SQL, and how many are
- * made through the API where that cannot be. Restarting the core of a panel without users breaks nobody's connections.
+ * In setup(), for a scenario that needs users: how many to seed by SQL on an empty panel, and how many to create through
+ * the API if SQL is impossible. Seeding restarts the panel's core; on an empty panel that breaks no connections.
  * @param {Panel} panel
  * @param {import('./census.js').Census | null} before
  * @param {number} wanted
- * @returns {{ seeded: number, made: number }} none where there are users, or where it is not known
+ * @returns {{ seeded: number, made: number }} zeros if the panel has users, or if their number is unknown
  */
 export function toFill({ environment }, before, wanted) {
   const { database, user } = environment;
   if (before?.others !== 0) return { seeded: 0, made: 0 };
   const seedable =
     database && user.proxies && protocolsOf(environment).every((protocol) => SEEDABLE.includes(protocol));
-  return seedable ? { seeded: wanted, made: 0 } : { seeded: 0, made: Math.min(wanted, MADE_MOST) };
+  return seedable ? { seeded: wanted, made: 0 } : { seeded: 0, made: Math.min(wanted, CREATED_MOST) };
 }
 
-/** @param {Panel} panel @param {string} runId @returns {ReturnType<typeof unseed> | null} null, and a line in the log, where it failed */
+/** @param {Panel} panel @param {string} runId @returns {ReturnType<typeof unseed> | null} null, with an error in the log, if it failed */
 function removeSeeded({ environment }, runId) {
   try {
     const database = /** @type {import('./database-url.js').Database} */ (environment.database);
@@ -55,7 +55,7 @@ function removeSeeded({ environment }, runId) {
   }
 }
 
-/** In setup(). Throws what the database or the panel says. @param {Panel} panel @param {Session} session @param {number} count */
+/** In setup(): seeds users. Throws the error of the database or of the panel. @param {Panel} panel @param {Session} session @param {number} count */
 export function addExisting(panel, session, count) {
   if (count === 0) return;
   const { database } = panel.environment;
@@ -72,14 +72,14 @@ export function addExisting(panel, session, count) {
 }
 
 /**
- * In teardown(), and where a set-up failed or was cut short.
+ * Removes seeded users, in teardown() or after a failed set-up.
  * @param {Panel} panel
  * @param {Session} session
- * @returns {number | null} how many are left; null, and a line in the log, where it cannot be told
+ * @returns {number | null} number of users left; null, with an error in the log: unknown
  */
 export function removeExisting(panel, session) {
   const found = removeSeeded(panel, session.runId);
-  // A restart costs the panel's own clients their connections: only where it forgets someone.
+  // A restart disconnects the panel's clients, so restart only if a user was removed.
   if (!found || found.removed === 0) return found?.left ?? null;
   const response = panel.restart(session);
   if (!isAccepted(response))

@@ -1,6 +1,6 @@
 /**
- * What the panel holds beside what the scenario reports: as many users created, disabled, enabled
- * and deleted, none lost, none left, none of others touched. The judge compares.
+ * Compares the panel's users with what the scenario reports: the same numbers created, disabled, enabled and deleted, no
+ * user lost or left, and no other user touched. The judge does the comparison.
  */
 import { said, say } from 'k6/x/windtunnel/record';
 import { takeCensus } from './census.js';
@@ -12,13 +12,13 @@ import { messageOf } from './database.js';
 /** @typedef {import('k6/x/windtunnel/judge').Term} Term */
 /** @typedef {import('k6/x/windtunnel/judge').Amount} Amount */
 
-/** Before anything is removed, and after everything should be. @typedef {'loaded' | 'removed'} Moment */
+/** `loaded`: after the load, before any removal; `removed`: after the removal. @typedef {'loaded' | 'removed'} Moment */
 
 /**
- * In setup() and teardown().
+ * In setup() and teardown(): counts the panel's users.
  * @param {import('./panel.js').Panel} panel
  * @param {import('./panel.js').Session} session
- * @returns {Census | null} null, and a line in the log, where it could not be taken
+ * @returns {Census | null} null, with an error in the log, if the count failed
  */
 export function census(panel, session) {
   try {
@@ -42,12 +42,13 @@ export const censusOf = (moment) => said()[nameOf(moment)] ?? null;
 const term = (change, outcome, times) => ({ metric: 'user_changes', tags: { change, outcome }, times });
 
 /** @param {Term[]} terms */
-const less = (terms) => terms.map(({ times, ...own }) => ({ ...own, times: /** @type {1 | -1} */ (-times) }));
+const less = (terms) =>
+  terms.map(({ times, ...rest }) => ({ ...rest, times: /** @type {1 | -1} */ (-times) }));
 
-/** Changes that were made, of each kind. @param {Change[]} changes */
+/** Changes that succeeded. @param {Change[]} changes */
 const done = (...changes) => changes.map((change) => term(change, 'done', 1));
 
-/** Changes whose answer never came, or was 5xx: each may have been made or not. @param {Change[]} changes */
+/** Changes without an answer, or with 5xx: the panel may have made them or not. @param {Change[]} changes */
 const unclear = (...changes) =>
   changes.flatMap((change) => [
     term(change, 'sent', 1),
@@ -60,7 +61,7 @@ const KEPT_OFF = [...done('disabled'), ...less(done('enabled', 'deleted_disabled
 const UNSURE = unclear('created', 'deleted_active', 'deleted_disabled');
 const UNSURE_OFF = unclear('disabled', 'enabled', 'deleted_disabled');
 
-/** One that could not be taken. @type {Census} */
+/** A census that failed. @type {Census} */
 const NONE = {
   users: null,
   active: null,
@@ -72,13 +73,13 @@ const NONE = {
 };
 
 /**
- * @param {Record<'before' | 'loaded' | 'removed', Census | null>} taken before anything was made, and at both moments
- * @param {boolean} sql whether there is a database to ask, else the panel's API
- * @param {boolean} [alone] nobody else uses the panel: a testbed
+ * @param {Record<'before' | 'loaded' | 'removed', Census | null>} taken before the load, and at both moments
+ * @param {boolean} sql whether SQL was used, else the panel's API
+ * @param {boolean} [alone] whether nobody else uses the panel, as in a testbed
  * @returns {Fact[]}
  */
 export function factsOf(taken, sql, alone = false) {
-  const [before, loaded, removed] = [taken.before, taken.loaded, taken.removed].map((own) => own ?? NONE);
+  const [before, loaded, removed] = [taken.before, taken.loaded, taken.removed].map((one) => one ?? NONE);
   /** @param {string} check @param {number | null} found @param {Amount} reported @returns {Fact} */
   const fact = (check, found, reported) => ({
     check,
@@ -96,7 +97,7 @@ export function factsOf(taken, sql, alone = false) {
       slack: [...UNSURE, ...UNSURE_OFF],
     },
     fact('users: left after removal', removed.users, none),
-    // On a panel that is up, others may make users and remove them: only the run's own are judged.
+    // Other people may create and remove users of a shared panel: only the run's own users are judged.
     {
       ...fact('users of others', removed.others, { said: before.others }),
       may_grow: true,

@@ -1,10 +1,10 @@
-/** A ratio of kinds of requests, and the order in which they come. */
+/** A mix of request kinds, and their order. */
 
 /**
  * @template {Record<string, number>} T
  * @param {string | undefined} text such as read:80,create:20
- * @param {T} kinds the ratio unless given; its keys are all that there are
- * @returns {T} each kind's weight, 0 where the text leaves it out
+ * @param {T} kinds default mix; its keys are all kinds
+ * @returns {T} the weight of each kind; 0 if the text omits the kind
  */
 export function parseMix(text, kinds) {
   if (!text) return kinds;
@@ -21,7 +21,7 @@ export function parseMix(text, kinds) {
 }
 
 /**
- * One round of the kinds, each as often as its weight and evenly spread (smooth weighted round robin).
+ * One round of the kinds. Each kind occurs as often as its weight says, evenly spread (smooth weighted round robin).
  * @param {Record<string, number>} mix
  * @returns {string[]}
  */
@@ -37,17 +37,17 @@ export function patternOf(mix) {
   });
 }
 
-/** A ratio as it is given. @param {Record<string, number>} mix */
+/** A mix as text. @param {Record<string, number>} mix */
 export const textOf = (mix) =>
   Object.entries(mix)
     .map(([kind, weight]) => `${kind}:${weight}`)
     .join(',');
 
-/** The kinds of all requests in their order; each client has a part of it. */
+/** The order of the kinds of all requests. Each client gets a part of the sequence. */
 export class Sequence {
   /**
    * @param {Record<string, number>} mix
-   * @param {number} [each] requests of each client, where their number is fixed
+   * @param {number} [each] requests per client, if their number is fixed
    */
   constructor(mix, each) {
     this.pattern = patternOf(mix);
@@ -56,12 +56,12 @@ export class Sequence {
     this.turns = 0;
   }
 
-  /** Requests until it begins anew. */
+  /** Number of requests until the pattern repeats. */
   get length() {
     return this.pattern.length;
   }
 
-  /** The client's next kind: no two clients are at the same one for long. @param {number} client */
+  /** The client's next kind. Different clients are at different places of the pattern. @param {number} client */
   next(client) {
     const { each, turns } = this;
     this.turns += 1;

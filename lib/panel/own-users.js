@@ -1,4 +1,4 @@
-/** Users of which each client has some of its own, so that what one does to a user meets no other client. */
+/** Gives each client its own users, so that a client's change to a user affects no other client. */
 import { namesOf } from './scenario.js';
 
 /**
@@ -6,27 +6,27 @@ import { namesOf } from './scenario.js';
  * @typedef {{ name: string, status: Status }} User
  */
 
-/** Every second one is disabled before the load. @param {number} index */
+/** Every second user is disabled before the load. @param {number} index */
 const startsDisabled = (index) => index % 2 === 1;
 
 export class OwnUsers {
   /**
-   * @param {string} group of their names
+   * @param {string} group part of the users' names
    * @param {number} clients
-   * @param {number} each users that a client has at first
+   * @param {number} each users per client at first
    */
   constructor(group, clients, each) {
     this.nameOf = namesOf(group);
     this.clients = clients;
     this.each = each;
-    /** This virtual user's, the one that waited longest first. @type {User[]} */
-    this.own = [];
-    /** What the next switch is to: one way and the other in turn, since they cost differently. @type {Status} */
+    /** Users of this virtual user, longest waiting first. @type {User[]} */
+    this.users = [];
+    /** Status that the next switch sets. It alternates, because the two directions have different costs. @type {Status} */
     this.next = 'active';
     this.taken = false;
   }
 
-  /** In setup(). @param {import('./panel.js').Panel} panel @param {import('./panel.js').Session} session */
+  /** In setup(): creates the users. @param {import('./panel.js').Panel} panel @param {import('./panel.js').Session} session */
   make(panel, session) {
     const count = this.clients * this.each;
     const names = Array.from({ length: count }, (_, index) => this.nameOf(session.runId, index));
@@ -37,46 +37,46 @@ export class OwnUsers {
     );
   }
 
-  /** First in a turn: the client's users are now its own. @param {number} client @param {string} runId */
+  /** Assigns the client's users to this virtual user. Call it first in an iteration. @param {number} client @param {string} runId */
   takeOver(client, runId) {
     if (this.taken) return;
     this.taken = true;
     const first = (client % this.clients) * this.each;
-    this.own = Array.from({ length: this.each }, (_, index) => ({
+    this.users = Array.from({ length: this.each }, (_, index) => ({
       name: this.nameOf(runId, first + index),
       status: startsDisabled(index) ? 'disabled' : 'active',
     }));
-    // Half of the clients begin with a user to disable.
+    // Half of the clients begin with disabling a user.
     this.next = client % 2 === 0 ? 'disabled' : 'active';
   }
 
-  /** The name of one more. @param {string} runId @param {number} unique */
+  /** A name for a new user. @param {string} runId @param {number} unique */
   newName(runId, unique) {
     return this.nameOf(runId, this.clients * this.each + unique);
   }
 
   get count() {
-    return this.own.length;
+    return this.users.length;
   }
 
   get first() {
-    return this.own[0];
+    return this.users[0];
   }
 
   /** @param {User} user */
   add(user) {
-    this.own.push(user);
+    this.users.push(user);
   }
 
-  /** Takes the first one. There must be one. @returns {User} */
+  /** Removes the first user from the list and returns it. The list must not be empty. @returns {User} */
   take() {
-    return this.own.splice(0, 1)[0];
+    return this.users.splice(0, 1)[0];
   }
 
-  /** Takes one to be switched the other way than the one before, where there is such a one. @returns {User} */
+  /** Removes a user from the list, preferably one to switch in the other direction than the last one. @returns {User} */
   takeToSwitch() {
-    const index = this.own.findIndex(({ status }) => status !== this.next);
-    const [user] = this.own.splice(Math.max(0, index), 1);
+    const index = this.users.findIndex(({ status }) => status !== this.next);
+    const [user] = this.users.splice(Math.max(0, index), 1);
     this.next = user.status;
     return user;
   }

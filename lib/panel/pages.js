@@ -1,12 +1,12 @@
 /**
- * The pages of a panel's list as they were before the load: a page is right when its items are those of the page, in
- * their order. Others may use the panel meanwhile: what they did is no fault of a page.
+ * The pages of a panel's list before the load. A page of the load is right if it has the same users in the same order. Other
+ * people may change the panel during the load; their changes do not make a page wrong.
  */
 import crypto from 'k6/crypto';
 import { isAccepted, shown } from '../answers.js';
 import { pageOf } from './answers.js';
 
-/** The most pages that are read before the load. */
+/** The largest number of pages to read before the load. */
 const MOST_READ = 500;
 const AT_ONCE = 6;
 const DIGITS = 12;
@@ -14,19 +14,19 @@ const DIGITS = 12;
 /** @typedef {import('./panel.js').Panel} Panel */
 /** @typedef {import('./panel.js').Session} Session */
 /**
- * @typedef {object} Known in what setup() returns
+ * @typedef {object} Known part of what setup() returns
  * @property {number} limit
  * @property {number} total
  * @property {number} pages
- * @property {{ first: string, digest: string }[]} read the first of them
- * @property {string | null} fault of the list, whatever page is asked for
+ * @property {{ first: string, digest: string }[]} read first user and digest of the pages that were read
+ * @property {string | null} fault of the list as a whole
  */
 
 /** @param {string[]} names */
 const digestOf = (names) => crypto.sha256(names.join('\n'), 'hex').slice(0, DIGITS);
 
 /**
- * In setup(): reads the pages. Throws where the list cannot be read.
+ * In setup(): reads the pages. Throws if the list cannot be read.
  * @param {Panel} panel @param {Session} session @param {number} limit
  * @returns {Known}
  */
@@ -57,8 +57,8 @@ export function readPages(panel, session, limit) {
 }
 
 /**
- * @param {string[]} names of the next page
- * @param {Set<string>} seen of the pages before it
+ * @param {string[]} names on the next page
+ * @param {Set<string>} seen names on earlier pages
  * @param {Known} known
  * @param {number} total in the page's answer
  */
@@ -67,7 +67,7 @@ function overlap(names, seen, known, total) {
   const repeated = names.filter((name) => seen.has(name)).length;
   for (const name of names) seen.add(name);
   known.read.push({ first: names[0] ?? '', digest: digestOf(names) });
-  // Users that came or went between two pages move the other users.
+  // Users created or removed between two reads shift the other users.
   if (total !== known.total) return null;
   if (repeated > 0)
     return repeated === names.length ? 'a page that the offset did not move' : 'users of another page';
@@ -79,8 +79,8 @@ function overlap(names, seen, known, total) {
  * @param {import('./panel.js').Response} response
  * @param {Known} known
  * @param {number} index of the page
- * @param {() => import('./panel.js').Response} again the same request, which is not measured
- * @returns {number | string} how many users it has, or what is wrong with it
+ * @param {() => import('./panel.js').Response} again repeats the request, unmeasured
+ * @returns {number | string} number of users, or what is wrong with the page
  */
 export function judgePage(response, known, index, again) {
   if (known.fault !== null) return known.fault;
@@ -109,13 +109,13 @@ function unread(names, total, known, index) {
 }
 
 /**
- * Others' users that came or went move a page's items by a few: its first one, or the next page's, is still in it.
+ * Whether other people's changes may have shifted the page: its own first user, or the next page's, is still on it.
  * @param {string[]} names @param {Known} known @param {number} index
  */
 const isNear = (names, { read }, index) =>
   names.includes(read[index].first) || names.includes(read[index + 1]?.first ?? '');
 
-/** Whether the same page is there when it is asked for again. @param {import('./panel.js').Response} response @param {string[]} names @param {number} limit */
+/** Whether a repeated request returned the same page. @param {import('./panel.js').Response} response @param {string[]} names @param {number} limit */
 function isSame(response, names, limit) {
   const page = pageOf(response, limit);
   return typeof page !== 'string' && digestOf(page.names) === digestOf(names);

@@ -1,6 +1,6 @@
 /**
- * A client of a Marzban-style user panel. Set-up calls throw one line, signIn() ends the run with it;
- * load calls return the response for the scenario to judge.
+ * A client of a Marzban-style user panel. A failed set-up call throws a one-line message; signIn() ends the run with it. A
+ * load call returns the response, which the scenario judges.
  *
  * | metric       | type    | unit  | what                                                            |
  * |--------------|---------|-------|-----------------------------------------------------------------|
@@ -18,7 +18,7 @@ import { isFoundBy, pageOf } from './answers.js';
 import { noteOf, runPrefix } from './users.js';
 
 /**
- * What the load does to users, as it is compared with what is stored: a deleted user was active or disabled.
+ * A change to a user, for the comparison with the stored data. A deletion names the status before it.
  * @typedef {'created' | 'disabled' | 'enabled' | 'deleted_active' | 'deleted_disabled'} Change
  */
 /** @typedef {{ token: string | null, runId: string }} Session */
@@ -26,15 +26,15 @@ import { noteOf, runPrefix } from './users.js';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const SETUP_TIMEOUT_MS = 30_000;
-/** Longer than a pool waits for a connection (SQLAlchemy: 30 s, Marzban: 10 s), so that its own answer is heard. */
+/** Longer than a pool waits for a connection (SQLAlchemy: 30 s, Marzban: 10 s), so that the panel can answer, ms. */
 const LOAD_TIMEOUT_MS = requestTimeoutMs('panel');
 const RESTART_TIMEOUT_MS = 300_000;
 const BATCH = 100;
-/** Tries to read a list: Marzban answers 500 to one that meets a user who is being deleted. */
+/** Tries to read a list. Marzban answers 500 if the list includes a user that is being deleted. */
 const LIST_TRIES = 3;
 const WARMUP_USERS = 5;
 const REMOVING = 'removing a user';
-/** Set-up is no test of how many at once the panel carries. */
+/** Parallel requests of set-up. */
 const AT_ONCE = 6;
 
 const changes = new Counter('user_changes');
@@ -49,7 +49,7 @@ const paramsOf = (token, timeout) => ({
 /** @param {'active' | 'disabled'} status */
 const statusBody = (status) => `{"status":"${status}"}`;
 
-/** Counts what became of a change: an answer of 5xx, or none, may have changed something or not. @param {Change} change @param {Response} response */
+/** Counts the outcome of a change. After a 5xx, or without an answer, the outcome is unknown. @param {Change} change @param {Response} response */
 function countOutcome(change, { status }) {
   if (isAccepted({ status })) changes.add(1, { change, outcome: 'done' });
   else if (status >= 400 && status < 500) changes.add(1, { change, outcome: 'refused' });
@@ -61,7 +61,7 @@ export class Panel {
     this.environment = environment;
     this.api = `${environment.url}/api`;
     this.login = new Login('panel', environment, (what, response) => this.problem(what, response));
-    /** The line on the last list that could not be read. */
+    /** The message on the last unreadable list. */
     this.unread = '';
     /** @type {{ token: string | null, params: ReturnType<typeof paramsOf> } | undefined} */
     this.kept = undefined;
@@ -69,7 +69,7 @@ export class Panel {
 
   // Set-up and clean-up.
 
-  /** The line for a set-up request that failed. @param {string} what @param {Response} response */
+  /** The message for a failed set-up request. @param {string} what @param {Response} response */
   problem(what, response) {
     const { url } = this.environment;
     const kind = ofResponse(response);
@@ -79,9 +79,9 @@ export class Panel {
     const target = redirectOf(response);
     if (target !== undefined)
       return `panel: ${url} ${what}: HTTP ${response.status} to ${target}: redirects are not followed: put that address into the environment's url`;
-    const said = saidIn(response);
+    const text = saidIn(response);
     if (isAccepted(response)) return `panel: ${url} ${what}: ${shown(response)}`;
-    return `panel: ${url} ${what}: HTTP ${response.status}: ${explain(kind)}${said ? `: ${said}` : ''}`;
+    return `panel: ${url} ${what}: HTTP ${response.status}: ${explain(kind)}${text ? `: ${text}` : ''}`;
   }
 
   /** In setup(): a token for all VUs. @returns {string | null} */
@@ -90,11 +90,11 @@ export class Panel {
   }
 
   /**
-   * In setup(): the same change to many users, several at a time. Throws where one is refused.
+   * In setup(): makes the same change to many users, several at a time. Throws if the panel refuses one.
    * @param {Session} session
    * @param {string[]} names
    * @param {Change} change
-   * @param {string} what for the line that is thrown
+   * @param {string} what for the message
    * @param {(name: string) => [string, string, string]} requestOf method, URL, body
    */
   changeAll(session, names, change, what, requestOf) {
@@ -109,7 +109,7 @@ export class Panel {
     }
   }
 
-  /** In setup(). @param {Session} session @param {string[]} names */
+  /** In setup(): creates users. @param {Session} session @param {string[]} names */
   createAll(session, names) {
     this.changeAll(session, names, 'created', 'creating a user', (name) => [
       'POST',
@@ -118,7 +118,7 @@ export class Panel {
     ]);
   }
 
-  /** In setup(). @param {Session} session @param {string[]} names */
+  /** In setup(): disables users. @param {Session} session @param {string[]} names */
   disableAll(session, names) {
     this.changeAll(session, names, 'disabled', 'disabling a user', (name) => [
       'PUT',
@@ -128,9 +128,9 @@ export class Panel {
   }
 
   /**
-   * In setup(): some users go through all that can be done to them, so that the panel's first-use costs
-   * (caches, the row of the inbound) are not measured; then as many as there will be clients read one at once, so
-   * that the panel has as many workers and connections to its database. Throws where one is refused.
+   * In setup(): does every operation on some users, so that the panel's first-use costs (caches, the row of the inbound) are
+   * not measured. Then each client reads one user at the same time, so that the panel has enough workers and database
+   * connections. Throws if the panel refuses a request.
    * @param {Session} session
    * @param {number} clients
    */
@@ -155,7 +155,7 @@ export class Panel {
   }
 
   /**
-   * Whether the panel failed after it had removed a user: Marzban does where the admin is not in its database.
+   * Whether the panel removed a user and then failed. Marzban does so if the admin is not in its database.
    * @param {Session} session @param {string} name @param {Response} response
    */
   isGone(session, name, { status }) {
@@ -167,14 +167,14 @@ export class Panel {
     return gone;
   }
 
-  /** In setup() and teardown(): makes the panel read its users from the database anew. @param {Session} session */
+  /** In setup() and teardown(): makes the panel read its users from the database again. @param {Session} session */
   restart(session) {
     const params = paramsOf(session.token, RESTART_TIMEOUT_MS);
     return http.post(`${this.api}/core/restart`, null, params);
   }
 
   /**
-   * Some users; null where they cannot be listed.
+   * Lists users; null if the list cannot be read.
    * @param {Session} session
    * @param {{ offset?: number, limit: number, search?: string, status?: string }} wanted
    * @returns {import('./answers.js').Page | null}
@@ -183,7 +183,7 @@ export class Panel {
     const query = `offset=${offset}&limit=${limit}${search && `&search=${search}`}${status && `&status=${status}`}`;
     for (let tries = 0; tries < LIST_TRIES; tries += 1) {
       const response = this.request(session, (params) => http.get(`${this.api}/users?${query}`, params));
-      // More than the limit are users all the same: whether a page is right, the load judges.
+      // A page with more users than the limit is still a list of users. The load judges whether a page is right.
       const page = isAccepted(response) ? pageOf(response) : null;
       if (page !== null && typeof page !== 'string') return page;
       this.unread = this.problem(`listing users${page === null ? '' : `: ${page}`}`, response);
@@ -193,19 +193,19 @@ export class Panel {
   }
 
   /**
-   * How many users there are. A panel that ignores a filter counts others, too: then it cannot be told.
+   * Number of users; null if unknown. A panel that ignores the filter also counts other users.
    * @param {Session} session @param {{ search?: string, status?: string }} [filter] @returns {number | null}
    */
   total(session, filter = {}) {
     const page = this.list(session, { limit: 1, ...filter });
     const { search = '', status } = filter;
     const fits = page?.users.every((user) => isFoundBy(user, search) && (!status || user.status === status));
-    // A count without anybody to show for it is no count.
+    // A count without any listed user, or users with a count of 0, is wrong.
     return page && fits && (page.total === 0) === (page.names.length === 0) ? page.total : null;
   }
 
   /**
-   * Everybody whom a search finds, page by page; null where the list cannot be read to its end.
+   * All users that a search finds, read page by page; null if the list cannot be read to its end.
    * @param {Session} session @param {string} search @returns {any[] | null}
    */
   everyone(session, search) {
@@ -220,10 +220,10 @@ export class Panel {
   }
 
   /**
-   * Removes what a run made: users with its name and its note, no others. What an answer says does not count,
-   * but who is still there: Marzban may delete a user and fail afterwards.
+   * Removes the users that a run created, which have both its prefix and its note. Only the list counts, not the answers:
+   * Marzban may delete a user and fail afterwards.
    * @param {Session} session
-   * @returns {number | null} how many are left; null where they could not be listed
+   * @returns {number | null} number of users left; null if they could not be listed
    */
   removeRun(session) {
     const prefix = runPrefix(session.runId);
@@ -232,17 +232,17 @@ export class Panel {
     for (;;) {
       const users = this.everyone(session, prefix);
       if (users === null) return null;
-      const own = users
+      const names = users
         .filter((user) => user.username.startsWith(prefix) && user.note === noteOf(session.runId))
         .map((user) => user.username);
-      tries = own.join() === last ? tries + 1 : 1;
-      // A token may end between the list and the deletions: once more.
-      if (own.length === 0) return 0;
-      if (tries > 2) return own.length;
-      last = own.join();
+      tries = names.join() === last ? tries + 1 : 1;
+      // The token may expire between the list and the deletions, so deletions are tried twice.
+      if (names.length === 0) return 0;
+      if (tries > 2) return names.length;
+      last = names.join();
       const params = this.params(this.login.current(session).token);
-      for (let from = 0; from < own.length; from += AT_ONCE) {
-        const part = own.slice(from, from + AT_ONCE);
+      for (let from = 0; from < names.length; from += AT_ONCE) {
+        const part = names.slice(from, from + AT_ONCE);
         http.batch(part.map((name) => ['DELETE', `${this.api}/user/${name}`, null, params]));
       }
     }
@@ -250,7 +250,7 @@ export class Panel {
 
   // Load.
 
-  /** Opens this VU's connection outside of the measurement: any answer will do. */
+  /** Opens this VU's connection before the measurement. Any answer is good enough. */
   connect() {
     connected(http.head(this.environment.url, { timeout: SETUP_TIMEOUT_MS }));
   }
@@ -262,7 +262,7 @@ export class Panel {
   }
 
   /**
-   * A request; where the token has expired, a log-in and the request again, once.
+   * Sends a request. If the token has expired, logs in and sends the request once more.
    * @param {Session} session
    * @param {(params: ReturnType<typeof paramsOf>) => Response} send
    */
@@ -306,7 +306,7 @@ export class Panel {
     return this.change(change, session, (params) => http.put(`${this.api}/user/${name}`, body, params));
   }
 
-  /** @param {Session} session @param {string} name @param {'active' | 'disabled'} status that it has */
+  /** @param {Session} session @param {string} name @param {'active' | 'disabled'} status before the deletion */
   remove(session, name, status) {
     return this.change(`deleted_${status}`, session, (params) =>
       http.del(`${this.api}/user/${name}`, null, params),
@@ -320,7 +320,7 @@ export class Panel {
     );
   }
 
-  /** In setup(): several pages at a time. @param {Session} session @param {number[]} offsets @param {number} limit @returns {Response[]} */
+  /** In setup(): reads several pages at once. @param {Session} session @param {number[]} offsets @param {number} limit @returns {Response[]} */
   pages(session, offsets, limit) {
     const params = this.params(this.login.current(session).token);
     return http.batch(

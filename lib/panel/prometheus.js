@@ -1,13 +1,13 @@
 /**
- * What a histogram of the panel's own Prometheus endpoint counted while the load ran.
+ * Histograms of the panel's Prometheus endpoint, before and after the load.
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  */
 import { carries } from 'k6/x/windtunnel/judge';
 import http from 'k6/http';
 import { said, say } from 'k6/x/windtunnel/record';
 
-/** What was said of it. */
-const SAID = 'prometheus';
+/** Name of the note with the histograms. */
+const PROMETHEUS_NOTE = 'prometheus';
 const TIMEOUT_MS = 10_000;
 
 /** @typedef {{ path: string, histogram: string, label: string }} Endpoint */
@@ -37,7 +37,7 @@ export function parseHistograms(text, name, label) {
     if (sample[1] === `${name}_sum`) found[of].sum += value;
     if (sample[1] === `${name}_count`) found[of].count += value;
     const bound = Number(labels.le);
-    // The last bucket, +Inf, holds what _count tells.
+    // The last bucket, +Inf, is equal to _count.
     if (sample[1] !== `${name}_bucket` || !Number.isFinite(bound)) continue;
     found[of].buckets.set(bound, (found[of].buckets.get(bound) ?? 0) + value);
   }
@@ -49,7 +49,7 @@ export function parseHistograms(text, name, label) {
   );
 }
 
-/** @param {Histogram} now @param {Histogram | undefined} then @returns {Histogram} what came in between */
+/** @param {Histogram} now @param {Histogram | undefined} then @returns {Histogram} difference of the two */
 export function between(now, then) {
   if (!then) return now;
   return {
@@ -63,8 +63,8 @@ export function between(now, then) {
 }
 
 /**
- * A quantile as Prometheus tells it: linear within the bucket that holds it, so it may be off by the
- * bucket's width; above the last finite bound, that bound.
+ * A quantile, computed as Prometheus does: linear within a bucket, so it may be off by the bucket's width. Above the last
+ * finite bound it is that bound.
  * https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile
  * @param {Histogram} histogram
  * @param {number} share 0 to 1
@@ -79,10 +79,10 @@ export function quantile({ buckets, count }, share) {
 }
 
 /**
- * In setup() and teardown().
+ * In setup() and teardown(): reads the endpoint.
  * @param {string} url of the panel
  * @param {Endpoint | null} endpoint
- * @returns {Record<string, Histogram> | null} null, and a line in the log, where it cannot be had
+ * @returns {Record<string, Histogram> | null} null, with a warning in the log, if the endpoint cannot be read
  */
 export function scrape(url, endpoint) {
   if (!endpoint) return null;
@@ -96,7 +96,7 @@ export function scrape(url, endpoint) {
 }
 
 /**
- * In teardown().
+ * In teardown(): keeps the difference for handleSummary.
  * @param {Record<string, Histogram> | null} before
  * @param {Record<string, Histogram> | null} after
  * @param {string[]} components
@@ -114,7 +114,7 @@ export function keepHistograms(before, after, components) {
     };
     return [[component, figures]];
   });
-  say(SAID, Object.fromEntries(found));
+  say(PROMETHEUS_NOTE, Object.fromEntries(found));
 }
 
 /** @param {number} value */
@@ -122,11 +122,11 @@ const rounded = (value) => Math.round(value * 1e5) / 1e5;
 
 /**
  * In handleSummary: rows of the profiler's table for the whole run.
- * @param {string[]} components the route's first
+ * @param {string[]} components the route first
  */
 export function prometheusTable(components) {
   /** @type {Record<string, { calls: number, avg_ms: number, p95_ms: number, p99_ms: number }>} */
-  const found = said()[SAID] ?? {};
+  const found = said()[PROMETHEUS_NOTE] ?? {};
   const total = (/** @type {string} */ component) =>
     (found[component]?.calls ?? 0) * (found[component]?.avg_ms ?? 0);
   const route = total(components[0]);

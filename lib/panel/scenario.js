@@ -1,4 +1,4 @@
-/** What the panel's scenarios share: set-up and clean-up, both loops, evidence, whether the data is right. */
+/** The common parts of the panel's scenarios: set-up and clean-up, both loops, evidence, and checks of the stored data. */
 import { measured } from 'k6/x/windtunnel/record';
 import { ownData, stop } from '../execution.js';
 import { loadParameters, requestLoops } from '../loops.js';
@@ -15,12 +15,12 @@ import { Panel } from './panel.js';
 import { isFoundBy } from './answers.js';
 import { runPrefix, seedPrefix, userName } from './users.js';
 
-/** For seeding and for removing what a long run made. */
+/** Time limit for seeding users, and for removing the users of a long run, s. */
 const SETUP_SECONDS = 1800;
-/** Of a run's names, the open loop's come after the closed loop's. */
+/** First index of users that the open loop creates. Lower indices belong to the closed loop. */
 const OPEN_FROM = 5_000_000;
 const GENERATOR_MOST_PERCENT = 50;
-/** Requests at a time in setup(), to warm up as many connections as clients. */
+/** Parallel requests in setup(), to open as many connections as there are clients. */
 const MOST_AT_ONCE = 100;
 
 /** @typedef {import('./panel.js').Session & import('../scenario.js').Begun & import('./evidence.js').Snapshot & { before: import('./census.js').Census | null, seeded: number, existing: number }} Begun */
@@ -28,12 +28,12 @@ const MOST_AT_ONCE = 100;
 /**
  * @typedef {object} Turn one iteration
  * @property {Panel} panel
- * @property {any} data what setup() returned, and `prepare` in it
+ * @property {any} data what setup() and `prepare` returned
  * @property {number} index of the iteration in its loop
- * @property {number} unique the same, of both loops together
+ * @property {number} unique index that is unique over both loops
  * @property {(name: string, send: () => import('./panel.js').Response, count?: (response: import('./panel.js').Response) => number | string | null) => boolean} measure
- *   sends a request as the operation `name` and tells whether it succeeded; `count` tells how many items the answer
- *   carries; null or, in words, what is wrong with it where it is not what it should be
+ *   sends a request as the operation `name` and returns whether it succeeded. `count` returns the number of items in the
+ *   answer, or null or a text that says what is wrong with the answer
  */
 
 /**
@@ -42,12 +42,12 @@ const MOST_AT_ONCE = 100;
  * @property {string} title
  * @property {import('../profiles.js').Load} load
  * @property {number} clients of the closed loop
- * @property {Record<string, string | number | boolean>} [parameters] more of them
+ * @property {Record<string, string | number | boolean>} [parameters] additional parameters
  * @property {Record<string, import('../scenario.js').Operations>} operations
- * @property {number} [existing] users that are seeded unless EXISTING says otherwise: on a testbed, and on a panel that is
- *   up and has nobody, since it restarts its core for them
- * @property {(panel: Panel, session: import('./panel.js').Session) => object | void} [prepare] last of setup();
- *   what it returns is in a turn's data, what it throws ends the run
+ * @property {number} [existing] default of EXISTING: number of users to seed on a testbed and on an empty panel. Seeding
+ *   restarts the panel's core
+ * @property {(panel: Panel, session: import('./panel.js').Session) => object | void} [prepare] called last in setup();
+ *   its result becomes part of a turn's data, and an exception ends the run
  * @property {(turn: Turn) => void} iterate
  */
 
@@ -82,12 +82,12 @@ const defined = (spec, environment, evidence, existing) =>
     more: (metrics) => ({ sections: evidence.sections(metrics, spec.operations) }),
   });
 
-/** A panel is slow beside k6: where the client is not idle for half of a core, that is worth knowing. @param {import('../sidecar.js').Usage | null} usage */
+/** A note if k6 used at least half of a core: a panel should need much more CPU than k6. @param {import('../sidecar.js').Usage | null} usage */
 function aboutGenerator(usage) {
-  const own = usage?.processes.find((process) => process.role === 'generator');
-  return own && own.cpu_percent >= GENERATOR_MOST_PERCENT
+  const generator = usage?.processes.find((process) => process.role === 'generator');
+  return generator && generator.cpu_percent >= GENERATOR_MOST_PERCENT
     ? [
-        `k6 used ${own.cpu_percent.toFixed(1)} % of one core, more than the half that a panel's load should take`,
+        `k6 used ${generator.cpu_percent.toFixed(1)} % of one core, more than the half that a panel's load should take`,
       ]
     : [];
 }
@@ -116,12 +116,12 @@ export function panelScenario(spec) {
         let entries;
         /** @type {number | string | null} */
         let items = null;
-        // Afterwards: the latency of an open loop is not to hold the reading of the answer.
+        // Called after the request, so that the latency does not include reading the answer.
         const settle = (/** @type {import('./panel.js').Response} */ answer) => {
           if (entries) return items;
           entries = evidence.count(answer);
           items = isAccepted(answer) ? count(answer) : null;
-          // uvicorn closes a connection on which the application crashed: let this request meet that, not the next one.
+          // uvicorn closes a connection on which the application crashed. Reconnect here, so that the next request is not affected.
           if (answer.status >= 500) panel.connect();
           return items;
         };
@@ -151,7 +151,7 @@ export function panelScenario(spec) {
     handleSummary: scenario.summary,
   };
 
-  /** Makes the users of the load. */
+  /** Creates the users of the load. */
   function set() {
     const session = { token: panel.signIn(), runId: scenario.runId() };
     refuseNamesakes(panel, session);
@@ -168,13 +168,13 @@ export function panelScenario(spec) {
       const there = { seeded: fill.seeded, existing: fill.seeded + fill.made };
       return { ...session, ...prepared, ...there, before, ...evidence.before() };
     } catch (error) {
-      // k6 runs no teardown() where this ends the run.
+      // k6 runs no teardown() if setup() fails.
       removeAll(panel, session, fill.seeded);
       return stop(messageOf(error));
     }
   }
 
-  /** Counts what the load has left, and removes it. @param {Begun} data */
+  /** Counts the users after the load, and removes them. @param {Begun} data */
   function clear(data) {
     evidence.after(data);
     keepCensus('loaded', census(panel, data));
@@ -184,7 +184,7 @@ export function panelScenario(spec) {
 }
 
 /**
- * In setup(): a run must be able to tell its own users from all others, to count and to remove them.
+ * In setup(): checks that the run can find its own users, since it must count and remove them.
  * @param {Panel} panel @param {import('./panel.js').Session} session
  */
 function refuseNamesakes(panel, session) {
@@ -198,29 +198,29 @@ function refuseNamesakes(panel, session) {
     );
 }
 
-/** How many users of the run there may be, by what was sent and what was answered. */
-function owed() {
+/** Upper bound for the number of the run's users, by requests sent and answers received. */
+function mostLeft() {
   const all = measured({});
   const count = (/** @type {string} */ change, /** @type {string} */ outcome) =>
     all[`user_changes{change:${change},outcome:${outcome}}`]?.values.count ?? 0;
-  const made = count('created', 'sent') - count('created', 'refused');
-  return made - count('deleted_active', 'done') - count('deleted_disabled', 'done');
+  const created = count('created', 'sent') - count('created', 'refused');
+  return created - count('deleted_active', 'done') - count('deleted_disabled', 'done');
 }
 
 /**
- * Counts in the result what is left, and says it in the log.
- * @param {Panel} panel @param {import('./panel.js').Session} session @param {number} existing that were seeded
+ * Removes the run's users, and reports how many are left.
+ * @param {Panel} panel @param {import('./panel.js').Session} session @param {number} existing number of seeded users
  */
 function removeAll(panel, session, existing) {
   const seeded = existing > 0 ? removeExisting(panel, session) : 0;
-  const made = panel.removeRun(session);
+  const left = panel.removeRun(session);
   const names = `users of run ${session.runId}, whose names begin with ${runPrefix(session.runId)} or ${seedPrefix(session.runId)},`;
-  const known = made === null || seeded === null ? null : made + seeded;
-  const most = (made ?? owed()) + (seeded ?? existing);
+  const known = left === null || seeded === null ? null : left + seeded;
+  const most = (left ?? mostLeft()) + (seeded ?? existing);
   tellLeft('panel', session.runId, names, known, most);
 }
 
-/** Names of a scenario's users. @param {string} group the scenario's, [a-z]{1,9} */
+/** Names of a scenario's users. @param {string} group of the scenario, [a-z]{1,9} */
 export const namesOf = (group) => (/** @type {string} */ runId, /** @type {number} */ index) =>
   userName(runPrefix(runId), group, index);
 

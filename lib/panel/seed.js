@@ -1,7 +1,7 @@
 /**
- * Users that are there before the load, straight into the database: EXISTING of them.
- * https://github.com/Gozargah/Marzban app/db/models.py: users, proxies. No row in
- * exclude_inbounds_association means every inbound.
+ * Seeds users directly into the database before the load (variable EXISTING).
+ * Tables: https://github.com/Gozargah/Marzban app/db/models.py: users, proxies. A proxy without a row in
+ * exclude_inbounds_association uses every inbound.
  */
 import { beginsWith, numberOf } from './database.js';
 import { noteOf, seedPrefix, userName } from './users.js';
@@ -10,7 +10,7 @@ import { noteOf, seedPrefix, userName } from './users.js';
 
 const BATCH = 1000;
 
-/** A proxy's settings as each database writes them: random, as the panel's own are. */
+/** SQL for random proxy settings in each dialect. */
 const SETTINGS = {
   mysql: {
     key: 'MD5(CONCAT(users.username, RAND()))',
@@ -24,7 +24,7 @@ const SETTINGS = {
   },
 };
 
-/** The type as Marzban's table has it, and what its settings hold, by the protocol's name in the API. */
+/** By the protocol's name in the API: its type in Marzban's table, and the JSON of its settings. */
 const PROXIES =
   /** @type {Record<string, { type: string, before: string, value: 'key' | 'uuid', after: string }>} */ ({
     shadowsocks: {
@@ -38,14 +38,14 @@ const PROXIES =
     vless: { type: 'VLESS', before: '{"id": "', value: 'uuid', after: '", "flow": ""}' },
   });
 
-/** Protocols of seeded users. */
+/** Protocols that seeded users may have. */
 export const SEEDABLE = Object.keys(PROXIES);
 
 /** @param {unknown[]} values @param {string} [each] */
 const placeholders = (values, each = '?') => values.map(() => each).join(', ');
 
 /**
- * Users and their proxies batch by batch: Marzban cannot list its users while one has no proxy.
+ * Inserts users with their proxies in batches: Marzban cannot list its users while a user has no proxy.
  * @param {Connection} connection
  * @param {'mysql' | 'sqlite'} dialect
  * @param {{ runId: string, count: number, protocols: string[] }} users each gets a proxy of each protocol
@@ -77,17 +77,19 @@ export function seed(connection, dialect, { runId, count, protocols }) {
 }
 
 /**
- * Removes the seeded users of a run, batch by batch.
+ * Removes the seeded users of a run, in batches.
  * @param {Connection} connection
  * @param {string} runId
- * @returns {{ removed: number, left: number }} how many users
+ * @returns {{ removed: number, left: number }} numbers of users
  */
 export function unseed(connection, runId) {
-  const own = [beginsWith(seedPrefix(runId)), noteOf(runId)];
+  const mark = [beginsWith(seedPrefix(runId)), noteOf(runId)];
   const those = "FROM users WHERE username LIKE ? ESCAPE '!' AND note = ?";
   let removed = 0;
   for (;;) {
-    const ids = connection.query(`SELECT id ${those} ORDER BY id LIMIT ${BATCH}`, ...own).map(({ id }) => id);
+    const ids = connection
+      .query(`SELECT id ${those} ORDER BY id LIMIT ${BATCH}`, ...mark)
+      .map(({ id }) => id);
     if (ids.length === 0) break;
     connection.exec(`DELETE FROM proxies WHERE user_id IN (${placeholders(ids)})`, ...ids);
     const gone = connection
@@ -96,5 +98,5 @@ export function unseed(connection, runId) {
     if (gone === 0) break;
     removed += gone;
   }
-  return { removed, left: numberOf(connection, `SELECT COUNT(*) ${those}`, ...own) };
+  return { removed, left: numberOf(connection, `SELECT COUNT(*) ${those}`, ...mark) };
 }

@@ -1,16 +1,16 @@
-/** The scenarios of one kind of request per iteration, each on a user of its own. */
+/** Scenarios with one kind of request per iteration, each on a different user. */
 import { loopOperations } from '../loops.js';
 import { envCount, requestLoad } from '../profiles.js';
 import { defaultNumber } from '../variables.js';
 
-/** For a panel on two small cores; docs/how-to/panel.md tells how others are meant to set theirs. */
+/** Bound for a panel on two small cores, ms. docs/how-to/panel.md explains how to set other bounds. */
 const BOUNDS = { 'p(95)': 5000 };
 
 /**
  * @param {string} name of the scenario
  * @param {{ smoke: number, quick: number }} base
- * @param {(load: import('../profiles.js').Load) => Record<string, string>} titlesFor of the operations by name, the
- *   main one first
+ * @param {(load: import('../profiles.js').Load) => Record<string, string>} titlesFor titles of the operations by name, the
+ *   main operation first
  */
 export function singleRequests(name, base, titlesFor) {
   const clients = 50;
@@ -27,7 +27,7 @@ export function singleRequests(name, base, titlesFor) {
           title,
           least: load.iterations ?? 1,
           bounds: BOUNDS,
-          // How many are through, and so on their way back, is the panel's speed.
+          // The panel's speed decides how many users are done and can be switched back.
           optional: operation !== main,
         }),
       ),

@@ -1,7 +1,7 @@
 /**
- * Users that are switched from one status to the other. Each virtual user has users of its own, so that
- * every request changes something: one that is disabled already would cost less. Where time bounds
- * the run, users that are all through are switched back, as an operation of its own.
+ * Switches users from one status to the other. Each virtual user has its own users, so that every request changes a status:
+ * disabling a disabled user would cost less. If time ends the run, users that are all done are switched back, as a separate
+ * operation.
  */
 import exec from 'k6/execution';
 import { envCount, mostVus } from '../profiles.js';
@@ -16,7 +16,7 @@ const LEAST_USERS = 500;
 export const verbOf = (status) => (status === 'active' ? 'enable' : 'disable');
 
 /**
- * What a scenario that switches users needs of panelScenario(), and its users.
+ * The scenario's part of the spec for panelScenario(), and its users.
  * @param {string} name of the scenario
  * @param {Status} to
  */
@@ -24,20 +24,20 @@ export function switching(name, to) {
   const from = to === 'active' ? 'disabled' : 'active';
   const common = singleRequests(name, { smoke: 100, quick: 500 }, ({ iterations }) => ({
     [verbOf(to)]: `PUT status ${to}`,
-    // A fixed number of iterations is one for each user.
+    // With a fixed number of iterations there is one user per iteration.
     ...(iterations ? {} : { [verbOf(from)]: `PUT status ${from}, on the way back` }),
   }));
   const { load } = common;
   const vus = mostVus(load);
   const usersEach = load.iterationsEach ?? Math.ceil(envCount('USERS', LEAST_USERS) / vus);
   const nameOf = namesOf(verbOf(to));
-  /** Of this virtual user's users. @type {Status[]} */
+  /** Statuses of this virtual user's users. @type {Status[]} */
   const statuses = Array.from({ length: usersEach }, () => from);
   /** @type {Status} */
   let wanted = to;
   let next = 0;
 
-  /** The next of them that does not have the status, in turn. @returns {number} -1 where all have it */
+  /** Index of the next user without the wanted status; -1 if all have it. @returns {number} */
   function nextUser() {
     const order = statuses.map((_, index) => (next + index) % usersEach);
     return order.find((index) => statuses[index] !== wanted) ?? -1;
@@ -58,7 +58,7 @@ export function switching(name, to) {
     },
 
     /**
-     * Who of this virtual user's users is switched next, to what, and what is to be called once it is.
+     * The next user to switch, its new status, and a function to call after the success.
      * @param {string} runId
      */
     next(runId) {

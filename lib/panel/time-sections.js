@@ -1,9 +1,9 @@
-/** Where the time went, as tables: the parts of each operation, and what the database says of its statements. */
+/** Tables on where the time went: the parts of each operation, and the database's statements. */
 import { sectionOf } from '../section.js';
 import { OUTSIDE } from './components.js';
 
 /**
- * @typedef {object} Part a component of an operation, `operation` '' of the whole run; shares are 0 to 1
+ * @typedef {object} Part a component of an operation; `operation` '' means the whole run; shares are 0 to 1
  * @property {string} operation
  * @property {'server_timing' | 'prometheus'} source
  * @property {string} name
@@ -12,7 +12,7 @@ import { OUTSIDE } from './components.js';
  * @property {number | null} p95_ms
  * @property {number | null} p99_ms
  * @property {number | null} share of the route's time
- * @property {number | null} latency_share of what clients waited
+ * @property {number | null} latency_share of the time that clients waited
  *
  * @typedef {import('./bottleneck.js').Bottleneck} Bottleneck
  * @typedef {import('../section.js').Section} Section
@@ -44,8 +44,8 @@ const SOURCES = /** @type {const} */ ({
 const ABOUT_OUTSIDE =
   'The route is what the system itself timed; outside of it are its queues and the way to it and back: what the client waited for an answer less its route.';
 
-/** A named bottleneck must not be missed; what else is said of one is a note. @param {Bottleneck | undefined} found */
-const told = (found) => ({
+/** A named bottleneck is a finding; any other statement on a bottleneck is a note. @param {Bottleneck | undefined} found */
+const bottleneckFields = (found) => ({
   ...(found?.component ? { finding: found.reason } : {}),
   ...(found ? { answer: found.component ?? '' } : {}),
   notes: found && !found.component ? [found.reason] : [],
@@ -64,9 +64,11 @@ export function partSections(parts, bottlenecks, titleOf) {
     const rows = parts.filter(({ operation, source }) => `${operation} ${source}` === group);
     const [{ operation, source }] = rows;
     const { name, suffix, notes } = SOURCES[source];
-    // Of two sources the first tells it.
+    // If an operation has two sources, only the first table names the bottleneck.
     const first = groups.findIndex((other) => other.startsWith(`${operation} `)) === index;
-    const found = told(first ? bottlenecks.find((one) => one.operation === operation) : undefined);
+    const found = bottleneckFields(
+      first ? bottlenecks.find((one) => one.operation === operation) : undefined,
+    );
     return sectionOf({
       name,
       title: `Where the time goes: ${operation ? titleOf(operation) : 'the whole run'}${suffix}`,
@@ -115,13 +117,13 @@ const STATEMENTS = [
 ];
 
 /**
- * All statements together, then those that took the most.
+ * A table of all statements together, and a table of the statements with the largest total time.
  * @param {Work} work
- * @param {Bottleneck | undefined} bottleneck of the whole run, where no part of it is told
+ * @param {Bottleneck | undefined} bottleneck of the whole run, if no part of the run has its own
  * @returns {Section[]}
  */
 export function databaseSections(work, bottleneck) {
-  const found = told(bottleneck);
+  const found = bottleneckFields(bottleneck);
   return [
     sectionOf({
       name: 'database',

@@ -1,6 +1,6 @@
 /**
- * Names of the users that a run makes. Marzban takes [a-z0-9_], 3 to 32 of them, so the run's
- * id is in there as a hash, and whole in the user's note: what has not both is not the run's.
+ * Names of the users that a run creates. Marzban allows 3 to 32 characters of [a-z0-9_], so a name has only a hash of the
+ * run's id; the user's note has the whole id. Users without both marks were not created by this run.
  */
 import crypto from 'k6/crypto';
 
@@ -10,10 +10,10 @@ const INDEX_DIGITS = 7;
 /** @param {string} runId */
 const hashOf = (runId) => crypto.sha256(runId, 'hex').slice(0, HASH_DIGITS);
 
-/** What the names of all users begin with that a run's requests make. @param {string} runId */
+/** Prefix of all users that a run creates by requests. @param {string} runId */
 export const runPrefix = (runId) => `wt_${hashOf(runId)}_`;
 
-/** What the names of users begin with that a run seeds by SQL, as if they had been there. @param {string} runId */
+/** Prefix of all users that a run seeds by SQL. @param {string} runId */
 export const seedPrefix = (runId) => `ws_${hashOf(runId)}_`;
 
 /**

@@ -1,4 +1,4 @@
-/** Probes that run at once, one way; each is an operation of its own. */
+/** Runs several probes at once through the same instance. Each is a separate operation. */
 import { cpusOf } from '../dataplane/environment.js';
 import { measureAll } from '../dataplane/meter.js';
 import { recordNothing, recordOwnInstances, recordRest, recordSeries } from '../dataplane/probe-operation.js';
@@ -14,7 +14,7 @@ export function measureAtOnce(plane, probes, via) {
   const { probe_cpus: cpus, wait } = plane.environment.placement;
   const common = { target: plane.target('tcp'), cpus: cpusOf(cpus), wait };
   const all = measureAll(probes.map(({ spec }) => ({ ...common, ...via, ...spec })));
-  // Each of them measures the same processes, at the same time.
+  // Each probe measures the same processes at the same time, so the values must not be added.
   const systemSeconds = all.map((found) =>
     'outcome' in found ? (found.outcome.usage?.total.cpu_s ?? 0) : 0,
   );

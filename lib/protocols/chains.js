@@ -1,10 +1,10 @@
-/** Chains of two rows: the first row's server sends all to the second row's client, and that one's server to the target. */
+/** Chains of two rows: the first row's server sends its traffic to the second row's client, whose server sends it to the target. */
 import { hasHop } from './matrix.js';
 import { rowNamed } from './sides.js';
 
 /** @typedef {import('./matrix.js').Row} Row */
 /** @typedef {import('./sides.js').Engine} Engine */
-/** @typedef {{ row: Row, hops: Row[] }} Chain of two hops, or one row alone; `row` is what all hops can do */
+/** @typedef {{ row: Row, hops: Row[] }} Chain two hops, or one row alone; `row` has the capabilities that all hops share */
 
 /** @param {string} chain such as trojan+vless @param {Engine} engine @returns {Row[]} its hops */
 function hopsOf(chain, engine) {

@@ -1,50 +1,50 @@
-/** From the turns of two sides to what parts them: all rows are judged together, by the one engine of comparisons. */
+/** Compares the turns of two sides. All rows are judged together, with the common comparison engine. */
 import { judge } from 'k6/x/windtunnel/difference';
 import { spreadOf } from '../dataplane/sweep.js';
 import { failsAll, lackIn, pairsOf } from './evidence.js';
 
 /**
- * Figures of one turn by name, units in the names; null where it could not be measured.
+ * Figures of one turn by name, with units in the names; null: not measured.
  * @typedef {Record<string, number | null>} Turn
  * @typedef {{ throughput: number, latency: number, first_reply: number, round_trips: number, memory: number, tolerance: number }} Targets
- *   of the candidate as a multiple of the baseline; tolerance is the share of a target by which it may be missed
- * @typedef {'met' | 'missed' | 'uncertain' | 'bound'} Judged bound: what measures it, or a rate that it is told, may bound it
+ *   of the candidate as a multiple of the baseline; tolerance is the share by which a target may be missed
+ * @typedef {'met' | 'missed' | 'uncertain' | 'bound'} Judged bound: the load generator, or a configured rate, may limit the figure
  *
- * @typedef {object} Compared a row of which both sides were measured
- * @property {Turn[]} baseline turns in their order; the candidate's at the same place was measured beside it
+ * @typedef {object} Compared a row with measurements of both sides
+ * @property {Turn[]} baseline turns in order; the candidate's turn at the same index was measured beside it
  * @property {Turn[]} candidate
- * @property {boolean} paced whether the protocol is told the rate that it sends at
- * @property {number} [planned] turns that each side was to have at least
+ * @property {boolean} paced whether the protocol sends at a configured rate
+ * @property {number} [planned] minimum number of turns of each side
  *
  * @typedef {object} Comparison
- * @property {'throughput' | 'latency' | 'memory' | 'first reply' | 'CPU' | 'turn CPU'} target CPU has none
- * @property {string} figure that it is judged by
+ * @property {'throughput' | 'latency' | 'memory' | 'first reply' | 'CPU' | 'turn CPU'} target CPU has no target value
+ * @property {string} figure name of the compared figure
  * @property {number | null} bound
- * @property {number | null} ratio candidate by baseline, with its interval
+ * @property {number | null} ratio candidate divided by baseline, with its interval
  * @property {number | null} low
  * @property {number | null} high
- * @property {boolean} different whether it is no chance that the ratio is not 1
+ * @property {boolean} different whether the ratio differs significantly from 1
  * @property {Judged | null} judged
- * @property {number} pairs of turns that this is of
+ * @property {number} pairs number of pairs of turns
  * @property {number} confidence of the interval
- * @property {number | null} to_decide about how many turns would; null where it is decided, and where no number would
- * @property {string | null} lacks which turns have no measurement of it; null where all have one, and where none is needed
+ * @property {number | null} to_decide estimated number of turns for a decision; null if it is decided, or if no number suffices
+ * @property {string | null} lacks turns without this measurement; null if every turn has it, or needs none
  */
 
-/** A tunnel moves less than a Tbit/s, and a transfer that ends moves more than a bit/s. */
+/** Plausible range, Mbit/s: a tunnel moves less than a Tbit/s, and a transfer that ends moves more than a bit/s. */
 const RATE = { figure: 'mbit_64k', better: /** @type {const} */ ('higher'), least: 1e-6, most: 1e6 };
-/** A nanosecond to an hour, in ms. */
+/** Plausible range, ms: a nanosecond to an hour. */
 const TIME = { better: /** @type {const} */ ('lower'), least: 1e-6, most: 3.6e6 };
-/** A KiB to 16 TiB, in MiB. */
+/** Plausible range, MiB: a KiB to 16 TiB. */
 const MEMORY = { better: /** @type {const} */ ('lower'), least: 2 ** -10, most: 2 ** 24 };
-/** A microsecond to eleven days, in seconds for each GiB. */
+/** Plausible range, seconds per GiB: a microsecond to eleven days. */
 const CPU = { figure: 'cpu_s_per_gib', better: /** @type {const} */ ('lower'), least: 1e-6, most: 1e6 };
-/** The same of a whole turn with its quiet period, in seconds. */
+/** CPU time of a whole turn with its quiet period, seconds. */
 const TURN_CPU = { ...CPU, figure: 'turn_cpu_s' };
 const TRIP = { figure: 'rtt_ms', ...TIME };
 const REPLY = { figure: 'handshake_ms', ...TIME };
 
-/** The figure of each target; `carrier` is the figure of the operations that measure it. */
+/** The figure of each target; `carrier` is the figure of the operations that produce it. */
 const JUDGED_BY = /** @type {const} */ ([
   { target: 'throughput', by: 'throughput', of: RATE, carrier: RATE },
   { target: 'latency', by: 'latency', of: TRIP, carrier: TRIP },
@@ -52,18 +52,18 @@ const JUDGED_BY = /** @type {const} */ ([
   { target: 'first reply', by: 'first_reply', of: REPLY, carrier: REPLY },
 ]);
 
-/** Told beside them, and not judged. */
+/** Figures that are shown but not judged. */
 const BESIDE = /** @type {const} */ ([
   { target: 'CPU', of: CPU },
   { target: 'turn CPU', of: TURN_CPU },
 ]);
 
-/** How a target is called that lies so against its bound. */
+/** The judgement of a target by the outcome against its bound. */
 const JUDGED = /** @type {const} */ ({ within: 'met', beyond: 'missed', unclear: 'uncertain' });
 
 /**
- * CPUs from which on probe and far end, a thread each, may be what bounds a transfer. On two CPUs they share one: what is
- * left of it then goes to switching between them.
+ * CPUs used by probe and far end (one thread each) above which they may limit a transfer. On two CPUs they share one CPU, and
+ * switching between them uses the rest.
  */
 export const MEASURING_BOUND = 0.75;
 
@@ -74,10 +74,10 @@ export function figuresOf(turns) {
 }
 
 /**
- * All targets of all rows, in one judgement: the more there are, the more it takes to miss one.
+ * Compares all targets of all rows in one statistical test. With more targets, a miss needs stronger evidence.
  * @param {Compared[]} rows
  * @param {Targets} targets
- * @param {number[]} looks numbers of turns at which the rows were looked at, where they go on until they are decided
+ * @param {number[]} looks numbers of turns after which the rows were judged, in a run that goes on until they are decided
  */
 export function compareRows(rows, targets, looks) {
   const shape = { scale: /** @type {const} */ ('ratio'), bound: targets.tolerance };
@@ -96,13 +96,13 @@ export function compareRows(rows, targets, looks) {
       role: /** @type {const} */ ('shown'),
     })),
   ]);
-  const told = judge({ metrics, looks });
+  const judgement = judge({ metrics, looks });
   const each = JUDGED_BY.length + BESIDE.length;
   return {
-    looks: told.looks.map(({ pairs, confidence }) => ({ turns: pairs, confidence })),
-    turnsToMiss: told.fewest_to_miss,
+    looks: judgement.looks.map(({ pairs, confidence }) => ({ turns: pairs, confidence })),
+    turnsToMiss: judgement.fewest_to_miss,
     comparisons: rows.map((row, index) =>
-      linesOf(row, told.metrics.slice(index * each, (index + 1) * each), targets),
+      linesOf(row, judgement.metrics.slice(index * each, (index + 1) * each), targets),
     ),
   };
 }
@@ -144,10 +144,10 @@ function linesOf(row, answers, targets) {
 }
 
 /**
- * A target is met by all turns of both sides. Fewer turns can show that the candidate misses it.
+ * A target is met only if all turns of both sides have the figure. Fewer turns suffice to show a miss.
  * @param {import('k6/x/windtunnel/difference').Answer} answer
  * @param {string | null} lacks
- * @param {boolean} fails whether the candidate has none, since its operations failed
+ * @param {boolean} fails whether the candidate has no value because its operations failed
  * @returns {Partial<Comparison> & Pick<Comparison, 'judged' | 'lacks'>}
  */
 function judgedAs({ outcome, to_decide: toDecide }, lacks, fails) {
@@ -155,13 +155,13 @@ function judgedAs({ outcome, to_decide: toDecide }, lacks, fails) {
   return { judged: fails || outcome === 'beyond' ? 'missed' : 'uncertain', to_decide: null, lacks };
 }
 
-/** The meter may be the bound where nobody measured its CPU. @param {Compared} row */
+/** Whether the load generator may have limited the throughput. If its CPU time was not measured, it may have. @param {Compared} row */
 const mayBeBound = ({ baseline, paced }) =>
   paced ||
   baseline.some(({ measuring_cpus: cpus }) => !(Number(cpus) > 0)) ||
   (spreadOf(baseline.map((turn) => turn.measuring_cpus ?? null))?.median ?? 0) >= MEASURING_BOUND;
 
-/** The first CPU figure that a turn lacks, in words; null where each turn has all. @param {Compared} row @returns {string | null} */
+/** The first CPU figure that a turn lacks, in words; null if every turn has all. @param {Compared} row @returns {string | null} */
 function cpuLackIn(row) {
   for (const { target, of } of BESIDE) {
     const lacks = lackIn(row, of);
@@ -171,8 +171,9 @@ function cpuLackIn(row) {
 }
 
 /**
- * A baseline at the meter's limit, or at the rate that it is told, is faster than was measured: beside it a throughput is not met where the candidate
- * takes so much more CPU, for each byte or in the whole turn, that it would miss the target by that. The throughput is uncertain where a turn lacks the CPU.
+ * If the load generator or a configured rate limited the baseline, the baseline is faster than measured. Then a throughput
+ * target is not met if the candidate needs so much more CPU, per byte or in the whole turn, that it would miss the target by
+ * CPU. The throughput is uncertain if a turn lacks the CPU time.
  * @param {Comparison} line
  * @param {{ beside: Comparison[], targets: Targets, lacks: string | null }} known
  * @returns {Comparison}

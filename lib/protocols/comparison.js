@@ -1,4 +1,4 @@
-/** The candidate by the baseline as a table: what it is of it, and which targets it meets. */
+/** The table that compares the candidate with the baseline: ratios, and which targets it meets. */
 import { sectionOf } from '../section.js';
 import { mayBound } from './figures.js';
 
@@ -8,7 +8,7 @@ import { mayBound } from './figures.js';
  * @typedef {import('./compare.js').Comparison} Line
  */
 
-/** Targets by the titles of their columns. @type {[Line['target'], string][]} */
+/** Targets with the titles of their columns. @type {[Line['target'], string][]} */
 const BEFORE_TRIPS = [
   ['throughput', 'Throughput'],
   ['latency', 'RTT'],
@@ -38,7 +38,7 @@ const ratioColumn = ([target, title]) => ({
   },
 });
 
-/** For programs. @param {[Line['target'], string]} target @returns {import('../section.js').Column<FoundRow>} */
+/** A column that only programs read. @param {[Line['target'], string]} target @returns {import('../section.js').Column<FoundRow>} */
 const judgedColumn = ([target]) => ({
   name: `${nameOf(target)}_judged`,
   title: `${target}, judged`,
@@ -47,7 +47,7 @@ const judgedColumn = ([target]) => ({
   of: (row) => lineOf(row, target)?.judged,
 });
 
-/** Why a side of a row meets nothing. @param {FoundRow} row */
+/** Why a side of a row meets no target. @param {FoundRow} row */
 function failuresOf({ baseline, candidate }) {
   return [
     ...(endedWell(baseline) ? [] : [`baseline: ${baseline.outcome}`]),
@@ -55,10 +55,10 @@ function failuresOf({ baseline, candidate }) {
   ];
 }
 
-/** Nobody can tell what its sides, or one of them, showed in the hop of each turn. @param {FoundRow} row */
+/** Whether it is unknown what a side showed in the hop of a turn. @param {FoundRow} row */
 const isHopUnchecked = ({ baseline, candidate }) => Boolean(baseline.unchecked || candidate?.unchecked);
 
-/** Of a row: all targets met, one missed, or not told, and the words for it. @param {FoundRow} row */
+/** Whether a row meets all targets (true), misses one (false) or is undecided (null), with the words for it. @param {FoundRow} row */
 function judged(row) {
   const { baseline, comparison, round_trips: trips } = row;
   const failed = failuresOf(row);
@@ -69,7 +69,7 @@ function judged(row) {
     ...(trips && trips.ok !== true ? [trips.ok === null ? uncounted(trips) : 'round trips missed'] : []),
     ...(isHopUnchecked(row) ? ['hop not checked'] : []),
   ];
-  // A candidate cannot be held against a baseline that shows another wire than the row's.
+  // A baseline with the wrong wire is no valid reference for a candidate.
   const isJudged = baseline.outcome !== 'wrong wire';
   const missed = failed.length > 0 || open.some((line) => line.judged === 'missed') || trips?.ok === false;
   if (missed && isJudged) return { ok: false, text: flagged.join(', ') };
@@ -120,7 +120,7 @@ export function comparisonSection(found) {
 /** @param {number} share */
 const percent = (share) => `${(share * 100).toFixed(0)} %`;
 
-/** When the rows were judged, and how sure an interval is. @param {Found} found */
+/** When the rows were judged, and the confidence of an interval. @param {Found} found */
 const aboutLooks = ({ looks = [] }) =>
   looks
     .map(({ turns, confidence }) => {
@@ -138,11 +138,11 @@ function notesOf(found, rows) {
   );
   const twoMuxes = baseline.engine !== candidate?.engine && rows.some(({ multiplex }) => multiplex);
   return [
-    `Targets: throughput (64 KiB) at least ${percent(targets.throughput)}, RTT at most ${percent(targets.latency)}, memory at most ${percent(targets.memory)} of the baseline, first reply at most ${percent(targets.first_reply)}, round trips of the hop until a tunnel has opened, answered and closed at most ${percent(targets.round_trips)}. Missed: the candidate is significantly beyond the target, with all targets of all rows counted, and the ratio by more than ${percent(targets.tolerance)}; met: each turn of both sides has the figure, and none of the interval is beyond by more than that; else the turns differ too much, are too few, or lack a figure, so that they cannot tell.`,
-    `Candidate by baseline, of pairs of turns (Hodges and Lehmann), with the exact signed-rank interval at ${aboutLooks(found)}. An asterisk marks a difference that chance alone makes in less than 1 of 20. CPU (for each GiB) and CPU of the turn have no target. CPU of the turn is all CPU time from the first probe to the end of a quiet period, in which nothing is sent: work that a program puts off is in it.`,
+    `Targets: throughput (64 KiB) at least ${percent(targets.throughput)}, RTT at most ${percent(targets.latency)}, memory at most ${percent(targets.memory)} of the baseline, first reply at most ${percent(targets.first_reply)}, round trips in the hop until a tunnel has opened, answered and closed at most ${percent(targets.round_trips)}. Missed: the candidate is significantly beyond the target, over all targets of all rows together, and its ratio is beyond by more than ${percent(targets.tolerance)}. Met: each turn of both sides has the figure, and the whole interval is within the target plus this tolerance. Uncertain: the turns differ too much, are too few, or lack a figure.`,
+    `Ratios of candidate to baseline, from pairs of turns (Hodges and Lehmann), with the exact signed-rank interval at ${aboutLooks(found)}. An asterisk marks a difference that chance alone causes in less than 1 of 20 cases. CPU (per GiB) and CPU of the turn have no target. CPU of the turn is all CPU time from the first probe to the end of a quiet period in which nothing is sent, so it includes postponed work.`,
     ...(bounded
       ? [
-          'Where probe and far end, or a rate that it is told, may bound the baseline, a throughput is bound, not met, if the candidate takes so much more CPU that it would miss the target by that.',
+          'Probe and far end, or a fixed sending rate, may limit the throughput of the baseline. Then a throughput is "bound" instead of "met" if the candidate needs so much more CPU that it would miss the target by that.',
         ]
       : []),
     ...(twoMuxes

@@ -1,6 +1,6 @@
 /**
- * What the rows cover, as tables: of each type of sing-box whether the run measured it or why not, and of each protocol what
- * it needs and what of it no row measures. The types are sing-box's own: a side without it has no table of them.
+ * Tables of what the rows cover: for each type of sing-box whether the run measured it, and for each protocol what it needs and
+ * which variants have no row. The types are sing-box's, so only a sing-box side has such a table.
  */
 import { sectionOf } from '../section.js';
 import { programTitle } from './programs.js';
@@ -8,11 +8,11 @@ import { programTitle } from './programs.js';
 /**
  * @typedef {import('./result.js').Found} Found
  * @typedef {import('./result.js').SideResult} SideResult
- * @typedef {{ type: string, rows: string[], reason: string | null, instead: string | null }} Covered a type, with the rows that
- *   cover it, or why none does; `instead` is what they measure in its place
+ * @typedef {{ type: string, rows: string[], reason: string | null, instead: string | null }} Covered a type with the rows that
+ *   cover it, or the reason why no row does; `instead` is what the rows measure in its place
  */
 
-/** How a row ended, and whether it ran; null where it could not, or was not reached. @param {SideResult} side */
+/** How a row ended, and whether it ran; null if it could not run, or was not reached. @param {SideResult} side */
 function ended({ outcome, detail, known }) {
   if (outcome === 'measured') return { text: outcome, ran: true };
   const text = detail === null ? outcome : `${outcome} (${detail})`;
@@ -21,8 +21,8 @@ function ended({ outcome, detail, known }) {
 }
 
 /**
- * How the rows of a type ended, those together that ended alike: true where what could run was measured, false where a row
- * failed, null where nothing was measured.
+ * How the rows of a type ended, grouped by ending. `ok` is true if all rows that could run were measured, false if a row
+ * failed, and null if no row could run.
  * @param {Covered} covered
  * @param {Map<string, SideResult>} sides by row
  */
@@ -38,8 +38,8 @@ function stateOf({ rows, reason, instead }, sides) {
     if (ran !== null && ok !== false) ok = ran;
     endings.set(text, [...(endings.get(text) ?? []), row]);
   }
-  const told = [...endings].map(([ending, names]) => `${names.join(', ')}: ${ending}`).join('; ');
-  return { ok, text: instead === null ? told : `${told}; it is ${instead}` };
+  const endingsText = [...endings].map(([ending, names]) => `${names.join(', ')}: ${ending}`).join('; ');
+  return { ok, text: instead === null ? endingsText : `${endingsText}; it is ${instead}` };
 }
 
 /** @param {Found} found @param {'baseline' | 'candidate'} side */
@@ -49,8 +49,8 @@ function typesSection({ coverage, rows, ...found }, side) {
     coverage[way].map((covered) => ({ way, type: covered.type, ...stateOf(covered, sides) })),
   );
   const sums = ['inbound', 'outbound'].map((way) => {
-    const own = lines.filter((line) => line.way === way);
-    return `${own.filter(({ ok }) => ok).length} of ${own.length} ${way}s`;
+    const ofWay = lines.filter((line) => line.way === way);
+    return `${ofWay.filter(({ ok }) => ok).length} of ${ofWay.length} ${way}s`;
   });
   return sectionOf({
     name: `coverage_${side}`,

@@ -1,12 +1,12 @@
-/** A candidate's ends with the baseline's: each client with each server, once for a row. */
+/** Tests the candidate's ends with the baseline's ends: each client with each server, once per row. */
 import { hear } from './hop.js';
 import { atFault, untried } from './interop.js';
 import { hasHop } from './matrix.js';
 
 /**
  * @typedef {object} Crossed
- * @property {import('./outcome.js').Outcome | null} outcome of the candidate; null where nothing is wrong, or was tried
- * @property {{ baseline: number | null, candidate: number | null }} roundTrips of the hop, until a tunnel has opened,
+ * @property {import('./outcome.js').Outcome | null} outcome of the candidate; null: no fault, or not tested
+ * @property {{ baseline: number | null, candidate: number | null }} roundTrips of the hop until a tunnel has opened,
  *   answered and closed
  */
 
@@ -14,8 +14,8 @@ import { hasHop } from './matrix.js';
 const NOTHING = { outcome: null, roundTrips: { baseline: null, candidate: null } };
 
 /**
- * Whether the candidate speaks what the baseline speaks, and nobody else can read it. Where its own ends do not run at
- * all, the turns tell why.
+ * Tests whether the candidate is compatible with the baseline, and whether an observer can read its hop. If the candidate's own
+ * ends do not work together, the turns report that.
  * @param {import('./matrix.js').Row} row
  * @param {import('./sides.js').Side} baseline
  * @param {import('./sides.js').Side} candidate
@@ -25,7 +25,7 @@ const NOTHING = { outcome: null, roundTrips: { baseline: null, candidate: null }
 export function crossed(row, baseline, candidate, plane) {
   if (!hasHop(row) || untried(row, { client: baseline, server: candidate }) !== null) return NOTHING;
   const server = candidate.server ?? candidate;
-  const [own, toServer, toClient, plain] = hear(
+  const [ofCandidate, toServer, toClient, ofBaseline] = hear(
     row,
     [
       { client: candidate, server, name: 'candidate-to-candidate' },
@@ -36,9 +36,9 @@ export function crossed(row, baseline, candidate, plane) {
     plane,
     { countsTrips: true },
   );
-  const roundTrips = { baseline: plain.roundTrips, candidate: own.roundTrips };
-  if (own.outcome === 'not encrypted')
-    return { outcome: { outcome: own.outcome, detail: own.detail }, roundTrips };
-  const known = own.outcome === 'interoperates' && plain.outcome === 'interoperates';
+  const roundTrips = { baseline: ofBaseline.roundTrips, candidate: ofCandidate.roundTrips };
+  if (ofCandidate.outcome === 'not encrypted')
+    return { outcome: { outcome: ofCandidate.outcome, detail: ofCandidate.detail }, roundTrips };
+  const known = ofCandidate.outcome === 'interoperates' && ofBaseline.outcome === 'interoperates';
   return { outcome: known ? atFault(toServer, toClient) : null, roundTrips };
 }

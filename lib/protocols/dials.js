@@ -1,4 +1,4 @@
-/** Clients that dial when they start, and refuse all until they have got through. */
+/** Waits for clients that connect when they start, and refuse traffic until they are connected. */
 import { sleep } from 'k6';
 import { cpusOf } from '../dataplane/environment.js';
 import { measure } from '../dataplane/meter.js';
@@ -9,7 +9,7 @@ const MOST_MS = 5000;
 const PAUSE_S = 0.05;
 
 /**
- * Until a round trip goes through; where none does in time, what is measured next tells it.
+ * Waits until a round trip succeeds. If none succeeds in time, the next measurement reports it.
  * @param {Pick<import('./matrix.js').Row, 'dialsAtStart'>} row
  * @param {any} instance
  * @param {import('../dataplane/scenario.js').Plane} plane

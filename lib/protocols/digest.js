@@ -1,10 +1,10 @@
-/** Which file it was: versions do not tell two builds apart. */
+/** Identifies a program's file: two builds may have the same version. */
 import crypto from 'k6/crypto';
 import { pathOf } from '../file.js';
 
 /**
- * SHA-256 of a program's file, hexadecimal; null where it cannot be read, which its start will tell. It reads a file, and
- * so works only while a script is loaded (k6's init context).
+ * SHA-256 of a program's file, hexadecimal; null if the file cannot be read, which its start will report. It reads a file, so it
+ * works only in k6's init context.
  * @param {Pick<import('./sides.js').Program, 'engine' | 'binary'>} program
  * @returns {string | null}
  */

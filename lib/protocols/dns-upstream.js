@@ -1,11 +1,11 @@
 /**
- * How many queries got through to the authoritative server behind the proxy, and how many ought to have.
+ * How many queries reached the authoritative server behind the proxy, and how many should have.
  *
  * | metric                      | type    | unit  | what                                                             |
  * |-----------------------------|---------|-------|------------------------------------------------------------------|
- * | operation_upstream_queries  | counter | count | queries that the authoritative server behind the proxy got        |
- * | operation_upstream_expected | counter | count | those that it ought to have got: each name once where it is cached |
- * | operation_upstream_slack    | counter | count | by so many the two may differ: queries that were not answered      |
+ * | operation_upstream_queries  | counter | count | queries that the authoritative server behind the proxy received   |
+ * | operation_upstream_expected | counter | count | expected number of them: each name once if the client caches      |
+ * | operation_upstream_slack    | counter | count | by how many the two may differ: unanswered queries                |
  */
 import { Counter } from 'k6/x/windtunnel/record';
 import { record } from '../dataplane/held.js';
@@ -22,17 +22,17 @@ const slack = new Counter('operation_upstream_slack');
  * @typedef {object} Kind of queries
  * @property {string} operation
  * @property {'closed' | 'open'} loop
- * @property {boolean} repeated the same names again and again, not a new one each time
+ * @property {boolean} repeated the same names repeatedly, instead of a new name each time
  * @property {number | null} inFlight null: an open loop
  */
 
-/** Queries that a server got so far. @param {import('../dataplane/meter.js').Echo} server @returns {number} */
+/** Number of queries that a server has received. @param {import('../dataplane/meter.js').Echo} server @returns {number} */
 const queriesOf = ({ id }) => ask('GET', `/echoes/${id}`).dns_queries;
 
 /**
  * @param {string} operation
- * @param {number} got queries upstream
- * @param {number | null} names asked for again and again, of which each is asked upstream once; null: all are
+ * @param {number} got queries that arrived upstream
+ * @param {number | null} names number of repeated names, of which each reaches the upstream once; null: every query does
  * @param {number} warmup
  * @param {import('../dataplane/meter.js').Outcome} outcome
  */
@@ -49,10 +49,10 @@ export function recordUpstream(operation, got, names, warmup, outcome) {
 }
 
 /**
- * Asks, and records how many queries got through to the server behind the proxy.
+ * Sends queries, and records how many reached the server behind the proxy.
  * @param {import('../dataplane/meter.js').Echo} upstream
  * @param {string} operation
- * @param {number | null} names as of recordUpstream
+ * @param {number | null} names see recordUpstream()
  * @param {number} warmup
  * @param {() => [string, import('../dataplane/meter.js').Measured | null][]} askBoth through the proxy and direct
  */
@@ -72,7 +72,7 @@ const counter = (name, operation) =>
   });
 
 /**
- * Whether what was meant to be cached was, and what was not meant to be was not, is for the judge to tell of these.
+ * Facts for the judge: whether cached names were cached, and others were not.
  * @param {Pick<Kind, 'operation'>[]} kinds
  * @returns {import('k6/x/windtunnel/judge').Fact[]}
  */
@@ -92,10 +92,10 @@ function upstreamOf(metrics, operation) {
   return { queries: count('queries'), expected: count('expected') };
 }
 
-/** @typedef {Kind & { via: string, counts: ReturnType<typeof upstreamOf> | null }} Line null: direct */
+/** @typedef {Kind & { via: string, counts: ReturnType<typeof upstreamOf> | null }} Line counts: null for a direct query */
 
-/** @param {import('k6/x/windtunnel/judge').FigureOf['figure']} figure */
-const own =
+/** A figure that the judge computes for the row's operation. @param {import('k6/x/windtunnel/judge').FigureOf['figure']} figure */
+const figureOfRow =
   (figure) =>
   (/** @type {Line} */ { operation }) => ({ operation, figure });
 
@@ -105,11 +105,11 @@ const COLUMNS = [
   { name: 'names', title: 'Names', unit: 'text', of: ({ repeated }) => (repeated ? 'known' : 'new') },
   { name: 'in_flight', title: 'In flight', unit: 'count', of: ({ inFlight }) => inFlight ?? 'open loop' },
   { name: 'via', title: 'Via', unit: 'text' },
-  { name: 'rate_per_s', title: 'Queries/s', unit: 'per_s', of: own('rate_per_s') },
-  { name: 'p50_ms', title: 'P50', unit: 'ms', of: own('p50_ms') },
-  { name: 'p95_ms', title: 'P95', unit: 'ms', of: own('p95_ms') },
-  { name: 'p99_ms', title: 'P99', unit: 'ms', of: own('p99_ms') },
-  { name: 'lost_share', title: 'Lost', unit: 'share', of: own('lost_share') },
+  { name: 'rate_per_s', title: 'Queries/s', unit: 'per_s', of: figureOfRow('rate_per_s') },
+  { name: 'p50_ms', title: 'P50', unit: 'ms', of: figureOfRow('p50_ms') },
+  { name: 'p95_ms', title: 'P95', unit: 'ms', of: figureOfRow('p95_ms') },
+  { name: 'p99_ms', title: 'P99', unit: 'ms', of: figureOfRow('p99_ms') },
+  { name: 'lost_share', title: 'Lost', unit: 'share', of: figureOfRow('lost_share') },
   {
     name: 'by_direct',
     title: 'By direct P50',
@@ -127,10 +127,10 @@ const COLUMNS = [
 ];
 
 /**
- * Each kind of query as a table, through the proxy above the same direct.
+ * A table of all kinds of queries: each through the proxy, and below it the same direct.
  * @param {import('k6/x/windtunnel/record').Metrics} metrics
  * @param {Kind[]} kinds
- * @param {{ via: string, cache: boolean }} about the client that takes the queries, in words
+ * @param {{ via: string, cache: boolean }} about `via`: the client that answers the queries, in words
  */
 export const dnsSection = (metrics, kinds, { via, cache }) =>
   sectionOf({
@@ -142,6 +142,6 @@ export const dnsSection = (metrics, kinds, { via, cache }) =>
       { ...kind, operation: controlName(kind.operation), via: 'direct', counts: null },
     ]),
     notes: [
-      `${cache ? 'The client caches: of known names each ought to get through once a probe.' : 'The client does not cache.'} Upstream queries are those that the authoritative server behind the proxy got, warm-up included.`,
+      `${cache ? 'The client caches: each known name should get through once per probe.' : 'The client does not cache.'} Upstream queries are those that the authoritative server behind the proxy received, including the warm-up.`,
     ],
   });

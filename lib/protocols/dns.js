@@ -1,4 +1,4 @@
-/** DNS through a proxy: the client that takes queries, and the authoritative servers behind it and beside it. */
+/** DNS through a proxy: the client that answers queries, and authoritative servers behind the proxy and beside it. */
 import { cpusOf } from '../dataplane/environment.js';
 import { ask, startEcho, stopEcho } from '../dataplane/meter.js';
 import { echoWait } from '../dataplane/scenario.js';
@@ -11,16 +11,16 @@ const STOP_MOST_MS = 60_000;
 
 /**
  * @typedef {object} Resolver how the client answers queries
- * @property {'udp' | 'tcp'} asks what its own queries go over, through the hop
+ * @property {'udp' | 'tcp'} asks transport of its upstream queries through the hop
  * @property {boolean} cache
- * @property {'action' | 'outbound'} hijack sing-box: by the rule action, or by its outbound `dns`
+ * @property {'action' | 'outbound'} hijack how sing-box takes queries: by the rule action, or by its outbound `dns`
  *
  * @typedef {{ upstream: import('../dataplane/meter.js').Echo, control: import('../dataplane/meter.js').Echo }} Servers
  * @typedef {{ id: string, address: string, version: string | null }} Client
  * @typedef {{ servers: Servers, client: Client }} Started
  */
 
-/** The row of PROTOCOL that is asked through: the first that has a client with DNS. @param {import('./sides.js').Engine} engine */
+/** The first row of PROTOCOL that has a client with DNS. @param {import('./sides.js').Engine} engine */
 export function rowWithDns(engine) {
   const row = selectedRows('protocols/dns').find(
     ({ engines, variables, foreign, dialsAtStart }) =>
@@ -30,7 +30,7 @@ export function rowWithDns(engine) {
   throw `PROTOCOL=${__ENV.PROTOCOL}: none has a client with DNS that ${engine} runs: add a row, such as trojan`;
 }
 
-/** The resolver that CACHE, HIJACK and ASKS want. @param {import('./matrix.js').Row} row @param {import('./sides.js').Engine} engine @returns {Resolver} */
+/** The resolver for the variables CACHE, HIJACK and ASKS. @param {import('./matrix.js').Row} row @param {import('./sides.js').Engine} engine @returns {Resolver} */
 export function resolverAsked(row, engine) {
   const cache = envChoice('CACHE') === 'on';
   const hijack = /** @type {'action' | 'outbound'} */ (envChoice('HIJACK'));
@@ -41,9 +41,9 @@ export function resolverAsked(row, engine) {
 }
 
 /**
- * Two authoritative servers: one that the proxy asks, one that is asked direct.
+ * Starts two authoritative servers: one behind the proxy, one for direct queries.
  * @param {import('../dataplane/environment.js').Placement} placement
- * @param {number} ttl s, of their records
+ * @param {number} ttl of their records, s
  * @returns {Servers}
  */
 function startServers(placement, ttl) {
@@ -53,7 +53,7 @@ function startServers(placement, ttl) {
 }
 
 /**
- * A row's client as a DNS server, and its server. What cannot be started ends the run.
+ * Starts a row's client as a DNS server, and the row's server. A failed start ends the run.
  * @param {import('./matrix.js').Row} row
  * @param {import('./sides.js').Side} side
  * @param {Resolver} resolver
@@ -84,12 +84,12 @@ function startResolver(row, side, resolver, upstream, cpus) {
 }
 
 /**
- * In setup(): both servers, and a row's client before one of them.
+ * In setup(): starts both servers, and a row's client that asks one of them.
  * @param {import('./matrix.js').Row} row
  * @param {import('./sides.js').Side} side
  * @param {Resolver} resolver
  * @param {import('../dataplane/environment.js').Placement} placement
- * @param {number} ttl s, of the servers' records
+ * @param {number} ttl of the servers' records, s
  */
 export function startDns(row, side, resolver, placement, ttl) {
   const servers = startServers(placement, ttl);
@@ -98,7 +98,7 @@ export function startDns(row, side, resolver, placement, ttl) {
 }
 
 /**
- * Queries to the client, and to the authoritative server that is asked direct.
+ * Paths of queries: to the client, and direct to the other authoritative server.
  * @param {Started} started
  * @param {string | null} window of the run
  * @returns {import('../dataplane/scenario.js').Vias}

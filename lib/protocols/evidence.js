@@ -1,6 +1,6 @@
 /**
- * Which figures of a turn are measurements, and which turns lack one. A comparison passes by measurements of both sides alone:
- * a value that no system can reach is no measurement, and a turn without one is never left out in silence.
+ * Which figures of a turn are valid measurements, and which turns lack one. Only measurements of both sides can make a
+ * comparison pass. A value outside the possible range is no measurement, and a turn without one is always reported.
  */
 
 /**
@@ -8,7 +8,7 @@
  * @typedef {'baseline' | 'candidate'} SideName
  *
  * @typedef {object} Figure
- * @property {string} figure name of it in a turn
+ * @property {string} figure its name in a turn
  * @property {'higher' | 'lower'} better
  * @property {number} least possible value
  * @property {number} most possible value
@@ -23,8 +23,8 @@
 const isAmount = (value) => typeof value === 'number' && Number.isFinite(value) && value >= 0;
 
 /**
- * The measurement of one turn, or null. A value of the candidate that is worse than possible is evidence against the candidate.
- * The same value of the baseline is no evidence for the candidate.
+ * The measurement of one turn, or null. An impossibly bad value of the candidate still counts, as evidence against the
+ * candidate. The same value of the baseline does not count, since it would favour the candidate.
  * @param {Turn | undefined} turn
  * @param {Figure} of
  * @param {SideName} side
@@ -38,7 +38,7 @@ export function valueIn(turn, { figure, better, least, most }, side) {
   return tooLow || tooHigh ? null : value;
 }
 
-/** The number of turns, at least the planned one. @param {Sides} sides */
+/** The number of turns, at least the planned number. @param {Sides} sides */
 const turnsOf = ({ baseline, candidate, planned = 0 }) =>
   Math.max(planned, baseline.length, candidate.length);
 
@@ -50,7 +50,7 @@ export const pairsOf = (sides, of) =>
   ]);
 
 /**
- * Which turns lack a figure, in words; null where all have it.
+ * Which turns lack a figure, in words; null if all have it.
  * @param {Sides} sides
  * @param {Figure} of
  * @returns {string | null}
@@ -72,10 +72,11 @@ function nameOf(turns, all) {
 }
 
 /**
- * Whether a candidate has none of what the baseline has in each turn, since its operations failed. That is no gap in the evidence.
+ * Whether the candidate lacks a figure in every turn because its operations failed, while the baseline always has it. Then the
+ * missing values are no gap in the evidence.
  * @param {Sides} sides
  * @param {Figure} of
- * @param {Figure} carrier of the operations that the figure is measured by
+ * @param {Figure} carrier figure of the operations that produce `of`
  */
 export function failsAll({ baseline, candidate }, of, carrier) {
   const has = (/** @type {Turn} */ turn) => valueIn(turn, of, 'baseline') !== null;

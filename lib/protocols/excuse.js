@@ -1,4 +1,4 @@
-/** Which errors of a row are excused: those that the matrix knows of, as `known`. */
+/** Excuses errors of a row that the matrix lists as `known`. */
 import { moreOften } from 'k6/x/windtunnel/difference';
 
 /**
@@ -8,16 +8,16 @@ import { moreOften } from 'k6/x/windtunnel/difference';
  * @typedef {import('./outcome.js').Outcome} Outcome
  */
 
-/** A known fault excuses this share of a turn's operations, and no figure that is judged. */
+/** Largest share of a turn's operations that a known fault excuses. It never excuses a judged figure. */
 const MOST = 0.1;
-/** Figures without which a row tells nothing. */
+/** Figures without which a row has no result. */
 export const ESSENTIAL = ['rtt_ms', 'mbit_64k'];
 /**
- * Of what the baseline carried over many tunnels at once a candidate must carry so much. Where a limit bounds them, such as
- * QUIC's 100 streams, tunnels that are still being closed make one in ten of difference.
+ * Share of the baseline's load over many tunnels that a candidate must carry. If a limit applies, such as QUIC's 100 streams,
+ * tunnels that are still closing cause a difference of 10 %.
  */
 const CARRIED_LEAST = 0.8;
-/** The same where a fault of it is known, which breaks new tunnels. */
+/** The same for an engine with a known fault that breaks new tunnels. */
 const CARRIED_LEAST_KNOWN = CARRIED_LEAST - MOST;
 
 /** @param {SideResult} side */
@@ -27,7 +27,7 @@ const hasFew = ({ outcome, figures }) =>
   ESSENTIAL.every((figure) => figures[figure]);
 
 /**
- * What our own build of a side's engine is known to get wrong now and then; of another program nothing is.
+ * The known fault of a side's engine, if the side is our own build; null for other programs.
  * @param {Pick<Row, 'known'>} row
  * @param {Pick<Side, 'engine' | 'binary' | 'server'>} side
  */
@@ -35,7 +35,7 @@ export const knownOf = ({ known }, { engine, binary, server }) =>
   binary === '' && !server ? (known?.[engine] ?? null) : null;
 
 /**
- * Errors with the fault that may explain them, where they are not excused: over a link it may break every tunnel.
+ * Adds the known fault to errors that are not excused. Over a link the fault may break every tunnel.
  * @param {Pick<Row, 'known'>} row
  * @param {Side} side
  * @param {Outcome} outcome
@@ -57,7 +57,7 @@ export const excused = (row, side, result) =>
   hasFew(result) ? { ...result, known: knownOf(row, side) } : result;
 
 /**
- * A version that is older than the row has no part in it.
+ * A version of sing-box older than the row cannot run it.
  * @param {Pick<Row, 'since'>} row
  * @template {import('./outcome.js').Outcome} Ended
  * @param {Ended} ended
@@ -73,7 +73,7 @@ export const older = ({ since }, ended) =>
     : ended;
 
 /**
- * What the baseline has, a candidate must have: a build that leaves it out refuses it.
+ * A candidate must have what the baseline has: a build without it counts as refusing the configuration.
  * @template {import('./outcome.js').Outcome} Ended
  * @param {Ended} ended
  * @returns {Ended}
@@ -83,37 +83,37 @@ export const wanting = (ended) =>
     ? { ...ended, outcome: /** @type {const} */ ('refused configuration') }
     : ended;
 
-/** How often chance alone may make a candidate that fails as rarely as the baseline look as if it failed more. */
+/** Significance level of the test whether a candidate fails more often than the baseline. */
 const CHANCE = 0.01;
 
 /**
- * Another build of the baseline's engine may have the fault that the baseline is known for, where it does not show it
- * clearly more often. A candidate that carries clearly less over many tunnels at once than the baseline did has errors.
+ * Another build of the baseline's engine may have the baseline's known fault, unless it fails clearly more often. A candidate
+ * that carries clearly less over many tunnels than the baseline has errors.
  * @param {Pick<Row, 'known'>} row
  * @param {{ baseline: Pick<Side, 'engine' | 'binary'>, candidate: Pick<Side, 'engine' | 'binary'> }} sides
  * @param {SideResult} baseline
  * @param {SideResult} result the candidate's
- * @param {{ baseline: number | null, candidate: number | null }} failed operations of all turns; null where nobody knows
+ * @param {{ baseline: number | null, candidate: number | null }} failed operations in all turns; null: unknown
  * @returns {SideResult}
  */
 export function besideBaseline(row, sides, baseline, result, failed) {
-  const own = excusedBeside(row, sides, result, failed);
-  if (own.outcome !== 'measured' && !own.known) return own;
+  const judged = excusedBeside(row, sides, result, failed);
+  if (judged.outcome !== 'measured' && !judged.known) return judged;
   const least = row.known?.[sides.candidate.engine] ? CARRIED_LEAST_KNOWN : CARRIED_LEAST;
   const fewer = Object.entries(baseline.figures).some(
     ([name, share]) =>
       /^tunnels_\d+_carried_share$/.test(name) &&
       share &&
-      (own.figures[name]?.median ?? 0) < share.median * least,
+      (judged.figures[name]?.median ?? 0) < share.median * least,
   );
-  if (!fewer) return own;
-  const told = 'over many tunnels at once it carried less than the baseline';
+  if (!fewer) return judged;
+  const fewerText = 'over many tunnels at once it carried less than the baseline';
   return {
-    ...own,
+    ...judged,
     outcome: 'errors',
     known: null,
     busy: false,
-    detail: [told, own.detail].filter(Boolean).join(': '),
+    detail: [fewerText, judged.detail].filter(Boolean).join(': '),
   };
 }
 

@@ -1,4 +1,4 @@
-/** The rows of one side as a table: how each ended, and what was measured. */
+/** The table of one side's rows: how each ended, and its figures. */
 import { rangeOf, sectionOf } from '../section.js';
 import { programTitle } from './programs.js';
 
@@ -6,12 +6,12 @@ import { programTitle } from './programs.js';
  * @typedef {import('./result.js').Found} Found
  * @typedef {import('./result.js').SideResult} SideResult
  * @typedef {Found['rows'][number]} FoundRow
- * @typedef {{ row: FoundRow, own: SideResult }} Sided a row on one of its sides
+ * @typedef {{ row: FoundRow, result: SideResult }} Sided a row with one of its sides
  */
 
 const SIDES = /** @type {const} */ ({ baseline: 'Baseline', candidate: 'Candidate' });
 
-/** Medians of the turns, in the order of the columns. */
+/** Columns of the table: medians of the turns. */
 const FIGURES = {
   handshake_ms: { title: 'First reply', unit: 'ms', digits: 3 },
   rtt_ms: { title: 'RTT', unit: 'ms', digits: 3 },
@@ -30,7 +30,7 @@ const FIGURES = {
   peak_rss_mib: { title: 'Peak RSS', unit: 'MiB', digits: 1 },
 };
 
-/** Many tunnels, and more, are opened in half of the extra turns (scripts/protocols/matrix.js). */
+/** From this number on, tunnels are opened in only half of the extra turns (scripts/protocols/matrix.js). */
 export const MANY_TUNNELS = 500;
 
 /** @param {number} number */
@@ -44,11 +44,11 @@ function namesIn({ rows }) {
 
 const TUNNELS = /^tunnels_(\d+)_p95_ms$/;
 
-/** How many tunnels were open at once, the fewest first. @param {string[]} names of figures */
+/** Numbers of tunnels that were open at once, in ascending order. @param {string[]} names of figures */
 const tunnelCounts = (names) =>
   names.flatMap((name) => Number(TUNNELS.exec(name)?.[1]) || []).sort((a, b) => a - b);
 
-/** Columns of the numbers of tunnels; memory is of the most. @param {number[]} counts */
+/** Columns for the numbers of tunnels. Memory is shown for the largest number. @param {number[]} counts */
 const ofTunnels = (counts) => ({
   ...Object.fromEntries(
     counts.map((count) => [
@@ -63,38 +63,38 @@ const ofTunnels = (counts) => ({
   },
 });
 
-/** Those that were measured, then, for programs, figures that have no column: their names have the unit. @param {Found} found */
+/** Columns of measured figures, then hidden columns of other figures, whose names end in the unit. @param {Found} found */
 function columnsOf(found) {
   const names = namesIn(found);
   /** @type {Record<string, { title: string, unit: string, digits?: number }>} */
-  const shown = { ...FIGURES, ...ofTunnels(tunnelCounts(names)) };
-  const beside = names.filter((name) => !(name in shown)).sort();
+  const titled = { ...FIGURES, ...ofTunnels(tunnelCounts(names)) };
+  const beside = names.filter((name) => !(name in titled)).sort();
   const ofFigure = (/** @type {string} */ name) => ({
     name,
-    ...(shown[name] ?? { title: name, unit: name.replace(/^.*_/, '') }),
-    print: name in shown ? /** @type {const} */ ('value') : /** @type {const} */ ('none'),
-    of: (/** @type {Sided} */ { own }) => rangeOf(own.figures[name]),
+    ...(titled[name] ?? { title: name, unit: name.replace(/^.*_/, '') }),
+    print: name in titled ? /** @type {const} */ ('value') : /** @type {const} */ ('none'),
+    of: (/** @type {Sided} */ { result }) => rangeOf(result.figures[name]),
   });
   /** @type {import('../section.js').Column<Sided>[]} */
   const columns = [
     { name: 'row', title: 'Protocol', unit: 'text', of: ({ row }) => row.row },
-    { name: 'outcome', title: 'Outcome', unit: 'text', of: ({ own }) => own.outcome },
-    ...[...Object.keys(shown).filter((name) => names.includes(name)), ...beside].map(ofFigure),
-    { name: 'detail', title: 'Detail', unit: 'text', print: 'none', of: ({ own }) => own.detail },
-    { name: 'known', title: 'Known fault', unit: 'text', print: 'none', of: ({ own }) => own.known },
+    { name: 'outcome', title: 'Outcome', unit: 'text', of: ({ result }) => result.outcome },
+    ...[...Object.keys(titled).filter((name) => names.includes(name)), ...beside].map(ofFigure),
+    { name: 'detail', title: 'Detail', unit: 'text', print: 'none', of: ({ result }) => result.detail },
+    { name: 'known', title: 'Known fault', unit: 'text', print: 'none', of: ({ result }) => result.known },
   ];
   return columns;
 }
 
-/** Whether probe and far end may be what bounds the transfers of a side. @param {Found} found @param {SideResult} side */
+/** Whether probe and far end may have limited a side's transfers. @param {Found} found @param {SideResult} side */
 export const mayBound = ({ measuring_bound_cpus: bound }, { figures }) =>
   (figures.measuring_cpus?.median ?? 0) >= bound;
 
 /** @param {Found} found @param {'baseline' | 'candidate'} side */
 export function sideSection(found, side) {
   const rows = found.rows.flatMap((row) => {
-    const own = row[side];
-    return own ? [{ row, own }] : [];
+    const result = row[side];
+    return result ? [{ row, result }] : [];
   });
   const program = /** @type {import('./programs.js').Ran} */ (found[side]);
   return sectionOf({
@@ -121,7 +121,7 @@ function glanceOf({ rows }) {
 }
 
 /** @param {Sided} sided */
-const notesOf = ({ row: { row }, own: { outcome, detail, known } }) => [
+const notesOf = ({ row: { row }, result: { outcome, detail, known } }) => [
   ...(detail === null ? [] : [`${row}: ${outcome}: ${detail}.`]),
   ...(outcome === 'errors' && known !== null ? [`${row}: known: ${known}.`] : []),
 ];
@@ -132,15 +132,15 @@ function aboutFigures(found) {
   const further = rows.filter((row) => row.turns > turns).map((row) => `${row.row} (${row.turns})`);
   const more =
     further.length > 0
-      ? `, and further ones of rows that these did not decide: ${further.join(', ')}; all`
+      ? `, and further ones for the rows that these did not decide: ${further.join(', ')}`
       : '';
   const most = tunnelCounts(namesIn(found)).at(-1) ?? 0;
-  const fewer = most >= MANY_TUNNELS ? `, ${MANY_TUNNELS} tunnels or more of ${Math.ceil(extra / 2)}` : '';
+  const fewer = most >= MANY_TUNNELS ? ` (${MANY_TUNNELS} tunnels or more in ${Math.ceil(extra / 2)})` : '';
   const others =
     extra > 0
-      ? `${most > 0 ? 'these' : 'none were opened'}, datagrams, uploads, 1 KiB and 1 MiB are of ${extra} turns${fewer}, so that they tell factors and no per cents`
-      : 'these, datagrams, uploads, 1 KiB and 1 MiB are not measured in this profile';
-  return `Medians of ${turns} turns${more}, each with processes of its own. First reply is from dialling the client until 64 bytes are back; throughput is of downloads in writes of that size, or of uploads; tunnels are all open at once; ${others}. Writes of 1 KiB are bound by the sender's system calls. CPU of the turn is all CPU time from the first probe to the end of the quiet period after the last one, the probes for many tunnels apart. CPU and memory are of all clients and servers of a row together, with one tunnel open unless the column says otherwise. Own memory is resident memory without pages of files, of which as many are resident as the kernel's page cache happens to map.`;
+      ? `${most > 0 ? 'Tunnels, datagrams' : 'No tunnels are opened; datagrams'}, uploads, 1 KiB and 1 MiB are measured in ${extra} turns${fewer}, enough to show factors, but not percentages`
+      : 'Tunnels, datagrams, uploads, 1 KiB and 1 MiB are not measured in this profile';
+  return `Medians of ${turns} turns${more}. Each turn has newly started processes. First reply is from dialling the client until 64 bytes are back; throughput is of downloads in writes of that size, or of uploads; tunnels are all open at once. ${others}. Writes of 1 KiB are limited by the sender's system calls. CPU of the turn is all CPU time from the first probe to the end of the quiet period after the last one, without the probes for many tunnels. CPU and memory are of all clients and servers of a row together, with one open tunnel unless the column says otherwise. Own memory is resident memory without pages of files, whose number depends on the kernel's page cache.`;
 }
 
 /** @param {import('./programs.js').Ran} program */
@@ -148,25 +148,27 @@ const aboutProgram = ({ sha256, ran = [] }) => [
   ...(sha256 ? [`SHA-256 of the program: ${sha256}.`] : []),
   ...ran
     .filter((other) => other.sha256 !== sha256)
-    .map((other) => `What really ran, among others or in its place: ${other.file}, SHA-256 ${other.sha256}.`),
+    .map(
+      (other) => `A different program ran, in addition or instead: ${other.file}, SHA-256 ${other.sha256}.`,
+    ),
 ];
 
 /** @param {Found} found @param {Sided[]} rows */
 function aboutBounds(found, rows) {
   const bound = rows
-    .filter(({ own }) => mayBound(found, own))
-    .map(({ row, own }) => `${row.row} (${own.figures.measuring_cpus?.median.toFixed(2)})`);
-  const told = rows.flatMap(({ row: { row, told_mbit_per_s: rate } }) =>
+    .filter(({ result }) => mayBound(found, result))
+    .map(({ row, result }) => `${row.row} (${result.figures.measuring_cpus?.median.toFixed(2)})`);
+  const paced = rows.flatMap(({ row: { row, told_mbit_per_s: rate } }) =>
     rate === null ? [] : [`${row} (${rate.toFixed(0)} Mbit/s)`],
   );
   return [
     ...(bound.length > 0
       ? [
-          `Probe and far end, a thread each, used ${found.measuring_bound_cpus.toFixed(1)} CPUs or more in writes of 64 KiB: ${bound.join(', ')}. There they may be what bounds the throughput, all the more where both share a CPU, and a difference between two programs looks smaller than it is: compare CPU.`,
+          `Probe and far end, a thread each, used ${found.measuring_bound_cpus.toFixed(1)} CPUs or more in writes of 64 KiB: ${bound.join(', ')}. In these rows they may limit the throughput, in particular if both share a CPU, and differences between programs look smaller than they are: compare CPU.`,
         ]
       : []),
-    ...(told.length > 0
-      ? [`Told what to send at, which bounds the throughput: ${told.join(', ')}. Compare CPU.`]
+    ...(paced.length > 0
+      ? [`A fixed sending rate limits the throughput of: ${paced.join(', ')}. Compare CPU instead.`]
       : []),
   ];
 }

@@ -1,4 +1,4 @@
-/** Further turns of the rows that the planned ones have not decided, until they are, or the time is over. */
+/** Further turns of undecided rows, until they are decided or the time is over. */
 import { mostMinutes, nextLook } from 'k6/x/windtunnel/difference';
 import { undecided as undecidedRows } from 'k6/x/windtunnel/judge';
 import { said, say } from 'k6/x/windtunnel/record';
@@ -6,17 +6,17 @@ import { isUse } from '../link/uses.js';
 import { mostOf } from '../variables.js';
 import { protocolsOf, shownOf } from './result.js';
 
-/** The note that has the looks; no row is called so. */
+/** Name of the note on the looks. No row has it. */
 const LOOKS = '-looks';
 
-/** A look at hardly more turns than the one before decides little, and costs its share of the error rate. */
+/** Least growth between two looks. A look at few more turns decides little, and uses up a part of the error rate. */
 const LOOK_GROWTH = 1.4;
 
-/** Further minutes of a row in `quick`. All 49 rows need nine further turns each, estimated at 20 minutes together. */
+/** Further minutes per row in `quick`. All 49 rows need nine further turns each, estimated at 20 minutes together. */
 const QUICK_ROW_MIN = 0.5;
 
 /**
- * The most minutes of further turns, unless MINUTES is set. Many rows need more turns before a miss is possible.
+ * Default of MINUTES. Many rows need more turns before a miss is possible.
  * @param {string} profile
  * @param {number} rows
  */
@@ -25,22 +25,22 @@ export const furtherMinutes = (profile, rows) =>
 
 /**
  * @typedef {object} Further
- * @property {number} first turns of the first look
- * @property {number} most turns of a row
- * @property {number} until when a turn may begin, ms since 1970
- * @property {(looks: number[]) => number[]} undecided places of the rows that these looks have left undecided, in the order in
- *   which to go on with them
- * @property {(row: number, turns: number) => boolean} turn measures one more turn of a row that has fewer than so many; false
- *   where it has them, or cannot go on
- * @property {(looks: number[]) => void} note keeps the looks
+ * @property {number} first number of turns of the first look
+ * @property {number} most largest number of turns of a row
+ * @property {number} until no turn begins after this time, ms since 1970
+ * @property {(looks: number[]) => number[]} undecided indices of the rows that these looks have left undecided, in the order in
+ *   which to continue them
+ * @property {(row: number, turns: number) => boolean} turn measures one more turn of a row with fewer turns than `turns`; false
+ *   if the row has them, or cannot continue
+ * @property {(looks: number[]) => void} note records the looks
  * @property {() => number} [clock] ms since 1970
  */
 
 /**
- * One row after the other has as many turns as the next look takes; then all are looked at again. A look that is begun counts,
- * whether or not each row has its turns when the time is over.
+ * Measures one row after the other until each has the turns for the next look; then all rows are judged again. A look that has
+ * begun counts, even if the time ends before each row has its turns.
  * @param {Further} further
- * @returns {number[]} the looks, numbers of turns
+ * @returns {number[]} the looks, as numbers of turns
  */
 export function goFurther({ first, most, until, undecided, turn, note, clock = Date.now }) {
   const looks = [first];
@@ -59,7 +59,7 @@ export function goFurther({ first, most, until, undecided, turn, note, clock = D
 }
 
 /**
- * The same of rows that were measured, for some minutes.
+ * goFurther() for measured rows, with a time limit in minutes.
  * @param {import('./measured-row.js').MeasuredRow[]} measured
  * @param {import('./result.js').Asked} asked
  * @param {number} minutes
@@ -68,7 +68,7 @@ export function measureFurther(measured, asked, minutes) {
   const notes = Object.fromEntries(measured.map((one) => [one.row.row, one.notes]));
   const { turns_to_miss: fewest = 0 } = protocolsOf(notes, { ...asked, looks: [asked.turns] });
   goFurther({
-    // With fewer turns no target is missed, and none is met.
+    // With fewer turns a target can be neither missed nor met.
     first: Math.max(asked.turns, fewest),
     most: mostOf('TURNS'),
     until: Date.now() + minutes * 60_000,
@@ -79,9 +79,9 @@ export function measureFurther(measured, asked, minutes) {
 }
 
 /**
- * In handleSummary: what is shown of all turns.
+ * In handleSummary: the results of all turns.
  * @param {import('./result.js').Asked} asked
- * @param {number[]} planned looks of a run that had no further turns
+ * @param {number[]} planned looks of a run without further turns
  */
 export function comparedOf(asked, planned) {
   const { [LOOKS]: looks = planned, ...others } = said();

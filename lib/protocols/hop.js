@@ -1,4 +1,4 @@
-/** The hop between two programs: whether they understand each other in it, and what others could read there. */
+/** The hop between two programs: whether they are compatible, and what an observer can read there. */
 import { sleep } from 'k6';
 import { ask, measure, measureAll, tryAsk } from '../dataplane/meter.js';
 import { cpusOf } from '../dataplane/environment.js';
@@ -12,24 +12,24 @@ import { entryOf } from './way.js';
 
 /**
  * @typedef {'interoperates' | 'does not interoperate' | 'not encrypted' | import('./outcome.js').Name} Name
- * @typedef {{ outcome: Name, detail: string | null, version: string | null, roundTrips: number | null }} Heard `roundTrips` are
- *   those of the hop until a tunnel has opened, answered and closed; null where they were not counted
- * @typedef {{ operation?: string | null, countsTrips?: boolean }} Wanted `operation` has the samples of its round trips; none has unless given
+ * @typedef {{ outcome: Name, detail: string | null, version: string | null, roundTrips: number | null }} Heard `roundTrips` of
+ *   the hop until a tunnel has opened, answered and closed; null: not counted
+ * @typedef {{ operation?: string | null, countsTrips?: boolean }} Wanted `operation` under which round trips are recorded; default: none
  * @typedef {import('./sides.js').Program} Program
- * @typedef {{ client: Program, server: Program, name: string }} Pair `name` is that of its logs, within the row's
+ * @typedef {{ client: Program, server: Program, name: string }} Pair `name` of its folder in the row's logs
  * @typedef {{ row: import('./matrix.js').Row, pair: Pair } & Wanted} Hop one pair of a row
- * @typedef {{ bytes: number, round_trips: number, payload: boolean, request: boolean }} Seen what a tap saw
+ * @typedef {{ bytes: number, round_trips: number, payload: boolean, request: boolean }} Seen observations of a tap
  */
 
-/** Of connections and datagrams, each. */
+/** Number of round trips over connections, and of datagrams. */
 const ROUND_TRIPS = 30;
-/** A fault that breaks one new tunnel of many, such as sing-box's in httpupgrade, is not what is asked for. */
+/** Tries. A fault that breaks one new tunnel of many, such as sing-box's in httpupgrade, is not an incompatibility. */
 const TRIES = 3;
-/** A datagram may be lost. */
+/** Least number of answered datagrams, since datagrams may be lost. */
 const ANSWERED_LEAST = ROUND_TRIPS / 2;
 const PATIENCE = { timeout_ms: 2000, handshake_timeout_ms: 2000, limit_s: 6 };
 export const AT_ONCE = 4;
-/** In which a tunnel's end has come to the tap. */
+/** Time within which the end of a tunnel reaches the tap, s. */
 const CLOSES_S = 0.02;
 const TAP_MOST_MS = 10_000;
 
@@ -46,7 +46,7 @@ export function readable({ payload, request: asked }) {
 /**
  * @param {import('../dataplane/meter.js').Ended} measured
  * @param {number} least answers
- * @returns {string | null} why it is not well
+ * @returns {string | null} why it failed, or null
  */
 export function faultOf(measured, least) {
   if ('error' in measured) return `${measured.error.kind}: ${measured.error.message}`;
@@ -70,7 +70,7 @@ const tripsSpec = (plane, instance, kind) => ({
 /**
  * @param {import('../dataplane/meter.js').Ended} measured
  * @param {'tcp' | 'udp'} kind
- * @param {string | null} operation that has its samples where all is well; null: none has
+ * @param {string | null} operation under which successful samples are recorded; null: none
  * @returns {string | null}
  */
 function faultOfTrips(measured, kind, operation) {
@@ -84,7 +84,7 @@ function faultOfTrips(measured, kind, operation) {
  * @param {import('../dataplane/scenario.js').Plane} plane
  * @param {any} instance
  * @param {'tcp' | 'udp'} kind
- * @param {string | null} operation that has its samples; null: none has
+ * @param {string | null} operation under which samples are recorded; null: none
  * @param {number} [tries]
  * @returns {string | null}
  */
@@ -98,7 +98,7 @@ function trips(plane, instance, kind, operation, tries = TRIES) {
 }
 
 /**
- * Datagrams of several instances at once, as each probe waits for late answers at its end. What is not well is tried again alone.
+ * Sends datagrams through several instances at once, since each probe waits for late answers. Failed ones are repeated alone.
  * @param {import('../dataplane/scenario.js').Plane} plane
  * @param {{ instance: any, operation: string | null }[]} all
  * @returns {(string | null)[]}
@@ -113,7 +113,7 @@ function datagrams(plane, all) {
 }
 
 /**
- * Of a tunnel that opens, answers 64 bytes and closes, the fewest of some: acknowledgements of QUIC are among them.
+ * Round trips of a tunnel that opens, answers 64 bytes and closes: the minimum of several tries, because QUIC's acknowledgements count too.
  * @param {import('../dataplane/scenario.js').Plane} plane
  * @param {any} instance
  * @param {() => Seen} look
@@ -139,7 +139,7 @@ function roundTripsOf(plane, instance, look) {
 }
 
 /**
- * What was heard of one pair.
+ * The result of one pair.
  * @param {import('./matrix.js').Row} row
  * @param {string | null} fault
  * @param {Seen} seen
@@ -152,8 +152,8 @@ export function heardOf(row, fault, seen) {
 }
 
 /**
- * Each pair in processes of its own, with a tap in the hop.
- * @param {import('./matrix.js').Row} row one that has a hop
+ * Tests each pair in new processes, with a tap in the hop.
+ * @param {import('./matrix.js').Row} row a row with a hop
  * @param {Pair[]} pairs
  * @param {import('../dataplane/scenario.js').Plane} plane
  * @param {Wanted} wanted
@@ -166,17 +166,17 @@ export const hear = (row, pairs, plane, wanted) =>
   );
 
 /**
- * The same of pairs of several rows.
+ * hear() for pairs of several rows.
  * @param {Hop[]} hops
  * @param {import('../dataplane/scenario.js').Plane} plane
  * @returns {Heard[]}
  */
 export function hearAll(hops, plane) {
   /** @type {Heard[]} */
-  const heard = [];
+  const results = [];
   for (let first = 0; first < hops.length; first += AT_ONCE)
-    heard.push(...hearSome(hops.slice(first, first + AT_ONCE), plane));
-  return heard;
+    results.push(...hearSome(hops.slice(first, first + AT_ONCE), plane));
+  return results;
 }
 
 /**
@@ -218,15 +218,15 @@ function hearSome(hops, plane) {
       const { instance } = stream;
       const fault = stream.fault ?? lost[sending.indexOf(stream)] ?? null;
       const version = /** @type {string | undefined} */ (Object.values(instance.versions)[0]) ?? null;
-      const told =
+      const reason =
         fault && [fault, complained(tryAsk('GET', `/instances/${instance.id}`))].filter(Boolean).join('; ');
       const look = () => ask('GET', `/taps/${taps[index].id}`);
-      const heard = heardOf(row, told, look());
+      const result = heardOf(row, reason, look());
       return {
-        ...heard,
+        ...result,
         version,
         roundTrips:
-          countsTrips && heard.outcome === 'interoperates' ? roundTripsOf(plane, instance, look) : null,
+          countsTrips && result.outcome === 'interoperates' ? roundTripsOf(plane, instance, look) : null,
       };
     });
   } finally {

@@ -1,4 +1,4 @@
-/** Instances of the testbed `protocols`: starting the sides of a row, and stopping them. */
+/** Starts and stops the sides of a row, as instances of the testbed `protocols`. */
 import { cpusOf } from '../dataplane/environment.js';
 import { tryAsk } from '../dataplane/meter.js';
 import { endsOf, wantedLink } from '../link/link.js';
@@ -12,23 +12,23 @@ import { variablesOf } from './way.js';
  *
  * @typedef {object} Wanted
  * @property {import('./matrix.js').Row} row
- * @property {import('./sides.js').Program} side the program that is the client, and the server too where no other is given
+ * @property {import('./sides.js').Program} side program of the client, and of the server unless `server` is given
  * @property {import('./sides.js').Program} [server]
  * @property {Record<string, string | number | boolean>} [more] variables of the testbed
- * @property {string} logName the folder of its logs
- * @property {string} [link] that it is started over, in place of the run's
- * @property {any} [within] another instance that was started over a link: it is at home at the link's near end, and goes over none itself
+ * @property {string} logName folder of its logs
+ * @property {string} [link] link to start it over, instead of the run's
+ * @property {any} [within] another instance that was started over a link: this one runs at the link's near end, without a link of its own
  *
  * @typedef {{ started: any, row?: string } | { failed: import('./outcome.js').Outcome }} Started
  */
 
 const START_MOST_MS = 120_000;
 const STOP_MOST_MS = 60_000;
-/** The sidecar: this machine or user cannot run it. */
+/** The sidecar's status if this machine or user cannot run a testbed. */
 const CANNOT = 501;
 
 /**
- * A program as variables of the testbed.
+ * The testbed's variables for a program.
  * @param {import('./sides.js').Program} program
  * @param {string} [prefix] of the variables
  */
@@ -38,7 +38,7 @@ export const programOf = ({ engine, binary, args = '', env = '', filter = '' }, 
   );
 
 /**
- * All at once.
+ * Starts all sides at once.
  * @param {Wanted[]} wanted
  * @param {import('../dataplane/scenario.js').Plane} plane
  * @returns {Started[]}
@@ -49,12 +49,12 @@ export function startSides(wanted, plane) {
   const { link } = plane.data;
   const able = wanted.filter(({ row }) => !link || comesInBySocks(row));
   const requests = able.map(
-    ({ row, side, server, more, logName, within, link: own = link?.about.text ?? '' }) => ({
+    ({ row, side, server, more, logName, within, link: linkText = link?.about.text ?? '' }) => ({
       path: '/testbeds/protocols/start',
       body: {
         log_name: logName,
-        // What stands in the hop is on loopback.
-        ...(within ? { namespace: within.ends.near.namespace } : wantedLink(more?.hop_port ? '' : own)),
+        // A tap in the hop listens on loopback.
+        ...(within ? { namespace: within.ends.near.namespace } : wantedLink(more?.hop_port ? '' : linkText)),
         variables: {
           ...variablesOf(row, target),
           ...more,
@@ -72,7 +72,7 @@ export function startSides(wanted, plane) {
       started.ends = within
         ? within.ends
         : endsOf(started, { engine: 'events', cpus: cpusOf(plane.environment.placement.echo_cpus) });
-      // What stands in the hop is told later where to pass it on to.
+      // A tap in the hop does not know its target yet.
       if (!more?.hop_port) awaitTunnel(row, started, plane);
       return { started, row: row.row };
     }
@@ -90,7 +90,7 @@ export const comesInBySocks = ({ variables }) => (variables.inbound ?? 'socks') 
 const NOT_OVER_LINK = {
   failed: {
     outcome: 'impossible here',
-    detail: 'its traffic comes in otherwise than by SOCKS, and no probe goes over a link so',
+    detail: 'its traffic does not come in through SOCKS, and only probes through SOCKS use a link',
   },
 };
 
@@ -104,7 +104,7 @@ function failureOf(response) {
   }
 }
 
-/** All at once; where the sidecar is gone, they are too. @param {Started[]} sides */
+/** Stops all sides at once. If the sidecar has ended, so have they. @param {Started[]} sides */
 export function stopSides(sides) {
   for (const side of sides)
     if ('started' in side && side.started.link) keepUse(side.row ?? '', side.started.id);
@@ -116,17 +116,17 @@ export function stopSides(sides) {
   );
 }
 
-/** The files that an instance's processes really run, each by itself. @param {string} id @returns {{ file: string, sha256: string }[]} */
+/** The executable files of an instance's processes. @param {string} id @returns {{ file: string, sha256: string }[]} */
 export const programsOf = (id) =>
   (tryAsk('GET', `/instances/${id}/programs`)?.processes ?? []).flatMap(
     (/** @type {{ programs: { file: string, sha256: string }[] }} */ { programs }) => programs,
   );
 
-/** @returns {string[]} ids of the instances that there are */
+/** @returns {string[]} ids of all running instances */
 const instanceIds = () =>
   (tryAsk('GET', '/instances') ?? []).map((/** @type {{ id: string }} */ { id }) => id);
 
-/** What an interrupt has left running. @param {string[]} kept ids of the others */
+/** Stops instances that an interrupt left running. @param {string[]} kept ids of instances to keep */
 function stopAllBut(kept) {
   stopSides(
     instanceIds()
@@ -135,7 +135,7 @@ function stopAllBut(kept) {
   );
 }
 
-/** What scenarios that start rows have in common: what ran before them is left alone. */
+/** Common parts of scenarios that start rows. Instances that ran before the run are left alone. */
 export const startsRows = {
   system: 'protocols',
   ownInstances: true,

@@ -1,4 +1,4 @@
-/** Who understands whom, as tables: each client with each server, and what does not work, with the reason. */
+/** Tables on compatibility: each client with each server, and the reasons of failures. */
 import { sectionOf } from '../section.js';
 import { programTitle } from './programs.js';
 
@@ -8,7 +8,7 @@ import { programTitle } from './programs.js';
  * @typedef {FoundRow['cells'][number]} Cell
  */
 
-/** A hop that others can read. */
+/** Mark of a hop that an observer can read. */
 const PLAIN = 'plain';
 
 /** @param {Cell} cell */
@@ -51,7 +51,7 @@ export function interopSections({ programs, rows }) {
           const digest = program.sha256 ? `, SHA-256 ${program.sha256}` : '';
           return `${letters[program.name]}: ${programTitle(program)}${digest}.`;
         }),
-        `X→Y: X is the client, Y the server. ✓: 30 round trips came back whole, and 30 datagrams where the protocol carries them; ✗: they did not; ${PLAIN}: the payload, or the address that is asked for, could be read in a hop that is to be encrypted; —: not tried.`,
+        `X→Y: X is the client, Y the server. ✓: 30 round trips came back unchanged, and 30 datagrams if the protocol carries them; ✗: they did not; ${PLAIN}: the payload or the requested address was readable in a hop that must be encrypted; —: not tried.`,
       ],
     }),
     ...(faults.length > 0
@@ -72,7 +72,7 @@ export function interopSections({ programs, rows }) {
   ];
 }
 
-/** Cells of a row with one outcome and one reason together. @param {FoundRow} row @param {(cell: Cell) => string} pairOf */
+/** Groups the failed cells of a row by outcome and reason. @param {FoundRow} row @param {(cell: Cell) => string} pairOf */
 function faultsOf({ row, cells }, pairOf) {
   const bad = cells.filter(({ outcome }) => outcome !== 'interoperates');
   const like = (/** @type {Cell} */ { outcome, detail }) =>

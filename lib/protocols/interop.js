@@ -1,4 +1,4 @@
-/** Who understands whom. */
+/** Compatibility of programs. */
 import { hasHop } from './matrix.js';
 
 /**
@@ -9,7 +9,7 @@ import { hasHop } from './matrix.js';
  */
 
 /**
- * Why two programs are not tried with each other, or null.
+ * Why two programs are not tested with each other, or null.
  * @param {Row} row
  * @param {Pick<Pair, 'client' | 'server'>} pair
  * @returns {string | null}
@@ -25,34 +25,34 @@ export function untried(row, { client, server }) {
   return null;
 }
 
-/** Rows with a hop. @param {Row[]} rows */
+/** The rows with a hop. @param {Row[]} rows */
 export const withHop = (rows) => rows.filter(hasHop);
 
-/** Each client with each server. @param {Program[]} programs @returns {Pair[]} */
+/** All pairs of a client and a server. @param {Program[]} programs @returns {Pair[]} */
 export const pairsOf = (programs) =>
   programs.flatMap((client) =>
     programs.map((server) => ({ client, server, name: `${client.name}-to-${server.name}` })),
   );
 
-/** Of a row that the run did not come to. */
+/** The result of a row that the run did not reach. */
 const NOT_REACHED = /** @type {const} */ ({ outcome: 'not reached', detail: null, version: null });
 
 /**
  * The cells of all rows.
- * @param {Record<string, import('./hop.js').Heard[]>} notes of the pairs that were tried, by row
- * @param {{ rows: Row[], programs: Program[], digests: (string | null)[] }} asked digests of the programs' files
+ * @param {Record<string, import('./hop.js').Heard[]>} notes results of the tested pairs, by row
+ * @param {{ rows: Row[], programs: Program[], digests: (string | null)[] }} asked `digests` of the programs' files
  */
 export function interopOf(notes, { rows, programs, digests }) {
   /** @type {Record<string, string | null>} */
   const versions = {};
   const cellsOf = (/** @type {Row} */ row) => {
-    const heard = [...(notes[row.row] ?? [])];
+    const results = [...(notes[row.row] ?? [])];
     return pairsOf(programs).map((pair) => {
       const [client, server] = [pair.client.name, pair.server.name];
       const reason = untried(row, pair);
       if (reason !== null)
         return { client, server, outcome: /** @type {const} */ ('impossible here'), detail: reason };
-      const { outcome, detail, version } = heard.shift() ?? NOT_REACHED;
+      const { outcome, detail, version } = results.shift() ?? NOT_REACHED;
       versions[client] ??= version;
       return { client, server, outcome, detail };
     });
@@ -71,23 +71,26 @@ export function interopOf(notes, { rows, programs, digests }) {
 }
 
 /**
- * Which end of two programs is at fault, where the other's own pair works.
+ * Which end of the candidate is at fault, if both programs work with themselves.
  * @param {{ outcome: import('./hop.js').Name, detail: string | null }} toServer the baseline's client with the candidate's server
  * @param {{ outcome: import('./hop.js').Name, detail: string | null }} toClient the candidate's client with the baseline's server
- * @returns {{ outcome: 'does not interoperate' | 'not encrypted', detail: string } | null} null where they understand each other
+ * @returns {{ outcome: 'does not interoperate' | 'not encrypted', detail: string } | null} null if they are compatible
  */
 export function atFault(toServer, toClient) {
   const [server, client] = [toServer, toClient].map((one) => (one.outcome === 'interoperates' ? null : one));
   if (!server && !client) return null;
   const plain = [server, client].find((one) => one?.outcome === 'not encrypted');
   const outcome = plain ? 'not encrypted' : 'does not interoperate';
-  const told = (/** @type {{ outcome: string, detail: string | null }} */ { outcome: own, detail }) =>
-    detail ?? own;
+  const reasonOf = (/** @type {{ outcome: string, detail: string | null }} */ { outcome: name, detail }) =>
+    detail ?? name;
   if (server && client)
     return {
       outcome,
-      detail: `its server with the baseline's client: ${told(server)}; its client with the baseline's server: ${told(client)}`,
+      detail: `its server with the baseline's client: ${reasonOf(server)}; its client with the baseline's server: ${reasonOf(client)}`,
     };
-  if (server) return { outcome, detail: `its server, with the baseline's client: ${told(server)}` };
-  return { outcome, detail: `its client, with the baseline's server: ${told(/** @type {any} */ (client))}` };
+  if (server) return { outcome, detail: `its server, with the baseline's client: ${reasonOf(server)}` };
+  return {
+    outcome,
+    detail: `its client, with the baseline's server: ${reasonOf(/** @type {any} */ (client))}`,
+  };
 }

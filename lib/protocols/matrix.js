@@ -1,34 +1,34 @@
 /**
- * Every proxy protocol that the testbed `protocols` starts, a row each, and what of sing-box the rows cover. A protocol is a
- * file in testbeds/protocols/rows, with its rows; an engine is a file in testbeds/protocols/engines.
+ * The rows of the testbed `protocols`, and how they cover the types of sing-box. Each file in testbeds/protocols/rows is a
+ * protocol with its rows. Each file in testbeds/protocols/engines is an engine.
  */
 import { matrix } from 'k6/x/windtunnel/protocols';
 import { pathOf } from '../file.js';
 
 /**
- * What may be said of an engine: it runs the row, or why it does not.
+ * true: the engine runs the row; a text: why it does not.
  * @typedef {true | string} Runs
- * @typedef {'sing-box' | 'xray'} Engine whose configuration a program reads
+ * @typedef {'sing-box' | 'xray'} Engine whose configuration format a program reads
  *
  * @typedef {object} Row
- * @property {string} row its name: the protocol, then what carries it
+ * @property {string} row its name: the protocol, then its transport
  * @property {number} [order] its place in tables
- * @property {string} inbound type of sing-box that the server, or the client where there is no server, takes it with
- * @property {string} outbound type of sing-box that the client sends it with
+ * @property {string} inbound sing-box type of the server, or of the client if there is no server
+ * @property {string} outbound sing-box type of the client
  * @property {string} transport
  * @property {string} security
  * @property {boolean} multiplex
- * @property {boolean} udp whether datagrams go through
+ * @property {boolean} udp whether it carries datagrams
  * @property {Record<Engine, Runs>} engines
- * @property {string} [since] the first version of sing-box that has it, where that is newer than 1.12: an older one refuses it, and says so
- * @property {boolean} [dialsAtStart] its client dials when it starts, and refuses all until it has got through
- * @property {boolean} encrypts whether nobody in between may read what goes through its hop
+ * @property {string} [since] first version of sing-box that has it, if newer than 1.12; older versions refuse it with a message
+ * @property {boolean} [dialsAtStart] its client connects when it starts, and refuses traffic until it is connected
+ * @property {boolean} encrypts whether an observer of its hop must not be able to read the traffic
  * @property {'plain' | 'tls' | 'quic' | 'random' | 'ssh' | 'wireguard' | 'openvpn'} wire what an observer of its hop must see
- * @property {Partial<Record<Engine, string>>} [known] what an engine is known to get wrong now and then
+ * @property {Partial<Record<Engine, string>>} [known] known intermittent fault of an engine
  * @property {Partial<Record<Engine, string>>} [firstHop] why it cannot be the first hop of a chain with an engine
- * @property {'namespaces'} [needs] what of the machine it needs
- * @property {string} [told] its variable that is the rate, in Mbit/s, which both ends are told to send at
- * @property {{ client?: string, server?: string }} [foreign] the program that is an end of it, in place of any engine
+ * @property {'namespaces'} [needs] what it needs from the machine
+ * @property {string} [told] its variable for the sending rate of both ends, in Mbit/s
+ * @property {{ client?: string, server?: string }} [foreign] program that is always one of its ends
  * @property {Record<string, string | number | boolean>} variables of the testbed, besides the engine
  */
 
@@ -48,7 +48,7 @@ const faultsOf = (known) =>
     Object.entries(known).map(([engine, fault]) => [engine, byEngine[engine].faults[fault]]),
   );
 
-/** What a hop shows that its row says nothing else of. @param {string} security @param {boolean} encrypts @returns {Row['wire']} */
+/** Default of a row's `wire`. @param {string} security @param {boolean} encrypts @returns {Row['wire']} */
 function wireOf(security, encrypts) {
   if (security !== 'none') return 'tls';
   return encrypts ? 'random' : 'plain';
@@ -56,8 +56,15 @@ function wireOf(security, encrypts) {
 
 /** @param {{ name: string, row: any }} file @returns {Row} */
 function rowOf({ name, row }) {
-  const { without, known, encrypts = false, dials_at_start: dialsAtStart, first_hop: firstHop, ...own } = row;
-  const { protocol, transport = 'tcp', security = 'none', multiplex = false } = own.variables;
+  const {
+    without,
+    known,
+    encrypts = false,
+    dials_at_start: dialsAtStart,
+    first_hop: firstHop,
+    ...rest
+  } = row;
+  const { protocol, transport = 'tcp', security = 'none', multiplex = false } = rest.variables;
   return {
     row: name,
     inbound: protocol,
@@ -72,16 +79,16 @@ function rowOf({ name, row }) {
     ...(known ? { known: faultsOf(known) } : {}),
     ...(dialsAtStart ? { dialsAtStart } : {}),
     ...(firstHop ? { firstHop } : {}),
-    ...own,
+    ...rest,
   };
 }
 
 export const MATRIX = rows.map(rowOf);
 
 /**
- * The program of an engine's file that no target of ours builds as bin/NAME: whose configuration it reads, and its path.
+ * A program that has an engine file, but that our Makefile may not build as bin/NAME: its configuration format, and its path.
  * @param {string} name
- * @returns {{ engine: Engine, binary: string } | null} null where there is no such file; binary is '' of our own builds
+ * @returns {{ engine: Engine, binary: string } | null} null without such a file; binary is '' for our own builds
  */
 export function programNamed(name) {
   const found = byEngine[name]?.parts;
@@ -122,8 +129,8 @@ function extentOf(protocol) {
 }
 
 /**
- * Each inbound and outbound type of sing-box 1.12 to 1.14 with the rows that cover it, or why none does; and each protocol
- * with what it needs besides a plain sing-box, and which of its ways no row measures, and why.
+ * Each inbound and outbound type of sing-box 1.12 to 1.14 with the rows that cover it, or the reason why no row does. Each
+ * protocol with its requirements besides a plain sing-box, and with its variants that no row measures.
  */
 export const coverage = {
   inbound: coverageOf('inbound'),

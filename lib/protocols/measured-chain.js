@@ -1,4 +1,4 @@
-/** The turns of a chain of rows, or of one row alone, each turn with processes of its own. */
+/** Measures the turns of a chain of rows, or of one row alone. Each turn has new processes. */
 import { say } from 'k6/x/windtunnel/record';
 import { closeWindow, openWindow, usageOf } from '../sidecar.js';
 import { startSides, stopSides } from './instances.js';
@@ -10,7 +10,7 @@ import { Turn } from './turn.js';
 import { TurnCpu, awaitQuiet } from './turn-cpu.js';
 import { undisturbed } from './undisturbed.js';
 
-/** A process that used less than this share of the busiest one's CPU carried nothing. */
+/** A process with less than this share of the busiest process's CPU time carried no traffic. */
 const IDLE = 0.01;
 
 export class MeasuredChain {
@@ -18,8 +18,8 @@ export class MeasuredChain {
    * @param {import('../dataplane/scenario.js').Plane} plane
    * @param {import('./chains.js').Chain} chain
    * @param {import('./sides.js').Side} side
-   * @param {{ measure: (turn: Turn, chain: MeasuredChain) => void, quietS: number }} what a turn does, and seconds of the quiet period
-   *   at its end
+   * @param {{ measure: (turn: Turn, chain: MeasuredChain) => void, quietS: number }} what `measure` makes the measurements of a turn;
+   *   `quietS` is the quiet period at its end, s
    */
   constructor(plane, { row, hops }, side, { measure, quietS }) {
     this.plane = plane;
@@ -30,7 +30,7 @@ export class MeasuredChain {
     this.quietS = quietS;
     /** @type {import('./result.js').Notes} */
     this.notes = { turns: [], outcomes: [], version: null };
-    /** @type {number | null} of a transfer, once it is known how fast it is */
+    /** @type {number | null} size of a transfer; null until the speed is known */
     this.bytes = null;
   }
 
@@ -47,9 +47,9 @@ export class MeasuredChain {
     }
   }
 
-  /** How long a transfer has to be, which is found out once. @param {Turn} turn @param {number} seconds */
+  /** Size of a transfer, which is determined once. @param {Turn} turn @param {number} seconds */
   transferBytes(turn, seconds) {
-    // A first turn that others disturbed has not told it.
+    // A disturbed first turn gives no valid speed.
     if (this.notes.turns.length === 0 || this.bytes === null) this.bytes = bytesFor([turn.rate()], seconds);
     return this.bytes;
   }
@@ -62,7 +62,7 @@ export class MeasuredChain {
         const last = up[up.length - 1];
         if (last && 'failed' in last) break;
         const more = { next_port: last ? last.started.variables.socks_port : 0 };
-        // The last hop goes over the run's link; those before it are at the near end.
+        // The last hop uses the run's link. The earlier hops run at the link's near end.
         const within = last && this.plane.data.link ? last.started : undefined;
         const logName = `chain/hop-${this.hops.length - up.length}-${hop.row}`;
         up.push(...startSides([{ row: hop, side: this.side, more, within, logName }], this.plane));
@@ -93,7 +93,7 @@ export class MeasuredChain {
 }
 
 /**
- * A hop that the traffic has gone around; the CPU of each is among the figures.
+ * Reports a hop that the traffic bypassed. Adds the CPU time of each hop to the figures.
  * @param {(string | null)[]} windows
  * @param {Turn} turn
  */
@@ -104,7 +104,7 @@ function idleOf(windows, turn) {
       .map(({ name, cpu_s: cpu }) => ({ hop: hop + 1, name, cpu })),
   );
   if (windows.some((_window, hop) => used.every((process) => process.hop !== hop + 1)))
-    return 'the sidecar does not tell what each hop used, so that a hop may be idle';
+    return 'the sidecar does not report the use of each hop, so a hop may be idle';
   const most = Math.max(...used.map(({ cpu }) => cpu));
   for (const [hop] of windows.entries()) {
     const cpus = used.filter((process) => process.hop === hop + 1).map(({ cpu }) => cpu);

@@ -1,6 +1,6 @@
 /**
- * The turns of one row of the matrix. Both sides are up together, each turn with processes of its own, and what was measured
- * is kept, however it ends.
+ * Measures the turns of one row of the matrix. Both sides run at the same time, with new processes in each turn. The results
+ * are kept even if the row fails.
  */
 import { say } from 'k6/x/windtunnel/record';
 import { crossed } from './cross.js';
@@ -19,15 +19,15 @@ import { lookAt } from './wire.js';
  * @typedef {import('./sides.js').Side} Side
  * @typedef {import('./result.js').Notes} Notes
  *
- * @typedef {object} Measures what a turn does; turns are numbered from 0
+ * @typedef {object} Measures the measurements of a turn; turns are numbered from 0
  * @property {(sides: SideBySide, number: number) => void} turn
- * @property {(turn: Turn, number: number) => void} tunnels through processes of their own: the others have grown by what
- *   they carried
- * @property {number} tunnelTurns the first turns so many, of which each opens tunnels
- * @property {number} quietS seconds of the quiet period at the end of each turn
+ * @property {(turn: Turn, number: number) => void} tunnels opens many tunnels, through new processes: the memory of the other
+ *   processes has grown already
+ * @property {number} tunnelTurns number of first turns that open tunnels
+ * @property {number} quietS quiet period at the end of each turn, s
  */
 
-/** Sides whose programs were looked at: once is enough, as their files are large. @type {Set<string>} */
+/** Sides whose executable files were hashed. Once is enough, since the files are large. @type {Set<string>} */
 const looked = new Set();
 
 export class MeasuredRow {
@@ -51,11 +51,11 @@ export class MeasuredRow {
     );
     this.turns = 0;
     this.asked = false;
-    /** @type {number | null} of a transfer, once it is known how fast the row is */
+    /** @type {number | null} size of a transfer; null until the row's speed is known */
     this.bytes = null;
   }
 
-  /** Turns until there are so many. @param {number} count */
+  /** Measures turns until there are `count`. @param {number} count */
   go(count) {
     try {
       if (!this.asked) this.speaks();
@@ -69,14 +69,14 @@ export class MeasuredRow {
     }
   }
 
-  /** One turn more, where there are fewer than so many and both sides go on. @param {number} most */
+  /** Measures one more turn, unless there are `most` or a side has stopped. @param {number} most */
   more(most) {
     if (this.turns >= most || !this.sides.every(({ name }) => goesOn(this.notes[name]))) return false;
     this.go(this.turns + 1);
     return true;
   }
 
-  /** Once: whether the candidate speaks what the baseline speaks. */
+  /** Tests once whether the candidate is compatible with the baseline. */
   speaks() {
     this.asked = true;
     if (this.candidate === null) return;
@@ -86,9 +86,9 @@ export class MeasuredRow {
     if (outcome) this.notes.candidate.outcomes.push(outcome);
   }
 
-  /** One turn of each side that still runs the row. @param {number} number */
+  /** Measures one turn of each side that still runs the row. @param {number} number */
   pair(number) {
-    // One that others disturbed has not told how fast the row is.
+    // A disturbed first turn gives no valid speed.
     if (number === 0) this.bytes = null;
     const running = this.able.filter(({ name }) => goesOn(this.notes[name]));
     const both = this.withProcesses(running, `turn-${number + 1}`, (up) => {
@@ -105,7 +105,7 @@ export class MeasuredRow {
     if (number < this.measures.tunnelTurns) this.openTunnels(both, number);
   }
 
-  /** At each side's hop, before what is timed and after it. @param {SideBySide} both @param {number} number @param {boolean} fresh */
+  /** Captures each side's hop, before and after the timed probes. @param {SideBySide} both @param {number} number @param {boolean} fresh */
   look(both, number, fresh) {
     for (const begun of fresh ? both.begun : both.carrying)
       lookAt(begun, this.row, `turn ${number + 1}`, fresh);
@@ -120,7 +120,7 @@ export class MeasuredRow {
   /**
    * @template T
    * @param {Side[]} sides
-   * @param {string} what they are started for
+   * @param {string} what purpose, for the name of the log
    * @param {(up: import('./instances.js').Started[]) => T} use
    * @returns {T}
    */
@@ -137,7 +137,7 @@ export class MeasuredRow {
     }
   }
 
-  /** @param {Side[]} running @param {import('./instances.js').Started[]} up @returns {Begun[]} those that have started */
+  /** @param {Side[]} running @param {import('./instances.js').Started[]} up @returns {Begun[]} sides that started */
   begin(running, up) {
     return running.flatMap((side, index) => {
       const [own, started] = [this.notes[side.name], up[index]];
@@ -153,7 +153,7 @@ export class MeasuredRow {
     });
   }
 
-  /** A turn's tunnels, of the sides that still carry. @param {SideBySide} both @param {number} number */
+  /** Opens a turn's tunnels, for the sides that still carry traffic. @param {SideBySide} both @param {number} number */
   openTunnels(both, number) {
     both.takeTurns();
     const sides = both.going.map(({ side }) => side);

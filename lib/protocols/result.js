@@ -1,4 +1,4 @@
-/** What became of the rows of a run, and what is shown of it. */
+/** Turns the notes on a run's rows into its result. */
 import { MEASURING_BOUND, compareRows, figuresOf } from './compare.js';
 import { besideBaseline, excused, older, wanting } from './excuse.js';
 import { comparisonSection } from './comparison.js';
@@ -14,27 +14,27 @@ import { shown, worst } from './outcome.js';
  * @property {import('./outcome.js').Name} outcome
  * @property {string | null} detail
  * @property {string | null} known the fault that excuses its errors
- * @property {boolean} [busy] whether a busy machine can have caused the outcome
- * @property {string | null} unchecked why nobody knows what the hop of one of its turns showed, the first
+ * @property {boolean} [busy] whether a busy machine may have caused the outcome
+ * @property {string | null} unchecked why the hop could not be checked, in the first such turn
  * @property {Record<string, import('../dataplane/sweep.js').Spread | null>} figures
  *
- * @typedef {object} Notes what one side of a row left
+ * @typedef {object} Notes the results of one side of a row
  * @property {import('./compare.js').Turn[]} turns
- * @property {import('./outcome.js').Outcome[]} outcomes of the turns; a side that cannot go on has no more of them
+ * @property {import('./outcome.js').Outcome[]} outcomes of the turns, until the side could not go on
  * @property {string | null} version
- * @property {{ file: string, sha256: string }[]} [ran] files that its processes really ran
- * @property {number | null} [roundTrips] of the hop, until a tunnel has opened, answered and closed
+ * @property {{ file: string, sha256: string }[]} [ran] files that its processes executed
+ * @property {number | null} [roundTrips] of the hop until a tunnel has opened, answered and closed
  *
  * @typedef {object} Asked
  * @property {Row[]} rows
  * @property {Side} baseline
  * @property {Side | null} candidate
  * @property {number} turns
- * @property {number} extraTurns the first of them, in which all sizes of writes were measured and tunnels opened
- * @property {number[]} [looks] numbers of turns at which the rows were looked at; none where all have as many turns as were planned
+ * @property {number} extraTurns number of first turns with all sizes of writes and with tunnels
+ * @property {number[]} [looks] numbers of turns after which the rows were judged; empty: all rows have the planned number
  * @property {import('./compare.js').Targets} targets
  * @property {Record<string, string | null>} digests SHA-256 of the sides' programs
- * @property {boolean} [covers] whether the rows are those of the matrix, so that they cover types of sing-box
+ * @property {boolean} [covers] whether the rows are from the matrix, so that they cover types of sing-box
  */
 
 /** @typedef {Record<string, Record<string, Notes>>} AllNotes by row, then by side */
@@ -42,7 +42,7 @@ import { shown, worst } from './outcome.js';
 /** @typedef {ReturnType<typeof protocolsOf>} Found */
 
 /**
- * What the scenario shows, and what the judge decides by. @param {AllNotes} notes @param {Asked} asked
+ * The scenario's tables, and the rows that decide the verdict. @param {AllNotes} notes @param {Asked} asked
  * @returns {import('../section.js').More}
  */
 export function shownOf(notes, asked) {
@@ -76,18 +76,18 @@ export function protocolsOf(notes, asked) {
 }
 
 /**
- * Of all rows that the baseline has and the candidate's engine can have, judged together; null without a candidate. A row that was
- * not measured counts as well: with fewer rows it would take fewer turns to meet the targets of the others.
+ * Compares all rows that the baseline ran and the candidate's engine can run, in one statistical test; null without a candidate.
+ * Unmeasured rows count too: with fewer rows, fewer turns would suffice for the targets of the others.
  * @param {AllNotes} notes
  * @param {Asked} asked
  */
 function comparisonOf(notes, { rows, baseline, candidate, targets, turns, looks = [] }) {
   if (candidate === null) return null;
   const able = rows.filter((row) => {
-    const { own } = endedOf(row, notes[row.row], { baseline, candidate });
-    return own.outcome !== 'impossible here' && row.engines[candidate.engine] === true;
+    const { base } = endedOf(row, notes[row.row], { baseline, candidate });
+    return base.outcome !== 'impossible here' && row.engines[candidate.engine] === true;
   });
-  const told = compareRows(
+  const judged = compareRows(
     able.map((row) => ({
       baseline: notes[row.row]?.baseline.turns ?? [],
       candidate: notes[row.row]?.candidate.turns ?? [],
@@ -98,13 +98,13 @@ function comparisonOf(notes, { rows, baseline, candidate, targets, turns, looks 
     looks,
   );
   return {
-    about: { turns_to_miss: told.turnsToMiss, looks: told.looks },
-    byRow: Object.fromEntries(able.map(({ row }, index) => [row, told.comparisons[index]])),
+    about: { turns_to_miss: judged.turnsToMiss, looks: judged.looks },
+    byRow: Object.fromEntries(able.map(({ row }, index) => [row, judged.comparisons[index]])),
   };
 }
 
 /**
- * The files that a side's processes really ran, each once.
+ * The files that a side's processes executed, without duplicates.
  * @param {AllNotes} notes
  * @param {string} side
  */
@@ -135,14 +135,14 @@ const describe = (notes, { name, ...side }, digests) => ({
  * @param {import('./compare.js').Comparison[]} comparison
  */
 function rowOf(row, notes, { baseline, candidate, targets }, comparison) {
-  const { own, other } = endedOf(row, notes, { baseline, candidate });
+  const { base, other } = endedOf(row, notes, { baseline, candidate });
   const failed = { baseline: failedOf(notes?.baseline), candidate: failedOf(notes?.candidate) };
   return {
     row: row.row,
     multiplex: row.multiplex,
     told_mbit_per_s: toldRate(row),
-    baseline: own,
-    candidate: candidate && other && besideBaseline(row, { baseline, candidate }, own, other, failed),
+    baseline: base,
+    candidate: candidate && other && besideBaseline(row, { baseline, candidate }, base, other, failed),
     round_trips: roundTripsOf(notes, targets.round_trips),
     turns: Math.max(...Object.values(notes ?? {}).map((side) => side.turns.length), 0),
     comparison,
@@ -150,25 +150,25 @@ function rowOf(row, notes, { baseline, candidate, targets }, comparison) {
 }
 
 /**
- * A count of both sides, no statistic. What was counted of one side alone is not known to be within the target.
+ * Compares the round trips of the hop, which are counts without noise. If one side has no count, the result is unknown.
  * @param {Record<string, Notes> | undefined} notes
- * @param {number} most times the baseline's
+ * @param {number} most target as a multiple of the baseline's count
  */
 function roundTripsOf(notes, most) {
-  const [own, other] = [notes?.baseline, notes?.candidate].map((side) => countOf(side?.roundTrips));
-  if (own === null && other === null) return null;
-  const ok = own === null || other === null ? null : other <= own * most;
-  return { baseline: own, candidate: other, ok };
+  const [base, other] = [notes?.baseline, notes?.candidate].map((side) => countOf(side?.roundTrips));
+  if (base === null && other === null) return null;
+  const ok = base === null || other === null ? null : other <= base * most;
+  return { baseline: base, candidate: other, ok };
 }
 
 /** @param {number | null | undefined} count */
 const countOf = (count) => (Number.isInteger(count) && Number(count) > 0 ? Number(count) : null);
 
-/** What a row's protocol is told to send at; null where it finds out by itself. @param {Row} row */
+/** The configured sending rate of a row, Mbit/s; null if the protocol measures it. @param {Row} row */
 const toldRate = ({ told, variables }) => (told ? Number(variables[told]) : null);
 
 /**
- * Operations that failed in all turns; null where a turn has no count, or where errors were told and none was counted.
+ * Failed operations in all turns; null if a turn has no count, or if there were errors and no failure was counted.
  * @param {Notes | undefined} notes
  * @returns {number | null}
  */
@@ -180,16 +180,16 @@ function failedOf({ turns, outcomes } = { turns: [], outcomes: [], version: null
 }
 
 /**
- * How both sides of a row ended. What the baseline has, a candidate must have; a row that is newer than the baseline, it may lack.
+ * How both sides of a row ended. A candidate must have what the baseline has. If a row is newer than the baseline, the candidate may lack it.
  * @param {Row} row
  * @param {Record<string, Notes> | undefined} notes
  * @param {Pick<Asked, 'baseline' | 'candidate'>} sides
  */
 function endedOf(row, notes, { baseline, candidate }) {
-  const own = excused(row, baseline, shown(older(row, sideOf(row, notes, baseline))));
+  const base = excused(row, baseline, shown(older(row, sideOf(row, notes, baseline))));
   const other = candidate && sideOf(row, notes, candidate);
-  const lacked = own.outcome === 'impossible here';
-  return { own, other: other && shown(lacked ? older(row, other) : wanting(other)) };
+  const lacked = base.outcome === 'impossible here';
+  return { base, other: other && shown(lacked ? older(row, other) : wanting(other)) };
 }
 
 /** @param {Row} row @param {Record<string, Notes> | undefined} notes @param {Side} side @returns {SideResult} */

@@ -1,15 +1,15 @@
-/** Operations of scenarios that measure rows of the matrix, one for each row and side. */
+/** Operations of scenarios that measure rows of the matrix: one per row and side. */
 
 /** @typedef {import('./matrix.js').Row} Row */
 /** @typedef {Pick<import('./sides.js').Side, 'name' | 'engine'>} Side */
 
-/** @param {string} row @param {Pick<Side, 'name'>} [side] the baseline unless given */
+/** @param {string} row @param {Pick<Side, 'name'>} [side] default: the baseline */
 export const operationOf = (row, side) =>
   row.replace(/[^a-z0-9]/g, '_') + (side?.name === 'candidate' ? '_candidate' : '');
 
 const OF_TRIPS = 'from a request of 1,024 bytes sent to its echo received';
 
-/** What fails is told by how the row ended: nothing is bounded. @param {string} title @param {string} [latencyIs] */
+/** An operation without bounds, because the row's outcome reports failures. @param {string} title @param {string} [latencyIs] */
 export const rowOperation = (title, latencyIs = OF_TRIPS) => ({
   title,
   latencyIs,
@@ -18,7 +18,7 @@ export const rowOperation = (title, latencyIs = OF_TRIPS) => ({
 });
 
 /**
- * Of each row, the sides whose engine runs it.
+ * An operation for each row and each side whose engine runs the row.
  * @param {Row[]} rows
  * @param {Side[]} sides
  * @param {string} [latencyIs]

@@ -1,18 +1,18 @@
-/** One turn of each side of a row, one beside the other: a step is of the one, then of the other. */
+/** One turn of both sides of a row, in small steps that alternate between the sides. */
 import { order } from 'k6/x/windtunnel/difference';
 import { tooSlow } from './outcome.js';
 import { bytesFor } from './transfer.js';
 
 /**
  * @typedef {import('./turn.js').Turn} Turn
- * @typedef {{ side: import('./sides.js').Side, own: import('./result.js').Notes, turn: Turn }} Begun one side's turn
+ * @typedef {{ side: import('./sides.js').Side, own: import('./result.js').Notes, turn: Turn }} Begun one side's turn and notes
  */
 
 export class SideBySide {
   /**
-   * @param {Begun[]} begun the baseline's first
+   * @param {Begun[]} begun the baseline first
    * @param {{ row: import('./matrix.js').Row, number: number, lot: string, bytes: number | null }} of `number` of the turn;
-   *   `lot` names what is drawn; `bytes` of a transfer, null where it is not known how fast the row is
+   *   `lot` is the seed of the random order; `bytes` is the size of a transfer, null if the row's speed is unknown
    */
   constructor(begun, { row, number, lot, bytes }) {
     this.begun = begun;
@@ -20,47 +20,47 @@ export class SideBySide {
     this.number = number;
     this.lot = lot;
     this.bytes = bytes;
-    /** Those that are still measured, in the order of the next step. */
+    /** Sides that are still measured, in the order of the next step. */
     this.going = begun;
-    /** @type {ReturnType<typeof tooSlow>} why the candidate is cut short */
+    /** @type {ReturnType<typeof tooSlow>} why the candidate was cut short */
     this.slow = null;
   }
 
-  /** Those through which something has come. */
+  /** Sides with at least one answer. */
   get carrying() {
     return this.begun.filter(({ turn }) => turn.figures.rtt_ms || turn.figures.handshake_ms);
   }
 
-  /** That both go over; null on loopback. */
+  /** The link of both sides; null on loopback. */
   get link() {
     return this.begun[0]?.turn.plane.data.link ?? null;
   }
 
-  /** Which side begins is by lot: what comes and goes then meets either side alike. */
+  /** Draws which side begins, so that temporary noise affects both sides alike. */
   drawLots() {
     this.going = order(this.begun.length, this.number + 1, this.lot).map((place) => this.begun[place]);
   }
 
-  /** Of so few turns as many begin with the one side as with the other. */
+  /** Alternates the sides: with few turns, each side then begins equally often. */
   takeTurns() {
-    const own = this.begun.filter((one) => this.going.includes(one));
-    this.going = this.number % 2 === 0 ? own : own.reverse();
+    const going = this.begun.filter((one) => this.going.includes(one));
+    this.going = this.number % 2 === 0 ? going : going.reverse();
   }
 
-  /** @param {(turn: Turn) => void} step @param {{ backwards: boolean }} [how] backwards: the last side first */
+  /** @param {(turn: Turn) => void} step @param {{ backwards: boolean }} [how] backwards: in reverse order */
   each(step, { backwards } = { backwards: false }) {
     for (const { turn } of backwards ? this.going.toReversed() : this.going) step(turn);
   }
 
-  /** The others are measured no further. @param {(turn: Turn) => boolean} carries */
+  /** Drops sides that carry no traffic. @param {(turn: Turn) => boolean} carries */
   keep(carries) {
     this.going = this.going.filter(({ turn }) => carries(turn));
   }
 
   /**
-   * How long a transfer has to be, which is found out once for a row. A candidate that is far too slow is cut short: it has
-   * failed already, and would take most of the run.
-   * @param {number} seconds that it is to take
+   * Size of a transfer, which is determined once per row. A candidate that is far too slow is cut short: it has failed already,
+   * and would take most of the run's time.
+   * @param {number} seconds planned duration of a transfer
    * @returns {number} bytes
    */
   transferBytes(seconds) {
@@ -76,7 +76,7 @@ export class SideBySide {
     return Number(this.bytes);
   }
 
-  /** What the turn has measured, and how it ended, goes into the notes. */
+  /** Adds the turn's figures and outcome to the notes. */
   end() {
     for (const { side, own, turn } of this.begun) {
       own.outcomes.push(turn.end());
@@ -85,7 +85,7 @@ export class SideBySide {
         own.outcomes.push({
           outcome: 'too slow',
           detail: [this.slow.detail, ...turn.limits].join('; '),
-          // A program that waits for a CPU is slow, whatever it is.
+          // A program that waits for a CPU is slow on a busy machine.
           busy: this.slow.busy,
         });
     }

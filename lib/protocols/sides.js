@@ -1,17 +1,17 @@
-/** Which two programs are compared, and which rows of the matrix they run. */
+/** The two programs to compare, and the rows of the matrix to run. */
 import { defaultOf, envChoice, envList, envNumber } from '../variables.js';
 import { MATRIX, hasHop, programNamed } from './matrix.js';
 
 /** @typedef {import('./matrix.js').Engine} Engine */
 /**
  * @typedef {object} Program
- * @property {Engine} engine whose configuration it reads
- * @property {string} binary '' is our own build
- * @property {string} [args] what it is started with besides, words with spaces between them
- * @property {string} [env] NAME=VALUE of its environment, with spaces between them
- * @property {string} [filter] a program that rewrites its configuration
+ * @property {Engine} engine whose configuration format it reads
+ * @property {string} binary path; '' is our own build
+ * @property {string} [args] additional arguments, separated by spaces
+ * @property {string} [env] additional environment, NAME=VALUE separated by spaces
+ * @property {string} [filter] path of a program that rewrites its configuration
  *
- * @typedef {Program & { name: 'baseline' | 'candidate', server?: Program }} Side the program of both ends, or of the client where `server` is another
+ * @typedef {Program & { name: 'baseline' | 'candidate', server?: Program }} Side the program of both ends, or only of the client if `server` is given
  */
 
 /** @param {string} variable @returns {string} */
@@ -21,7 +21,7 @@ function binaryOf(variable) {
   throw `${variable}=${given}: give the absolute path of a binary`;
 }
 
-/** What a program needs besides. @param {'BASELINE' | 'CANDIDATE'} side */
+/** Additional settings of a program. @param {'BASELINE' | 'CANDIDATE'} side */
 const besides = (side) => ({
   args: __ENV[`${side}_ARGS`] || '',
   env: __ENV[`${side}_ENV`] || '',
@@ -29,10 +29,10 @@ const besides = (side) => ({
 });
 
 /**
- * CANDIDATE, or CANDIDATE_CLIENT and CANDIDATE_SERVER apart, as a program with what it needs besides.
+ * The program of CANDIDATE, CANDIDATE_CLIENT or CANDIDATE_SERVER.
  * @param {string} variable
  * @param {Engine} fallback
- * @returns {Program | null} null where it is not set
+ * @returns {Program | null} null if the variable is not set
  */
 export function candidateOf(variable, fallback) {
   const given = __ENV[variable] || '';
@@ -52,18 +52,19 @@ const baselineProgram = () => ({
   ...besides('BASELINE'),
 });
 
-/** The side that there always is. @returns {Side} */
+/** The baseline, which every run has. @returns {Side} */
 export const baselineOf = (program = baselineProgram()) => ({ name: 'baseline', ...program });
 
 /**
- * BASELINE and CANDIDATE are absolute paths, BASELINE_ENGINE and CANDIDATE_ENGINE whose configuration each reads;
- * CANDIDATE=xray is our own xray, and any other name of testbeds/protocols/engines is what its file says. Of CANDIDATE_CLIENT and CANDIDATE_SERVER the one that is not set is the baseline's.
+ * The sides of the variables. BASELINE and CANDIDATE are absolute paths. BASELINE_ENGINE and CANDIDATE_ENGINE say whose
+ * configuration format each reads. CANDIDATE may also be a name of testbeds/protocols/engines, such as xray for our own build.
+ * If only one of CANDIDATE_CLIENT and CANDIDATE_SERVER is set, the other end is the baseline's.
  * @returns {{ baseline: Side, candidate: Side | null }}
  */
 export function sidesOf() {
-  const own = baselineProgram();
-  const baseline = baselineOf(own);
-  const { engine } = own;
+  const program = baselineProgram();
+  const baseline = baselineOf(program);
+  const { engine } = program;
   const name = /** @type {const} */ ('candidate');
   const both = candidateOf('CANDIDATE', engine);
   const client = candidateOf('CANDIDATE_CLIENT', engine);
@@ -72,22 +73,22 @@ export function sidesOf() {
     throw 'CANDIDATE is both ends: leave CANDIDATE_CLIENT and CANDIDATE_SERVER out';
   if (both) return { baseline, candidate: { name, ...both } };
   if (!client && !server) return { baseline, candidate: null };
-  return { baseline, candidate: { name, ...(client ?? own), server: server ?? own } };
+  return { baseline, candidate: { name, ...(client ?? program), server: server ?? program } };
 }
 
-/** The program of a side that is not our own build, the client's first. @param {Side} side @returns {Program} */
+/** The program of a side that is not our own build, preferably the client. @param {Side} side @returns {Program} */
 export const namedProgram = (side) => (side.binary === '' && side.server ? side.server : side);
 
-/** A note of a scenario that compares nothing. @returns {string[]} */
+/** A note for scenarios that compare nothing. @returns {string[]} */
 export const candidateLeft = () =>
   __ENV.CANDIDATE || __ENV.CANDIDATE_CLIENT || __ENV.CANDIDATE_SERVER
     ? ['CANDIDATE was not measured: protocols/matrix alone compares']
     : [];
 
 /**
- * PROTOCOL is a list of rows; a name that ends with * is all rows that begin so.
- * @param {string} scenario whose default it is unless it is given
- * @param {string} [fallback] in place of that default
+ * The rows of PROTOCOL. A name that ends with * selects all rows with this prefix.
+ * @param {string} scenario that selects the default
+ * @param {string} [fallback] another default
  * @returns {import('./matrix.js').Row[]}
  */
 export function selectedRows(scenario, fallback = String(defaultOf('PROTOCOL', scenario))) {
@@ -101,8 +102,8 @@ export function selectedRows(scenario, fallback = String(defaultOf('PROTOCOL', s
 }
 
 /**
- * What the matrix measures in smoke, as PROTOCOL has it: of what an observer of a hop may see the first row that shows it, and all rows
- * without a hop, as far as the oldest program runs them. protocols/interop starts every row with a hop in smoke, too.
+ * The rows of a smoke run, in the format of PROTOCOL: the first row for each kind of wire, and all rows without a hop, if the
+ * oldest program can run them. A smoke run of protocols/interop starts every row with a hop.
  * @param {Pick<Side, 'engine'>} side
  */
 export function smokeRows({ engine }) {
@@ -121,7 +122,7 @@ export function rowNamed(name, variable) {
   throw `${variable}: ${name}: no such row; there are ${MATRIX.map(({ row }) => row).join(', ')}`;
 }
 
-/** What a candidate must reach, as multiples of the baseline. @returns {import('./compare.js').Targets} */
+/** The candidate's targets, as multiples of the baseline. @returns {import('./compare.js').Targets} */
 export const targetsOf = () => ({
   throughput: envNumber('TARGET_THROUGHPUT'),
   latency: envNumber('TARGET_LATENCY'),

@@ -1,22 +1,22 @@
-/** How long a bulk transfer has to be for its rate to be told. */
+/** The size that a bulk transfer needs for an accurate rate. */
 import { rttSeconds } from '../link/link.js';
 
 export const MIB = 1024 * 1024;
-/** Of the transfer that tells how fast a row is. */
+/** Size of the transfer that measures a row's speed. */
 export const SHORT_BYTES = 8 * MIB;
 const MOST_BYTES = 1024 * MIB;
-/** Round trips of a link that a transfer takes at least: before, it is the start of TCP that is measured. */
+/** Least duration of a transfer in round trips of the link; a shorter one measures only TCP's slow start. */
 const ROUND_TRIPS_LEAST = 10;
 
-/** What a transfer should take. @param {number} seconds on loopback @param {Parameters<typeof rttSeconds>[0]} link */
+/** Duration that a transfer should have, s. @param {number} seconds on loopback @param {Parameters<typeof rttSeconds>[0]} link */
 export const secondsOver = (seconds, link) => Math.max(seconds, ROUND_TRIPS_LEAST * rttSeconds(link));
 
-/** How much longer than wanted the slower side may take. */
+/** How many times the planned duration the slower side may take. */
 const SLOWER_MOST = 4;
 
 /**
- * Bytes that take the faster side `seconds`, and the slower one not much more than that; alike for both.
- * @param {(number | null)[]} rates of the sides, bytes a second; null where it was not measured
+ * The size of a transfer that takes the faster side `seconds`, and the slower side not much more. Both sides get the same size.
+ * @param {(number | null)[]} rates of the sides, bytes per second; null: not measured
  * @param {number} seconds
  */
 export function bytesFor(rates, seconds) {

@@ -1,26 +1,26 @@
-/** The CPU time of a whole turn: a program can put work off until nothing is sent, so that the CPU of its parts does not show it. */
+/** The CPU time of a whole turn. It includes work that a program defers until nothing is sent, which the probes do not see. */
 import { sleep } from 'k6';
 import { closeWindow, openCpuWindow, usageOf } from '../sidecar.js';
 
 /** CPU time of a turn's processes, from before the first probe to the end of a quiet period after the last one. */
 export class TurnCpu {
-  /** @param {import('./turn.js').Turn} turn whose probes have not begun */
+  /** @param {import('./turn.js').Turn} turn before its first probe */
   constructor(turn) {
     this.turn = turn;
     this.windows = turn.instances.map(({ id }) => openCpuWindow(id));
   }
 
-  /** CPU seconds so far; null where the sidecar cannot tell. */
+  /** CPU seconds so far; null if unknown. */
   used() {
     const used = this.windows.map((window) => {
       const usage = usageOf(window);
       return usage?.processes.some(({ role }) => role === 'system') ? usage.total.cpu_s : null;
     });
-    // The sum without one instance would look cheap.
+    // A sum without one instance would be too small.
     return used.includes(null) ? null : used.reduce((/** @type {number} */ sum, cpu) => sum + Number(cpu), 0);
   }
 
-  /** @param {number | null} before CPU seconds when the quiet period began */
+  /** @param {number | null} before CPU seconds at the start of the quiet period */
   end(before) {
     this.windows.forEach(closeWindow);
     const whole = this.used();
@@ -32,8 +32,8 @@ export class TurnCpu {
 }
 
 /**
- * Nothing is sent to any side: work that a side has put off is done now, and counts.
- * @param {TurnCpu[]} all of the turns side by side @param {number} seconds
+ * Waits while nothing is sent to any side. Deferred work happens now, and counts.
+ * @param {TurnCpu[]} all of the sides' turns @param {number} seconds
  */
 export function awaitQuiet(all, seconds) {
   const before = all.map((cpu) => cpu.used());

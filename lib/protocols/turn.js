@@ -1,4 +1,4 @@
-/** One turn of one side: all probes through its instance, and what they measured. */
+/** One turn of one side: all probes through its instance, and their figures. */
 import { measure, startEcho, tryAsk } from '../dataplane/meter.js';
 import { cpusOf } from '../dataplane/environment.js';
 import { SAMPLES_MOST } from '../dataplane/load.js';
@@ -19,19 +19,19 @@ import { MIB, SHORT_BYTES } from './transfer.js';
 import { FAR_HOST, entryOf, reachThrough } from './way.js';
 
 /**
- * @typedef {object} Sizes how much one turn does
+ * @typedef {object} Sizes numbers of operations in a turn
  * @property {number} handshakes
  * @property {number} round_trips of each call of `reach`
  * @property {number} datagrams
  *
  * @typedef {import('../dataplane/scenario.js').Plane} Plane
- * @typedef {import('../dataplane/meter.js').Outcome & { measuring_s: number }} Moved with the CPU time of probe and far end
+ * @typedef {import('../dataplane/meter.js').Outcome & { measuring_s: number }} Moved a transfer, with the CPU time of probe and far end
  */
 
-/** Bytes of a write of the transfers that are judged. */
+/** Size of a write in judged transfers, bytes. */
 const WRITE_BYTES = 64 * 1024;
 /**
- * Transfers that are not judged, by the figure; `share` is of the bytes of a judged one: small writes are slow.
+ * Transfers that are not judged, by figure. `share` is the size relative to a judged transfer: small writes are slow.
  * @type {Record<string, { writeBytes: number, direction: 'down' | 'up', share: number }>}
  */
 const OTHERS = {
@@ -39,30 +39,32 @@ const OTHERS = {
   mbit_1m: { writeBytes: MIB, direction: 'down', share: 1 },
   mbit_64k_up: { writeBytes: WRITE_BYTES, direction: 'up', share: 1 },
 };
-/** On loopback nothing that works takes so long; a side that never answers costs a few of these. */
+/** Timeouts on loopback, ms: any working system is faster. A side that never answers costs some of them. */
 const PATIENCE = { timeout_ms: 2000, handshake_timeout_ms: 2000 };
-/** The sidecar's own, of a datagram. */
+/** Timeout of a datagram, ms, as in the sidecar. */
 const DATAGRAM_PATIENCE = { timeout_ms: 300 };
-/** What carries datagrams may send one again; one that took longer is lost to a call. */
+/** Round trips of a link added to a datagram's timeout. A carrier may resend a datagram, but a later one is useless for a call. */
 const DATAGRAM_ROUND_TRIPS = 5;
-/** On loopback a probe that takes longer hangs. */
+/** Time limit of a probe on loopback, s. A slower probe hangs. */
 const LIMIT_S = 30;
-/** Over a link a MiB may take many seconds. */
+/** Over a link, a MiB may take many seconds. */
 const WARMUP_BYTES_OVER_LINK = 256 * 1024;
-/** Requests over all tunnels, however many are open: enough for a 95th percentile. */
+/** Total requests over all tunnels, however many are open: enough for a 95th percentile. */
 const TUNNEL_REQUESTS = 1000;
-/** For so long they are watched at rest, seconds. */
+/** Seconds that processes are sampled while idle. */
 const REST_S = 0.1;
-/** Per cent of a CPU from which on that is told: it is taken from all that runs beside it. */
+/** CPU share (percent of one CPU) above which an idle process is reported, since it slows down everything beside it. */
 const BUSY_AT_REST = 20;
-/** A datagram may be lost; a path that loses more than this share is broken, over a link this and so many times what the link loses. */
+/**
+ * Largest share of datagrams that a working path loses. Over a link, LOST_MOST_OF_LINK times the link's own loss is added.
+ */
 const LOST_MOST = 0.05;
 const LOST_MOST_OF_LINK = 3;
 
 /** @param {number} value @returns {number | null} */
 const finite = (value) => (Number.isFinite(value) ? value : null);
 
-/** Median of nanoseconds, in milliseconds. @param {number[] | undefined} series */
+/** Median of a series in ns, as ms. @param {number[] | undefined} series */
 function medianMs(series) {
   const spread = spreadOf(series ?? []);
   return spread && spread.median / 1e6;
@@ -74,12 +76,12 @@ function quantileMs(series, share) {
   return [...series].sort((a, b) => a - b)[Math.ceil(series.length * share) - 1] / 1e6;
 }
 
-/** CPU seconds of probes and far ends, in the parts that were measured. @param {string | null} window @returns {number} */
+/** CPU seconds of probes and far ends while probes measured. @param {string | null} window @returns {number} */
 const measuringCpu = (window) =>
   usageOf(window)?.processes.find(({ name }) => name === 'sidecar')?.cpu_s ?? NaN;
 
 /**
- * A probe measures the first hop; what the others used meanwhile, its warm-up too, is added.
+ * Adds the use of further hops to a probe's usage, including their warm-ups: a probe measures only the first hop.
  * @param {import('../sidecar.js').Usage | null | undefined} usage
  * @param {(string | null)[]} windows
  */
@@ -92,19 +94,19 @@ function addHops(usage, windows) {
 }
 
 /**
- * The probes of one turn: `reach`, then `bulk`, more `trips` and `extras` where that brought anything back, then `end`; and
- * after `moveTo` others, the `tunnels` and `end` again.
+ * The probes of one turn. Call `reach` first. If it returns true, call `bulk`, more `trips` and `extras`. Call `end` last. After
+ * `moveTo` other instances, call `tunnels` and `end` again.
  */
 export class Turn {
   /**
    * @param {Plane} plane
-   * @param {any[]} instances one, or those of a chain, the first hop first
-   * @param {string} operation that its samples are recorded under
+   * @param {any[]} instances one, or the hops of a chain in order
+   * @param {string} operation under which samples are recorded
    */
   constructor(plane, instances, operation) {
     this.plane = plane;
     this.instances = instances;
-    /** @type {import('../dataplane/meter.js').Echo | undefined} the far end in the instance's namespaces; it ends with it */
+    /** @type {import('../dataplane/meter.js').Echo | undefined} far end in the instance's namespaces; it ends with the instance */
     this.far = undefined;
     this.operation = operation;
     this.attempted = 0;
@@ -116,17 +118,17 @@ export class Turn {
     this.bulks = [];
     /** @type {number[]} round trips, ns */
     this.roundTrips = [];
-    /** Of all clients and servers together: resident, and of that what is their own, without pages of files. */
+    /** Peak memory of all clients and servers together, bytes: resident (`rss`), and the part without pages of files (`anon`). */
     this.peak = { rss: 0, anon: 0 };
-    /** CPU seconds of its processes while probes measured, warm-ups apart; NaN where one was not told. */
+    /** CPU seconds of its processes while probes measured, without warm-ups; NaN if one probe has no value. */
     this.partsCpu = 0;
-    /** @type {string[]} what it could not carry at once, and probes that were cut */
+    /** @type {string[]} notes on tunnels that did not open, and on probes that were cut */
     this.limits = [];
     this.patience = patient(PATIENCE, plane.data.link);
     this.patienceOfDatagrams = patient(DATAGRAM_PATIENCE, plane.data.link, DATAGRAM_ROUND_TRIPS);
   }
 
-  /** @param {any[]} instances that what follows goes through */
+  /** Makes the following probes use other instances. @param {any[]} instances */
   moveTo(instances) {
     this.instances = instances;
     this.far = undefined;
@@ -175,7 +177,7 @@ export class Turn {
     return measured;
   }
 
-  /** Through SOCKS to the run's far end; where the client takes traffic otherwise, straight to where it takes it. @param {'tcp' | 'udp'} kind */
+  /** The path of a probe: through SOCKS to the run's far end, or straight to the client's own entry. @param {'tcp' | 'udp'} kind */
   wayTo(kind) {
     const { scheme, address } = entryOf(this.instance);
     if (scheme === 'socks5') return { ...reachThrough(this.instance, this.plane, kind), proxy: { address } };
@@ -212,7 +214,7 @@ export class Turn {
     recordErrors(this.operation, knownErrors(errors));
   }
 
-  /** What its processes do while nothing is sent, all together. */
+  /** Samples all its processes while nothing is sent. */
   rest() {
     const all = this.instances.flatMap(({ id }) => atRest(id, REST_S) ?? []);
     if (all.length === 0) return;
@@ -226,7 +228,7 @@ export class Turn {
       );
   }
 
-  /** First replies, and round trips. @param {Sizes} sizes @returns {boolean} whether anything came back */
+  /** Measures first replies and round trips. @param {Sizes} sizes @returns {boolean} whether any answer came */
   reach(sizes) {
     const handshake = this.probe({
       kind: 'handshake',
@@ -241,12 +243,12 @@ export class Turn {
     return this.figures.handshake_ms !== null || this.figures.rtt_ms !== null;
   }
 
-  /** Whether both round trips and transfers have come through so far. */
+  /** Whether both round trips and transfers have succeeded so far. */
   carries() {
     return this.figures.rtt_ms !== null && this.figures.mbit_64k !== null;
   }
 
-  /** Round trips; their figures are of all of these together. @param {number} count */
+  /** Measures round trips. Figures combine all calls. @param {number} count */
   trips(count) {
     const trips = this.probe({
       kind: 'tcp',
@@ -263,7 +265,7 @@ export class Turn {
     this.figures.rtt_p95_ms = quantileMs(this.roundTrips, 0.95);
   }
 
-  /** A transfer in writes of 64 KiB; its figures are of all of these together. @param {number} bytes */
+  /** Measures a transfer in writes of 64 KiB. Figures combine all calls. @param {number} bytes */
   bulk(bytes) {
     this.figures.mbit_64k ??= null;
     const moved = this.move(bytes);
@@ -273,19 +275,19 @@ export class Turn {
     const sum = (/** @type {(one: Moved) => number} */ of) =>
       whole.reduce((total, one) => total + of(one), 0);
     const gib = sum(({ bytes: all }) => all) / (1024 * MIB);
-    const seconds = sum(({ duration_s: own }) => own);
+    const seconds = sum(({ duration_s: s }) => s);
     const cpu = sum(({ usage }) => usage?.total.cpu_s ?? NaN);
     this.figures.mbit_64k = (gib * 1024 * MIB * 8) / seconds / 1e6;
-    this.figures.measuring_cpus = finite(sum(({ measuring_s: own }) => own) / seconds);
+    this.figures.measuring_cpus = finite(sum(({ measuring_s: s }) => s) / seconds);
     this.figures.cpu_s_per_gib = cpu > 0 ? finite(cpu / gib) : null;
     this.figures.peak_rss_mib = this.peak.rss / MIB || null;
     this.figures.peak_anon_mib = this.peak.anon / MIB || null;
   }
 
   /**
-   * Other sizes of writes, uploads, datagrams.
+   * Measures other sizes of writes, uploads and datagrams.
    * @param {Pick<Sizes, 'datagrams'>} sizes
-   * @param {number} bytes of a transfer in writes of 64 KiB
+   * @param {number} bytes size of a transfer in writes of 64 KiB
    * @param {boolean} udp
    */
   extras(sizes, bytes, udp) {
@@ -293,26 +295,26 @@ export class Turn {
     if (udp) this.datagrams(sizes.datagrams);
   }
 
-  /** Last, on these instances: how it ended. */
+  /** The outcome on these instances. Call it last. */
   end() {
     const failed = Object.values(this.errors).reduce((sum, count) => sum + count, 0);
     this.figures.failed = failed;
     this.figures.failed_share = this.attempted > 0 ? failed / this.attempted : null;
-    const shown = this.instances.map(({ id }) => tryAsk('GET', `/instances/${id}`));
-    const processes = shown.flatMap((instance, hop) =>
+    const states = this.instances.map(({ id }) => tryAsk('GET', `/instances/${id}`));
+    const processes = states.flatMap((instance, hop) =>
       (instance?.processes ?? []).map((/** @type {any} */ process) => ({
         ...process,
         name: this.instances.length > 1 ? `${process.name} of hop ${hop + 1}` : process.name,
       })),
     );
     const ended = ofProbes(this.errors, processes);
-    const complaints = ended.outcome === 'measured' ? [] : shown.map(complained);
+    const complaints = ended.outcome === 'measured' ? [] : states.map(complained);
     const detail = [ended.detail, ...this.limits, ...complaints].filter(Boolean).join('; ') || null;
     return { ...ended, detail };
   }
 
   /**
-   * Once more where a tunnel breaks: that one is an error, and the next tells the rate.
+   * Transfers bytes. If the tunnel breaks, that is an error, and a second try measures the rate.
    * @param {number} bytes
    * @param {number} [writeBytes]
    * @param {'down' | 'up'} [direction]
@@ -325,12 +327,12 @@ export class Turn {
    * @param {number} bytes
    * @param {number} writeBytes
    * @param {'down' | 'up'} direction
-   * @returns {Moved | null} null where not all came
+   * @returns {Moved | null} null if not all bytes arrived
    */
   moveOnce(bytes, writeBytes, direction) {
     const { window } = this.plane.data;
     const before = measuringCpu(window);
-    // xray says that a tunnel is there before it has opened it: the warm-up pays for that.
+    // xray accepts a tunnel before it has opened it. The warm-up absorbs that delay.
     const transfer = {
       bytes,
       warmup_bytes: this.plane.data.link ? WARMUP_BYTES_OVER_LINK : MIB,
@@ -344,7 +346,7 @@ export class Turn {
     return whole ? { ...outcome, measuring_s: measuringCpu(window) - before } : null;
   }
 
-  /** How fast a short transfer is. @returns {number | null} bytes a second */
+  /** Rate of a short transfer. @returns {number | null} bytes per second */
   rate() {
     const moved = this.move(this.plane.data.link ? MIB : SHORT_BYTES);
     return moved && moved.bytes / moved.duration_s;
@@ -365,8 +367,8 @@ export class Turn {
   }
 
   /**
-   * How many a protocol carries at once is a property of it, and no error. What a process has grown by it hardly gives back:
-   * the memory is that of these tunnels on processes that have carried nothing but fewer tunnels before.
+   * Opens many tunnels at once. How many a protocol carries is a property, not an error. A process rarely returns memory, so the
+   * memory is of processes that have only carried fewer tunnels before.
    * @param {number} connections
    */
   tunnels(connections) {
@@ -389,7 +391,7 @@ export class Turn {
     }
     Object.assign(this.figures, {
       [`tunnels_${connections}_open`]: opened,
-      // Of the tunnels those that opened, and of the requests over these those that were answered.
+      // The share of tunnels that opened, times the share of answered requests over them.
       [`tunnels_${connections}_carried_share`]: (opened / connections) * (succeeded / count),
       [`tunnels_${connections}_anon_mib`]: usage ? usage.total.peak_anon_bytes / MIB : null,
       [`tunnels_${connections}_p95_ms`]: all ? quantileMs(open?.values.round_trip, 0.95) : null,

@@ -1,12 +1,12 @@
-/** Turns of a row, measured again where others disturbed them. */
+/** Measures turns of a row, and repeats them if other programs disturbed them. */
 import { release } from '../dataplane/held.js';
 
 /**
- * What a turn that is thrown away has left in the notes goes with it. One of which a side did not end as it should is
- * not thrown away, unless a busy machine can have caused that.
+ * Removes the notes of a discarded turn. A turn in which a side failed is not discarded, unless a busy machine may be the
+ * cause.
  * @param {import('../dataplane/scenario.js').Plane} plane
- * @param {string} name that the report gives them
- * @param {import('./result.js').Notes[]} notes of the sides that are measured
+ * @param {string} name of the turn in the report
+ * @param {import('./result.js').Notes[]} notes of the measured sides
  * @param {() => void} measure
  */
 export function undisturbed(plane, name, notes, measure) {

@@ -1,8 +1,8 @@
-/** What people do through a proxy, as probes of the sidecar; sizes are of one user. */
+/** Typical uses of a proxy, as probes of the sidecar. Sizes are of one user. */
 
 const KIB = 1024;
 const PAGE = { bytes: 32 * KIB, objects: 16, tunnels: 6, fresh: true };
-/** Bits a second of a video in 1080p, and its segments a second. */
+/** Rate of a video in 1080p, Mbit/s, and its segments per second. */
 const VIDEO_MBIT = 8;
 const SEGMENTS_PER_S = 2;
 
@@ -11,11 +11,11 @@ const SEGMENTS_PER_S = 2;
  * @property {string} title
  * @property {string} latencyIs
  * @property {string} series
- * @property {number} tunnels that one operation needs: where one of them breaks it has failed
- * @property {(seconds: number) => Record<string, unknown>} spec of a probe that lasts about so long
+ * @property {number} tunnels number of tunnels of one operation; it fails if one of them breaks
+ * @property {(seconds: number) => Record<string, unknown>} spec of a probe of about this duration
  */
 
-/** @param {number} rate operations a second @param {number} seconds */
+/** @param {number} rate operations per second @param {number} seconds */
 const open = (rate, seconds) => ({
   loop: { open: { rate_per_s: rate } },
   count: Math.max(1, Math.round(rate * seconds)),

@@ -1,13 +1,13 @@
-/** How traffic gets through an instance of the testbed `protocols`: what k6 and Node.js both need. */
+/** How traffic passes an instance of the testbed `protocols`. Both k6 and Node.js use this file. */
 
-/** Where the far end is in the testbed's namespaces. */
+/** Address of the far end in the testbed's namespaces. */
 export const FAR_HOST = '198.19.0.2';
 
 /** @param {string} address */
 const portOf = (address) => Number(address.split(':').pop());
 
 /**
- * What a row is started with; where its client takes no address, the far end's ports are among it.
+ * Variables to start a row with. A client that takes no address gets the far end's ports.
  * @param {Pick<import('./matrix.js').Row, 'variables'>} row
  * @param {{ tcp: string, udp: string }} target the far end
  */
@@ -16,14 +16,14 @@ export const variablesOf = ({ variables }, { tcp, udp }) => ({
   ...(variables.inbound === 'direct' ? { target_tcp_port: portOf(tcp), target_udp_port: portOf(udp) } : {}),
 });
 
-/** How traffic comes in, and where. @param {{ outputs: Record<string, string> }} instance */
+/** Scheme and address at which an instance takes traffic. @param {{ outputs: Record<string, string> }} instance */
 export function entryOf({ outputs }) {
   const [scheme, address] = outputs.DATAPLANE_URL.split('://');
   return { scheme, address };
 }
 
 /**
- * Where a probe is sent from and to: over a link from its one end to the far end at its other, else to the run's.
+ * Source and target of a direct probe: the two ends of the instance's link, or the run's far end.
  * @param {any} instance
  * @param {{ target: (kind: 'tcp' | 'udp') => string }} plane
  * @param {'tcp' | 'udp'} kind
@@ -31,7 +31,7 @@ export function entryOf({ outputs }) {
 export const reachOf = ({ ends }, plane, kind) =>
   ends ? { target: ends.far[kind], ...ends.near } : { target: plane.target(kind) };
 
-/** The same through the proxy, whose server has the far end at home. @param {any} instance @param {{ target: (kind: 'tcp' | 'udp') => string }} plane @param {'tcp' | 'udp'} kind */
+/** The same for a probe through the proxy, with the far end's address at the proxy's server. @param {any} instance @param {{ target: (kind: 'tcp' | 'udp') => string }} plane @param {'tcp' | 'udp'} kind */
 export const reachThrough = (instance, plane, kind) => ({
   ...reachOf(instance, plane, kind),
   ...(instance.ends ? { target: instance.ends.home[kind] } : {}),

@@ -1,6 +1,6 @@
 /**
- * The wire of a turn's hop, as a passive observer sees it. Packets are captured beside their way, around a short exchange before
- * and after what is timed, on the very processes that are judged: they cannot know whether somebody looks.
+ * Checks the hop of a turn as a passive observer sees it. Packets are captured without being redirected, during a short exchange
+ * before and after the timed probes. The captured processes are the judged ones, and cannot detect the capture.
  */
 import { askOrError, measure, tryAsk } from '../dataplane/meter.js';
 import { cpusOf } from '../dataplane/environment.js';
@@ -18,17 +18,17 @@ import { hasHop } from './matrix.js';
 /** Round trips of an exchange, and bytes of each. */
 const ROUND_TRIPS = 3;
 const PAYLOAD_BYTES = 1024;
-/** A known fault breaks one new tunnel of many, and says nothing of the wire. */
+/** Tries. A known fault breaks one new tunnel of many, which says nothing about the wire. */
 const TRIES = 3;
-/** On loopback an exchange that takes longer hangs. */
+/** Time limit of an exchange on loopback, s. A slower exchange hangs. */
 const LIMIT_S = 6;
 
 /**
- * Reads a capture as an outcome of its turn; null where the hop is what the row says.
+ * Turns a capture into an outcome of its turn; null if the hop is as the row requires.
  * @param {import('./matrix.js').Row} row
  * @param {string} turn its name
- * @param {Found | null} found null where nothing was captured
- * @param {{ fresh: boolean, broken: string | null }} exchange `fresh`: its connections began with it; `broken`: why it did not come through
+ * @param {Found | null} found null: nothing was captured
+ * @param {{ fresh: boolean, broken: string | null }} exchange `fresh`: its connections began during the capture; `broken`: why it failed
  * @returns {Outcome | null}
  */
 export function shownBy(row, turn, found, { fresh, broken }) {
@@ -57,16 +57,16 @@ function uncheckedBy({ dialsAtStart = false }, found, { fresh, broken }) {
 }
 
 /**
- * Looks at the hop of a turn, and leaves what is wrong with it, or why nobody knows, with the outcomes.
+ * Captures the hop of a turn, and adds to the outcomes what is wrong, or why it could not be checked.
  * @param {{ own: Pick<import('./result.js').Notes, 'outcomes'>, turn: Turn }} begun
  * @param {import('./matrix.js').Row} row
  * @param {string} name of the turn
- * @param {boolean} fresh whether nothing has gone through the processes so far
+ * @param {boolean} fresh whether the processes have carried no traffic yet
  */
 export function lookAt({ own, turn }, row, name, fresh) {
   if (!hasHop(row)) return;
-  const shown = captured(turn, row, name, fresh);
-  if (shown) own.outcomes.push(shown);
+  const outcome = captured(turn, row, name, fresh);
+  if (outcome) own.outcomes.push(outcome);
 }
 
 /** @param {Turn} turn @param {import('./matrix.js').Row} row @param {string} name @param {boolean} fresh */
@@ -82,13 +82,13 @@ function captured(turn, row, name, fresh) {
   });
   if (error !== null) return shownBy(row, name, null, { fresh, broken: error });
   const broken = exchanged(turn, 'tcp');
-  // A datagram may be lost; what becomes of it is no matter here.
+  // A datagram may be lost, so its failure is ignored.
   if (row.udp) exchanged(turn, 'udp');
   const found = tryAsk('DELETE', `/captures/${answer.id}`);
   return shownBy(row, name, found, { fresh, broken });
 }
 
-/** @param {Turn} turn @param {'tcp' | 'udp'} kind @returns {string | null} why it did not come through */
+/** @param {Turn} turn @param {'tcp' | 'udp'} kind @returns {string | null} why it failed */
 function exchanged(turn, kind) {
   const { plane } = turn;
   const { link } = plane.data;

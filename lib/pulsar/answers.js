@@ -1,11 +1,11 @@
-/** What answers of the relay carry. */
+/** Reads the relay's answers. */
 
 import { isAccepted, partOf } from '../answers.js';
 import { ofResponse } from '../errors.js';
 
 /** @typedef {import('k6/http').RefinedResponse<'text'>} Response */
 
-/** Sequence numbers of the messages that a poll brings; null where they cannot be read. @param {Response} response @returns {number[] | null} */
+/** Sequence numbers of the messages in a poll's answer; null if the answer is malformed. @param {Response} response @returns {number[] | null} */
 function seqsOf(response) {
   try {
     return partOf(response, 'messages').map((/** @type {any} */ { payload }) => payload.seq);
@@ -15,7 +15,7 @@ function seqsOf(response) {
 }
 
 /**
- * Why a poll's answer is not what it should be: just these messages; null where it is.
+ * The error of a poll's answer, which must have exactly the wanted messages; null: no error.
  * @param {Response} response
  * @param {number[]} wanted sequence numbers
  * @returns {import('../errors.js').ErrorKind | null}
@@ -28,5 +28,5 @@ export function pollFault(response, wanted) {
   return same ? null : 'bad_response';
 }
 
-/** What the relay says of a batch. @param {Response} response @returns {{ accepted?: number, rejected?: number }} */
+/** The relay's counts for a batch. @param {Response} response @returns {{ accepted?: number, rejected?: number }} */
 export const summaryOf = (response) => partOf(response, 'summary') ?? {};

@@ -1,4 +1,4 @@
-/** What the scenarios that publish single messages have in common: their load, their parameters and their one operation. */
+/** The common parts of scenarios that publish single messages: load, parameters and operation. */
 import { loadSystem } from '../environment.js';
 import { loadParameters, loopOperations } from '../loops.js';
 import { envCount, requestLoad } from '../profiles.js';
@@ -10,10 +10,10 @@ import { Relay, filler, topicNames } from './relay.js';
  * @param {{ name: string, title: string, load: { clients: number, smoke: number, quick: number } }} spec
  */
 export function publishing(spec) {
-  const own = `pulsar/${spec.name}`;
-  const topicCount = envCount('TOPICS', own);
-  const payloadBytes = envCount('PAYLOAD_BYTES', own);
-  const load = requestLoad({ ...spec.load, rate: defaultNumber('RATE', own) }, 'MESSAGES');
+  const scenarioName = `pulsar/${spec.name}`;
+  const topicCount = envCount('TOPICS', scenarioName);
+  const payloadBytes = envCount('PAYLOAD_BYTES', scenarioName);
+  const load = requestLoad({ ...spec.load, rate: defaultNumber('RATE', scenarioName) }, 'MESSAGES');
   const environment = loadSystem('pulsar');
   const scenario = defineScenario({
     system: 'pulsar',
@@ -36,9 +36,9 @@ export function publishing(spec) {
   return {
     scenario,
     relay: new Relay(environment),
-    /** Of every message beside its number. */
+    /** Payload fields of every message besides its number. */
     fields: filler(payloadBytes),
-    /** Names of the run's own topics. */
+    /** Names of the run's topics. */
     topics: () => topicNames(scenario.runId(), spec.name, topicCount),
   };
 }

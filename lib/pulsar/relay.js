@@ -1,7 +1,6 @@
 /**
- * A client of a Pulsar-style message relay: signing in, topics, publishing and
- * polling over HTTP. Set-up calls stop the run with one line; load calls return
- * the response for the scenario to judge.
+ * A client of a Pulsar-style message relay: log-in, topics, publishing and polling over HTTP. A failed set-up call ends the
+ * run with a one-line message. A load call returns the response, which the scenario judges.
  */
 import http from 'k6/http';
 import { errorIn, isAccepted, partOf, redirectOf, saidIn, shown } from '../answers.js';
@@ -23,9 +22,9 @@ import { requestTimeoutMs } from '../variables.js';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const SETUP_TIMEOUT = '10s';
-/** A number: k6 would parse a text anew for each request. */
+/** Milliseconds as a number: k6 would parse a text again for each request. */
 const LOAD_TIMEOUT_MS = requestTimeoutMs('pulsar');
-/** Failures of a WebSocket that a dead token can cause. */
+/** WebSocket failures that an expired token can cause. */
 const TOKEN_FAULTS = ['ws_http_401', 'ws_http_403', 'ws_close_1008', 'ws_close_other'];
 const WARMUP_MESSAGES = 20;
 const WARMUP_MOST_MS = 10_000;
@@ -42,12 +41,12 @@ export class Relay {
     this.url = environment.url;
     this.login = new Login('pulsar', environment, (what, response) => this.problem(what, response));
     this.connected = false;
-    /** k6's request parameters by response type, for the token that they hold. */
+    /** Cached k6 request parameters by response type, valid for one token. */
     /** @type {{ token: string | null, none: any, text: any } | undefined} */
     this.loadParams = undefined;
   }
 
-  /** The line for a set-up request that failed. @param {string} what @param {import('k6/http').RefinedResponse<any>} response */
+  /** The message for a failed set-up request. @param {string} what @param {import('k6/http').RefinedResponse<any>} response */
   problem(what, response) {
     const kind = ofResponse(response);
     if (kind === 'connection_refused')
@@ -60,9 +59,9 @@ export class Relay {
     const target = redirectOf(response);
     if (target !== undefined)
       return `pulsar: ${this.url} ${what}: HTTP ${response.status} to ${target}: redirects are not followed: put that address into the environment's url`;
-    const said = saidIn(response);
+    const text = saidIn(response);
     if (isAccepted(response)) return `pulsar: ${this.url} ${what}: ${shown(response)}`;
-    return `pulsar: ${this.url} ${what}: HTTP ${response.status}: ${explain(kind)}${said ? `: ${said}` : ''}`;
+    return `pulsar: ${this.url} ${what}: HTTP ${response.status}: ${explain(kind)}${text ? `: ${text}` : ''}`;
   }
 
   /** In setup(): a session for all VUs. @returns {Session} */
@@ -75,14 +74,14 @@ export class Relay {
     return /** @type {Session} */ (this.login.current(session));
   }
 
-  /** Between requests: logs in anew where the token is about to end. @param {Session} session */
+  /** Logs in again, between requests, if the token expires soon. @param {Session} session */
   renewIfDue(session) {
     this.login.renewIfDue(session);
   }
 
   /**
-   * After a WebSocket that was refused or closed, perhaps for its token: a request tells whether the token is refused, and
-   * brings another one.
+   * Checks the token after a WebSocket was refused or closed, since the token may be the reason. The check is a request: if
+   * the relay refuses the token, the request brings a new one.
    * @param {Session} session
    * @param {import('../errors.js').ErrorKind | null} failure
    */
@@ -98,7 +97,7 @@ export class Relay {
     return { headers: { ...JSON_TYPE, ...bearer(token) }, responseType, timeout };
   }
 
-  /** The same, made once for each token: they are needed for every request of the load. @param {string | null} token */
+  /** Cached params() for the requests of the load. @param {string | null} token */
   load(token) {
     if (this.loadParams?.token === token) return this.loadParams;
     this.loadParams = {
@@ -110,10 +109,10 @@ export class Relay {
   }
 
   /**
-   * In setup(): makes topics, and removes those already made where one fails.
+   * In setup(): creates topics. If one fails, removes those created before and ends the run.
    * @param {Session} session
    * @param {string[]} topics
-   * @param {string[]} [earlier] made before
+   * @param {string[]} [earlier] topics created before
    */
   createTopics(session, topics, earlier = []) {
     if (topics.length === 0) return undefined;
@@ -129,20 +128,20 @@ export class Relay {
     return undefined;
   }
 
-  /** A relay without a topic API is only proved by a message. @param {Session} session @param {string} topic */
+  /** Checks a relay without a topic API, which only a message can do. @param {Session} session @param {string} topic */
   checkPublish(session, topic) {
     const response = this.publish(session, messageBody(topic, '"probe":true'));
     if (!isAccepted(response)) stop(this.problem('first message', response));
   }
 
-  /** In teardown(): counts in the result what could not be removed. @param {Session} session @param {string[]} topics */
+  /** In teardown(): removes topics, and reports how many are left. @param {Session} session @param {string[]} topics */
   removeTopics(session, topics) {
     if (this.environment.topics !== 'managed') return;
     const left = this.remove(session, topics);
     tellLeft('pulsar', idOfRun(), `topics of run ${idOfRun()}`, left);
   }
 
-  /** Removes what a run made, by its id. @param {Session} session @param {string} runId @returns {number} what is left */
+  /** Removes the topics of a run, by its id. @param {Session} session @param {string} runId @returns {number} number of topics left */
   removeRun(session, runId) {
     if (this.environment.topics === 'implicit') return 0;
     const response = this.login.request(session, (token) =>
@@ -169,33 +168,32 @@ export class Relay {
     return topics.length - removed.length;
   }
 
-  /** Opens this VU's connection outside of the measurement. */
+  /** Opens this VU's connection before the measurement. */
   connect() {
     connected(http.get(`${this.url}/health`, { responseType: 'none', timeout: SETUP_TIMEOUT }));
   }
 
-  /** The same, where this VU has not had one. */
+  /** Opens this VU's connection, unless it is open already. */
   connectOnce() {
     if (!this.connected) this.connect();
     this.connected = true;
   }
 
-  /** In setup(): signs in and prepares topics. @param {string[]} topics @returns {Opened} */
+  /** In setup(): logs in and prepares topics. @param {string[]} topics @returns {Opened} */
   open(topics) {
     const session = this.signIn();
     this.prepare(session, topics);
     return { session, topics };
   }
 
-  /** In teardown(). @param {Opened} opened */
+  /** In teardown(): removes the topics. @param {Opened} opened */
   close({ session, topics }) {
     this.removeTopics(this.current(session), topics);
   }
 
   /**
-   * In setup(): makes the topics, the first of them early for messages that are not
-   * measured, so that the relay's first-use costs are not measured either, and so
-   * that an interrupt meets few topics: k6 runs no teardown for a set-up that it cut.
+   * In setup(): creates the topics. The first topic gets warm-up messages before the others exist. So first-use costs of the
+   * relay are not measured, and an interrupt leaves few topics: k6 runs no teardown() after an interrupted setup().
    * @param {Session} session
    * @param {string[]} topics
    */
@@ -231,7 +229,7 @@ export class Relay {
   }
 
   /**
-   * Long-polls topics that exist.
+   * Long-polls existing topics.
    * @param {Session} session
    * @param {string[]} topics at most 20
    * @param {number} waitSeconds 1 to 60, whole
@@ -252,16 +250,16 @@ export class Relay {
 }
 
 /**
- * A message as the relay takes it.
+ * The JSON of a message.
  * @param {string} topic
  * @param {string} fields of the payload object, as JSON without its braces
  */
 export const messageBody = (topic, fields) => `{"topic":"${topic}","payload":{${fields}}}`;
 
-/** Filler for payloads of a given size in bytes. @param {number} bytes */
+/** A payload field with a text of a given length. @param {number} bytes */
 export const filler = (bytes) => `"text":"${'x'.repeat(bytes)}"`;
 
-/** What the names of a run's topics begin with: letters, digits, - and _ only. @param {string} runId */
+/** Common prefix of a run's topic names, which may have only letters, digits, - and _. @param {string} runId */
 const topicPrefix = (runId) => `${runId.replace(/[^A-Za-z0-9_-]/g, '-')}-`;
 
 /** Names for a run's topics. @param {string} runId @param {string} scenario @param {number} count */

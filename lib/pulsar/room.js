@@ -1,6 +1,6 @@
 /**
- * A room: subscribers and their publisher in one VU, so that each message can be
- * accounted for on every subscriber: received, lost, duplicated, out of order.
+ * A room: subscribers and their publisher in one VU. Each message can be accounted for on every subscriber: received, lost,
+ * duplicated or out of order.
  */
 import exec from 'k6/execution';
 import { now } from '../clock.js';
@@ -10,10 +10,10 @@ import { sleep } from '../sleep.js';
 import { messageBody } from './relay.js';
 import { Subscriber } from './subscriber.js';
 
-/** How long after the last arrival a message that is still missing counts as lost. */
+/** A missing message counts as lost this long after the last arrival, ms. */
 const DRAIN_MS = 3_000;
 const DRAIN_STEP_MS = 5;
-/** How long a round listens on for duplicates once everything has arrived. */
+/** Time that a round waits for duplicates after everything has arrived, ms. */
 const SETTLE_MS = 250;
 
 /**
@@ -21,21 +21,21 @@ const SETTLE_MS = 250;
  * @typedef {object} RoomPlan
  * @property {import('./relay.js').Relay} relay
  * @property {import('./relay.js').Session} session
- * @property {string[]} topics dealt to the subscribers in turn
+ * @property {string[]} topics distributed over the subscribers in turn
  * @property {number} subscribers
  * @property {number} messages
- * @property {string} filler further payload fields
+ * @property {string} filler additional payload fields
  * @property {Operation} publish
  * @property {Operation} deliver
- * @property {number} endsAt now() after which no more is published, so that the round can still be accounted for
- * @property {Operation} [last] latency until the last subscriber of a message had it
+ * @property {number} endsAt now() after which nothing more is published, so that the round can account for all messages
+ * @property {Operation} [last] latency until the last subscriber received a message
  *
  * @typedef {{ topic: number, sentAt: number, accepted: boolean, receivers: number, lastAt: number }} Sent
  */
 
-/** What one subscriber has seen. */
+/** The messages that one subscriber received. */
 export class Ledger {
-  /** @param {number} topic index of its topic in the room */
+  /** @param {number} topic index of the subscriber's topic in the room */
   constructor(topic) {
     this.topic = topic;
     /** @type {Set<number>} */
@@ -45,7 +45,7 @@ export class Ledger {
     this.outOfOrder = 0;
   }
 
-  /** @param {number} seq @returns {boolean} whether it is the first time */
+  /** @param {number} seq @returns {boolean} whether this is the first arrival */
   note(seq) {
     if (this.seen.has(seq)) {
       this.duplicated += 1;
@@ -72,9 +72,9 @@ class Room {
       (_, index) => new Ledger(index % plan.topics.length),
     );
     this.subscribers = this.ledgers.map((ledger, index) => this.subscriber(ledger, index));
-    /** @type {Ledger[]} of those that did subscribe */
+    /** @type {Ledger[]} of subscribers whose subscription succeeded */
     this.listening = [];
-    /** How many of them each topic has. */
+    /** Number of listening subscribers of each topic. */
     this.audience = plan.topics.map(() => 0);
   }
 
@@ -116,7 +116,7 @@ class Room {
     }
   }
 
-  /** Publishes one after the other, each when the last was answered. */
+  /** Publishes messages one after the other. Each waits for the answer to the last one. */
   async publishAll() {
     const { plan } = this;
     for (let seq = 0; seq < plan.messages && now() < plan.endsAt; seq += 1) {
@@ -148,7 +148,7 @@ class Room {
     await sleep(SETTLE_MS);
   }
 
-  /** Everything that did not arrive as it should, and the last arrivals. */
+  /** Records lost, duplicated and unexpected messages, and the last arrivals. */
   account() {
     const { deliver, last } = this.plan;
     const endedAt = this.lastArrivalAt;
@@ -170,7 +170,7 @@ class Room {
 }
 
 /**
- * Runs one room from the first connection to the last close.
+ * Runs a room from its first connection to its last close.
  * @param {RoomPlan} plan
  */
 export async function runRoom(plan) {

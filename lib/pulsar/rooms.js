@@ -1,4 +1,4 @@
-/** What the scenarios that publish to rooms of subscribers have in common: delivery and broadcast. */
+/** The common parts of the scenarios delivery and broadcast, which publish to rooms of subscribers. */
 import exec from 'k6/execution';
 import { loadSystem } from '../environment.js';
 import { clientLoad, currentProfile, envCount, mostClients } from '../profiles.js';
@@ -13,17 +13,17 @@ const BASE = { clients: 1, smoke: ROOMS, quick: ROOMS, peak: 1 };
  * @param {object} spec
  * @param {string} spec.name
  * @param {string} spec.title
- * @param {{ smoke: number, quick: number }} spec.messages of each room
- * @param {boolean} spec.last also report the time until the last subscriber has a message
+ * @param {{ smoke: number, quick: number }} spec.messages per room
+ * @param {boolean} spec.last whether to report the time until the last subscriber has a message
  */
 export function rooms(spec) {
-  const own = `pulsar/${spec.name}`;
+  const scenarioName = `pulsar/${spec.name}`;
   const load = clientLoad(BASE, 'ROOMS');
   const smoke = currentProfile() === 'smoke';
   const messages = envCount('MESSAGES', smoke ? spec.messages.smoke : spec.messages.quick);
-  const subscribers = envCount('SUBSCRIBERS', own);
-  const topicCount = envCount('TOPICS', own);
-  const payloadBytes = envCount('PAYLOAD_BYTES', own);
+  const subscribers = envCount('SUBSCRIBERS', scenarioName);
+  const topicCount = envCount('TOPICS', scenarioName);
+  const payloadBytes = envCount('PAYLOAD_BYTES', scenarioName);
   const count = mostClients(load);
   const perTopic = Math.floor(subscribers / topicCount);
   const fixed = load.iterations ?? 0;
@@ -81,7 +81,7 @@ export function rooms(spec) {
     relay: new Relay(environment),
     /** Names of the topics of all rooms. */
     topics: () => topicNames(scenario.runId(), spec.name, topicCount * count),
-    /** Of this virtual user. @param {string[]} topics of all */
+    /** Topics and sizes of this virtual user's room. @param {string[]} topics of all rooms */
     room(topics) {
       const first = ((exec.vu.idInTest - 1) % count) * topicCount;
       return {

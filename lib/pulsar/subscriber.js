@@ -1,6 +1,6 @@
 /**
- * A WebSocket client of a Pulsar-style relay: connects, subscribes, hands on what
- * it receives with the time at which it came off the socket.
+ * A WebSocket client of a Pulsar-style relay. It connects, subscribes, and passes received messages on with the time at
+ * which they were read from the socket.
  * https://grafana.com/docs/k6/latest/javascript-api/k6-websockets/
  */
 import encoding from 'k6/encoding';
@@ -15,7 +15,7 @@ const SUBSCRIBE_TIMEOUT_MS = 10_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 const ASK_TIMEOUT_MS = 5_000;
 const HANDSHAKE_KEY = encoding.b64encode('windtunnel-again');
-/** The relay drops a client that sends nothing for a minute (PULSAR_WS_IDLE_SECONDS). */
+/** The relay disconnects a client that sends nothing for 60 s (PULSAR_WS_IDLE_SECONDS). */
 const PING_EVERY_MS = 20_000;
 
 /** @typedef {import('../errors.js').ErrorKind} ErrorKind */
@@ -25,7 +25,7 @@ const PING_EVERY_MS = 20_000;
 /**
  * @typedef {object} Handlers
  * @property {(payload: any, receivedAt: number) => void} [message] receivedAt on now()'s clock
- * @property {(kind: ErrorKind, detail?: string) => void} [lost] the connection ended, or the relay sent an error, after the subscription
+ * @property {(kind: ErrorKind, detail?: string) => void} [lost] called if the connection ends, or the relay sends an error, after the subscription
  *
  * @typedef {{ startedAt: number, endedAt: number, failure: ErrorKind | null, detail?: string }} Outcome of connecting and subscribing
  */
@@ -38,7 +38,7 @@ function address(environment, session) {
   return [url, ['bearer', `bearer.${session.token}`]];
 }
 
-/** A frame of the relay; one that cannot be read has no type. @param {string} text @returns {any} */
+/** Parses a frame of the relay. A malformed frame has no type. @param {string} text @returns {any} */
 function parse(text) {
   try {
     return JSON.parse(text) ?? {};
@@ -48,7 +48,7 @@ function parse(text) {
 }
 
 /**
- * k6 does not tell the answer to a handshake that was refused: the same handshake, sent again as a request, does.
+ * Finds out why a handshake was refused. k6 does not give the answer, so the same handshake is sent again as a request.
  * @param {string} url of the WebSocket
  * @param {string[]} protocols
  * @returns {Promise<[ErrorKind, string]>}
@@ -77,7 +77,7 @@ async function askAgain(url, protocols) {
       `handshake: ${detailOf(answer) ?? 'accepted or not answered when asked again'}`,
     ];
   } catch {
-    // k6 throws at 101: the target takes the handshake now.
+    // k6 throws at 101: this time the target accepts the handshake.
     return [ofHandshake(101), 'handshake: accepted when asked again'];
   }
 }
@@ -96,7 +96,7 @@ export class Subscriber {
     this.closing = false;
     /** @type {(outcome: Outcome) => void} */
     this.settle = () => {};
-    /** Resolves once, with how subscribing went; never rejects. @type {Promise<Outcome>} */
+    /** Resolves once with the outcome of the subscription; never rejects. @type {Promise<Outcome>} */
     this.outcome = new Promise((resolve) => {
       this.settle = resolve;
     });
@@ -106,7 +106,7 @@ export class Subscriber {
     const [url, protocols] = address(environment, session);
     this.askAgain = () => askAgain(url, protocols);
     this.startedAt = now();
-    // The token may stand in the URL: a name keeps it out of k6's own tags.
+    // The URL may contain the token. This name replaces the URL in k6's own tags.
     this.socket = new WebSocket(url, /** @type {any} */ (protocols), { tags: { name: 'relay-websocket' } });
     this.timer = setTimeout(() => this.fail('timeout'), SUBSCRIBE_TIMEOUT_MS);
     this.pings = setInterval(() => this.subscribed && this.socket.send('{"type":"ping"}'), PING_EVERY_MS);
@@ -115,13 +115,13 @@ export class Subscriber {
 
   /** @param {string} clientId @param {string[]} topics */
   listen(clientId, topics) {
-    // @types/k6 gives the error handler no event.
+    // @types/k6 declares an error handler without an event.
     const socket = /** @type {any} */ (this.socket);
     socket.onopen = () => socket.send(JSON.stringify({ type: 'subscribe', client_id: clientId, topics }));
     socket.onmessage = (/** @type {any} */ event) => this.receive(event);
     socket.onerror = (/** @type {any} */ event) => {
       const text = String(event.error ?? '');
-      // A close frame comes as an error too; the close event that follows has its code.
+      // k6 also reports a close frame as an error. The close event that follows has its code.
       if (/websocket: close/.test(text)) return;
       if (/bad handshake/i.test(text)) void this.refused();
       else this.fail(ofText(text));
@@ -129,7 +129,7 @@ export class Subscriber {
     socket.onclose = (/** @type {any} */ event) => this.closed(event.code, event.reason);
   }
 
-  /** The handshake was refused: its failure is known once the target has told why. */
+  /** Ends a refused handshake, after askAgain() has found the reason. */
   async refused() {
     if (this.closing) return;
     this.closing = true;
@@ -138,7 +138,7 @@ export class Subscriber {
     this.finish(kind, endedAt, detail);
   }
 
-  /** @param {any} event of k6/websockets; its timestamp is when the frame was read, wall clock, ms with fractions */
+  /** @param {any} event of k6/websockets; its timestamp is the wall-clock time at which the frame was read, ms with fractions */
   receive(event) {
     const frame = parse(event.data);
     if (frame.type === 'message') {
@@ -179,7 +179,7 @@ export class Subscriber {
     this.markEnded?.(undefined);
   }
 
-  /** Closes normally and waits for the end, two seconds at most. */
+  /** Closes the connection and waits for its end, at most 2 s. */
   async close() {
     if (!this.closing) {
       this.closing = true;

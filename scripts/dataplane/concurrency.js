@@ -1,10 +1,9 @@
 /**
  * How does a SOCKS5 proxy carry many tunnels that are open at once?
  *
- * quick: 10, 100 and 1,000 tunnels, each with 5 requests a second of 256 bytes for 5
- * seconds: the time to open them all, the round trip while all are open, what failed,
- * and the memory that a proxy just started takes for each tunnel; each level beside the same direct.
- * spike and breakpoint begin with 100.
+ * quick: 10, 100 and 1,000 tunnels, each with 5 requests per second of 256 bytes for 5 seconds. It measures the time to open all
+ * tunnels, round trips while all are open, failures, and the memory per tunnel of a newly started proxy. Each level has its
+ * control beside it: the same direct. spike and breakpoint begin with 100 tunnels.
  */
 import { currentProfile, envCount, envList, envNumber } from '../../lib/profiles.js';
 import { repeatedLoad } from '../../lib/dataplane/load.js';
@@ -19,7 +18,7 @@ import { bytesPerTunnel, findOwn, stopOwn } from '../../lib/dataplane/tunnel-mem
 import { mostOf } from '../../lib/variables.js';
 
 const MOST = mostOf('TUNNELS');
-/** The two shapes multiply them by up to 5 and 20. */
+/** Default levels. The shapes spike and breakpoint multiply theirs by up to 5 and 20. */
 /** @type {Record<string, string>} */
 const LEVELS = { smoke: '10,100', spike: '100', breakpoint: '100' };
 
@@ -77,7 +76,7 @@ const script = planeScenario({
       const spec = {
         kind: 'concurrency',
         connections: tunnels,
-        // Proxies answer CONNECT before the way is there: a tunnel's first request pays for the rest.
+        // Some proxies answer CONNECT before they reach the target. The warm-up absorbs the delay of a tunnel's first request.
         warmup: tunnels,
         loop: { open: { rate_per_s: rate * tunnels } },
         count: Math.max(tunnels, Math.round(rate * tunnels * seconds)),

@@ -1,10 +1,9 @@
 /**
- * How long does it take from dialling a SOCKS5 proxy to a usable tunnel, and in which
- * step does the time go? A tunnel is usable when 64 bytes of the far end have come back through it:
- * some proxies say that a tunnel is open before they dial.
+ * How long does it take from dialling a SOCKS5 proxy to a usable tunnel, and how long does each step take? A tunnel is usable
+ * when 64 bytes of the far end have come back through it: some proxies report an open tunnel before they dial.
  *
- * quick: 1,000 tunnels, one after the other, in 4 rounds, each beside as many plain TCP
- * connections. From full on also in an open loop, at a fixed RATE a second.
+ * quick: 1,000 tunnels, one after the other, in 4 rounds, each beside as many plain TCP connections. Profiles from full on add
+ * an open loop at a fixed RATE per second.
  */
 import { singleOperations } from '../../lib/dataplane/single-operations.js';
 import { loadPlane } from '../../lib/dataplane/environment.js';

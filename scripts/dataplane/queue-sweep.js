@@ -1,10 +1,9 @@
 /**
  * Which value of a testbed's variable carries datagrams best?
  *
- * quick: each of VALUES of the variable SWEEP, 12 runs each in an order by lot, every
- * run with processes of its own: 6,000 datagrams of 512 bytes, 32 in flight, beside the
- * same direct. The value that the testbed has without the sweep is what others must beat.
- * It starts a testbed anew for each run.
+ * quick: 12 runs of each of VALUES for the variable SWEEP, in random order. Each run has new processes, and sends 6,000 datagrams
+ * of 512 bytes, 32 in flight, beside the same direct. Other values must beat the testbed's default value. The scenario starts
+ * a new testbed for each run.
  */
 import { proxyOf, stopFresh } from '../../lib/dataplane/fresh.js';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
@@ -31,7 +30,7 @@ const burst = { kind: 'udp', payload_bytes: payloadBytes, window, timeout_ms: ti
 const row = {
   latencyIs: 'from the datagram sent to its answer received',
   saturates: window > 1,
-  // What is lost is what the values are compared by.
+  // The values are compared by their loss, so loss is no failure.
   bounds: { failed: 0.5, errors: undefined },
 };
 

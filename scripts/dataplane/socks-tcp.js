@@ -1,9 +1,8 @@
 /**
- * How long does a request and its answer take over TCP through a SOCKS5 proxy, and what
- * of it is the proxy's?
+ * How long does a request with its answer take over TCP through a SOCKS5 proxy, and how much of it is due to the proxy?
  *
- * quick: 2,000 round trips of 1,024 bytes on one connection, in 4 rounds, each beside
- * the same direct. From full on also in an open loop, at a fixed RATE.
+ * quick: 2,000 round trips of 1,024 bytes on one connection, in 4 rounds, each beside the same direct. Profiles from full on add
+ * an open loop at a fixed RATE.
  */
 import { envCount } from '../../lib/profiles.js';
 import { singleOperations } from '../../lib/dataplane/single-operations.js';

@@ -1,10 +1,8 @@
 /**
- * How long does a datagram and its answer take through a SOCKS5 UDP association, and how
- * many are lost?
+ * How long does a datagram with its answer take through a SOCKS5 UDP association, and how many are lost?
  *
- * quick: 2,000 datagrams of 1,024 bytes, one in flight, in 4 rounds, each beside the
- * same direct; an answer that takes longer than TIMEOUT_MS is lost. From full on also
- * in an open loop, at a fixed RATE.
+ * quick: 2,000 datagrams of 1,024 bytes, one in flight, in 4 rounds, each beside the same direct. An answer later than TIMEOUT_MS
+ * counts as lost. Profiles from full on add an open loop at a fixed RATE.
  */
 import { envCount } from '../../lib/profiles.js';
 import { singleOperations } from '../../lib/dataplane/single-operations.js';
@@ -30,7 +28,7 @@ const script = singleOperations({
     window,
     timeout_ms: timeoutMs,
   },
-  // At a rate, as many are in flight as go out until one is given up.
+  // In an open loop the window must hold all datagrams sent within one timeout.
   openProbe: (rate) => ({ window: Math.min(4096, Math.max(window, Math.ceil((rate * timeoutMs) / 1000))) }),
   probe: { kind: 'udp', payload_bytes: payloadBytes, window, timeout_ms: timeoutMs },
 });

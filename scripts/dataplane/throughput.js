@@ -1,8 +1,8 @@
 /**
- * How much does a SOCKS5 proxy move, by size of write, direction and connections?
+ * How much does a SOCKS5 proxy move, by size of write, direction and number of connections?
  *
- * quick: 32 MiB for each of 1 KiB, 64 KiB, 256 KiB and 1 MiB writes, up, down and both,
- * over 1 and 8 connections, in 3 rounds, each beside the same direct.
+ * quick: 32 MiB for each of 1 KiB, 64 KiB, 256 KiB and 1 MiB writes, up, down and both, over 1 and 8 connections, in 3 rounds,
+ * each beside the same direct.
  */
 import { currentProfile, envCount, envList } from '../../lib/profiles.js';
 import { repeatedLoad } from '../../lib/dataplane/load.js';
@@ -19,7 +19,7 @@ const load = repeatedLoad(
     quick: { rounds: 3, count: envCount('TRANSFER_MIB', 32) },
     full: { rounds: 10, count: envCount('TRANSFER_MIB', 128) },
   },
-  'a transfer goes as fast as it can, so that no rate can vary: the shape varies how much each transfer carries',
+  'a transfer goes as fast as it can and has no rate to vary: the shape varies the size of each transfer',
 );
 
 const cases = writes.flatMap((write) =>
@@ -33,7 +33,7 @@ const cases = writes.flatMap((write) =>
   ),
 );
 
-/** The report's headline: what most programs do, writes of 64 KiB on several connections. */
+/** The case of the report's headline. Most programs write 64 KiB on several connections. */
 const LEADING = cases.find(({ write, connections }) => write === 64 && connections === many) ?? cases[0];
 
 /** @param {typeof cases[number]} one */

@@ -1,11 +1,10 @@
 /**
- * What does a transparent proxy (TPROXY) cost between a client and a server, and which size of its queue
- * carries datagrams best?
+ * What does a transparent proxy (TPROXY) cost between a client and a server, and which size of its queue carries datagrams best?
  *
- * quick: TCP round trips of 1,024 bytes, 2,000 in all; bursts of 8,000 datagrams of 512 bytes, 4 with one in
- * flight and 4 with 32; each beside the same routed past the proxy, over the same links. Then a sweep: each
- * of VALUES of the testbed's variable SWEEP, 12 runs each of a burst, with networks and processes of its own.
- * Its testbed makes network namespaces: root, or `unshare -Ur`.
+ * quick: 2,000 TCP round trips of 1,024 bytes; bursts of 8,000 datagrams of 512 bytes, 4 with one in flight and 4 with 32; each
+ * beside the same load routed past the proxy, over the same links. Then a sweep: 12 runs of a burst for each of VALUES of the
+ * testbed's variable SWEEP, with new networks and processes. The testbed creates network namespaces, which needs root or
+ * `unshare -Ur`.
  */
 import { loadTransparent } from '../../lib/dataplane/environment.js';
 import { stopFresh } from '../../lib/dataplane/fresh.js';
@@ -45,7 +44,7 @@ const single = {
 const burst = { ...single, window };
 
 const datagramIs = 'from the datagram sent to its answer received';
-/** Of a burst. Where a queue is too small it drops. @param {string} title @param {number} failed share at most */
+/** A row for bursts. A queue that is too small drops datagrams. @param {string} title @param {number} failed largest allowed share */
 const burstRow = (title, failed) => ({
   title,
   latencyIs: datagramIs,
@@ -88,7 +87,7 @@ const script = planeScenario({
     }),
     ...sweep?.operationsBeside(burstRow('', 0.5), burstRow('direct, in the sweep', 0.01)),
   },
-  // The run's window is of the instance that it was given.
+  // The run's window watches the given instance, which the sweep does not use.
   notes: sweep ? ['the generator’s CPU and the processes are those of the rounds before the sweep'] : [],
   prepare: () => ({ ...sweep?.findTestbed(), ends: startFarEnds(environment, instance) }),
   vias: ({ ends, window: measuring }) => viasOf(ends, instance, measuring),

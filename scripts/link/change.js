@@ -1,8 +1,9 @@
 /**
- * What does a transfer do while the link changes?
+ * What happens to a transfer while the link changes?
  *
- * A transfer downwards, and four quiet tunnels beside it, through an outage of 2 s, a rate that halves and a round trip that doubles
- * (LINK before that), row by row, beside plain TCP by cubic and bbr: time to recover, tunnels that died, bytes lost. docs/how-to/bad-network.md
+ * A transfer downwards and four quiet tunnels beside it meet an outage of 2 s, a rate that halves, and a round trip that
+ * doubles (LINK describes the link before the change). Each row, and plain TCP with cubic and bbr, is measured: time to
+ * recover, dead tunnels, lost bytes. docs/how-to/bad-network.md
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { stop } from '../../lib/dataplane/meter.js';
@@ -22,7 +23,7 @@ import { startsRows } from '../../lib/protocols/instances.js';
 import { operationOf, rowOperation, rowOperations } from '../../lib/protocols/row-operation.js';
 import { baselineOf, selectedRows } from '../../lib/protocols/sides.js';
 
-/** Nothing is lost on it, so that what a transfer carries before a change is known; a rate that no machine is too slow for. */
+/** Default of LINK: no loss, so that the rate before a change is known, and a rate that every machine can carry. */
 const LINK = `transatlantic,rate:20mbit${currentProfile() === 'smoke' ? ',rtt:20ms' : ''}`;
 const PROFILES = {
   smoke: { rounds: 1, at_s: 2, seconds: 4, changes: 'outage' },
@@ -35,7 +36,7 @@ const rounds = envCount('ROUNDS', base.rounds);
 const sizes = { at_s: base.at_s, after_s: envNumber('SECONDS', base.seconds) };
 const asked = envList('CHANGES', base.changes);
 const changes = KNOWN.filter(({ name }) => asked.includes(name));
-/** A smoke looks whether all works; another profile has the rows of the registry. */
+/** A smoke run only checks that everything works; other profiles take the rows from the registry. */
 const SMOKE_ROWS = currentProfile() === 'smoke' ? 'trojan' : undefined;
 const baseline = baselineOf();
 const rows = selectedRows('link/change', SMOKE_ROWS).filter(overLink);
@@ -48,7 +49,7 @@ const all = {
 const environment = linkThresholds('change', all);
 const operations = boundWhole(all, environment, 'change');
 
-/** Of a round: in step all is one. */
+/** Steps of a round. In lockstep, everything is one step. */
 const places = inStep() ? 1 : able.length + 1;
 
 /** @param {string} operation */
@@ -64,7 +65,7 @@ const script = planeScenario({
   name: 'change',
   title: 'A transfer while the link changes',
   environment,
-  // In each round all rows in turn, and the link alone.
+  // Each round measures all rows in turn, and the link alone.
   load: roundsLoad(equalRounds(rounds * places)),
   parameters: {
     rows: rows.map(({ row }) => row).join(','),
@@ -77,7 +78,7 @@ const script = planeScenario({
   round(_round, index, plane) {
     if (possible(plane.data.link, changes).length === 0)
       stop(
-        `CHANGES=${asked.join(',')}: ${plane.data.link?.about.text} has nothing that could change so: take CHANGES=outage, or another LINK`,
+        `CHANGES=${asked.join(',')}: ${plane.data.link?.about.text} has no setting that could change like this: use CHANGES=outage, or another LINK`,
       );
     const [round, place] = [Math.floor(index / places), index % places];
     const link = `${plane.data.link?.about.text},seed:${round + 1}`;

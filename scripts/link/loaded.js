@@ -1,8 +1,9 @@
 /**
- * How long does a small request take while something else fills the tunnel?
+ * How long does a small request take while other traffic fills the tunnel?
  *
- * Round trips on a tunnel that carries transfers, on another one beside it, and of new tunnels, at rest and beside 1 and more
- * transfers (TRANSFERS) in each direction over LINK, row by row, beside plain TCP by cubic and bbr on the same link. docs/how-to/bad-network.md
+ * Round trips on a tunnel that carries transfers, on another tunnel beside it, and on new tunnels: idle, and beside 1 and more
+ * transfers (TRANSFERS) in each direction over LINK. Each row, and plain TCP with cubic and bbr on the same link, is measured.
+ * docs/how-to/bad-network.md
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
@@ -20,7 +21,7 @@ import { startsRows } from '../../lib/protocols/instances.js';
 import { operationOf, rowOperation, rowOperations } from '../../lib/protocols/row-operation.js';
 import { baselineOf, selectedRows } from '../../lib/protocols/sides.js';
 
-/** Its deep queue sets apart what fills it and what does not: links/throttled.toml. */
+/** Default of LINK. Its deep queue shows the difference between protocols that fill it and others: links/throttled.toml. */
 const LINK = currentProfile() === 'smoke' ? 'throttled,queue:200kb' : 'throttled';
 const PROFILES = {
   smoke: { transfers: '1', warmup_s: 0.7, seconds: 1, tail_s: 0.3 },
@@ -32,7 +33,7 @@ const base = sizesOf(PROFILES, 'latency is measured load by load, so that its sh
 const transfers = envList('TRANSFERS', base.transfers);
 const loads = loadsOf(transfers.map(Number));
 const sizes = { warmup_s: base.warmup_s, seconds: envNumber('SECONDS', base.seconds), tail_s: base.tail_s };
-/** A smoke looks whether all works; another profile has the rows of the registry. */
+/** A smoke run only checks that everything works; other profiles take the rows from the registry. */
 const SMOKE_ROWS = currentProfile() === 'smoke' ? 'trojan' : undefined;
 const baseline = baselineOf();
 const rows = selectedRows('link/loaded', SMOKE_ROWS).filter(overLink);
@@ -42,7 +43,7 @@ const all = {
   ...rowOperations(rows, [baseline], latencyIs),
   ...Object.fromEntries(CONTROLS.map((name) => [controlOf(name), rowOperation(`TCP, ${name}`, latencyIs)])),
 };
-/** Requests are sent at a fixed rate. */
+/** Requests have a fixed rate, so all operations are open loops. */
 const open = Object.fromEntries(
   Object.entries(all).map(([name, one]) => [name, { ...one, loop: /** @type {const} */ ('open') }]),
 );
@@ -59,7 +60,7 @@ const script = planeScenario({
   name: 'loaded',
   title: 'Latency under load',
   environment,
-  // The link alone first.
+  // The first step measures the link alone.
   load: roundsLoad(equalRounds(inStep() ? 1 : able.length + 1)),
   parameters: {
     rows: rows.map(({ row }) => row).join(','),
@@ -82,11 +83,11 @@ const script = planeScenario({
       ...able.map(({ row }) => ({ name: operationOf(row), title: row })),
       ...CONTROLS.map((name) => ({ name: controlOf(name), title: `TCP, ${name}` })),
     ];
-    const shown = named.map((one) => ({ ...one, cells: cellsSaid(one.name) }));
+    const entries = named.map((one) => ({ ...one, cells: cellsSaid(one.name) }));
     return {
       protocols: { compared: false, rows: outcomesOf(rows, baseline, figuresOf) },
       sections: loadedSections(
-        shown.filter(({ cells }) => Object.keys(cells).length > 0),
+        entries.filter(({ cells }) => Object.keys(cells).length > 0),
         loads,
         endNotes(rows, baseline, CONTROLS),
       ),

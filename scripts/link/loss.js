@@ -1,8 +1,8 @@
 /**
- * What does each protocol move where packets are lost, and where the way is long?
+ * What is each protocol's throughput with packet loss, and with a long round trip?
  *
- * Goodput of one tunnel over LINK with its loss varied (LOSSES), and with its round trip varied (RTTS), row by row, beside plain TCP
- * by cubic, bbr and reno on the same link. docs/how-to/bad-network.md
+ * Throughput of one tunnel over LINK with different losses (LOSSES), and with different round trips (RTTS), for each row, and for
+ * plain TCP with cubic, bbr and reno on the same link. docs/how-to/bad-network.md
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
@@ -35,7 +35,7 @@ const flow = {
   seconds: envNumber('SECONDS', base.seconds),
 };
 const points = pointsOf(envList('LOSSES', base.losses), envList('RTTS', base.rtts));
-/** A smoke looks whether all works; another profile has the rows of the registry. */
+/** A smoke run only checks that everything works; other profiles take the rows from the registry. */
 const SMOKE_ROWS = currentProfile() === 'smoke' ? 'trojan,hysteria2' : undefined;
 const baseline = baselineOf();
 const rows = selectedRows('link/loss', SMOKE_ROWS).filter(overLink);
@@ -46,7 +46,7 @@ const curves = [
   ...CONGESTION.map((name) => ({ name: controlOf(name), title: `TCP, ${name}` })),
 ];
 
-/** Of a round: in step all is one. */
+/** Steps of a round. In lockstep, everything is one step. */
 const places = inStep() ? 1 : able.length + 1;
 
 /** @param {string} operation */
@@ -54,7 +54,7 @@ const figuresOf = (operation) => ({
   goodput_down_mbit: spreadOf(Object.values(curveSaid(operation)).flat()),
 });
 
-/** Rounds of the links' loss differ, and are the same for all rows. @param {string} link @param {number} round */
+/** The seed of the link's losses differs between rounds, and is the same for all rows. @param {string} link @param {number} round */
 const seeded = (link, round) => `${link},seed:${round + 1}`;
 
 /**
@@ -83,7 +83,7 @@ const script = planeScenario({
   name: 'loss',
   title: 'Goodput by loss and by round trip',
   environment: linkThresholds('loss', operations),
-  // In each round all rows in turn, and the link alone.
+  // Each round measures all rows in turn, and the link alone.
   load: roundsLoad(equalRounds(rounds * places)),
   parameters: {
     rows: rows.map(({ row }) => row).join(','),

@@ -1,8 +1,8 @@
 /**
  * What do users of each proxy protocol get over a link?
  *
- * Each row of lib/protocols/matrix.js over LINK, beside the link alone: round trips to the first byte, RTT at rest, a page, a video
- * stream, a call, what a full tunnel moves down and up, and bytes on the wire for each byte of payload. docs/how-to/bad-network.md
+ * Each row of lib/protocols/matrix.js over LINK, beside the link alone: round trips to the first byte, idle RTT, a page, a video
+ * stream, a call, throughput down and up, and bytes on the wire per byte of payload. docs/how-to/bad-network.md
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
@@ -24,7 +24,7 @@ const PROFILES = {
 };
 
 const sizes = sizesOf(PROFILES, 'users of a link are measured one by one, so that its shape does not apply');
-/** A smoke looks whether all works; another profile has the rows of the registry. */
+/** A smoke run only checks that everything works; other profiles take the rows from the registry. */
 const SMOKE_ROWS = currentProfile() === 'smoke' ? 'trojan,hysteria2' : undefined;
 const { baseline, candidate } = sidesOf();
 const sides = candidate ? [baseline, candidate] : [baseline];
@@ -46,7 +46,7 @@ const script = planeScenario({
   name: 'protocols',
   title: 'Every proxy protocol over a link',
   environment: linkThresholds('protocols', operations),
-  // The first round is of the link alone, or in step of the link alone and the first rows.
+  // The first round measures the link alone; in lockstep it also measures the first rows.
   load: roundsLoad(equalRounds(batches.length + Number(!inStep()))),
   parameters: { rows: rows.map(({ row }) => row).join(','), engine: baseline.engine, ...sizes },
   operations,
@@ -54,7 +54,7 @@ const script = planeScenario({
     const batch = (/** @type {number} */ place) => new Batch(plane, batches[place], sizes).go();
     if (!inStep()) return run(index === 0 ? measureControls(plane, baseline, sizes) : batch(index - 1));
     if (index > 0) return run(batch(index));
-    // A full line beside another one: as few as the machine carries.
+    // Measure both at once only if the machine carries all full lines.
     if (batches[0].length + CONGESTION.length <= carriedAtOnce(plane))
       return run(together([measureControls(plane, baseline, sizes), batch(0)]));
     run(measureControls(plane, baseline, sizes));

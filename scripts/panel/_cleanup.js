@@ -1,6 +1,6 @@
 /**
- * Removes the users that a run (RUN_ID) left: its set-up was cut short, so that k6 ran no teardown, or the panel was away.
- * No scenario; `k6 x bench` runs it by itself after a set-up that was cut.
+ * Removes the users that a run (RUN_ID) left: its set-up was interrupted, so that k6 ran no teardown, or the panel was
+ * unreachable. It is no scenario. `k6 x bench` runs it after an interrupted set-up.
  */
 import { loadPanel } from '../../lib/panel/environment.js';
 import { removeExisting } from '../../lib/panel/existing.js';
@@ -14,10 +14,10 @@ export function setup() {
   if (!__ENV.RUN_ID) throw 'RUN_ID is not set: it must hold the id of the run that left something';
   const session = { token: panel.signIn(), runId: __ENV.RUN_ID };
   const seeded = panel.environment.database ? removeExisting(panel, session) : 0;
-  const made = panel.removeRun(session);
-  if (made === null) throw `${panel.unread}: users of run ${__ENV.RUN_ID} may be left`;
-  if (seeded === null || seeded + made > 0)
-    throw `panel: ${seeded === null ? 'seeded users' : `${seeded + made} users`} of run ${__ENV.RUN_ID} could not be removed`;
+  const left = panel.removeRun(session);
+  if (left === null) throw `${panel.unread}: users of run ${__ENV.RUN_ID} may be left`;
+  if (seeded === null || seeded + left > 0)
+    throw `panel: ${seeded === null ? 'seeded users' : `${seeded + left} users`} of run ${__ENV.RUN_ID} could not be removed`;
 }
 
 export default function nothing() {}

@@ -1,11 +1,10 @@
 /**
- * How does the panel do under all kinds of requests at once?
+ * How does the panel perform under all kinds of requests at once?
  *
- * quick: 2,000 requests, 50 clients (smoke: 400). The ratio is MIX: of 100 requests, 40 read a user,
- * 10 list, 10 read the system's figures, 15 create, 20 switch a user's status and 5 delete
- * one. Each client has its own part of the sequence, so that the ratio of all is exact and a client
- * has users to delete: where MIX deletes more than it creates, one who runs out creates instead. From
- * full on also in an open loop, at a fixed RATE.
+ * quick: 2,000 requests, 50 clients (smoke: 400). The ratio is MIX: of 100 requests, 40 read a user, 10 list users, 10 read the
+ * system's figures, 15 create a user, 20 switch a user's status, and 5 delete a user. Each client has its own part of the
+ * sequence, so that the total ratio is exact and each client has users to delete. A client with only one user left creates one
+ * instead of deleting. Profiles from full on add an open loop at a fixed RATE.
  */
 import exec from 'k6/execution';
 import { loopOperations } from '../../lib/loops.js';
@@ -28,7 +27,7 @@ if (mix.delete > mix.create) throw `MIX=${__ENV.MIX}: at most as many deletes as
 const sequence = new Sequence(mix, load.iterationsEach);
 const users = new OwnUsers('mixed', mostVus(load), OWN_USERS);
 
-/** How many of a sequence are of each operation; of the switches, half go each way. */
+/** How many requests of a sequence belong to each operation. Half of the switches go each way. */
 const OPERATIONS = {
   read: { title: 'GET a user', count: mix.read },
   list: { title: `GET ${PAGE} users`, count: mix.list },
@@ -46,8 +45,8 @@ function rowsOf(name, { title, count }) {
 }
 
 /**
- * Judges the first page: it is full, as far as there are users. The panel may count and list at two times, between which each
- * client may have made or removed one.
+ * Judges the first page: it must be full, if there are enough users. The panel may list and count at different times, and each
+ * client may create or delete one user in between.
  * @param {import('../../lib/panel/panel.js').Response} response
  */
 function listed(response) {
@@ -79,7 +78,7 @@ const requests = {
     users.add(switched ? { ...user, status } : user);
   },
   delete(turn) {
-    // The last one stays, for the other kinds; then there is one more to create.
+    // The client keeps its last user, which other kinds of requests need, and creates one instead.
     if (users.count === 1) {
       requests.create(turn);
       return;

@@ -1,7 +1,7 @@
 /**
  * How fast does the panel create users?
  *
- * quick: 500 users, 50 clients. From full on also in an open loop, at a fixed RATE.
+ * quick: 500 users, 50 clients. Profiles from full on add an open loop at a fixed RATE.
  */
 import { holds } from '../../lib/panel/answers.js';
 import { namesOf, panelScenario } from '../../lib/panel/scenario.js';

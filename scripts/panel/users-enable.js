@@ -1,8 +1,8 @@
 /**
  * How fast does the panel enable disabled users?
  *
- * quick: 500 users, 50 clients, each user once. From full on also in an open loop, at a
- * fixed RATE; users that are all enabled are disabled again, as a row of its own.
+ * quick: 500 users, 50 clients, each user once. Profiles from full on add an open loop at a fixed RATE; when all users are
+ * enabled, they are disabled again, as a separate row.
  */
 import { holds } from '../../lib/panel/answers.js';
 import { panelScenario } from '../../lib/panel/scenario.js';

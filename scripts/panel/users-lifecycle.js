@@ -1,8 +1,8 @@
 /**
  * What does a user's whole life cost: create, read, disable, enable, delete?
  *
- * quick: 500 users, 50 clients. The longer profiles vary the number of clients, so
- * breakpoint finds the concurrency that the panel does not hold.
+ * quick: 500 users, 50 clients. The longer profiles vary the number of clients, so breakpoint finds the concurrency that the
+ * panel cannot handle.
  */
 import { holds } from '../../lib/panel/answers.js';
 import { namesOf, panelScenario } from '../../lib/panel/scenario.js';
@@ -41,7 +41,7 @@ const script = panelScenario({
       () => measure('enable', () => panel.setStatus(data, user, 'active'), holds('status', 'active')),
       () => measure('delete', () => panel.remove(data, user, 'active')),
     ];
-    // Of a user that was not made, is another's (409) or did not change, the rest would measure something else.
+    // Stop after a failed step: the later steps would measure something else.
     steps.every((step) => step());
   },
 });

@@ -1,11 +1,10 @@
 /**
  * How fast does the panel page through its users?
  *
- * quick: 500 pages of LIMIT users, 10 clients, over 10,000 users that are seeded by SQL
- * (smoke: 2,000); on a panel that is up over those that there are, and where there are none
- * over seeded ones too (500 made through the API, where no database is named). Each request
- * takes the next page, so that near and far ones are met alike. The pages are read before the load: an answer is right
- * when its users are those of the page.
+ * quick: 500 pages of LIMIT users, 10 clients, over 10,000 users seeded by SQL (smoke: 2,000). A panel that was running before is
+ * paged through as it is. If it has no users, they are seeded too, or 500 are created through the API if no database is
+ * configured. Each request takes the next page, so that early and late pages occur equally often. The pages are read before
+ * the load: an answer is right if it has the users of its page.
  */
 import { loopOperations } from '../../lib/loops.js';
 import { judgePage, readPages } from '../../lib/panel/pages.js';

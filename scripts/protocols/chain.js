@@ -1,10 +1,10 @@
 /**
  * What does a second hop cost?
  *
- * Each chain of two rows of lib/protocols/matrix.js: the first row's server sends all to the second row's client, and that
- * one's server to the target. Measured in turn with each of the two rows alone, every turn with processes of its own.
- * CPU and memory of a chain are of both hops; that both carry it is told by the CPU that each uses. With LINK the last hop goes over
- * it, and the first one stands at its near end.
+ * Each chain has two rows of lib/protocols/matrix.js: the first row's server sends its traffic to the second row's client, whose
+ * server sends it to the target. The chains and their single rows are measured in turn, each turn with new processes. CPU and
+ * memory of a chain include both hops; the CPU time of each hop shows that both carry the traffic. With LINK the last hop
+ * crosses the link, and the first hop runs at the link's near end.
  */
 import { said } from 'k6/x/windtunnel/record';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
@@ -20,13 +20,13 @@ import { rowOperations } from '../../lib/protocols/row-operation.js';
 import { candidateLeft, sidesOf, targetsOf } from '../../lib/protocols/sides.js';
 import { secondsOver } from '../../lib/protocols/transfer.js';
 
-/** `quiet_s` is a quiet period at the end of a turn: work that a program puts off counts, too. */
+/** `quiet_s` is the quiet period at the end of a turn, s: deferred work of a program counts too. */
 const PROFILES = {
   smoke: { turns: 1, handshakes: 20, round_trips: 200, datagrams: 100, transfer_s: 0.1, quiet_s: 0 },
   quick: { turns: 5, handshakes: 50, round_trips: 500, datagrams: 200, transfer_s: 0.25, quiet_s: 0.5 },
   full: { turns: 10, handshakes: 200, round_trips: 2000, datagrams: 1000, transfer_s: 0.5, quiet_s: 1 },
 };
-/** The same over a link, where a round trip takes as long as a thousand on loopback, and hardly differs from the next one. */
+/** Sizes over a link: a round trip takes as long as a thousand on loopback, and varies little. */
 const PROFILES_OVER_LINK = {
   smoke: { turns: 1, handshakes: 3, round_trips: 5, datagrams: 20, transfer_s: 0.5, quiet_s: 0 },
   quick: { turns: 5, handshakes: 5, round_trips: 20, datagrams: 50, transfer_s: 1, quiet_s: 0.5 },
@@ -47,7 +47,7 @@ const able = all.filter(({ row }) => row.engines[baseline.engine] === true);
 /** @type {Record<string, MeasuredChain>} of this VU, the only one */
 const measured = {};
 
-/** What is sent in a turn. @param {import('../../lib/protocols/turn.js').Turn} turn @param {MeasuredChain} chain */
+/** The measurements of a turn. @param {import('../../lib/protocols/turn.js').Turn} turn @param {MeasuredChain} chain */
 function measure(turn, chain) {
   if (!turn.reach(sizes)) return;
   const bytes = chain.transferBytes(turn, secondsOver(sizes.transfer_s, turn.plane.data.link));
@@ -68,7 +68,7 @@ const script = planeScenario({
   operations: rowOperations(rows, [baseline]),
   echo: 'events',
   round(_round, index, plane) {
-    // Each turn begins with another row.
+    // Each turn begins with a different row.
     for (let step = 0; step < able.length; step += 1) {
       const chain = able[(step + index) % able.length];
       measured[chain.row.row] ??= new MeasuredChain(plane, chain, baseline, {

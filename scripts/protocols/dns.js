@@ -1,9 +1,9 @@
 /**
- * What does a proxy cost a DNS query, with its cache and without?
+ * What does a proxy add to a DNS query, with and without its cache?
  *
- * The client of one row takes queries and asks an authoritative server on this machine through the hop. `cached` asks for
- * the same NAMES again and again, `uncached` for a new name each time; with one query in flight, and with WINDOW (`_burst`),
- * which tells the rate. Each answer is checked, and so is how many queries got through.
+ * The client of one row takes queries, and asks an authoritative server on this machine through the hop. `cached` repeats the same
+ * NAMES; `uncached` asks for a new name each time. Both run with one query in flight and with WINDOW queries (`_burst`), which
+ * measures the rate. Each answer is checked, and so is the number of queries that reach the server.
  */
 import { loadPlane } from '../../lib/dataplane/environment.js';
 import { closedOf, openParameters, plannedOf, probeLoad, probeOf } from '../../lib/dataplane/load.js';
@@ -17,7 +17,7 @@ import { defaultNumber } from '../../lib/variables.js';
 
 const BASE = { smoke: 2000, quick: 20_000, full: 100_000, rate: defaultNumber('RATE', 'protocols/dns') };
 const NEW_WARMUP = 50;
-/** Of an open loop: what is on its way at most. */
+/** The largest number of queries in flight in an open loop. */
 const OPEN_WINDOW = 1024;
 
 const environment = loadPlane('protocols');
@@ -61,14 +61,14 @@ const rowsOf = ({ operation, loop, repeated, inFlight }) =>
     answersItself: repeated && resolver.cache,
   });
 
-/** What is asked in a round. @param {Kind} kind @param {Round} round @param {string} run whose names they are */
+/** The queries of a round. @param {Kind} kind @param {Round} round @param {string} run part of the names */
 const queriesOf = ({ repeated, inFlight }, round, run) => ({
   kind: 'dns',
   dns: { run, ...(repeated ? { names } : {}) },
   warmup: repeated ? names : NEW_WARMUP,
   window: inFlight ?? OPEN_WINDOW,
   timeout_ms: timeoutMs,
-  // Known and new names share an open round.
+  // Known and new names each get half of an open round.
   ...probeOf(round, 1 / 2),
 });
 
@@ -95,7 +95,7 @@ const script = planeScenario({
     for (const kind of kinds.filter(({ loop }) => loop === round.loop)) {
       const { operation, repeated } = kind;
       plane.part(partName(operation, index), (again) => {
-        // Names of this probe alone.
+        // Names that no other probe uses.
         const run = `${operation.replaceAll('_', '')}${index}${again ? `again${again}` : ''}`;
         const queries = queriesOf(kind, round, run);
         const askedOnce = repeated && resolver.cache ? names : null;

@@ -1,9 +1,9 @@
 /**
- * Which programs and versions understand each other?
+ * Which programs and versions are compatible with each other?
  *
- * Each row of lib/protocols/matrix.js that has a client and a server, with the client of each program and the server of each:
- * 30 round trips and 30 datagrams of a known payload, and a look at the hop: where a row is to be encrypted, neither the
- * payload nor the address that is asked for may be readable there.
+ * Each row of lib/protocols/matrix.js with a client and a server runs with the client of each program and the server of each
+ * program: 30 round trips and 30 datagrams with a known payload, and an inspection of the hop. If a row must be encrypted,
+ * neither the payload nor the requested address may be readable there.
  */
 import { said, say } from 'k6/x/windtunnel/record';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
@@ -28,7 +28,7 @@ const unbuilt = programs.find((_, index) => digests[index] === null);
 if (unbuilt) throw `PROGRAMS: ${unbuilt.name} is not there: make bin/${unbuilt.name} builds it`;
 const rows = withHop(selectedRows('protocols/interop'));
 const pairs = pairsOf(programs);
-/** Rows of a round: as many as together have the pairs that are up at once. */
+/** Rows per round: as many as fit into the number of pairs that run at once. */
 const rowsAtOnce = Math.max(1, Math.floor(AT_ONCE / pairs.length));
 const groups = Array.from({ length: Math.ceil(rows.length / rowsAtOnce) }, (_, index) =>
   rows.slice(index * rowsAtOnce, (index + 1) * rowsAtOnce),
@@ -55,11 +55,11 @@ const script = planeScenario({
         .filter((pair) => untried(row, pair) === null)
         .map((pair) => ({ row, pair, operation: operationOf(row.row) })),
     );
-    const heard = hearAll(hops, plane);
+    const results = hearAll(hops, plane);
     for (const row of groups[index])
       say(
         row.row,
-        heard.filter((_, place) => hops[place].row === row),
+        results.filter((_, place) => hops[place].row === row),
       );
   },
   more() {

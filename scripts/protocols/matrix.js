@@ -1,11 +1,11 @@
 /**
  * How does each proxy protocol perform, and how does a candidate compare with the baseline?
  *
- * Each row of lib/protocols/matrix.js through a real client and a real server: time to a tunnel's first reply, round
- * trip, downloads in writes of 1 KiB, 64 KiB and 1 MiB, uploads, datagrams, 10, 100 and 1,000 tunnels at once, CPU seconds
- * for each GiB, peak memory. With CANDIDATE both sides of a row are up together and measured in turn, each pair of turns with
- * processes of its own, in an order that is by lot. The first pair finds out how long a transfer has to be. Rows that the turns
- * of the profile have not decided then have further ones, for MINUTES at most.
+ * Each row of lib/protocols/matrix.js through a real client and a real server: time to a tunnel's first reply, round trip,
+ * downloads in writes of 1 KiB, 64 KiB and 1 MiB, uploads, datagrams, 10, 100 and 1,000 tunnels at once, CPU seconds per GiB, and
+ * peak memory. With CANDIDATE both sides of a row run at the same time, and their probes alternate in random order; each pair
+ * of turns has new processes. The first pair determines the size of a transfer. Rows that the profile's turns leave undecided
+ * then get further turns, for at most MINUTES.
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
@@ -21,34 +21,34 @@ import { namedProgram, selectedRows, sidesOf, smokeRows, targetsOf } from '../..
 import { secondsOver } from '../../lib/protocols/transfer.js';
 import { given } from '../../lib/variables.js';
 
-/** Turns of each side, `alone` or `compared`. In the first, `extra`, other sizes of writes, datagrams and tunnels are measured, too. */
+/** Turns of each side, `alone` or `compared`. The first `extra` turns also measure other sizes of writes, datagrams and tunnels. */
 const TURNS = {
   smoke: { alone: 1, compared: 2, extra: 2, tunnels: '10,100' },
   quick: { alone: 3, compared: 8, extra: 2, tunnels: '10,100,1000' },
   full: { alone: 10, compared: 12, extra: 4, tunnels: '10,100,1000' },
 };
-/** Of a turn; round trips and transfers of each of its PASSES. */
+/** Sizes of a turn. Round trips and transfers are per pass; a turn has PASSES. */
 const SIZES = {
   smoke: { handshakes: 20, round_trips: 50, datagrams: 100, transfer_s: 0.025 },
   quick: { handshakes: 30, round_trips: 75, datagrams: 100, transfer_s: 0.06 },
   full: { handshakes: 100, round_trips: 250, datagrams: 500, transfer_s: 0.15 },
 };
-/** The same over a link, where a round trip takes as long as a thousand on loopback, and hardly differs from the next one. */
+/** Sizes over a link: a round trip takes as long as a thousand on loopback, and varies little. */
 const SIZES_OVER_LINK = {
   smoke: { handshakes: 3, round_trips: 3, datagrams: 20, transfer_s: 0.5 },
   quick: { handshakes: 5, round_trips: 8, datagrams: 50, transfer_s: 1 },
   full: { handshakes: 10, round_trips: 20, datagrams: 200, transfer_s: 2 },
 };
-/** A turn ends with a quiet period of so many seconds: work that a program puts off counts, too. */
+/** Quiet period at the end of a turn, s: deferred work of a program counts too. */
 const QUIET_S = { smoke: 0.5, quick: 0.5, full: 1 };
-/** Round trips and transfers of a turn are in so many parts, in turn with those of the other side: A B, B A, A B, B A. */
+/** Passes of a turn. Round trips and transfers alternate between the sides: A B, B A, A B, B A. */
 const PASSES = 4;
 
 const why = 'the matrix compares protocols under one load, so that its shape does not apply';
 const base = sizesOf(TURNS, why);
 const { baseline, candidate } = sidesOf();
 const overLink = linkOf('protocols/matrix') !== '';
-/** A smoke without a candidate looks whether all works: it takes as many round trips at once, and over a link no extra figures. */
+/** A smoke run without a candidate only checks that everything works: it takes all round trips in one pass, and over a link no extra figures. */
 const brief = currentProfile() === 'smoke' && candidate === null;
 const passes = brief ? 1 : PASSES;
 const ofPass = sizesOf(overLink ? SIZES_OVER_LINK : SIZES, why);
@@ -59,10 +59,10 @@ const digests = Object.fromEntries(sides.map((side) => [side.name, digestOf(name
 const rows = selectedRows('protocols/matrix', brief ? smokeRows(baseline) : undefined);
 const turns = envCount('TURNS', candidate ? base.compared : base.alone);
 const extra = brief && overLink ? 0 : Math.min(turns, base.extra);
-/** For further turns, all rows together; 0 where their number is fixed, or where there is nothing to decide. */
+/** Time for further turns of all rows, minutes; 0 if the number of turns is fixed, or if there is nothing to decide. */
 const minutes =
   candidate && !__ENV.TURNS ? envCount('MINUTES', furtherMinutes(currentProfile(), rows.length)) : 0;
-/** Many tunnels meet processes of their own: a smoke without a candidate leaves them out, unless it is asked for some. */
+/** Whether to open many tunnels, which needs new processes. A smoke run without a candidate does so only if TUNNELS is set. */
 const opensTunnels = !brief || given('TUNNELS') !== undefined;
 const tunnels = opensTunnels ? envList('TUNNELS', base.tunnels).map(Number) : [];
 const fewestFirst = tunnels.toSorted((a, b) => a - b);
@@ -70,7 +70,7 @@ const asked = { rows, baseline, candidate, turns, extraTurns: extra, targets: ta
 
 /** @type {MeasuredRow[]} of this VU, the only one */
 const measured = [];
-/** What is sent in a turn, and in which order. @type {import('../../lib/protocols/measured-row.js').Measures} */
+/** The measurements of a turn, and their order. @type {import('../../lib/protocols/measured-row.js').Measures} */
 const measures = {
   tunnelTurns: tunnels.length > 0 ? extra : 0,
   quietS,
@@ -80,12 +80,12 @@ const measures = {
     both.keep((turn) => turn.reach(sizes));
     const bytes = both.transferBytes(secondsOver(sizes.transfer_s, both.link));
     for (let pass = 0; pass < passes; pass += 1) {
-      // What drifts meanwhile meets both alike.
+      // Alternating order: a drift of the machine then affects both sides alike.
       const backwards = pass % 2 === 1;
-      // The first round trips were those of `reach`.
+      // `reach` has measured the first round trips.
       if (pass > 0) both.each((turn) => turn.trips(sizes.round_trips), { backwards });
       both.each((turn) => turn.bulk(bytes), { backwards });
-      // What carries nothing costs seconds each time.
+      // A side without traffic would cost seconds in each pass.
       both.keep((turn) => turn.carries());
     }
     if (number >= extra) return;
@@ -93,7 +93,7 @@ const measures = {
     both.each((turn) => turn.extras(sizes, bytes, both.row.udp));
   },
   tunnels(turn, number) {
-    // So many at once take seconds to open: in half of the extra turns.
+    // Many tunnels take seconds to open, so only half of the extra turns open them.
     for (const count of fewestFirst) if (count < MANY_TUNNELS || number < extra / 2) turn.tunnels(count);
   },
 };
@@ -102,7 +102,7 @@ const script = planeScenario({
   ...startsRows,
   name: 'matrix',
   title: 'Every proxy protocol',
-  // The last round is of further turns.
+  // The last round is for further turns.
   load: roundsLoad(equalRounds(rows.length + Number(minutes > 0))),
   parameters: {
     rows: rows.map(({ row }) => row).join(','),
@@ -115,7 +115,7 @@ const script = planeScenario({
     ...(candidate ? asked.targets : {}),
   },
   operations: rowOperations(rows, sides),
-  // It has room for all tunnels, so that each row has the same far end, in namespaces too.
+  // This engine has room for all tunnels, so every row has the same far end, also in namespaces.
   echo: 'events',
   round(_round, index, plane) {
     if (index === rows.length) return measureFurther(measured, asked, minutes);

@@ -1,9 +1,9 @@
 /**
- * How does realistic traffic fare through a protocol?
+ * How does realistic traffic perform through a protocol?
  *
- * Small requests, whole pages, a video stream (lib/protocols/users.js), each alone and then all three at once, through one
- * row of lib/protocols/matrix.js, in open loops: what has to wait is counted from its intended start. Beside each the same
- * direct. docs/reference/protocols.md says what each use is, and what it is not.
+ * Small requests, whole pages and a video stream (lib/protocols/users.js) run through one row of lib/protocols/matrix.js: each alone,
+ * then all three at once. They are open loops, so waiting time counts from the intended start. Each has its control beside it:
+ * the same direct. docs/reference/protocols.md describes each use and its limits.
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { controlName, partName, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
@@ -20,7 +20,7 @@ const PROFILES = {
   quick: { rounds: 3, seconds: 10 },
   full: { rounds: 3, seconds: 30 },
 };
-/** Share of the tunnels that a fault which the matrix knows of may break. */
+/** Share of tunnels that a known fault of the matrix may break. */
 const KNOWN_BREAKS = 0.1;
 const base = sizesOf(PROFILES, 'this traffic has its own shape');
 const seconds = envCount('SECONDS', base.seconds);
@@ -41,7 +41,7 @@ const mixed = uses.map(([name, use]) => ({
   name: `mixed_${name}`,
   title: `${use.title}, with the others`,
 }));
-/** What runs at once: each use by itself, then all of them. */
+/** The uses that run at the same time: each alone, then all together. */
 const steps = [...alone.map((use) => [use]), mixed];
 
 /** @param {typeof alone[number]} use */
@@ -71,7 +71,7 @@ const script = planeScenario({
       throw new Error(`${row.row}: ${started.failed.outcome}: ${started.failed.detail}`);
     const { window } = plane.data;
     const proxy = { address: entryOf(started.started).address };
-    // Over a link the control goes over it too.
+    // Over a link, the control crosses the link too.
     const reach = reachOf(started.started, plane, 'tcp');
     const through = { ...reach, proxy, instance: started.started.id, usage_window: window };
     try {

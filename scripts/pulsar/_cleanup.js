@@ -1,6 +1,6 @@
 /**
- * Removes the topics that a run (RUN_ID) left: its set-up was cut short, so that k6 ran no teardown, or the relay was away.
- * No scenario; `k6 x bench` runs it by itself after a set-up that was cut.
+ * Removes the topics that a run (RUN_ID) left: its set-up was interrupted, so that k6 ran no teardown, or the relay was
+ * unreachable. It is no scenario. `k6 x bench` runs it after an interrupted set-up.
  */
 import { loadSystem } from '../../lib/environment.js';
 import { Relay } from '../../lib/pulsar/relay.js';

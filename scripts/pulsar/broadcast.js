@@ -1,8 +1,7 @@
 /**
  * How long until a message has reached all subscribers of its topic?
  *
- * quick: 50 messages to 30 subscribers, 1,500 deliveries. In the longer profiles
- * rounds of the same follow one another, and the shapes vary the number of such
+ * quick: 50 messages to 30 subscribers, 1,500 deliveries. The longer profiles repeat such rounds, and the shapes vary the number of
  * rooms.
  */
 import { runRoom } from '../../lib/pulsar/room.js';
@@ -19,7 +18,7 @@ export const { options } = scenario;
 
 export const setup = () => scenario.begin(() => relay.open(topics()));
 
-/** A room: its subscribers listen, then its publisher sends, and each arrival is timed. @param {import('../../lib/pulsar/relay.js').Data} data */
+/** Runs a room: its subscribers listen, then its publisher sends, and each arrival is timed. @param {import('../../lib/pulsar/relay.js').Data} data */
 export default async function (data) {
   scenario.round(data);
   relay.renewIfDue(data.session);

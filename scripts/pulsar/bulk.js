@@ -1,8 +1,7 @@
 /**
- * How fast does the relay take messages in batches?
+ * How fast does the relay accept messages in batches?
  *
- * quick: 100 batches of 50 messages over 5 topics, one client. From full on also
- * in an open loop, at a fixed RATE of batches.
+ * quick: 100 batches of 50 messages over 5 topics, one client. Profiles from full on add an open loop at a fixed RATE of batches.
  */
 import { loadSystem } from '../../lib/environment.js';
 import { loadParameters, loopOperations, requestLoops } from '../../lib/loops.js';
@@ -49,8 +48,7 @@ const bodiesOf = (topics, batch) =>
   );
 
 /**
- * Messages that a batch's answer says were accepted; a rejected one is an error of
- * its own although the request succeeded.
+ * Number of messages that the relay accepted. A rejected message is a separate error, although the request succeeded.
  * @type {import('../../lib/loops.js').Carried}
  */
 function accepted(response, operation) {

@@ -1,8 +1,7 @@
 /**
- * How fast does the relay take single messages from many clients at once?
+ * How fast does the relay accept single messages from many clients at once?
  *
- * quick: 1,000 messages from 20 clients over 20 topics. From full on also in an
- * open loop, at a fixed RATE.
+ * quick: 1,000 messages from 20 clients over 20 topics. Profiles from full on add an open loop at a fixed RATE.
  */
 import { requestLoops } from '../../lib/loops.js';
 import { publishing } from '../../lib/pulsar/publishing.js';
@@ -18,7 +17,7 @@ export const { options } = scenario;
 
 export const setup = () => scenario.begin(() => relay.open(topics()));
 
-/** One message. @param {import('../../lib/loops.js').Turn<import('../../lib/pulsar/relay.js').Data>} turn */
+/** Publishes one message. @param {import('../../lib/loops.js').Turn<import('../../lib/pulsar/relay.js').Data>} turn */
 function publish({ data, index, time }) {
   const body = messageBody(data.topics[index % data.topics.length], `"seq":${index},${fields}`);
   time('publish', null, () => relay.publish(relay.current(data.session), body));

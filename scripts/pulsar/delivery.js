@@ -1,10 +1,8 @@
 /**
- * How long does a message take from its publisher to a subscriber, and does each
- * one arrive, once and in order?
+ * How long does a message take from its publisher to a subscriber, and does each message arrive once and in order?
  *
- * quick: 20 subscribers on 5 topics, 250 messages, 1,000 deliveries. In the longer
- * profiles rounds of the same follow one another, and the shapes vary the number
- * of such rooms; a fixed rate would need a publisher of its own.
+ * quick: 20 subscribers on 5 topics, 250 messages, 1,000 deliveries. The longer profiles repeat such rounds, and the shapes vary the
+ * number of rooms; a fixed rate would need a separate publisher.
  */
 import { runRoom } from '../../lib/pulsar/room.js';
 import { rooms } from '../../lib/pulsar/rooms.js';
@@ -20,7 +18,7 @@ export const { options } = scenario;
 
 export const setup = () => scenario.begin(() => relay.open(topics()));
 
-/** A room: its subscribers listen, then its publisher sends, and each arrival is timed. @param {import('../../lib/pulsar/relay.js').Data} data */
+/** Runs a room: its subscribers listen, then its publisher sends, and each arrival is timed. @param {import('../../lib/pulsar/relay.js').Data} data */
 export default async function (data) {
   scenario.round(data);
   relay.renewIfDue(data.session);

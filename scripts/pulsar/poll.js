@@ -1,10 +1,8 @@
 /**
- * How long does a long poll take that a message wakes, and one that waits in vain?
+ * How long does a long poll take if a message wakes it, and if it waits in vain?
  *
- * quick: 10 clients, 20 polls each that a message wakes 50 ms later, and 2 each
- * that end empty after one second. In the longer profiles rounds of the same
- * follow one another; the relay lets a user have 50 polls at once, which
- * breakpoint finds.
+ * quick: 10 clients. Each has 20 polls that a message wakes 50 ms later, and 2 polls that end empty after one second. The longer
+ * profiles repeat such rounds. The relay allows a user 50 polls at once, a limit that breakpoint finds.
  */
 import exec from 'k6/execution';
 import { loadSystem } from '../../lib/environment.js';
@@ -19,7 +17,7 @@ import { defineScenario } from '../../lib/scenario.js';
 import { sleep } from '../../lib/sleep.js';
 
 const WAKES_PER_ROUND = 10;
-/** Between a poll and the message that wakes it: the relay must have registered the poll. */
+/** Delay between a poll and the message that wakes it, so that the relay has registered the poll. */
 const LEAD_MS = 50;
 const WAKE_WAIT_SECONDS = 10;
 const EMPTY_WAIT_SECONDS = 1;

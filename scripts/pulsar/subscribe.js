@@ -1,9 +1,8 @@
 /**
- * How long does a WebSocket client take from dialling to being subscribed?
+ * How long does a WebSocket client take from dialling to a confirmed subscription?
  *
- * quick: 50 clients connect at once and subscribe to one topic each. In the longer
- * profiles each client connects, holds and closes again and again; the shapes vary
- * the number of clients, since connections have no open loop of their own here.
+ * quick: 50 clients connect at once and subscribe to one topic each. In the longer profiles each client connects, holds and closes
+ * repeatedly. The shapes vary the number of clients, since this scenario has no open loop of connections.
  */
 import { loadSystem } from '../../lib/environment.js';
 import { ownScenario } from '../../lib/execution.js';

@@ -1,9 +1,9 @@
-"""Runs InfluxDB 1.x in the foreground, with a database and a user who may read and write it.
+"""Runs InfluxDB 1.x in the foreground, with a database and a user with read and write access.
 
-Usage: start.py INFLUXD    in a folder with influxdb.conf; address, names and password by INFLUX…
+Usage: start.py INFLUXD    in a folder with influxdb.conf; address, names and password in INFLUX…
 
-InfluxDB lets anyone make the first administrator, and nobody do anything else before that: an
-administrator is made whose password nobody learns, and makes the rest.
+InfluxDB lets anyone create the first administrator, and allows nothing else before that. So an
+administrator with a random password is created, which then creates the rest.
 """
 
 import base64
@@ -30,7 +30,7 @@ def string(text: str) -> str:
 
 
 class Refused(Exception):
-    """What InfluxDB answered in place of a result; status is HTTP's."""
+    """InfluxDB's answer in place of a result; status is the HTTP status."""
 
     def __init__(self, status: int, reason: str):
         super().__init__(reason)
@@ -40,7 +40,7 @@ class Refused(Exception):
 class Server:
     def __init__(self, url: str):
         self.url = url
-        # Loopback: no proxy may come between.
+        # The server is on loopback: never use a proxy.
         self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
     def wait(self) -> None:
@@ -86,7 +86,7 @@ def set_up(server: Server, username: str, password: str, database: str, retentio
 
 
 def keep(server: Server, username: str, password: str) -> None:
-    """Data from before has its users already."""
+    """Check that data from an earlier start has this user."""
     try:
         server.query("SHOW DATABASES", username, password)
     except Refused as refused:

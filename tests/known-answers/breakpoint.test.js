@@ -1,4 +1,4 @@
-/** The profile breakpoint against a relay of a known capacity. */
+/** The profile breakpoint against a relay with a known capacity. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withRelay } from '../support/faulty.js';
@@ -8,14 +8,14 @@ import { assertVerdict } from '../support/verdict.js';
 
 test('breakpoint finds a known capacity', async () => {
   await withRelay({ capacityPerSecond: 25 }, async (relay) => {
-    // Steps of 4 s at 10, 20, 30 … requests a second: few, as k6 makes virtual users for the highest step first.
+    // Steps of 4 s at 10, 20, 30 … requests per second. Not more steps: k6 creates the virtual users for the highest step at the start.
     const { result } = await runScenario('ingest', relay.url, {
       PROFILE: 'breakpoint',
       RATE: '10',
       DURATION: '80s',
     });
     const limit = result.notes.find((/** @type {string} */ note) => note.startsWith('the limit: '));
-    // Step 3 is 20 % above the capacity: within 4 s its backlog may stay below the bound, not within step 4.
+    // Step 3 is 20 % above the capacity: within 4 s its backlog may stay below the bound. In step 4 it cannot.
     assert.match(
       limit ?? result.notes.join('\n'),
       /^the limit: (20|30) requests a second held, (30|40) requests a second did not$/,

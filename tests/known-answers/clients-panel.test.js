@@ -1,4 +1,4 @@
-/** The panel's client judges answers that are no plain success, and answers that only look like one. */
+/** The panel's client judges answers that are no plain success, or only look like a success. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -24,7 +24,7 @@ const example = (name) =>
 const USERS = Array.from({ length: 95 }, (_, index) => `user_${String(index).padStart(3, '0')}`);
 
 test("Marzban's race fails a run, and its example environment bounds it", async () => {
-  // One or two of the 40 lists of smoke meet the race.
+  // One or two of the 40 lists of a smoke run meet the race.
   const faults = { listRaceEvery: 20 };
   await withPanel(faults, async (panel) => {
     const { code, result } = await runPanel('mixed', panel.url, { PROFILE: 'smoke' });
@@ -123,7 +123,7 @@ test('users of others that vanish are nothing that the run lost', async () => {
     const others = result.integrity.find((/** @type {any} */ { check }) => check === 'users of others');
     assert.match(others.detail, /88, 7 fewer than before the run: other clients removed them/);
   });
-  // Pages move by seven users, and stay right.
+  // The pages shift by seven users, and still count as right.
   await withPanel({ foreign: USERS, vanishing: USERS.slice(0, 7) }, async (panel) => {
     const { code, result } = await runPanel('users-list', panel.url, { PAGES: '50' });
     assertVerdict(result, 'pass', code);
@@ -147,7 +147,7 @@ test('what a panel that dies keeps is counted, with the one command that removes
         stderr,
         /up to \d+ users of run known-answer.* may be left; once panel answers, this removes them: RUN_ID=/,
       );
-      // The panel is back: the command removes them.
+      // The panel answers again: the command removes the users.
       faults.goneAfter = Infinity;
       const run = start(
         K6,

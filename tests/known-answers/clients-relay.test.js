@@ -29,7 +29,7 @@ test('a redirect is not followed, and its target is named', async () => {
     await withRelay({ redirect }, async (relay) => {
       const run = await runScenario('ingest', relay.url, few);
       const { success, errors, error_details: details } = operation(run.result, 'publish');
-      // 20 messages are of the warm-up.
+      // 20 of the messages belong to the warm-up.
       assert.deepEqual([success, errors], [10, { http_redirect: 30 }]);
       assert.deepEqual(details, [{ kind: 'http_redirect', detail: `HTTP 307 to ${other.url}`, count: 30 }]);
       assert.ok(reasonsOf(run.result)[0].includes(`30 × HTTP 307 to ${other.url}`));
@@ -54,7 +54,7 @@ test('a relay that restarts gets one more log-in of each client, which is noted'
   await withRelay({ token: 'first', restartAfter: 40 }, async (relay) => {
     const { code, result } = await runScenario('ingest', relay.url, few, LOGIN);
     assert.equal(operation(result, 'publish').success, 40);
-    // One in set-up, one after the restart, one of the clean-up.
+    // One log-in in set-up, one after the restart, one in the clean-up.
     assert.equal(relay.truth.logins, 3);
     assert.match(result.notes.join(), /the token expired in mid-run \(401\): logged in again, 2 times/);
     assertVerdict(result, 'pass', code);
@@ -99,7 +99,7 @@ test('a token that is given is read: one that ends in mid-run is warned of, one 
 });
 
 test('a request on a connection that the target had closed while it was idle is sent once more, and counted', async () => {
-  // Four virtual users and more, each with its turn every 2.75 s.
+  // At least four virtual users, each with a request every 2.75 s.
   await withRelay({ keepAliveMs: 2_500 }, async (relay) => {
     const variables = { PROFILE: 'soak', DURATION: '8s', RATE: '8' };
     const { code, result } = await runScenario('ingest', relay.url, variables);

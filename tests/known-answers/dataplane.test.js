@@ -1,4 +1,4 @@
-/** Data-plane scenarios through the real sing-box to a far end whose faults are known. */
+/** Data-plane scenarios through the real sing-box to a far end with known faults. */
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { errorLines, startBench } from '../support/bench.js';
@@ -16,7 +16,7 @@ after(folder.remove);
 const LOGIN = { mode: 'password', username: 'u', password_env: 'PROXY_PASSWORD' };
 
 /**
- * Runs one scenario and gives its result.
+ * Runs one scenario and returns its result.
  * @param {string} scenario
  * @param {object} entry of the environment
  * @param {Record<string, string>} variables
@@ -53,7 +53,7 @@ describe('a far end with faults, where all wait for it', { concurrency: 4 }, () 
         await withEcho(['--delay-ms', '60'], async (entry) => {
           const thresholds = { [scenario]: { [row]: { 'p(95)': 2000 } } };
           const { code, result } = await run(scenario, { ...entry, thresholds }, { ROUND_TRIPS: '40' });
-          // That others use the machine is told, and is no fault of what is tested.
+          // A busy machine is reported, but is no fault of the code under test.
           assert.deepEqual(faultsOf(result), []);
           assert.equal(code, reasonsOf(result).length > 0 ? 3 : 0);
           for (const name of [row, `${row}_direct`]) {
@@ -74,8 +74,8 @@ describe('a far end with faults, where all wait for it', { concurrency: 4 }, () 
         WINDOW: '8',
       });
       const [row, direct] = [operation(result, 'udp'), operation(result, 'udp_direct')];
-      // The far end drops exactly 100 of each 1,000 that reach it; 50 a probe are warm-up, in four probes.
-      // What came late, on a busy machine, did come.
+      // The far end drops exactly 100 of each 1,000 datagrams. Each of the four probes has 50 warm-up datagrams.
+      // A busy machine delays some answers, but drops none.
       const dropped = (/** @type {any} */ { errors }) => (errors.lost ?? 0) - (errors.late ?? 0);
       const lost = dropped(row) + dropped(direct);
       assert.ok(lost >= 200 - 40 && lost <= 220, `${lost} of 2,000 lost`);
@@ -85,7 +85,7 @@ describe('a far end with faults, where all wait for it', { concurrency: 4 }, () 
         row.errors.duplicated > 20 && row.errors.duplicated < 80,
         `${row.errors.duplicated} duplicated`,
       );
-      // The control loses as much: it is not the proxy that does.
+      // The control has the same loss, so the proxy is not the cause.
       assertVerdict(result, 'inconclusive');
       assert.equal(code, 3);
       assert.match(reasonsOf(result).join('\n'), /udp: \d+ × lost/);
@@ -99,7 +99,7 @@ describe('a far end with faults, where all wait for it', { concurrency: 4 }, () 
       await withEcho(['--stall-after', '1500', '--stall-ms', '500'], async (entry) => {
         const { result } = await run('socks-tcp', entry, { PROFILE: 'soak', DURATION: '20s', RATE: '200' });
         const rows = ['tcp_open', 'tcp_open_direct'].map((name) => operation(result, name).latency_ms);
-        // One of the two loops met it: 100 of its 2,000 requests fall into the stall.
+        // One of the two loops met the stall: 100 of its 2,000 requests.
         const stalled = rows.filter((latency) => latency.p99 > 300 && latency.max > 450);
         assert.ok(stalled.length > 0, JSON.stringify(rows));
         timely(stalled.length === 1 && stalled[0].max < 900, JSON.stringify(rows));
@@ -164,7 +164,7 @@ describe('a proxy that is late', { concurrency: 3 }, () => {
     try {
       const code = await bench.ended;
       const result = bench.result('dataplane-handshake');
-      // A machine that is busy with something else says nothing of a threshold.
+      // On a busy machine a missed threshold is no evidence.
       const valid = result.validity.every((/** @type {any} */ { ok }) => ok !== false);
       assert.equal(code, valid ? 99 : 3, bench.output.stdout);
       assert.ok(

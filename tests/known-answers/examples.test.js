@@ -1,7 +1,4 @@
-/**
- * The scripts that docs/how-to/add-a-scenario.md and docs/tutorials/first-scenario.md show, as they stand there, against a relay of known
- * faults.
- */
+/** The scripts of docs/how-to/add-a-scenario.md and docs/tutorials/first-scenario.md, unchanged, against a relay with known faults. */
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,8 +15,8 @@ const examples = [
 ].map(([, script]) => script);
 
 /**
- * The result of an example. A name with _ is no scenario for anybody else meanwhile.
- * @param {string} name that the example gives itself
+ * Runs an example and returns its result. Other tests do not take a file whose name begins with _ for a scenario.
+ * @param {string} name in the example
  * @param {string} url
  * @param {Record<string, string>} variables
  */
@@ -61,7 +58,7 @@ test('the WebSocket scenario counts what is refused and what never comes, by kin
   await withRelay({ publishError: { every: 10, status: 503 }, dropEvery: 15 }, async (relay) => {
     const { code, result } = await run('own-message', relay.url, { MESSAGES: '20', CLIENTS: '1' });
     const { requests, success, errors } = operation(result, 'receive');
-    // Of 18 that were taken the fifteenth never comes.
+    // The fifteenth of the 18 accepted messages never arrives.
     assert.deepEqual([requests, success, errors], [20, 17, { http_5xx: 2, timeout: 1 }]);
     assertVerdict(result, 'fail', code);
   });

@@ -1,4 +1,4 @@
-/** The far end's own count: a proxy that never dials is fast, and wrong. */
+/** Compares the far end's counts: a proxy that never dials is fast, and wrong. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startAloneProxy } from '../support/alone-proxy.js';
@@ -35,7 +35,7 @@ for (const { scenario, row, size, variables, said } of [
   {
     scenario: 'socks-tcp',
     row: 'tcp',
-    // In smoke two probes go through the proxy. Each sends 50 requests before its measurement.
+    // In a smoke run two probes go through the proxy. Each sends 50 requests before its measurement.
     size: (40 + 100) * 1024,
     variables: { ROUND_TRIPS: '40' },
     said: /^the far end received 0 of 143,360 bytes: the proxy answered by itself$/,
@@ -57,7 +57,7 @@ for (const { scenario, row, size, variables, said } of [
   {
     scenario: 'concurrency',
     row: 'request_10',
-    // Two requests of each tunnel a second, for a second, and one before.
+    // Each tunnel sends two requests per second for one second, and one before.
     size: null,
     variables: { TUNNELS: '10', SECONDS: '1' },
     said: /^the far end received 0 of [\d,]+ bytes: the proxy answered by itself$/,

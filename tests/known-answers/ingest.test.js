@@ -1,4 +1,4 @@
-/** Ingest, bulk and concurrent against a relay whose faults are known. */
+/** Ingest, bulk and concurrent against a relay with known faults. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startRelay } from '../fakes/relay.js';
@@ -30,7 +30,7 @@ test('ingest counts an exact number of failures, apart by kind, and fails', asyn
   await withRelay({ publishError: { every: 10, status: 503 } }, async (relay) => {
     const { code, result } = await runScenario('ingest', relay.url, { MESSAGES: '200' });
     const row = operation(result, 'publish');
-    // Twenty unmeasured warm-up messages come first: two of them fail.
+    // Twenty unrecorded warm-up messages come first: two of them fail.
     assert.equal(relay.truth.failed, 22);
     assert.deepEqual(row.errors, { http_5xx: 20 });
     assert.deepEqual([row.requests, row.success, row.latency_ms.count], [200, 180, 180]);
@@ -156,7 +156,7 @@ test('a token that lives shortly is renewed between requests, not before each', 
       pulsar,
     );
     assert.equal(operation(result, 'publish').success, 400);
-    // Some 2.5 s of load, and a log-in each 0.8 to 0.9 s.
+    // About 2.5 s of load, with a log-in every 0.8 to 0.9 s.
     assert.ok(relay.truth.logins >= 2 && relay.truth.logins <= 12, `${relay.truth.logins} log-ins`);
   });
 });

@@ -1,4 +1,4 @@
-/** CPU that a proxy uses after its answers is found: the same work costs the same, whenever it is done. */
+/** CPU time that a proxy uses after its answers is found: the total does not depend on when the work is done. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -11,7 +11,7 @@ after(folder.remove);
 
 const BINARY = join(ROOT, 'tests/fixtures/paying-proxy/proxy.js');
 const ROUND_TRIPS = 200;
-/** The price of each in tests/fixtures/paying-proxy, s. */
+/** CPU time of each piece of work in tests/fixtures/paying-proxy, s. */
 const PRICE_S = 0.001;
 
 /** @param {'now' | 'later'} when it pays */
@@ -42,7 +42,7 @@ test(
       const { cpu } = result;
       const { success, cpu: own, window_s: measuredFor } = operation(result, 'tcp');
       assert.equal(success, ROUND_TRIPS);
-      // Warm-ups cost the same, and are not among them.
+      // Warm-ups cost the same, but do not count.
       assert.ok(cpu.system_s > price, JSON.stringify(cpu));
       assert.ok(cpu.system_s >= own.system_s + cpu.quiet_system_s, JSON.stringify({ cpu, own }));
       assert.equal(cpu.quiet_s, 2);
@@ -51,7 +51,7 @@ test(
       assert.match(shown, /CPU OF THE SYSTEM .*2 S OF QUIET\ndataplane\/socks-tcp +\d\.\d\d s/);
     }
     const ratio = later.result.cpu.system_s / now.result.cpu.system_s;
-    // On a crowded machine the quiet period may end before all is paid.
+    // On a crowded machine the quiet period may end before all work is done.
     timely(ratio > 0.6 && ratio < 1.7, `in total one is ${ratio} times as dear as the other`);
     const [atOnce, putOff] = [now, later].map(({ result }) => operation(result, 'tcp').cpu.system_s);
     assert.ok(atOnce > price, `${atOnce} s for round trips that cost ${price} s`);

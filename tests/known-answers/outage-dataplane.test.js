@@ -1,4 +1,4 @@
-/** A proxy, or the far end behind it, that falls silent at the start, in the middle or at the end of a probe: nothing begun is lost. */
+/** A proxy, or the far end behind it, stops at the start, in the middle or at the end of a probe: nothing that began may be lost. */
 import assert from 'node:assert/strict';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,18 +10,18 @@ import { ROOT, operation, temporaryFolder, writeEnvironment } from '../support/k
 import { startSocksServer } from '../support/socks-server.js';
 import { assertTooManyFailed, assertVerdict } from '../support/verdict.js';
 
-/** Of the open loop through the proxy; as long direct. */
+/** Duration of the open loop through the proxy; the direct one takes the same time. */
 const SECONDS = 6;
 const RATE = 50;
 const PLANNED = SECONDS * RATE;
 /** Round trips, datagrams or tunnels before the load. */
 const WARM_UP = 50;
-/** Longer than any time-out: of a tunnel 5 s, of a datagram 0.3 s, of silence 3 s. */
+/** Longer than any timeout: 5 s for a tunnel, 0.3 s for a datagram, 3 s for silence. */
 const SILENT_MS = 7000;
-/** Of the requests of the load, the first that meets the outage. */
+/** The share of the load's requests before the outage. */
 const PLACES = Object.entries({ start: 0.1, middle: 0.5, end: 0.85 });
 const SCENARIOS = Object.entries({ 'socks-tcp': 'tcp', 'socks-udp': 'udp', handshake: 'handshake' });
-/** A tunnel of a handshake is asked for, and carries one payload. @param {string} scenario */
+/** Requests per tunnel: in a handshake, the request for the tunnel and one payload. @param {string} scenario */
 const requestsOf = (scenario) => (scenario === 'handshake' ? 2 : 1);
 
 /** @param {string} scenario @param {object} entry of the environment @param {Record<string, string>} variables */
@@ -43,16 +43,16 @@ const runOpen = (scenario, entry) =>
   run(scenario, entry, { PROFILE: 'soak', DURATION: `${2 * SECONDS}s`, RATE: String(RATE) });
 
 /**
- * All that was planned is told, and the rate is over the planned time.
+ * Checks that all planned operations are reported, and that the rate is over the planned time.
  * @param {{ code: unknown, result: any }} ran
  * @param {string} name of the operation
  */
-function told({ code, result }, name) {
+function assertReported({ code, result }, name) {
   const row = operation(result, name);
   const what = JSON.stringify(row);
   assertTooManyFailed(result, name, Number(code));
   assert.equal(row.requests, PLANNED, what);
-  // What comes late counts as lost already.
+  // A late answer already counts as lost.
   const failed = Object.entries(row.errors)
     .filter(([kind]) => kind !== 'late')
     .reduce((sum, [, /** @type {any} */ count]) => sum + count, 0);
@@ -63,9 +63,9 @@ function told({ code, result }, name) {
   return row;
 }
 
-/** A client and a server stop in the middle of realistic traffic. */
+/** Stops a client and a server during realistic traffic. */
 async function trafficStops() {
-  // The uses that come after two of them: after 2 s through the proxy and as long direct.
+  // The outage begins after two of the uses have run: 2 s through the proxy, then 2 s direct.
   const folder = temporaryFolder('outage');
   const binary = join(folder.path, 'stops');
   const stops = `#!/bin/sh
@@ -105,14 +105,14 @@ exec '${join(ROOT, 'bin/sing-box')}' "$@"
 }
 
 describe('an outage', { concurrency: 4 }, () => {
-  // It takes longest.
+  // The longest test.
   test(
     'of a client and a server in the middle of realistic traffic fails all of it that was planned',
     trafficStops,
   );
 
   for (const [scenario, name] of SCENARIOS) {
-    // One loop sends for all three: socks-tcp has each place.
+    // All three scenarios send with the same loop, so only socks-tcp tests each place.
     for (const [place, share] of scenario === 'socks-tcp'
       ? PLACES
       : PLACES.filter(([at]) => at === 'middle')) {
@@ -122,7 +122,7 @@ describe('an outage', { concurrency: 4 }, () => {
           ms: SILENT_MS,
         });
         try {
-          told(await runOpen(scenario, { url: proxy.url }), `${name}_open`);
+          assertReported(await runOpen(scenario, { url: proxy.url }), `${name}_open`);
         } finally {
           proxy.stop();
         }
@@ -133,7 +133,7 @@ describe('an outage', { concurrency: 4 }, () => {
   test('of a proxy that goes away in the middle of socks-tcp', async () => {
     const proxy = await startFalteringProxy({ after: WARM_UP + PLANNED / 2 });
     try {
-      const { errors } = told(await runOpen('socks-tcp', { url: proxy.url }), 'tcp_open');
+      const { errors } = assertReported(await runOpen('socks-tcp', { url: proxy.url }), 'tcp_open');
       assert.ok(errors.cut > PLANNED * 0.4, JSON.stringify(errors));
     } finally {
       proxy.stop();
@@ -141,12 +141,12 @@ describe('an outage', { concurrency: 4 }, () => {
   });
 
   test('of the far end alone, at the end of socks-tcp', async () => {
-    // Direct comes first.
+    // The direct probe comes first.
     const before = WARM_UP + PLANNED + WARM_UP + Math.round(PLANNED * 0.85);
     const echo = await startEcho('--stall-after', String(before), '--stall-ms', '60000');
     try {
       const entry = { testbed: { name: 'sing-box' }, target: echo.target };
-      const { errors } = told(await runOpen('socks-tcp', entry), 'tcp_open');
+      const { errors } = assertReported(await runOpen('socks-tcp', entry), 'tcp_open');
       assert.ok(errors.timeout > 0 && errors.cut > 0, JSON.stringify(errors));
     } finally {
       await echo.stop();
@@ -154,7 +154,7 @@ describe('an outage', { concurrency: 4 }, () => {
   });
 
   test('a proxy that does not answer at all fails what was planned, not one of thousands', async () => {
-    const server = await startSocksServer('close', 1); // set-up tries it once
+    const server = await startSocksServer('close', 1); // set-up makes one connection
     try {
       const { code, result } = await run(
         'socks-tcp',

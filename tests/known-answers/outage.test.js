@@ -1,4 +1,4 @@
-/** A relay or a panel that falls silent at the start, in the middle or at the end of a run that time bounds: nothing begun is lost. */
+/** A relay or a panel stops at the start, in the middle or at the end of a run that time ends: nothing that began may be lost. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { withPanel, withRelay } from '../support/faulty.js';
@@ -6,13 +6,13 @@ import { operation, runPanel, runScenario } from '../support/k6.js';
 
 const SECONDS = 3;
 const RATE = 40;
-/** Longer than a request may take, and at the end longer than the run. */
+/** Longer than a request's timeout and, at the end, longer than the run, ms. */
 const SILENT_MS = 3000;
 const VARIABLES = { DURATION: `${SECONDS}s`, REQUEST_TIMEOUT_S: '2' };
-/** The first request of the load: a set-up's warm-up comes before it. */
+/** The load's first request, after the warm-up of set-up. */
 const FIRST_PUBLISH = 21;
 const FIRST_REQUEST = 36;
-/** Of a loop's time, when the outage begins. */
+/** Start of the outage, as a share of a loop's time. */
 const PLACES = Object.entries({ start: 0.3, middle: 0.5, end: 0.85 });
 
 /** @param {any} result @param {string} name @param {number} code */
@@ -27,7 +27,7 @@ function told(result, name, code) {
 
 describe('an outage', { concurrency: 2 }, () => {
   for (const [place, share] of PLACES) {
-    // By time, not by a number of requests, which a slow machine does not reach.
+    // The outage begins at a time, not after a number of requests, which a slow machine might not reach.
     const length = { laterMs: SECONDS * 1000 * share, ms: SILENT_MS };
 
     test(`of a relay, at the ${place} of an open loop`, async () => {

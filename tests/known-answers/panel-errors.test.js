@@ -1,4 +1,4 @@
-/** What a panel refuses, breaks off or cannot do is counted apart, and named; so is what was asked for wrongly. */
+/** Refusals, aborts and missing features of a panel are counted separately and explained, and so is invalid input. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { errorLines, startBench } from '../support/bench.js';
@@ -26,7 +26,7 @@ for (const [kind, faults, words] of FAULTS) {
     await withPanel(faults, async (panel) => {
       const { code, result } = await runPanel('users-create', panel.url, { USERS: '100' });
       const { requests, success, errors, latency_ms: latency } = operation(result, 'create');
-      // Of 105 creations, with five of the warm-up, each tenth fails.
+      // Every tenth of 105 creations fails, including five of the warm-up.
       assert.deepEqual([requests, success, latency.count, errors], [100, 90, 90, { [kind]: 10 }]);
       assertVerdict(result, 'fail', code);
       assert.ok(
@@ -48,7 +48,7 @@ test('a token that expires is renewed once by each client, and its request repea
     const variables = { CLIENTS: '4', USERS: '40' };
     const { code, result } = await runPanel('users-lifecycle', panel.url, variables);
     for (const row of result.operations) assert.deepEqual([row.requests, row.success], [40, 40], row.name);
-    // Four clients, and the clean-up; before them, the set-up.
+    // Log-ins: one in set-up, then one for each of four clients, and one for the clean-up.
     assert.deepEqual([panel.truth.logins, panel.truth.unauthorized], [6, 5]);
     assertVerdict(result, 'pass', code);
     assert.deepEqual(panel.left(), []);
@@ -67,7 +67,7 @@ test('a token that stays dead fails the run, and nobody logs in for ever', async
     assert.equal(panel.truth.logins, 6);
     assertVerdict(result, 'fail', code);
     assert.match(reasonsOf(result).join('\n'), /create: \d+ × http_401 .*check the user, the password/);
-    // Nor can anybody be removed.
+    // Users cannot be removed either.
     assert.match(
       stderr,
       /up to \d+ users of run \S+, whose names begin with wt_[0-9a-f]{12}_ .*may be left; .* removes them: RUN_ID=/,

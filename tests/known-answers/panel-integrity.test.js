@@ -1,4 +1,4 @@
-/** Whether a panel's users are as reported, who is removed in the end, and who is left alone. */
+/** Checks that a panel's users match the report, that the run's users are removed, and that no other user is touched. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, test } from 'node:test';
@@ -30,7 +30,7 @@ const bench = (url, variables) =>
     ...variables,
   });
 
-/** What the lines of a result's integrity found, less what was reported. @param {any} result */
+/** The differences between found and reported numbers of a result's integrity. @param {any} result */
 const differences = (result) =>
   Object.fromEntries(
     result.integrity.map((/** @type {any} */ line) => [line.check, line.found - line.reported]),
@@ -101,7 +101,7 @@ test('a panel that fails after it deleted: set-up goes on, deletions fail, users
     assert.deepEqual(operation(result, 'delete').errors, { http_5xx: 50 });
     assertVerdict(result, 'fail', code);
     const [created] = result.integrity;
-    // 55 users were deleted, five of them in the warm-up, and no answer said so.
+    // 55 users were deleted, five of them in the warm-up, but no answer said so.
     assert.deepEqual([created.reported, created.found, created.ok], [55, 0, true]);
     assert.match(created.detail, /55 changes got no clear answer/);
     assert.deepEqual(panel.left(), []);

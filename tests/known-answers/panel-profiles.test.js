@@ -1,15 +1,15 @@
-/** The long profiles of the panel's scenarios, cut short: each of them works, changes what it says, and leaves nobody. */
+/** The long profiles of the panel's scenarios, shortened: each works, changes what it should, and leaves no users. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { withPanel } from '../support/faulty.js';
 import { runPanel } from '../support/k6.js';
 
 const SCENARIOS = ['users-create', 'users-disable', 'users-enable', 'users-lifecycle', 'users-list', 'mixed'];
-/** Without it a closed loop takes a whole CPU from all tests beside this one. */
+/** Without a delay, a closed loop takes a whole CPU from the tests beside it, ms. */
 const DELAY_MS = 20;
-/** Where a few seconds suffice for a way back, and for each kind of request. */
+/** So few users that a few seconds suffice to switch them back, and for requests of each kind. */
 const VARIABLES = { USERS: '60', CLIENTS: '6', DURATION: '4s' };
-/** Requests a second. A breakpoint goes to twenty times as many, and has three virtual users for each two of them. */
+/** Requests per second. A breakpoint goes up to twenty times that rate, with 1.5 virtual users per request and second. */
 const RATES = { full: '20', breakpoint: '5' };
 
 describe('long profiles', { concurrency: 3 }, () => {

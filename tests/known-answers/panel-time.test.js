@@ -1,4 +1,4 @@
-/** Where the time went, against a panel that tells known times: Server-Timing, bottlenecks, Prometheus. */
+/** Sections of where the time went, with a panel that reports known times: Server-Timing, bottlenecks, Prometheus. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { within, withPanel } from '../support/faulty.js';
@@ -29,7 +29,7 @@ const partsOf = (result, of) =>
 /** @param {any} result @param {string} of an operation @param {string} name */
 const component = (result, of, name) => partsOf(result, of).find((row) => row.component === name);
 
-/** What is named as an operation's bottleneck. @param {any} result @param {string} name */
+/** The named bottleneck of an operation. @param {any} result @param {string} name */
 const bottleneck = (result, name) => sectionOf(result, 'component', name);
 
 test('each part of each operation is told exactly, and what is outside the route', async () => {
@@ -49,7 +49,7 @@ test('each part of each operation is told exactly, and what is outside the route
       ['database', 2.5],
       ['xray_remove', 6],
     ],
-    // A name may come twice, and one that the environment does not name is left out.
+    // A name may occur twice. A name that the environment does not list is ignored.
     enable: [
       ['route', 10],
       ['xray_add', 2],
@@ -94,13 +94,13 @@ test('each part of each operation is told exactly, and what is outside the route
       const { avg } = operation(result, name).latency_ms;
       within(outside(name), avg - route, 0.001);
       within(component(result, name, OUTSIDE).latency_share, (avg - route) / avg, 0.001);
-      // The delay of 40 ms is no part of what the panel tells.
+      // The panel does not report the delay of 40 ms.
       assert.equal(bottleneck(result, name).answer, OUTSIDE);
     }
   });
 });
 
-/** More than a request takes, so that nothing is outside of it. @param {number} database @param {number} xray @returns {Durations} */
+/** More than the duration of a request, so that no time is left outside the route. @param {number} database @param {number} xray @returns {Durations} */
 const parts = (database, xray) => [
   ['route', 2000],
   ['database', database],
@@ -169,14 +169,14 @@ test('without Server-Timing, Prometheus tells the same of the whole run', async 
   await withPanel({ timings, serverTiming: false, prometheus: true }, async (panel) => {
     const { result } = await runPanel('users-create', panel.url, { USERS: '100' }, PROMETHEUS);
     assertVerdict(result, 'pass');
-    // Without the warm-up's creations and the lists of set-up and clean-up, which the panel tells too.
+    // Excludes the creations of the warm-up, and the lists of set-up and clean-up, which the panel also reports.
     assert.deepEqual(tableOf(result, ''), {
       route: [100, 2000, 1],
       database: [100, 1500, 0.75],
       xray_add: [100, 400, 0.2],
     });
-    const told = result.sections.map((/** @type {any} */ { name, answer }) => [name, answer]);
-    assert.deepEqual(told, [['prometheus', undefined]]);
+    const answers = result.sections.map((/** @type {any} */ { name, answer }) => [name, answer]);
+    assert.deepEqual(answers, [['prometheus', undefined]]);
   });
 });
 

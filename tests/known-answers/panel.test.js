@@ -1,4 +1,4 @@
-/** What the panel's scenarios report of a panel whose speed, users and mix are known. */
+/** The reports of the panel's scenarios for a panel with known speed, users and mix. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { median, within, withPanel } from '../support/faulty.js';
@@ -11,7 +11,7 @@ import { timely, undisturbed } from '../support/timely.js';
 
 const FOREIGN = ['anna', 'wt_bert', 'cora'];
 
-/** The rows of each scenario, and what the panel calls them. @type {Record<string, Record<string, Operation>>} */
+/** The rows of each scenario, and the panel's names for them. @type {Record<string, Record<string, Operation>>} */
 const ROWS = {
   'users-create': { create: 'create' },
   'users-disable': { disable: 'disable' },
@@ -68,7 +68,7 @@ test(
     await withPanel({ delayMs: 2, stall }, async (panel) => {
       const variables = { PROFILE: 'soak', RATE: '100', DURATION: '6s' };
       const { result } = await runPanel('users-create', panel.url, variables);
-      // 60 of about 450 recorded requests fall into the stall and wait 300 ms on average.
+      // 60 of about 450 recorded requests meet the stall and wait 300 ms on average.
       const { p99, max } = operation(result, 'create_open').latency_ms;
       assert.ok(p99 > 450, `open-loop p99 ${p99}`);
       assert.ok(max > 550 && max < 900, `open-loop max ${max}`);
@@ -81,7 +81,7 @@ test('users-list asks for every page, the short last one too', async () => {
   await withPanel({ foreign }, async (panel) => {
     const { result } = await runPanel('users-list', panel.url, { PAGES: '10', CLIENTS: '2', LIMIT: '50' });
     const { requests, success, items } = operation(result, 'page');
-    // Five pages, twice.
+    // Five pages, read twice.
     assert.deepEqual([requests, success, items.count], [10, 10, 2 * 237]);
     assert.deepEqual(panel.users(), foreign);
   });

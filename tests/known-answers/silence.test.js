@@ -1,4 +1,4 @@
-/** A target that is gone for good is not loaded to the end. */
+/** A run stops early if its target is gone for good. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startRelay } from '../fakes/relay.js';

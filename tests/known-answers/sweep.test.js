@@ -1,4 +1,4 @@
-/** A sweep over a made candidate: what carries nothing has lost all, and a value that is refused spoils no other. */
+/** A sweep over a fake candidate: a value that carries nothing has lost everything, and a refused value does not affect others. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ async function sweep(values, check) {
 test('a queue that ends each association at once has lost all, and says why', async () => {
   await sweep('1,65535', ({ result, report }) => {
     const [one, most] = rowsOf(sectionOf(result, 'sweep'));
-    // It ends before the first answer is read, or right after it.
+    // The program ends before the first answer is read, or right after it.
     assert.ok(one.lost_share.low >= 0.99, JSON.stringify(one));
     assert.equal(most.lost_share.high, 0);
     const { requests, success, errors } = operation(result, 'value_1');
@@ -49,10 +49,10 @@ test('a value that the system refuses is named, and the others are measured', as
   await sweep('512,65535,65536', ({ result, report }) => {
     const [first, second, refused] = rowsOf(sectionOf(result, 'sweep'));
     assert.deepEqual([first.runs, second.runs, refused.runs], [2, 2, 0]);
-    const [told, ...others] = sectionOf(result, 'sweep').notes.filter((/** @type {string} */ note) =>
+    const [refusal, ...others] = sectionOf(result, 'sweep').notes.filter((/** @type {string} */ note) =>
       /refuses/.test(note),
     );
-    assert.match(told, /is 65536, and must be an integer from 1 to 65535/);
+    assert.match(refusal, /is 65536, and must be an integer from 1 to 65535/);
     assert.deepEqual(others, []);
     assert.deepEqual(faultsOf(result), []);
     assert.equal(operation(result, 'value_65536').requests, 0);

@@ -1,4 +1,4 @@
-/** What probes tell through a transparent proxy whose far end has exact faults, and past one that is stopped. */
+/** Reports of probes through a transparent proxy, with exact faults at the far end, and past a stopped proxy. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { temporaryFolder } from '../support/k6.js';

@@ -1,4 +1,4 @@
-/** Memory with tunnels, of a proxy that takes a known amount for each and keeps it. */
+/** Memory per tunnel of a proxy that allocates a known amount for each tunnel and keeps it. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { within } from '../support/faulty.js';
 import { ROOT } from '../support/k6.js';
 import { protocolRows, rowsOf, sectionOf } from '../support/sections.js';
 
-/** As tests/fixtures/known-memory has it; what Python itself takes for a connection is a tenth of it. */
+/** The amount in tests/fixtures/known-memory. Python itself needs a tenth of it per connection. */
 const TUNNEL_BYTES = 256 * 1024;
 
 for (const [profile, variables] of Object.entries({
@@ -45,7 +45,7 @@ test('the matrix tells the memory with tunnels, whatever the processes of the tr
     assert.equal(outcome, 'measured', detail);
     const [few, many] = [10, 100].map((count) => figures[`tunnels_${count}_anon_mib`].median);
     within(many - few, (90 * TUNNEL_BYTES * 1.08) / 1024 ** 2, 0.2);
-    // Transfers take 64 MiB for good.
+    // Transfers allocate 64 MiB that the proxy never frees.
     assert.ok(many + 20 < figures.peak_anon_mib.median, `${many} and ${figures.peak_anon_mib.median} MiB`);
   } finally {
     bench.remove();

@@ -1,4 +1,4 @@
-/** Subscribe, delivery and broadcast against a relay whose faults are known. */
+/** Subscribe, delivery and broadcast against a relay with known faults. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withRelay, within } from '../support/faulty.js';
@@ -67,7 +67,7 @@ test('a round that time cuts short is accounted for all the same', async () => {
 
 test('delivery counts messages that arrive out of order', async () => {
   await withRelay({ swapEvery: 5 }, async (relay) => {
-    // 80 messages on 5 topics are 16 for each subscriber, of which every fifth comes after the sixth.
+    // 80 messages on 5 topics are 16 for each subscriber; every fifth of them arrives after the sixth.
     const { result } = await runScenario('delivery', relay.url, { MESSAGES: '80' });
     const row = operation(result, 'deliver');
     assert.deepEqual([row.requests, row.success, row.errors], [320, 320, { out_of_order: 3 * 20 }]);
@@ -78,7 +78,7 @@ test('delivery counts messages that arrive out of order', async () => {
 test('a message that was refused is not expected anywhere', async () => {
   await withRelay({ publishError: { every: 10, status: 500 } }, async (relay) => {
     const { result } = await runScenario('delivery', relay.url, { MESSAGES: '50' });
-    // 20 warm-up messages and 50 measured ones: of the 50, five fail.
+    // 20 warm-up messages and 50 measured ones: five of the 50 fail.
     assert.deepEqual(operation(result, 'publish').errors, { http_5xx: 5 });
     const row = operation(result, 'deliver');
     assert.deepEqual([row.requests, row.success, row.errors], [180, 180, {}]);
@@ -129,7 +129,7 @@ test(
       const { result } = await runScenario('subscribe', relay.url, { CONNECTIONS: '20', CLIENTS: '5' });
       const row = operation(result, 'subscribe');
       assert.equal(row.success, 20);
-      // Rounds of five handshakes add a few ms to the delay of the confirmation.
+      // Rounds of five handshakes add some ms to the delay of the confirmation.
       within(row.latency_ms.min, 162, 0.1);
       assert.equal(row.latency_ms.p99, null, 'twenty samples carry no p99');
       assertVerdict(result, 'pass');
@@ -137,11 +137,11 @@ test(
   }),
 );
 
-/** With a calibration of the clock in each client, which spins, a subscription takes 1.5 times that of the other client; without, 0.7 times. */
+/** Largest allowed ratio to the other client. If each client calibrated its clock, which spins, the ratio would be 1.5; without, it is 0.7. */
 const MOST = 1.15;
 
 test('fifty clients that subscribe at once are no slower than those of another kind', async () => {
-  // What else the machine does only slows: the least of each is nearest to the truth.
+  // Other programs can only slow a run down, so the minimum of each is nearest to the truth.
   const least = { own: Infinity, other: Infinity };
   const ratio = () => least.own / least.other;
   for (let round = 0; round < 5 || (ratio() >= MOST && round < 15); round += 1) {

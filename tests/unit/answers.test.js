@@ -1,4 +1,4 @@
-/** What answers of the relay carry. */
+/** Reading the relay's answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pollFault, summaryOf } from '../../lib/pulsar/answers.js';

@@ -1,4 +1,4 @@
-/** What the cells of tables show: Grafana keys cells by the titles of their columns. */
+/** The cells of the boards' tables: Grafana identifies cells by the titles of their columns. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { committed } from '../../grafana/generate.js';
@@ -13,7 +13,7 @@ const boards = () => Object.entries(committed()).map(([name, text]) => [name, JS
 const panelOf = (board, id) =>
   /** @type {import('../../grafana/types.js').Panel} */ (panelsOf(board).find((panel) => panel.id === id));
 
-/** A result of an operation, each figure another one. @param {number} first */
+/** A result of an operation, with a different value for each figure. @param {number} first */
 const figures = (first) =>
   Object.fromEntries(['Rate', 'Average', 'P50', 'P95', 'P99'].map((name, index) => [name, first + index]));
 
@@ -45,7 +45,7 @@ test('each cell of a candidate shows its own figure', () => {
   assert.deepEqual(new Set(Object.values(cells)), new Set(['vless', ...Object.values(row)]));
 });
 
-/** A row of each query of a table, each value another one but that of the column that joins them. @param {any} panel */
+/** A row for each query of a table, with a different value in each column except the column that joins the queries. @param {any} panel */
 function distinct({ targets, transformations = [] }) {
   const by = transformations.find((/** @type {any} */ { id }) => id === 'joinByField')?.options.byField;
   let last = 0;

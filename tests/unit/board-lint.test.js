@@ -1,10 +1,10 @@
-/** The linter of boards finds each fault. */
+/** The linter of boards finds each kind of fault. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { problemsOf } from '../../grafana/lint.js';
 import { boards, panelOf, propertiesOf, propertyOf } from '../support/boards.js';
 
-/** What is done to the board overview, and what the linter says of it. @type {[string, (board: any) => void, RegExp][]} */
+/** Edits of the board overview, and the linter's messages. @type {[string, (board: any) => void, RegExp][]} */
 const FAULTS = [
   ['another uid', (board) => (board.uid = 'overview'), /uid overview is not that of the file/],
   ['another schema', (board) => (board.schemaVersion = 36), /schemaVersion 36/],

@@ -1,4 +1,4 @@
-/** The boards' JSON: up to date, of the SDK's types, and as the linter wants it. */
+/** The boards' JSON: up to date, with the SDK's types, and without findings of the linter. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,10 +12,10 @@ import { expanded, resolve, standing } from '../../grafana/stand-in.js';
 import { boards, panelOf, propertyOf } from '../support/boards.js';
 import { ROOT, start, temporaryFolder } from '../support/k6.js';
 
-/** The panel that has the marks. */
+/** The panel with the marks. */
 const STRIP = 123;
 
-/** Those that show a run: the trend is of all runs. */
+/** Boards that show one run; the board trend shows all runs. */
 const boardsOfRuns = () => Object.entries(boards()).filter(([name]) => name !== 'trend.json');
 
 test('grafana/dashboards is up to date', () => {
@@ -185,7 +185,7 @@ test('without a candidate its panel says so', () => {
   assert.match(defaults.noValue, /^this run has no candidate/);
 });
 
-/** What tsc says of boards. @param {Record<string, unknown>} all @returns {Promise<string>} */
+/** tsc's errors for boards. @param {Record<string, unknown>} all @returns {Promise<string>} */
 async function typeErrors(all) {
   const folder = temporaryFolder('boards');
   try {

@@ -1,4 +1,4 @@
-/** By what the operations of a scenario are judged. */
+/** The bounds that judge a scenario's operations. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { boundsOf } from '../../lib/bounds.js';

@@ -1,4 +1,4 @@
-/** setup/build, and what the Makefile lets it build beside the runners. */
+/** setup/build, and the parallel builds of the Makefile. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ function build(makefile, files) {
   return { status, stdout, lines: stderr.trim().split('\n') };
 }
 
-/** Each waits until the other has begun: one after the other they would never end. */
+/** Each program waits until the other has begun: in sequence they would never end. */
 const SIDE_BY_SIDE = `
 one two:
 \t@touch $@.begun

@@ -1,4 +1,4 @@
-/** HTTP and WebSocket clients read an answer: accepted or not, what may be shown, where it leads, what is silence. */
+/** HTTP and WebSocket clients read an answer: whether it was accepted, what may be shown, where it leads, and what counts as silence. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import execution from '../fakes/k6-execution.js';
@@ -74,7 +74,7 @@ test('silence is that of the target for all clients, not for one', () => {
   const aborted = [];
   /** @type {any} */ (execution.test).abort = (/** @type {string} */ line) => aborted.push(line);
   const fail = (/** @type {number} */ at) => failedWith('timeout', at, at + 5_000);
-  // One client meets nothing but time-outs, while another is answered.
+  // One client meets only timeouts, while another gets answers.
   for (let at = 0; at < 6 * SILENT_MS; at += 5_000) {
     fail(at);
     answered();

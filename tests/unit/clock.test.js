@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { fromWall, measureOffset, now, useOffset } from '../../lib/clock.js';
 
 test('wall-clock times come out on the clock of the test, to well below a millisecond', () => {
-  // A machine that does something else between two readings spoils those, but not ten times.
+  // A busy machine may distort some of the readings, but not all ten.
   const errors = Array.from({ length: 10 }, () => {
     useOffset(measureOffset());
-    // performance.timeOrigin ties Node's two clocks together: a known answer.
+    // performance.timeOrigin connects Node's two clocks, so the answer is known.
     const wall = performance.timeOrigin + performance.now();
     return Math.abs(fromWall(wall) - now());
   });

@@ -47,7 +47,7 @@ test('the verdicts of comparisons are counted, with how long they took', () => {
 });
 
 /**
- * The share of a program's time in which it is stopped, as the kernel tells it: how much of the CPU it gets is up to others, too.
+ * The share of time in which a program is stopped, from the kernel. The program's CPU time would also depend on other programs.
  * @param {string} folder that lists it
  * @param {number} percent
  */

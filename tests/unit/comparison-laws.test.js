@@ -1,4 +1,4 @@
-/** Laws of what the matrix and a sweep say, over random edits of made figures; one k6 tries all cases of a script. */
+/** Laws of the verdicts of the matrix and of a sweep, with random edits of invented figures. One k6 runs all cases of a script. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import process from 'node:process';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 /** @param {string} path */
 const at = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-/** `make test` tries a few, and `make test-all` all. */
+/** Divides the number of cases: `make test` runs some, `make test-all` runs all. */
 const PART = process.env.TEST_FULL ? 1 : 5;
 
 for (const [name, laws, all] of /** @type {[string, number, number][]} */ ([

@@ -15,11 +15,11 @@ const { services, volumes } = parse(text, { merge: true });
 const entries = Object.entries(services);
 const { version } = JSON.parse(read('package.json'));
 
-/** A tag that names one release or one day, such as 1.12.4 or bookworm-20260824-slim. */
+/** A tag of one release or of one day, such as 1.12.4 or bookworm-20260824-slim. */
 const EXACT = /^[a-z0-9./-]+:[a-z0-9.-]*(\d+\.\d+\.\d+|\d{8})[a-z0-9.-]*$/;
 const SECRET = /PASSWORD|TOKEN|SECRET/;
 
-/** The stages of docker/Dockerfile in their order. */
+/** The stages of docker/Dockerfile in order. */
 const stages = read('docker/Dockerfile')
   .split(/^FROM /m)
   .slice(1)
@@ -30,7 +30,7 @@ const stages = read('docker/Dockerfile')
     return { base, name, words };
   });
 
-/** A stage and those that it is built upon. @param {typeof stages[number] | undefined} stage @returns {typeof stages} */
+/** A stage and the stages that it is based on. @param {typeof stages[number] | undefined} stage @returns {typeof stages} */
 const lineage = (stage) => (stage ? [stage, ...lineage(stages.find(({ name }) => name === stage.base))] : []);
 
 test('the stack has its services, and what only a run needs is in a profile', () => {
@@ -155,7 +155,7 @@ test('boards are open to look at, and nothing more', () => {
   const { environment } = services.grafana;
   assert.equal(environment.GF_AUTH_ANONYMOUS_ORG_ROLE, 'Viewer');
   assert.equal(environment.GF_USERS_ALLOW_SIGN_UP, 'false');
-  // A viewer can send queries of their own: they must not be able to drop anything.
+  // A viewer can send any query, so the data source's user must not be able to drop anything.
   assert.equal(environment.INFLUX_USERNAME, services.influxdb.environment.INFLUXDB_READ_USER);
 });
 

@@ -1,4 +1,4 @@
-/** How a plain `bin/k6 run` reaches a system: by whose certificates, by which address, and never by what the shell says. */
+/** How a plain `bin/k6 run` reaches a system: certificates, addresses, and no influence of the shell's variables. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -76,7 +76,7 @@ async function portOf(server, host = '127.0.0.1') {
 
 /** @type {import('node:http').RequestListener} */
 const tellHost = (request, response) => response.end(request.headers.host);
-/** A handshake of a WebSocket (RFC 6455) that is refused shows that TLS was agreed on. */
+/** A refused WebSocket handshake (RFC 6455) also shows that TLS succeeded. */
 const secure = (/** @type {import('node:https').ServerOptions} */ more = {}) =>
   createSecureServer({ key: read('system.key'), cert: read('system.pem'), ...more }, tellHost);
 

@@ -77,7 +77,7 @@ test('a load without a rate says what its shapes vary', () => {
   assert.deepEqual(load.notes, ['spike: how much varies']);
 });
 
-/** A run in each round. @param {number[]} rates @param {number} [lost] */
+/** One run per round. @param {number[]} rates @param {number} [lost] */
 const runsAt = (rates, lost = 0) =>
   rates.map((rate, round) => ({
     round,
@@ -88,7 +88,7 @@ const runsAt = (rates, lost = 0) =>
     lost_share: lost,
   }));
 
-/** So many rates about a middle, in another order for each seed. @param {number} middle @param {number} seed @param {number} [count] */
+/** Rates around a middle, in a different order for each seed. @param {number} middle @param {number} seed @param {number} [count] */
 const about = (middle, seed, count = 12) =>
   Array.from({ length: count }, (_, index) => middle * (1 + 0.01 * (((index * seed) % 7) - 3)));
 
@@ -261,7 +261,7 @@ test('what a probe did not begin, because the system ended it, has failed', () =
     return [all, errors.cut ?? 0];
   };
   for (const stopped of ['failures', 'stalled', 'control_closed']) assert.deepEqual(of(stopped), [20, 15]);
-  // The sidecar itself counts what its limit cut; what was not begun then is not known.
+  // The sidecar itself counts operations that its limit cut. It does not count operations that had not begun.
   for (const stopped of ['limit', 'cancelled', null]) assert.deepEqual(of(stopped), [5, 0]);
   assert.deepEqual(of('failures', 24), [24, 0]);
 });

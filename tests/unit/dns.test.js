@@ -1,4 +1,4 @@
-/** How many queries ought to have reached the authoritative server, and by which counters the judge is told. */
+/** How many queries should have reached the authoritative server, and the counters that the judge compares. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { samples } from '../fakes/k6-record.js';

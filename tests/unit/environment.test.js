@@ -1,4 +1,4 @@
-/** What a script takes from an environment, and what it refuses. */
+/** Reading an environment in a script, and the errors in one. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

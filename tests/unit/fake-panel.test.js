@@ -1,4 +1,4 @@
-/** Of the fake panel: what is not plain from its code. */
+/** Behaviour of the fake panel that is not obvious from its code. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startPanel } from '../fakes/panel.js';

@@ -1,4 +1,4 @@
-/** What surrounds a gate: which commits, what is built, and what of a comment is refused. */
+/** The parts around a gate: which commits it compares, what it builds, and which comments are refused. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
@@ -182,7 +182,7 @@ test('why git does not look at a checkout is told', () => {
   git(path, ['init', '-q']);
   assert.match(sides(path, {}).stderr, /^sides: .*: Needed a single revision/);
   git(path, ['commit', '-q', '--allow-empty', '-m', 'one']);
-  // As where a container's user looks at a checkout of the runner's.
+  // As in a container whose user differs from the owner of the checkout.
   const { status, stderr } = sides(path, { GIT_TEST_ASSUME_DIFFERENT_OWNER: '1' });
   assert.equal(status, 2);
   assert.match(
@@ -205,7 +205,7 @@ test('after a checkout only what changed is built anew', () => {
     return done.stdout.trim();
   };
   const make = (/** @type {string} */ name) => spawnSync('make', ['-q', name], { cwd: path }).status;
-  /** As git does: every file is new. */
+  /** As git does: every file gets a new time. */
   const checkout = () => {
     const soon = new Date(Date.now() + 60_000);
     for (const name of ['k6/a', 'k6/b', 'sidecar/c', 'Makefile'])
@@ -226,12 +226,12 @@ test('after a checkout only what changed is built anew', () => {
   assert.deepEqual([make('bin/k6'), make('bin/sidecar')], [1, 0]);
   assert.notEqual(built('key'), key);
   assert.ok(built('key').startsWith(built('base')));
-  // It was not built anew: what is kept must not look as if it were.
+  // The program was not rebuilt, so the record must not make it look up to date.
   built('record');
   checkout();
   built('restore');
   assert.deepEqual([make('bin/k6'), make('bin/sidecar')], [1, 0]);
-  // A cache whose name does not tell may be of another machine.
+  // A cache with a fixed name may come from another machine.
   writeFileSync(join(path, 'bin/.base'), 'another\n');
   built('restore');
   assert.equal(existsSync(join(path, 'bin')), false);

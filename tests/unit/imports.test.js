@@ -1,4 +1,4 @@
-/** What is not type-checked or run by a test, such as a benchmark, may import what is gone. */
+/** Files that neither tsc nor a test loads, such as benchmarks, must not import missing files. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -18,7 +18,7 @@ test('each relative import, of a type as well, leads to a file', () => {
     [...readFileSync(file, 'utf8').matchAll(IMPORT)].map(([, path]) => ({ file, path })),
   );
   assert.ok(imports.length > 500, `${imports.length} imports`);
-  // Types alone are in a .d.ts of that name.
+  // Imports of types alone refer to a .d.ts file.
   const lost = imports.filter(({ file, path }) => {
     const found = join(dirname(file), path);
     return !existsSync(found) && !existsSync(found.replace(/\.js$/, '.d.ts'));

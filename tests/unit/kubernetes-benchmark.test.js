@@ -1,4 +1,4 @@
-/** The table of benchmark-kubernetes, of runs whose figures are known. */
+/** The table of benchmark-kubernetes, from runs with known figures. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { median, table } from '../../benchmarks/kubernetes/table.js';

@@ -1,4 +1,4 @@
-/** Bounds of the scenarios in which what is late is no error of a row: none passes by what has no latency. */
+/** Bounds of scenarios in which a late answer is no error of the row: a row without latencies must not pass. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { boundWhole } from '../../lib/link/rows.js';

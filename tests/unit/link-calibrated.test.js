@@ -1,4 +1,4 @@
-/** A smoke calibrates its link briefly, and no other profile does. */
+/** A smoke run calibrates its link briefly; other profiles do not. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import http from '../fakes/k6-http.js';

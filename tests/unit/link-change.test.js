@@ -1,4 +1,4 @@
-/** A link that changes under a transfer: timetables, and courses whose answer is known. */
+/** A link that changes during a transfer: timetables, and courses with a known answer. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stepsOf } from '../../lib/link/change.js';
@@ -38,16 +38,16 @@ const link = (at) => ({
 });
 
 test('a change was made when the link says so, on the clock of the transfer', () => {
-  // The transfer began half a second after the link.
+  // The transfer began half a second after the link did.
   assert.deepEqual(madeAt(OUTAGE, link([3, 5.01]), 1_500_000), { at: 2.5, until: 4.51 });
   assert.deepEqual(madeAt(HALF, link([3, 3]), 1_500_000), { at: 2.5, until: 2.5 });
   assert.equal(madeAt(HALF, link([]), 1_500_000), null);
-  // An outage that never ended is none that could be recovered from.
+  // After an outage without an end, there is no recovery to measure.
   assert.equal(madeAt(OUTAGE, link([3]), 1_500_000), null);
 });
 
 test('a course counts from the change, in whole steps, with the queue of the same moments', () => {
-  // 8 Mbit/s until the change at 2.5 s, nothing after it, to 5.3 s.
+  // 8 Mbit/s until the change at 2.5 s, then nothing until 5.3 s.
   const bytes = Array.from({ length: 53 }, (_, index) => (index < 25 ? 100_000 : 0));
   const steps = stepsOf({ bytes, bucketS: 0.1 }, link([3]), 2.5, 1_500_000);
   assert.deepEqual(
@@ -55,7 +55,7 @@ test('a course counts from the change, in whole steps, with the queue of the sam
     [-2.5, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2],
   );
   assert.ok(steps.every(({ mbit }, index) => Math.abs(mbit - (index < 5 ? 8 : 0)) < 1e-9));
-  // The link's 33rd sample is of 3.2 s: 0.2 s after the change.
+  // The link's 33rd sample is at 3.2 s: 0.2 s after the change.
   assert.deepEqual(
     steps.map(({ queue_kib: queue }) => queue),
     [0, 0, 0, 0, 0, 10, 0, 0, 0, 0],

@@ -1,4 +1,4 @@
-/** What is made of the samples that probes bring back over a link: known streams, calls and slopes. */
+/** Figures computed from the samples of probes over a link: known streams, calls and slopes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fullAtOnce } from '../../lib/link/batch.js';
@@ -11,7 +11,7 @@ import { countOf, roundTripsOf } from '../../lib/link/slope.js';
 import { mathisMbit } from '../../lib/link/theory.js';
 
 const STREAM = { segment_s: 0.5, ahead: 2, until_s: 10 };
-/** A live stream: each segment is whole this long after it was asked for, every half second. @param {number[]} took s */
+/** A live stream with a segment every half second. @param {number[]} took s from each request to the complete segment */
 const live = (took) => took.map((s, index) => index * 0.5 + s);
 
 test('a stream that keeps up never stands still', () => {
@@ -21,10 +21,10 @@ test('a stream that keeps up never stands still', () => {
 });
 
 test('a far end that pauses for 2 s makes a player with two segments ahead stand still for what they do not cover', () => {
-  // Segments are whole as they are asked for, until all stands for 2 s after the third one.
+  // Segments arrive at once, until everything stops for 2 s after the third one.
   const arrivals = [0, 0.5, 1, 3.5, 3.5, 3.5, 3.5, 3.5];
   const played = playedOf(arrivals, STREAM);
-  // It plays from 0.5 s on, has played three segments at 2 s, and goes on at 3.5 s.
+  // It plays from 0.5 s on, has played three segments at 2 s, and continues at 3.5 s.
   assert.equal(played.start_s, 0.5);
   assert.equal(played.stalls, 1);
   assert.equal(played.stalled_s, 1.5);
@@ -47,7 +47,7 @@ test('what never came stands still until the end, and a stream that never began 
 
 test('segments are put into their places by when they were asked for', () => {
   const at = 1_700_000_000_000;
-  // The second one failed.
+  // The second segment failed.
   const samples = { values: [100e6, 300e6], ends: [at + 100, at + 1300] };
   const [first, second, third] = arrivalsOf(samples, 0.5, 3);
   assert.ok(Math.abs(Number(first) - 0.1) < 1e-6);
@@ -61,7 +61,7 @@ test("jitter is RFC 3550's: none of an even line, d where each packet differs fr
   const zigzag = Array.from({ length: 400 }, (_, index) => 180e6 + (index % 2) * 8e6);
   assert.ok(Math.abs(Number(jitterMs(zigzag)) - 8) < 1e-6);
   assert.equal(jitterMs([1]), null);
-  // After one jump of 16 ms it is a sixteenth of that.
+  // After one jump of 16 ms the jitter is a sixteenth of the jump.
   assert.equal(jitterMs([0, 16e6]), 1);
 });
 
@@ -114,6 +114,6 @@ test('as many lines are full at once as have 200 Mbit/s together, by the faster 
   assert.equal(fullAtOnce([20e6, 200e6]), 1);
   assert.equal(fullAtOnce(both(300)), 1);
   assert.equal(fullAtOnce(both(0.008)), 8);
-  // Without a rate a line takes what there is.
+  // A line without a rate takes the machine's whole capacity.
   assert.equal(fullAtOnce([null, 10e6]), 1);
 });

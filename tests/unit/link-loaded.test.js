@@ -1,4 +1,4 @@
-/** Latency under load: what is made of samples whose answer is known. */
+/** Latency under load: figures computed from samples with a known answer. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadedSections, tripsAtRest } from '../../lib/link/loaded-shown.js';
@@ -18,7 +18,7 @@ test('what never came is among the slowest, and where it is more than these, nob
   const nineteen = Array.from({ length: 19 }, () => 100);
   assert.equal(trimmedMean(nineteen, 1), 100);
   assert.equal(trimmedMean(nineteen, 3), null);
-  // Half of them answered at once: the mean of those would be a lie.
+  // Half of the requests were lost: the mean of the others would be misleading.
   assert.equal(trimmedMean([1, 1, 1], 3), null);
   assert.equal(trimmedMean([], 40), null);
 });
@@ -27,7 +27,7 @@ test('round trips a minute are those of the draft', () => {
   assert.equal(perMinute(100), 600);
   assert.equal(perMinute(null), null);
   assert.equal(perMinute(0), null);
-  // Both sides are turned into round trips a minute first, and averaged then.
+  // Both values are first converted into round trips per minute, and then averaged.
   assert.equal(responsiveness(100, 600, 3), (600 + 300) / 2);
   assert.equal(responsiveness(null, 600, 3), null);
   assert.equal(responsiveness(100, null, 3), null);
@@ -42,7 +42,7 @@ test('loads are an axis from most upwards to most downwards', () => {
 
 test('a sample counts by when it was meant to begin', () => {
   const at = 1_700_000_000_000;
-  // They took 50 ms each, and began at 0, 100 and 200.
+  // They took 50 ms each, and began at 0, 100 and 200 ms.
   const series = { values: [50e6, 50e6, 50e6], ends: [at + 50, at + 150, at + 250] };
   assert.equal(begunIn(series, { from: at, to: at + 200 }).length, 2);
   assert.equal(begunIn(series, { from: at + 1, to: at + 201 }).length, 2);
@@ -64,7 +64,7 @@ test('what a load made late has failed, and what broke is no lateness', () => {
     values: { round_trip: [50e6, 60e6, 70e6] },
     ends: { round_trip: [1_050, 1_160, 2_070] },
   });
-  // The last one was asked when nothing else was measured any more.
+  // The last request began after the measured part.
   assert.deepEqual(recordedOf(measured, { from: 1_000, to: 2_000 }), {
     series: { values: { round_trip: [50e6, 60e6] }, ends: { round_trip: [1_050, 1_160] } },
     late: { timeout: 3, cut: 1 },
@@ -89,7 +89,7 @@ const cell = (same, kept, fresh) => ({
   kept: trips(kept),
   fresh: trips(fresh, 1),
 });
-/** Three round trips of 40 ms open a tunnel; a download adds 800 ms to all. */
+/** Opening a tunnel takes three round trips of 40 ms. A download adds 800 ms to each. */
 const CELLS = { rest: cell(null, 40, 120), down_1: cell(840, 840, 2520), up_1: cell(50, 45, 140) };
 
 test('a table has each figure in ms and in round trips a minute', () => {

@@ -1,10 +1,10 @@
-/** What a transfer did around a change of its link, by courses whose answer is known. */
+/** A transfer around a change of its link, with courses whose answer is known. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { queueFrom } from '../../lib/link/over-time.js';
 import { bytesLost, mbitBetween, recoveryOf } from '../../lib/link/recovery.js';
 
-/** So many Mbit/s for so long, in buckets of 0.1 s. @param {[number, number][]} parts */
+/** A course in buckets of 0.1 s. @param {[number, number][]} parts pairs of Mbit/s and seconds */
 const course = (...parts) => ({
   bucketS: 0.1,
   bytes: parts.flatMap(([mbit, seconds]) =>
@@ -25,7 +25,7 @@ test('after an outage the time counts from when the link is back', () => {
     until: 5,
   });
   assert.ok(Math.abs(before - 10) < 1e-9 && Math.abs(after - 10) < 1e-9);
-  // 1.5 s more of nothing.
+  // The silence lasted 1.5 s longer.
   assert.ok(recoveredS !== null && Math.abs(recoveredS - 1.5) < 0.051, String(recoveredS));
   assert.ok(Math.abs(silentS - 3.5) < 1e-9);
 });
@@ -69,7 +69,7 @@ test('a transfer that goes on for a while and stops then has not recovered', () 
 test('a change that is felt late counts from the last whole second of silence on', () => {
   const late = recoveryOf(course([10, 3], [5, 2], [0, 2.5], [5, 4]), { at: 3, until: 3, rate: 0.5 });
   assert.ok(late.recoveredS !== null && Math.abs(late.recoveredS - 4.5) < 0.051, String(late.recoveredS));
-  // Half a second is a packet that is sent again.
+  // Half a second of silence can be one retransmitted packet.
   const short = recoveryOf(course([10, 3], [5, 2], [0, 0.5], [5, 4]), { at: 3, until: 3, rate: 0.5 });
   assert.equal(short.recoveredS, 0);
 });
@@ -106,6 +106,6 @@ test('the queue of a transfer is that of the same moments', () => {
     down: [20, 30, 40].map(sample),
     changes: [],
   };
-  // Samples 0 and 1 are not kept any more; the transfer began with sample 1.
+  // Samples 0 and 1 are no longer kept. The transfer began with sample 1.
   assert.deepEqual(queueFrom(link, 'down', 1_100_000, 5), [0, 20, 30, 40, 0]);
 });

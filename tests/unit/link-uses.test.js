@@ -17,6 +17,6 @@ test('what two links lost is a sum, and unknown if the loss of one is unknown', 
     const all = together(one, other);
     assert.deepEqual([all.sent, all.own_unread, all.queued_bytes_most], [7, null, 9]);
   }
-  // A count that the first link did not have.
+  // The first link did not have this count.
   assert.deepEqual(together({}, { sent: 2 }), { sent: 2 });
 });

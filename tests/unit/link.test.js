@@ -1,4 +1,4 @@
-/** What a script knows of a link. */
+/** The link as a script sees it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { linkParameter, withLink } from '../../lib/link/evidence.js';
@@ -72,7 +72,7 @@ test('a run over a link shows what was asked of it beside what it is, and one wi
   const [{ title, columns, rows, notes }] = sections;
   assert.equal(title, 'The link far (Half a world)');
   const cells = rows.map((row) => Object.fromEntries(columns.map(({ name }, index) => [name, row[index]])));
-  // A rate that could not be told has no row; what the link lost by itself always has one.
+  // An unmeasured rate has no row. The link's own losses always have a row.
   assert.deepEqual(
     cells.filter(({ direction: way }) => way === 'up').map(({ ok, what, measured }) => [ok, what, measured]),
     [

@@ -1,4 +1,4 @@
-/** How long a load lasted, where no sidecar saw it. */
+/** The duration of a load in a run without a sidecar. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadHasEnded, loadSeconds } from '../../lib/load-end.js';

@@ -1,11 +1,11 @@
-/** Ways that are measured in step. */
+/** Ways measured in lockstep. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { run, together } from '../../lib/link/lockstep.js';
 
 /** @typedef {import('../../lib/link/lockstep.js').Steps<string>} Steps */
 
-/** What a fake machine was asked to measure at once. */
+/** A fake machine that records what it should measure at once. */
 const machine = () => {
   /** @type {unknown[][]} */
   const asked = [];

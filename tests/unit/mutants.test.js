@@ -1,4 +1,4 @@
-/** tests/mutants: each fault has its place, and tests that are there. Which test finds it, `make test-mutants` tells. */
+/** tests/mutants: each fault has a unique place, and existing tests. `make test-mutants` shows which test finds it. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ test('each fault changes its file in one place', () => {
   assert.equal(new Set(FAULTS.map(({ name }) => name)).size, FAULTS.length);
 });
 
-// Go and Rust say themselves that they do not compile. Under Node.js such a file would fail its tests, and count as found.
+// A fault in Go or Rust that does not compile is reported. Malformed JavaScript would only fail the tests, and so count as found.
 test('what is planted in JavaScript can be read', (t) => {
   const folder = temporaryFolder('mutants');
   t.after(folder.remove);

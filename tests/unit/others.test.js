@@ -1,4 +1,4 @@
-/** tests/support/others.js and patience.js: what others use is told from what a test uses itself, and limits grow with slowness. */
+/** tests/support/others.js and patience.js: CPU use of other programs is separated from the test's own, and limits grow with slowness. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ test('a second in ten of all CPUs is busy, and so is a burst; less is not', () =
   assert.deepEqual(of(0.25, 0, 0, 0), { percent: 3.125, most: 12.5, busy: false });
   assert.deepEqual(of(0.25, 0.25), { percent: 12.5, most: 12.5, busy: true });
   assert.deepEqual(of(0, 0, 0, 0, 0, 0, 0, 1), { percent: 6.25, most: 50, busy: true });
-  // Ticks are coarse: less than nothing is nothing, and a part of a second is no burst.
+  // Ticks are coarse: a negative value counts as 0, and a part of a second is no burst.
   assert.deepEqual(
     judged(
       [
@@ -29,7 +29,7 @@ test('a second in ten of all CPUs is busy, and so is a burst; less is not', () =
   );
 });
 
-/** CPU that a process has used, s. @param {number} pid */
+/** CPU time of a process, s. @param {number} pid */
 function usedBy(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
   return (Number(fields[11]) + Number(fields[12])) / 100;
@@ -37,7 +37,7 @@ function usedBy(pid) {
 
 test('what a test burns is no excuse, though its parent has ended; what others burn is', async () => {
   const idle = spawn('sleep', ['60']);
-  // The shell in between ends, so that the one that burns belongs to nobody.
+  // The shell in between ends, so the burning process has no parent among the test's processes.
   const burner = spawn('sh', ['-c', 'sh -c "while :; do :; done" & echo $!; sleep 1.2'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
@@ -53,7 +53,7 @@ test('what a test burns is no excuse, though its parent has ended; what others b
     const burnt = usedBy(pid) - before;
     const all = (availableParallelism() * (performance.now() - began)) / 1000;
     const difference = ((ofIdle().percent - own().percent) / 100) * all;
-    // This process takes some, too.
+    // This process uses some CPU time too.
     assert.ok(difference > 0.8 * burnt, `${difference} s of ${burnt} s that were burnt`);
   } finally {
     killTree(pid);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { intendedOffset, paceOf } from '../../lib/pace.js';
 import execution from '../fakes/k6-execution.js';
 
-/** Starts of all iterations by brute force: integrate the rate in steps of 10 µs. */
+/** Starts of all iterations by brute force: integrates the rate in steps of 10 µs. */
 function byIntegration({ start, steps }) {
   const starts = [];
   const dt = 1e-5;
@@ -56,7 +56,7 @@ test('at a constant rate the executor’s own progress gives the origin', () => 
   const { at: intended, offset } = pace();
   const after = performance.now();
   assert.equal(offset, 500);
-  // Iteration 50 was meant for 500 ms and runs at 507 ms: it is 7 ms late.
+  // Iteration 50 was intended for 500 ms and runs at 507 ms: it is 7 ms late.
   assert.ok(intended >= before - 7 && intended <= after - 7, `${intended} of ${before} to ${after}`);
 });
 

@@ -82,7 +82,7 @@ test('parts of a request do not overlap and add up to what the client waited', (
     'rest of the route': 3,
     'outside the route': 15,
   });
-  // Clocks of two machines round differently.
+  // The clocks of two machines round differently.
   assert.equal(components.partsOf(entries, 10, 9.9)['outside the route'], 0);
 });
 
@@ -110,13 +110,13 @@ test('a bottleneck is named only where the evidence says so', () => {
     clear?.reason ?? '',
     /bottleneck is database: it took 60 % of the time .* of 300 of 500 requests\.$/,
   );
-  // 52 % of 500 may be chance.
+  // 52 % of 500 may be due to chance.
   const doubtful = bottleneckOf('disable', table, largest(260, 240));
   assert.equal(doubtful?.component, null);
   assert.match(doubtful?.reason ?? '', /^No single bottleneck/);
   assert.match(bottleneckOf('disable', table, largest(20, 0))?.reason ?? '', /^Too few requests/);
   assert.equal(bottleneckOf('disable', [], largest(0, 0)), undefined);
-  // The most often largest is not the largest by time.
+  // The component that is largest most often is not the largest by time.
   assert.equal(bottleneckOf('disable', table, largest(100, 400))?.component, null);
 });
 
@@ -127,7 +127,7 @@ test('the database alone is a bottleneck only where its own time is most of what
   const other = bottleneckOfDatabase({ requests: 500, latency_share: 0.02 });
   assert.equal(other.component, null);
   assert.match(other.reason, /^Not the database server: .* 2 %/);
-  // A share that nobody knows is no share of 0 %.
+  // An unknown share is not 0 %.
   const unknown = bottleneckOfDatabase({ requests: 500, latency_share: null });
   assert.deepEqual([unknown.component, unknown.latency_share], [null, null]);
   assert.match(unknown.reason, /is unknown/);
@@ -212,7 +212,7 @@ const before = { users: 0, active: 0, disabled: 0, incomplete: 0, orphans: 1, se
 const loaded = { ...before, users: 9, active: 6, disabled: 3 };
 
 /**
- * What the facts come to, by their checks, where so many changes of a kind were sent, done and refused.
+ * The facts' figures by their checks, for given numbers of sent, done and refused changes.
  * @param {Record<string, [number, number, number]>} changes
  * @param {Parameters<typeof factsOf>[0]} taken
  * @param {boolean} sql

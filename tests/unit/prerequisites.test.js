@@ -1,4 +1,4 @@
-/** setup/prerequisites: what is missing, in one line, before anything is built. */
+/** setup/prerequisites: reports in one line what is missing, before anything is built. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { ROOT, temporaryFolder } from '../support/k6.js';
 const folder = temporaryFolder('prerequisites');
 after(() => folder.remove());
 
-/** What the script itself needs. */
+/** Programs that the script itself needs. */
 const TOOLS = ['bash', 'chmod', 'cp', 'dirname', 'env', 'grep', 'head', 'sort', 'touch'];
 const WHOLE = {
   go: 'go1.26.3',
@@ -68,7 +68,7 @@ function prerequisites(asked, versions, commands, doing = {}, variables = {}) {
   return { status, stdout, stderr, asks };
 }
 
-/** Notes what it is asked for, and installs it: as the command of the packages below. `$refused` cannot be had. */
+/** Records its arguments, and installs packages as commands. Packages in `$refused` are unavailable. */
 const APT = `
 here=\${BASH_SOURCE%/*}
 declare -A commands=([gcc]=cc [influxdb]=influxd [iproute2]=ip)
@@ -90,7 +90,7 @@ const machine = ({ user = 0, sudo = 'exit 1', lists = '' } = {}) => ({
   rm: ':',
   systemctl: 'echo "systemctl $*" >>"${BASH_SOURCE%/*}/apt.log"',
 });
-/** Sudo that asks for no password. */
+/** A sudo that needs no password. */
 const FREE = 'while [[ $1 == -n ]]; do shift; done; "$@"';
 const FEW = COMMANDS.filter((name) => !['cc', 'influxd', 'ip', 'apt-get'].includes(name));
 

@@ -1,4 +1,4 @@
-/** What the protocols' scenarios show: their tables, from what was found. */
+/** The tables of the protocols' scenarios. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { comparisonSection } from '../../lib/protocols/comparison.js';
@@ -25,7 +25,7 @@ const line = (target, judged, ratio, different = false) => ({
   pairs: 5,
 });
 
-/** What was found of a baseline and a candidate. */
+/** The results of a baseline and a candidate. */
 function compared() {
   const row = {
     multiplex: false,
@@ -126,7 +126,7 @@ test('tunnels have columns of their own', () => {
   const found = compared();
   assert.match(
     notesOf(sideSection(found, 'baseline')),
-    /tunnels are all open at once; none were opened, datagrams/,
+    /tunnels are all open at once\. No tunnels are opened; datagrams/,
   );
   Object.assign(found.rows[0].baseline.figures, {
     tunnels_2000_p95_ms: null,
@@ -144,8 +144,8 @@ test('tunnels have columns of their own', () => {
       ['Own memory, 2,000 tunnels', 'value'],
     ],
   );
-  assert.match(notesOf(section), /tunnels are all open at once; these, datagrams/);
-  assert.match(notesOf(section), /are of 2 turns, 500 tunnels or more of 1,/);
+  assert.match(notesOf(section), /tunnels are all open at once\. Tunnels, datagrams/);
+  assert.match(notesOf(section), /are measured in 2 turns \(500 tunnels or more in 1\),/);
 });
 
 test('further turns, and what bounds a throughput, are said', () => {
@@ -155,11 +155,14 @@ test('further turns, and what bounds a throughput, are said', () => {
   found.rows[0].baseline.figures.measuring_cpus = spread(0.97);
   found.baseline.ran = [{ file: 'other', sha256: 'cd34' }];
   const notes = notesOf(sideSection(found, 'baseline'));
-  assert.match(notes, /did not decide: trojan \(18\); all, each/);
-  assert.match(notes, /What really ran, among others or in its place: other, SHA-256 cd34\./);
+  assert.match(notes, /did not decide: trojan \(18\)\. Each turn/);
+  assert.match(notes, /A different program ran, in addition or instead: other, SHA-256 cd34\./);
   assert.match(notes, /used 0\.9 CPUs or more in writes of 64 KiB: trojan \(0\.97\)\./);
-  assert.match(notes, /bounds the throughput: trojan \(1000 Mbit\/s\)\. Compare CPU\./);
-  assert.match(notesOf(comparisonSection(found)), /may bound the baseline, a throughput is bound/);
+  assert.match(notes, /limits the throughput of: trojan \(1000 Mbit\/s\)\. Compare CPU instead\./);
+  assert.match(
+    notesOf(comparisonSection(found)),
+    /may limit the throughput of the baseline\. Then a throughput is "bound"/,
+  );
 });
 
 test('a comparison has what the candidate is of the baseline, and which targets it meets', () => {

@@ -1,4 +1,4 @@
-/** The count of what the matrix said of equal sides. */
+/** Counts of the matrix's judgements on equal sides. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** What the turns of two sides say, by the engine in bin/k6, and which rows go on. */
+/** Comparing the turns of two sides with the engine in bin/k6, and selecting the rows to continue. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareRows, figuresOf } from '../../lib/protocols/compare.js';
@@ -6,7 +6,7 @@ import { furtherMinutes, goFurther } from '../../lib/protocols/further.js';
 
 const TARGETS = { throughput: 0.9, latency: 1.2, first_reply: 2, round_trips: 2, memory: 1, tolerance: 0.05 };
 
-/** A linear congruential generator, so that a failure can be repeated. @param {number} seed */
+/** A linear congruential generator, so that a failure is reproducible. @param {number} seed */
 function random(seed) {
   let state = seed;
   return () => {
@@ -154,7 +154,7 @@ test('a throughput that the meter, or a told rate, bounds is met only where CPU 
     const [own, other] = [1, cpu].map((factor) =>
       turns(uniform, 10).map((turn) => ({
         ...turn,
-        // The candidate's are below the bound: it is the baseline that is faster than it looks.
+        // The candidate's values are below the bound: the baseline is the side that is faster than it looks.
         measuring_cpus: factor === cpu ? cpus - 0.1 : cpus,
         cpu_s_per_gib: 3 * factor * Math.exp(0.01 * normal(uniform)),
       })),
@@ -184,7 +184,7 @@ test('CPU time that a candidate puts off until nothing is sent counts in the tur
   assert.deepEqual(of(0.4), ['bound', '2.00', null]);
 });
 
-/** What is said of a target after an edit of the turns. @param {string} target @param {(own: any[], other: any[]) => void} edit */
+/** The judgement of a target after an edit of the turns. @param {string} target @param {(own: any[], other: any[]) => void} edit */
 function judgedAfter(target, edit, { planned = 10, factors = {} } = {}) {
   const uniform = random(5);
   /** @type {any[][]} */

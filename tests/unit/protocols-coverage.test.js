@@ -1,4 +1,4 @@
-/** The matrix as a list: rows differ, and what none covers has a reason. */
+/** The matrix as a list: rows differ, and every type without a row has a reason. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MATRIX, coverage } from '../../lib/protocols/matrix.js';
@@ -33,7 +33,7 @@ test('what carries a protocol adds what it needs, and what it leaves out', () =>
   assert.ok(found?.left_out.some((line) => line.startsWith('smux and yamux: ')));
 });
 
-/** Which transports of sing-box's trojan, vmess and vless have a row, or a reason. */
+/** Every transport of sing-box's trojan, vmess and vless has a row, or a reason. */
 for (const protocol of ['trojan', 'vmess', 'vless'])
   test(`${protocol}: no transport of sing-box is passed over in silence`, () => {
     const measured = MATRIX.filter(({ inbound }) => inbound === protocol).map(({ transport }) => transport);

@@ -121,7 +121,7 @@ test('a candidate that is twenty times slower is cut short, and says by what', (
     tooSlow(baseline, { ...baseline, handshake_ms: 30.04 })?.detail ?? '',
     /^a first reply takes 30.0 ms/,
   );
-  // A busy machine may make a program 30 times slower, and not 440 times.
+  // A busy machine may make a program 30 times slower, but not 440 times.
   assert.equal(tooSlow(baseline, { ...baseline, handshake_ms: 30.04 })?.busy, true);
   assert.equal(tooSlow(baseline, { ...baseline, rtt_ms: 88.1 })?.busy, false);
   assert.equal(

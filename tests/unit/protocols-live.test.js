@@ -1,4 +1,4 @@
-/** What a run of protocols shows of its rows while it lasts. */
+/** Live metrics of a run of protocols. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { samples } from '../fakes/k6-record.js';

@@ -1,4 +1,4 @@
-/** Which rows the matrix measures in smoke. */
+/** The rows that the matrix measures in a smoke run. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MATRIX, hasHop } from '../../lib/protocols/matrix.js';

@@ -1,4 +1,4 @@
-/** What is made of a hop's captures, turn by turn. */
+/** Outcomes from the captures of a hop, turn by turn. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MATRIX, hasHop } from '../../lib/protocols/matrix.js';

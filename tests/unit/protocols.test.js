@@ -1,4 +1,4 @@
-/** How rows end, and what becomes of a run by them. */
+/** Outcomes of rows, and their effect on a run. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { goesOn, ofFailedStart, ofProbes, worst } from '../../lib/protocols/outcome.js';

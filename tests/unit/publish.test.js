@@ -1,4 +1,4 @@
-/** Who writes a gate's comment and its check: whose pull request it is, what of an artifact is taken, and what GitHub is asked. */
+/** Publishing a gate's comment and check: for which pull request, from which artifacts, and with which requests to GitHub. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';

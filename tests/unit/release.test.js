@@ -1,4 +1,4 @@
-/** The release workflow's own steps, on made events: what is refused, what is published, and when. */
+/** The steps of the release workflow, with invented events: what is refused, what is published, and when. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -22,7 +22,7 @@ after(folder.remove);
 const VERSION = execFileSync(join(ROOT, 'setup/version'), { encoding: 'utf8' }).trim();
 const ARCHITECTURE = process.arch === 'arm64' ? 'arm64' : 'amd64';
 const FILE = '.github/workflows/release.yml';
-/** What ci/release reads of the repository, besides the changelog. */
+/** Files that ci/release reads, other than the changelog. */
 const READS = [
   ...['ci/release', 'setup/version', 'lib/scenario.js', 'package.json', 'sidecar/Cargo.toml'],
   ...['docker-compose.yml', 'docker/Dockerfile'],
@@ -36,7 +36,7 @@ function program(path, text) {
   chmodSync(path, 0o755);
 }
 
-/** A release's files as setup/dist names them, with little in them. @param {string} path @param {string} [content] */
+/** Writes a release's files, named as by setup/dist, with short contents. @param {string} path @param {string} [content] */
 function writeRelease(path, content = 'k6') {
   mkdirSync(join(path, 'top/bin'), { recursive: true });
   for (const name of ['k6', 'sidecar']) writeFileSync(join(path, 'top/bin', name), content);
@@ -54,7 +54,7 @@ function writeRelease(path, content = 'k6') {
 }
 
 /**
- * Runs a job. Programs that reach outside only tell what they were asked; setup/dist and make, which take minutes, too.
+ * Runs a job. Programs that reach outside only record their arguments; so do setup/dist and make, which take minutes.
  * @param {string} job
  * @param {{ event?: string, tag?: string, changelog?: string, copies?: [string, string], change?: (dist: string) => void }} [of]
  */

@@ -8,11 +8,11 @@ import { Repeats } from '../../lib/dataplane/repeats.js';
 import { undisturbed } from '../../lib/protocols/undisturbed.js';
 
 const placement = { probe_cpus: '1', echo_cpus: '1', system_cpus: '1' };
-/** Ms that a part takes, and a look at the CPUs. */
+/** Duration of a part and of a look at the CPUs, ms. */
 const PART = 300;
 const LOOK = 500;
 
-/** Who used CPU 1 for a second. @param {number} percent @param {number} [cpu] */
+/** Use of CPU 1 in one second. @param {number} percent @param {number} [cpu] */
 const used = (percent, cpu = 1) => [{ cpu, span_s: 1, busy_s: 1, others_s: percent / 100, steal_s: 0 }];
 
 let at = 0;
@@ -28,7 +28,7 @@ afterEach(() => {
 });
 
 /**
- * A machine whose neighbour is there at some times.
+ * A machine with a neighbour that is active at some times.
  * @param {(ms: number) => number} percent of the CPU that others use at a time
  */
 function machine(percent) {
@@ -121,7 +121,7 @@ test('a neighbour that stays is waited for once, and what was measured counts', 
 });
 
 test('waits and repeats take no more than what was measured and some seconds', () => {
-  // There for each part, gone at the second look.
+  // The neighbour is active in each part, and gone at the second look.
   let looks = 0;
   const nasty = {
     ...machine(() => 60),
@@ -199,7 +199,7 @@ test('without a window, or where nothing can be dropped, each part is measured o
   assert.deepEqual(latencies(), [1, 1]);
 });
 
-/** A plane that measures each part twice; it says whether the first time counted. */
+/** A plane that measures each part twice, and reports whether the first time counted. */
 function twice() {
   const plane = { counted: false };
   return Object.assign(plane, {

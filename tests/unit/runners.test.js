@@ -1,4 +1,4 @@
-/** What a runner of several does, and when; of one nothing of it. */
+/** A runner's steps and their order, if there are several runners. A single runner does none of it. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import {

@@ -1,4 +1,4 @@
-/** One turn of each side of a row, one beside the other. */
+/** One turn of both sides of a row, side by side. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SideBySide } from '../../lib/protocols/side-by-side.js';

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const STACK = fileURLToPath(new URL('../../docker/stack', import.meta.url));
 const PASSWORDS = { INFLUX_PASSWORD: 'a-1', GRAFANA_PASSWORD: 'b' };
-/** Says what it was asked, and that every container is healthy. */
+/** Prints its arguments, and reports every container as healthy. */
 const ENGINE = `printf '%s|%s|%s\\n' "$INFLUX_PASSWORD" "$\{COMPOSE_PROFILES:-}" "$*" >>"$ASKED"
 case "$*" in *ps*) echo one ;; *inspect*) echo healthy ;; esac`;
 
@@ -19,7 +19,7 @@ before(() => {
 after(() => rmSync(folder, { recursive: true }));
 
 /**
- * Runs docker/stack where the only programs are its own tools and these.
+ * Runs docker/stack with only its own tools and these programs in the PATH.
  * @param {string} command @param {Record<string, string>} programs names and shell scripts
  * @param {Record<string, string>} [env]
  */

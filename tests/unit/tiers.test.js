@@ -1,4 +1,4 @@
-/** tests/tiers.js: each test file has one tier, and no name there is of a file that is gone. */
+/** tests/tiers.js: each test file has one tier, and each name belongs to an existing file. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';

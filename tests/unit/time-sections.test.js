@@ -1,4 +1,4 @@
-/** Where the panel's time went, and other tables of one scenario. */
+/** Tables on the panel's time, and other tables of single scenarios. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tunnelsSection } from '../../lib/dataplane/open-tunnels.js';

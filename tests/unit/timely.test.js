@@ -1,4 +1,4 @@
-/** tests/support/timely.js: only times are tried again, not for ever, and only a busy machine excuses them. */
+/** tests/support/timely.js: only times are tried again, not forever, and only a busy machine excuses them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { within } from '../support/faulty.js';
@@ -7,7 +7,7 @@ import { assertTooManyFailed, assertVerdict } from '../support/verdict.js';
 
 /**
  * @param {(tries: number) => void} body
- * @param {(tries: number) => number} [used] by others in a try, percent
+ * @param {(tries: number) => number} [used] CPU use of others in a try, percent
  */
 async function triesOf(body, used = () => 0) {
   let tries = 0;

@@ -1,4 +1,4 @@
-/** The registry of variables: scripts read what it says, with the defaults that it has, and the bounds. */
+/** The registry of variables: scripts read the variables that it lists, with its defaults and bounds. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,10 +24,10 @@ import { K6, ROOT, cleanEnvironment } from '../support/k6.js';
 /** @type {Variable[]} */
 const VARIABLES = JSON.parse(readFileSync(join(ROOT, 'k6/lists/variables.json'), 'utf8'));
 
-/** What only bench reads, of some systems alone. */
+/** Variables that only bench reads, for some systems. */
 const BY_BENCH = ['RUNNERS'];
 
-/** What bench tells its scripts, and no user. */
+/** Variables that bench sets for its scripts, and no user sets. */
 const OF_BENCH =
   'ASKED_FOR DATAPLANE_ROUTED ECHO_CPUS GENERATOR_PID INSTANCE MEASURED_AGAIN PROBE_CPUS SIDECAR_TOKEN SIDECAR_URL SYSTEM_CPUS'.split(
     ' ',
@@ -77,7 +77,7 @@ test('a default that the registry has stands nowhere else', () => {
   for (const { file, name, fallback } of fallbacks) {
     const variable = /** @type {Variable} */ (named.get(name));
     const told = `${file}: ${name}, ${fallback}`;
-    // Of several defaults, or of one that depends on more, the script says which.
+    // If there are several defaults, or the default depends on more, the script selects one.
     const several = variable.default_by || typeof variable.default === 'object';
     assert.equal(fallback !== undefined, Boolean(several), told);
     if (fallback && !variable.default_by) assert.doesNotMatch(fallback, /^\d[\d_.]*$/, told);
@@ -86,7 +86,7 @@ test('a default that the registry has stands nowhere else', () => {
   }
 });
 
-/** A module that goes before a script, and one that tells what the script has read once it is loaded. */
+/** A module to load before a script, and one that prints what the script has read while it was loaded. */
 const WATCH = `globalThis.read = new Set();
 globalThis.__ENV = new Proxy(__ENV, { get: (own, name) => (globalThis.read.add(name), own[name]) });`;
 const tell = (/** @type {string} */ scenario) => `import './watch.js';
@@ -94,10 +94,10 @@ import ${JSON.stringify(pathToFileURL(join(ROOT, 'scripts', `${scenario}.js`)).h
 export const options = { ext: { read: [...globalThis.read] } };
 export default () => {};`;
 
-/** Variables without which others are not looked at. */
+/** Variables without which a script does not read others. */
 const ASKING = { ASKED_FOR: 'options', SWEEP: 'queue', VALUES: '1,2', CANDIDATE: K6 };
 
-/** What a scenario reads while it is loaded. @param {string} scenario @returns {Promise<Set<string>>} */
+/** Variables that a scenario reads while it is loaded. @param {string} scenario @returns {Promise<Set<string>>} */
 async function readBy(scenario) {
   const script = join(folder, `${scenario.replace('/', '-')}.js`);
   writeFileSync(script, tell(scenario));
@@ -114,7 +114,7 @@ async function readBy(scenario) {
   return read;
 }
 
-/** Read by a scenario that runs: an environment's, or what only Go or `make` reads. @param {Variable} variable */
+/** Whether a variable is read later: by a running scenario, as part of an environment, or only by Go or `make`. @param {Variable} variable */
 const isElsewhere = ({ name, of }) =>
   of.includes('*') || BY_BENCH.includes(name) || of.some((one) => name.startsWith(`${one.toUpperCase()}_`));
 

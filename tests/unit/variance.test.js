@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { partsOf, row } from '../../benchmarks/variance/parts.js';
 
-/** Numbers with mean 0 and deviation 1, always the same (Park and Miller; Box and Muller). */
+/** Reproducible numbers with mean 0 and deviation 1 (Park and Miller; Box and Muller). */
 function* noise() {
   let state = 7;
   const next = () => (state = (state * 16807) % 2147483647) / 2147483647;
@@ -44,7 +44,7 @@ test('drift is in all runs together, and in neither part', () => {
   const found = partsOf(simulated({ start: 0, run: 0.02, drift: 0.01 }));
   near(found.run, 0.02);
   near(found.start, 0);
-  // A line of 400 steps of 0.01.
+  // A drift of 400 steps of 0.01.
   assert.ok(found.all > 1.1, String(found.all));
 });
 

@@ -1,1 +1,1 @@
-"""A small panel that administers the users of an xray, with Marzban's API, for Windtunnel to measure."""
+"""A small panel with Marzban's API that manages the users of an xray, for Windtunnel to measure."""

@@ -1,4 +1,4 @@
-"""The panel's addresses: `uvicorn --factory panel.app:create`."""
+"""The panel's routes: `uvicorn --factory panel.app:create`."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -35,7 +35,7 @@ api = APIRouter(prefix="/api", dependencies=[Depends(_authenticated)])
 
 
 def create() -> FastAPI:
-    """Raises KeyError and ValueError as Settings.from_environment() does."""
+    """Raises KeyError and ValueError like Settings.from_environment()."""
     logging.basicConfig(format="%(levelname)s %(message)s", level=logging.WARNING)
     settings = Settings.from_environment()
 
@@ -53,7 +53,7 @@ def create() -> FastAPI:
 
 
 async def _invalid(_request: Request, error: Exception) -> JSONResponse:
-    """Marzban's form: field → message."""
+    """Errors in Marzban's form: field → message."""
     assert isinstance(error, RequestValidationError)
     detail = {str(problem["loc"][-1]): problem["msg"] for problem in error.errors()}
     return JSONResponse({"detail": detail}, 422)

@@ -1,4 +1,4 @@
-"""The database of each driver, and what its errors mean."""
+"""The database engine of each driver, and the meaning of its errors."""
 
 from typing import Any
 
@@ -31,12 +31,12 @@ def _arguments(settings: Settings) -> dict[str, Any]:
     lite = settings.driver == "sqlite"
     return {
         "url": url,
-        # For MariaDB it is the server that knows how long to wait for a lock.
+        # In MariaDB, the server's own setting limits the wait for a lock.
         "connect_args": {"timeout": settings.lock_timeout_s} if lite else {"charset": "utf8mb4"},
         "pool_size": settings.pool_size,
         "max_overflow": settings.max_overflow,
         "pool_timeout": settings.pool_timeout_s,
-        # An error in the log shows no password of a user.
+        # Keeps users' passwords out of logged errors.
         "hide_parameters": True,
     }
 

@@ -1,4 +1,4 @@
-"""The same durations as in Server-Timing, summed up for Prometheus."""
+"""The durations of Server-Timing, summed up for Prometheus."""
 
 from prometheus_client import CollectorRegistry, Histogram, generate_latest
 
@@ -24,5 +24,5 @@ class Metrics:
             self._seconds.labels(component, timing.route).observe(seconds)
 
     def text(self) -> bytes:
-        """In Prometheus' own text format."""
+        """The metrics in Prometheus' text format."""
         return generate_latest(self._registry)

@@ -1,4 +1,4 @@
-"""What clients send."""
+"""Request bodies."""
 
 import secrets
 from datetime import datetime
@@ -12,11 +12,11 @@ Seconds = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Bytes = Annotated[int, Field(ge=0, le=2**63 - 1)]
 Note = Annotated[str, Field(max_length=500)]
 Inbounds = dict[Protocol, list[str]]
-"""Tags by protocol; no tag means all."""
+"""Tags by protocol; an empty list means all tags."""
 
 
 class ProxySettings(BaseModel):
-    """Those of Shadowsocks, the only protocol with an inbound."""
+    """Settings of Shadowsocks, the only protocol with an inbound."""
 
     password: str = Field(default_factory=lambda: secrets.token_urlsafe(16), min_length=1, max_length=256)
     method: Literal["aes-128-gcm", "aes-256-gcm", "chacha20-ietf-poly1305", "xchacha20-poly1305"] = (
@@ -27,7 +27,7 @@ class ProxySettings(BaseModel):
 class NewUser(BaseModel):
     username: str = Field(pattern=r"^[A-Za-z0-9_]{3,32}$")
     proxies: dict[Protocol, ProxySettings] = Field(min_length=1)
-    # Left out, the user is in no inbound; {} means all.
+    # None: the user is in no inbound; {}: in all.
     inbounds: Inbounds | None = None
     status: Literal[Status.active, Status.on_hold] = Status.active
     expire: Seconds | None = None
@@ -39,7 +39,7 @@ class NewUser(BaseModel):
 
 
 class Changes(BaseModel):
-    """What is left out, null or {} stays as it is."""
+    """Fields that are missing, null or {} stay unchanged."""
 
     proxies: dict[Protocol, ProxySettings] = {}
     inbounds: Inbounds = {}

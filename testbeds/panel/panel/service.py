@@ -29,7 +29,7 @@ class Service:
 
     @classmethod
     async def start(cls, settings: Settings) -> Self:
-        """On the event loop. Makes the tables where there are none and loads the users into xray."""
+        """On the event loop. Creates missing tables, and loads the users into xray."""
         made = worker(settings)
         admin_id = await made.run(Timing("prepare"), lambda work: _prepare(work, settings))
         users = Users(settings.inbound_tag, admin_id)
@@ -40,7 +40,7 @@ class Service:
         await self._worker.close()
 
     async def answer(self, route: str, operation: Operation[Any]) -> JSONResponse:
-        """Runs the operation, and tells how long its parts took, also where it was refused."""
+        """Run the operation, and report how long its parts took, also if it was refused."""
         timing = Timing(route)
         try:
             body = await self._worker.run(timing, operation)
@@ -53,7 +53,7 @@ class Service:
         return JSONResponse(body, headers=self._headers(timing))
 
     async def restart(self) -> JSONResponse:
-        # The inbound is gone for a moment: a second restart would not find it.
+        # During a restart the inbound is missing for a moment, so a second restart must wait.
         async with self._restarting:
             return await self.answer("restart_core", self.users.load_into_xray)
 
@@ -89,5 +89,5 @@ def _prepare(work: Work, settings: Settings) -> int:
 
 
 def _xray_version(program: str) -> str:
-    told = subprocess.run([program, "version"], capture_output=True, text=True, check=True, timeout=10)
-    return told.stdout.split()[1]
+    result = subprocess.run([program, "version"], capture_output=True, text=True, check=True, timeout=10)
+    return result.stdout.split()[1]

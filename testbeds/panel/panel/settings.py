@@ -1,4 +1,4 @@
-"""What the testbed sets, read once at the start."""
+"""Settings from the testbed, read once at the start."""
 
 import os
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Self
 
 @dataclass(frozen=True)
 class Settings:
-    """Seconds are whole; addresses are on loopback."""
+    """Times are whole seconds; addresses are on loopback."""
 
     driver: str
     database_url: str
@@ -28,7 +28,7 @@ class Settings:
 
     @classmethod
     def from_environment(cls) -> Self:
-        """Raises KeyError for a variable that is not set, ValueError for a number that is none."""
+        """Raises KeyError for a missing variable, ValueError for a malformed number."""
         return cls(
             driver=_text("DRIVER"),
             database_url=_text("DATABASE_URL"),

@@ -1,4 +1,4 @@
-"""The part of Marzban's schema that the panel needs, by Marzban's names: one SQL seeds both."""
+"""The part of Marzban's schema that the panel needs, with Marzban's names, so one SQL seeds both."""
 
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -25,7 +25,7 @@ class ResetStrategy(StrEnum):
 
 
 class Protocol(StrEnum):
-    """The tables hold the names, the API has the values."""
+    """The tables store the names, the API uses the values."""
 
     VMess = "vmess"
     VLESS = "vless"
@@ -34,12 +34,12 @@ class Protocol(StrEnum):
 
 
 def now() -> datetime:
-    """UTC without a zone."""
+    """The current time in UTC, without a time zone."""
     return datetime.now(UTC).replace(tzinfo=None)
 
 
 def _this_second() -> datetime:
-    """What a DATETIME of MariaDB keeps, so that an answer is the same before and after it is stored."""
+    """Whole seconds, as a DATETIME of MariaDB: an answer is the same before and after it is stored."""
     return now().replace(microsecond=0)
 
 
@@ -47,7 +47,7 @@ class Base(DeclarativeBase):
     pass
 
 
-# An index each, as MariaDB makes for every foreign key, and SQLite does not.
+# MariaDB creates an index for every foreign key; SQLite does not.
 excluded_inbounds = Table(
     "exclude_inbounds_association",
     Base.metadata,
@@ -87,7 +87,7 @@ class User(Base):
     __tablename__ = "users"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    # NOCASE as MariaDB's own collation compares.
+    # NOCASE compares as MariaDB's default collation does.
     username: Mapped[str] = mapped_column(
         String(34).with_variant(String(34, collation="NOCASE"), "sqlite"), unique=True
     )

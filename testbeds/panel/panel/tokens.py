@@ -1,4 +1,4 @@
-"""The one admin's log-in, and tokens (JWT) that only this process can make."""
+"""The log-in of the only admin, and tokens (JWT) that only this process can issue."""
 
 import hmac
 import math
@@ -15,7 +15,7 @@ _CHALLENGE = {"WWW-Authenticate": "Bearer"}
 _ALGORITHM = "HS256"
 
 bearer = OAuth2PasswordBearer("/api/admin/token")
-"""Takes the token from a request. Raises HTTPException: 401 where there is none."""
+"""Takes the token from a request. Raises HTTPException 401 without a token."""
 
 
 class Tokens:
@@ -25,17 +25,17 @@ class Tokens:
         self._key = secrets.token_bytes(32)
 
     def issue(self, username: str, password: str) -> str:
-        """Raises HTTPException: 401 for a wrong name or password."""
+        """Raises HTTPException 401 for a wrong name or password."""
         right_name = hmac.compare_digest(username.encode(), self._admin[0])
         right_password = hmac.compare_digest(password.encode(), self._admin[1])
         if not (right_name and right_password):
             raise HTTPException(401, "Incorrect username or password", _CHALLENGE)
-        # Whole seconds are all that is compared: rounded up, a token lives as long as it should.
+        # Expiry has a resolution of 1 s. It is rounded up, so that no token expires too early.
         claims = {"sub": username, "exp": math.ceil(time.time() + self._lifetime_s)}
         return jwt.encode(claims, self._key, _ALGORITHM)
 
     def check(self, token: str) -> None:
-        """Raises HTTPException: 401 for a token that is not ours, or no longer valid."""
+        """Raises HTTPException 401 for a token that is not ours, or has expired."""
         try:
             jwt.decode(token, self._key, [_ALGORITHM])
         except jwt.InvalidTokenError as error:

@@ -1,4 +1,4 @@
-"""The operations on users. Each runs in one worker, whichever the driver."""
+"""The operations on users. Each runs in one worker, for every driver."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -27,14 +27,14 @@ _SORTABLE = {
 
 
 class Users:
-    """All users of one inbound, which belong to one admin."""
+    """All users of one inbound; they belong to one admin."""
 
     def __init__(self, tag: str, admin_id: int) -> None:
         self._tag = tag
         self._admin_id = admin_id
 
     def create(self, work: Work, new: NewUser) -> Body:
-        """Raises HTTPException: 409 for a name that is taken, 400, 422."""
+        """Raises HTTPException 409 for an existing name, 400, 422."""
         _check_protocols(new.proxies)
         excluded = self._excluded(new.inbounds)
         with work.transaction() as session:
@@ -63,12 +63,12 @@ class Users:
         return body
 
     def get(self, work: Work, username: str) -> Body:
-        """Raises HTTPException: 404."""
+        """Raises HTTPException 404."""
         with work.transaction() as session:
             return self._body(_find(session, username))
 
     def modify(self, work: Work, username: str, changes: Changes) -> Body:
-        """Raises HTTPException: 404, 400, 422."""
+        """Raises HTTPException 404, 400, 422."""
         _check_protocols(changes.proxies)
         with work.transaction() as session:
             user = _find(session, username)
@@ -82,7 +82,7 @@ class Users:
         return body
 
     def delete(self, work: Work, username: str) -> Body:
-        """Raises HTTPException: 404."""
+        """Raises HTTPException 404."""
         with work.transaction() as session:
             user = _find(session, username)
             session.delete(user)
@@ -100,7 +100,7 @@ class Users:
         status: Status | None,
         sort: str | None,
     ) -> Body:
-        """One page and how many there are in all. Raises HTTPException: 400 for an unknown order."""
+        """One page, and the total number of users. Raises HTTPException 400 for an unknown order."""
         wanted = select(User)
         if usernames:
             wanted = wanted.where(User.username.in_(usernames))
@@ -108,13 +108,13 @@ class Users:
             wanted = wanted.where(or_(User.username.icontains(search), User.note.icontains(search)))
         if status:
             wanted = wanted.where(User.status == status)
-        shown = wanted.options(_LOADED).order_by(*_order(sort), User.id).offset(offset).limit(limit)
+        listed = wanted.options(_LOADED).order_by(*_order(sort), User.id).offset(offset).limit(limit)
         with work.transaction() as session:
             total = session.scalar(wanted.with_only_columns(func.count(User.id)))
-            return {"users": [self._body(user) for user in session.scalars(shown)], "total": total}
+            return {"users": [self._body(user) for user in session.scalars(listed)], "total": total}
 
     def count(self, work: Work) -> dict[str, int]:
-        """How many there are, in all and by status."""
+        """Numbers of users, in total and by status."""
         with work.transaction() as session:
             rows = session.execute(select(User.status, func.count()).group_by(User.status)).tuples()
             by_status = dict(rows.all())
@@ -122,7 +122,7 @@ class Users:
         return {"total_user": sum(by_status.values()), **counts}
 
     def load_into_xray(self, work: Work) -> Body:
-        """Makes the inbound anew, with the users that the database says are in it."""
+        """Create the inbound again, with the users that the database has for it."""
         excluded = select(excluded_inbounds.c.proxy_id).where(excluded_inbounds.c.inbound_tag == self._tag)
         rows = (
             select(User.id, User.username, Proxy.settings)
@@ -159,7 +159,7 @@ class Users:
         user.edit_at = now()
 
     def _excluded(self, inbounds: Inbounds | None) -> list[str]:
-        """Raises HTTPException: 422 for a tag that there is not."""
+        """Raises HTTPException 422 for an unknown tag."""
         wanted = [tag for tags in (inbounds or {}).values() for tag in tags]
         for tag in wanted:
             if tag != self._tag:

@@ -1,4 +1,4 @@
-"""What an operation works with, and who runs it: threads or the event loop."""
+"""The context of an operation (database session, xray), and its workers: threads or the event loop."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Work:
-    """One request's session and its way to xray; what is called here is measured."""
+    """Database session and xray of one request. Its calls are measured."""
 
     def __init__(self, session: Session, xray: Xray, timing: Timing) -> None:
         self._session = session
@@ -30,9 +30,9 @@ class Work:
 
     @contextmanager
     def transaction(self) -> Iterator[Session]:
-        """Waits for a connection, commits at the end and gives the connection back.
+        """Wait for a connection, commit at the end, and give the connection back.
 
-        Raises HTTPException: 500 where a lock or a free connection did not come in time.
+        Raises HTTPException 500 if the wait for a lock or for a free connection takes too long.
         """
         try:
             with self._timing.measure("database_pool"):
@@ -51,12 +51,12 @@ class Work:
             raise
 
     def add_to_xray(self, client: Client) -> None:
-        """Raises HTTPException: 500 where xray does not do it."""
+        """Raises HTTPException 500 if xray refuses."""
         with self.changing_xray("xray_add"):
             self.xray.add(client)
 
     def remove_from_xray(self, email: str) -> None:
-        """A user that xray does not have is removed. Raises HTTPException: 500 where xray does not do it."""
+        """Also succeeds if xray does not have the user. Raises HTTPException 500 if xray refuses."""
         with self.changing_xray("xray_remove"):
             self.xray.remove(email)
 
@@ -79,7 +79,7 @@ class Worker(Protocol):
 
 
 class ThreadWorker:
-    """For drivers that block."""
+    """For blocking drivers."""
 
     def __init__(self, settings: Settings) -> None:
         self._engine = database.engine(settings)
@@ -99,7 +99,7 @@ class ThreadWorker:
 
 
 class LoopWorker:
-    """For drivers that await. It must be made on the event loop."""
+    """For asynchronous drivers. Create it on the event loop."""
 
     def __init__(self, settings: Settings) -> None:
         self._engine = database.async_engine(settings)
@@ -107,7 +107,7 @@ class LoopWorker:
         self._xray = Xray(self._transport, settings.inbound_tag)
 
     async def run(self, timing: Timing, operation: Operation[T]) -> T:
-        # _perform() closes the session: `async with` would start a task of its own to do it again.
+        # _perform() closes the session. `async with` would start another task to close it again.
         session = AsyncSession(self._engine, expire_on_commit=False)
         return await session.run_sync(_perform, self._xray, timing, operation)
 

@@ -1,4 +1,4 @@
-"""Adds users to a running xray and removes them, through its gRPC HandlerService."""
+"""Adds and removes users of a running xray, through its gRPC HandlerService."""
 
 import asyncio
 import re
@@ -10,7 +10,7 @@ from typing import Any, NoReturn, Protocol
 import grpc
 from sqlalchemy.util import await_
 
-# Compiled from the .proto files at the start: there are no stubs to check against.
+# Compiled from the .proto files at import, so there are no stubs for the type checker.
 _handler: Any
 _services: Any
 _handler, _services = grpc.protos_and_services("panel/protos/handler.proto")
@@ -25,21 +25,21 @@ CIPHERS = {
     "chacha20-ietf-poly1305": _shadowsocks.CHACHA20_POLY1305,
     "xchacha20-poly1305": _shadowsocks.XCHACHA20_POLY1305,
 }
-"""Methods of Shadowsocks as users have them, and as xray numbers them."""
+"""Methods of Shadowsocks: their names in the API, and their numbers in xray."""
 
 _CALL_TIMEOUT_S = 30
 _CALLS_AT_A_TIME = 256
-# xray takes messages of 4 MiB, as gRPC in Go does unless told otherwise.
+# xray accepts messages of up to 4 MiB, the default of gRPC in Go.
 _MESSAGE_BYTES = 3_900_000
 
 
 class XrayError(Exception):
-    """xray could not be asked, or refused."""
+    """xray was unreachable, or refused a call."""
 
 
 @dataclass(frozen=True)
 class Client:
-    """A user as xray knows one."""
+    """A user in xray."""
 
     email: str
     password: str
@@ -47,16 +47,16 @@ class Client:
 
 
 class Transport(Protocol):
-    """How calls are made. Raises grpc.RpcError."""
+    """Makes gRPC calls. Raises grpc.RpcError."""
 
     def call(self, method: str, request: Any) -> Any: ...
 
     def call_all(self, method: str, requests: Iterable[Any]) -> None:
-        """Many calls, some of them at a time."""
+        """Make many calls, some of them in parallel."""
 
 
 class BlockingTransport:
-    """For worker threads: a call blocks its thread."""
+    """For worker threads: a call blocks the thread."""
 
     def __init__(self, address: str) -> None:
         self._channel = grpc.insecure_channel(address)
@@ -79,7 +79,7 @@ class BlockingTransport:
 
 
 class AwaitingTransport:
-    """For SQLAlchemy's greenlets on the event loop: a call lets others run."""
+    """For SQLAlchemy's greenlets on the event loop: a call does not block the loop."""
 
     def __init__(self, address: str) -> None:
         self._channel = grpc.aio.insecure_channel(address)
@@ -102,18 +102,18 @@ class AwaitingTransport:
 
 
 class Xray:
-    """One inbound of Shadowsocks. Every method raises XrayError."""
+    """One Shadowsocks inbound. Every method raises XrayError."""
 
     def __init__(self, transport: Transport, tag: str) -> None:
         self._transport = transport
         self._tag = tag
 
     def add(self, client: Client) -> None:
-        """xray does not look for the e-mail among those that it has."""
+        """Add a user. xray does not check for a duplicate e-mail."""
         self._call("AlterInbound", self._addition(_account(client)))
 
     def remove(self, email: str) -> None:
-        """Without effect where xray has no such user. xray looks through all users."""
+        """Remove a user, if xray has it. xray searches all users."""
         operation = _handler.RemoveUserOperation(email=email)
         try:
             self._transport.call("AlterInbound", self._alteration(operation))
@@ -130,7 +130,7 @@ class Xray:
         return True
 
     def inbound(self) -> Any:
-        """The inbound as xray was told to make it."""
+        """The configuration of the inbound."""
         listed = self._call("ListInbounds", _handler.ListInboundsRequest())
         for inbound in listed.inbounds:
             if inbound.tag == self._tag:
@@ -138,11 +138,11 @@ class Xray:
         raise XrayError(f"there is no inbound {self._tag}")
 
     def remove_inbound(self) -> None:
-        """And with it all of its users."""
+        """Remove the inbound with all its users."""
         self._call("RemoveInbound", _handler.RemoveInboundRequest(tag=self._tag))
 
     def add_inbound(self, inbound: Any, clients: Iterable[Client]) -> None:
-        """With as many users as a message holds: for these it is some 30 times faster than one by one."""
+        """Create the inbound with as many users as a message holds: about 30 times faster than one by one."""
         users = [_account(client) for client in clients]
         count, size = 0, 0
         while count < len(users) and size < _MESSAGE_BYTES:
@@ -183,7 +183,7 @@ def _typed(message: Any) -> Any:
 
 
 def _reason(error: grpc.RpcError) -> str:
-    # Every error of a call is one, which the class alone does not say.
+    # Errors of calls have details(), but the class of the exception does not say so.
     return error.details() or "" if isinstance(error, grpc.Call | grpc.aio.AioRpcError) else str(error)
 
 

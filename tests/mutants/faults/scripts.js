@@ -46,8 +46,8 @@ export default [
     name: 'environment-threshold',
     what: 'a threshold of the environment is overruled by the scenario',
     file: 'lib/bounds.js',
-    from: '{ ...base, ...bounds, ...own[name] }',
-    to: '{ ...base, ...own[name], ...bounds }',
+    from: '{ ...base, ...bounds, ...overrides[name] }',
+    to: '{ ...base, ...overrides[name], ...bounds }',
     tests: [{ js: 'unit/bounds' }],
   },
   {
