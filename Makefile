@@ -464,7 +464,7 @@ boards: node_modules/.installed ## Write grafana/dashboards from grafana/boards
 
 # What `make help` shows of them, it shows before anything is built.
 .PHONY: variables
-variables: bin/k6 ## Write what this list and docs/profiles.md say of variables from k6/lists/variables.json
+variables: bin/k6 ## Write what this list and docs/reference/variables.md say of variables from k6/lists/variables.json
 	@bin/k6 x variables --write
 
 ## Checking -----------------------------------------------------------------

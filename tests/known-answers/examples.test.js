@@ -1,4 +1,4 @@
-/** The scripts that docs/add-a-scenario.md shows, as they stand there, against a relay of known faults. */
+/** The scripts that docs/how-to/add-a-scenario.md shows, as they stand there, against a relay of known faults. */
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { ROOT, operation, runScenario } from '../support/k6.js';
 import { assertVerdict } from '../support/verdict.js';
 import { undisturbed } from '../support/timely.js';
 
-const page = readFileSync(join(ROOT, 'docs/add-a-scenario.md'), 'utf8');
+const page = readFileSync(join(ROOT, 'docs/how-to/add-a-scenario.md'), 'utf8');
 const examples = [...page.matchAll(/^```js\n([^]*?)^```$/gm)].map(([, script]) => script);
 
 /**

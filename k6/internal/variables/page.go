@@ -13,7 +13,7 @@ import (
 // Help lists the variables for a terminal, in their groups.
 func Help() string {
 	var b strings.Builder
-	b.WriteString("  Variables, as in `make bench RATE=500`; docs/profiles.md has their units and bounds.\n")
+	b.WriteString("  Variables, as in `make bench RATE=500`; docs/reference/variables.md has their units and bounds.\n")
 	for _, g := range groups() {
 		fmt.Fprintf(&b, "\n  Of %s:\n", g.title)
 		for _, v := range g.variables() {
@@ -39,32 +39,82 @@ func (g group) told(v Variable) string {
 	return text
 }
 
-// tables are the same for docs/profiles.md.
+// tables are the same for docs/reference/variables.md. A variable that several groups read stands there once.
 func tables() string {
 	var b strings.Builder
+	readers := map[string][]group{}
 	for _, g := range groups() {
-		fmt.Fprintf(&b, "### Of %s\n\n| variable | what | unit | default | bounds | read by |\n|---|---|---|---|---|---|\n", g.title)
 		for _, v := range g.variables() {
-			what := v.What
-			if v.Docs != "" {
-				what = fmt.Sprintf("%s ([more](%s))", what, v.Docs)
+			readers[v.Name] = append(readers[v.Name], g)
+		}
+	}
+	table := func(title string, holds func([]group) bool) {
+		fmt.Fprintf(&b, "### Of %s\n\n| variable | what | unit | default | bounds | read by |\n|---|---|---|---|---|---|\n", title)
+		for _, v := range All {
+			if of := readers[v.Name]; holds(of) {
+				b.WriteString(row(v, of))
 			}
-			names := "all"
-			if only := g.scenarios(v); only != nil {
-				names = strings.Join(only, ", ")
-			}
-			cells := []string{"`" + v.Name + "`", what, string(v.Unit), g.defaults(v), g.bounds(v), names}
-			fmt.Fprintf(&b, "| %s |\n", strings.ReplaceAll(strings.Join(cells, " | "), "*", `\*`))
 		}
 		b.WriteString("\n")
 	}
+	for i, g := range groups() {
+		table(g.title, func(of []group) bool { return len(of) == 1 && of[0] == g })
+		if i == 0 {
+			table("several systems", func(of []group) bool { return len(of) > 1 })
+		}
+	}
 	return b.String()
+}
+
+// row is a variable's line of a table.
+func row(v Variable, of []group) string {
+	name := "`" + v.Name + "`"
+	if v.Docs != "" {
+		name = fmt.Sprintf("[%s](../%s)", name, v.Docs)
+	}
+	cells := []string{name, v.What, string(v.Unit), cell(v, of, group.defaults), cell(v, of, group.bounds), readBy(v, of)}
+	return fmt.Sprintf("| %s |\n", strings.ReplaceAll(strings.Join(cells, " | "), "*", `\*`))
+}
+
+// cell is what all groups have, or what each of them has.
+func cell(v Variable, of []group, text func(group, Variable) string) string {
+	var parts []string
+	same := true
+	for _, g := range of {
+		has := text(g, v)
+		same = same && has == text(of[0], v)
+		if has != "" {
+			parts = append(parts, g.of+": "+has)
+		}
+	}
+	if same {
+		return text(of[0], v)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// readBy names the groups that read a variable, where there are several, and the scenarios, where not all of a group do.
+func readBy(v Variable, of []group) string {
+	parts := make([]string, 0, len(of))
+	for _, g := range of {
+		names := strings.Join(g.scenarios(v), ", ")
+		switch {
+		case len(of) == 1 && names == "":
+			names = "all"
+		case len(of) > 1 && names == "":
+			names = g.of
+		case len(of) > 1:
+			names = g.of + " (" + names + ")"
+		}
+		parts = append(parts, names)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // What is made of the registry: a file for `make help`, which reads it before anything is built, and a part of a page.
 const (
 	helpFile = "k6/lists/variables.txt"
-	page     = "docs/profiles.md"
+	page     = "docs/reference/variables.md"
 	begin    = "<!-- `make variables` writes from here -->\n\n"
 	end      = "<!-- to here -->\n"
 )
