@@ -577,6 +577,7 @@ lint-scripts: node_modules/.installed
 	npx tsc -p grafana
 	node grafana/generate.js --check
 	node grafana/lint.js
+	node tests/links.js
 
 lint-python: .venv/lint/.installed .venv/panel/.installed
 	.venv/lint/bin/ruff check --quiet .
