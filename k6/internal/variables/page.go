@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -48,32 +49,54 @@ func tables() string {
 			readers[v.Name] = append(readers[v.Name], g)
 		}
 	}
-	table := func(title string, holds func([]group) bool) {
-		fmt.Fprintf(&b, "### Of %s\n\n| variable | what | unit | default | bounds | read by |\n|---|---|---|---|---|---|\n", title)
+	table := func(title string, reads bool, holds func([]group) bool) {
+		heads := []string{"variable", "what", "value", "default"}
+		if reads {
+			heads = append(heads, "read by")
+		}
+		fmt.Fprintf(&b, "### Of %s\n\n| %s |\n|%s\n", title, strings.Join(heads, " | "), strings.Repeat("---|", len(heads)))
 		for _, v := range All {
 			if of := readers[v.Name]; holds(of) {
-				b.WriteString(row(v, of))
+				b.WriteString(row(v, of, reads))
 			}
 		}
 		b.WriteString("\n")
 	}
 	for i, g := range groups() {
-		table(g.title, func(of []group) bool { return len(of) == 1 && of[0] == g })
+		table(g.title, g.isSystem(), func(of []group) bool { return len(of) == 1 && of[0] == g })
 		if i == 0 {
-			table("several systems", func(of []group) bool { return len(of) > 1 })
+			table("several systems", true, func(of []group) bool { return len(of) > 1 })
 		}
 	}
 	return b.String()
 }
 
+// isSystem reports whether the group has scenarios of its own.
+func (g group) isSystem() bool { return g.of != "*" && g.of != "make" }
+
 // row is a variable's line of a table.
-func row(v Variable, of []group) string {
+func row(v Variable, of []group, reads bool) string {
 	name := "`" + v.Name + "`"
 	if v.Docs != "" {
 		name = fmt.Sprintf("[%s](../%s)", name, v.Docs)
 	}
-	cells := []string{name, v.What, string(v.Unit), cell(v, of, group.defaults), cell(v, of, group.bounds), readBy(v, of)}
+	cells := []string{name, v.What, value(v, of), cell(v, of, group.defaults)}
+	if reads {
+		cells = append(cells, readBy(v, of))
+	}
 	return fmt.Sprintf("| %s |\n", strings.ReplaceAll(strings.Join(cells, " | "), "*", `\*`))
+}
+
+// value is what a variable may be: its choices, or its unit with its bounds.
+func value(v Variable, of []group) string {
+	bounds := cell(v, of, group.bounds)
+	switch {
+	case v.Unit == Choice:
+		return bounds
+	case bounds == "":
+		return string(v.Unit)
+	}
+	return string(v.Unit) + ", " + bounds
 }
 
 // cell is what all groups have, or what each of them has.
@@ -93,15 +116,17 @@ func cell(v Variable, of []group, text func(group, Variable) string) string {
 	return strings.Join(parts, "; ")
 }
 
-// readBy names the groups that read a variable, where there are several, and the scenarios, where not all of a group do.
+// readBy names the groups that read a variable, where there are several, and the scenarios, where not all of a group do and the defaults
+// do not name them.
 func readBy(v Variable, of []group) string {
 	parts := make([]string, 0, len(of))
 	for _, g := range of {
-		names := strings.Join(g.scenarios(v), ", ")
+		scenarios := g.scenarios(v)
+		names := strings.Join(scenarios, ", ")
 		switch {
 		case len(of) == 1 && names == "":
 			names = "all"
-		case len(of) > 1 && names == "":
+		case len(of) > 1 && (names == "" || g.namesAll(v, scenarios)):
 			names = g.of
 		case len(of) > 1:
 			names = g.of + " (" + names + ")"
@@ -109,6 +134,12 @@ func readBy(v Variable, of []group) string {
 		parts = append(parts, names)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// namesAll reports whether the group's defaults name all these scenarios.
+func (g group) namesAll(v Variable, scenarios []string) bool {
+	defaults := g.defaults(v)
+	return !slices.ContainsFunc(scenarios, func(name string) bool { return !strings.Contains(defaults, name+" ") })
 }
 
 // What is made of the registry: a file for `make help`, which reads it before anything is built, and a part of a page.
