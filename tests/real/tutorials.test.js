@@ -12,7 +12,7 @@ import { copyCheckout } from '../support/checkout.js';
 import { ROOT, cleanEnvironment, start, temporaryFolder } from '../support/k6.js';
 
 const TUTORIALS = join(ROOT, 'docs/tutorials');
-/** What a verdict of a busy machine makes of a command's code: its own, or through make. */
+/** A busy machine may leave a verdict open. The code is then the bench's, or make's. */
 const INCONCLUSIVE = /^verdict: inconclusive/m;
 const CODES_OF_INCONCLUSIVE = [2, 3];
 

@@ -1,4 +1,4 @@
-/** What the pages keep to: their length, where dates stand, and that lists have all that they list. */
+/** The pages: their length, the place of dates, and lists that must be complete. */
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -71,7 +71,7 @@ func tables() string {
 	return b.String()
 }
 
-// isSystem reports whether the group has scenarios of its own.
+// isSystem reports whether the group is a system, which has scenarios.
 func (g group) isSystem() bool { return g.of != "*" && g.of != "make" }
 
 // row is a variable's line of a table.
