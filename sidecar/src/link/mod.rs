@@ -2,7 +2,7 @@
 //!
 //! Two network namespaces, `near` and `far`, have a TUN device each. One thread reads packets from the one and writes
 //! them to the other when their time has come. It needs no module of the kernel but TUN, and no rights outside of a
-//! user namespace. docs/explanation/link.md says what it can and how exact it is, and why it is not the crate `rattan-core`.
+//! user namespace. docs/explanation/link.md says how it is made, and docs/benchmarks.md how exact it is.
 //!
 //! What ends the sidecar ends the link: namespaces, devices and routes live as long as this process has them.
 
