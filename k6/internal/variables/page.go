@@ -99,19 +99,25 @@ func value(v Variable, of []group) string {
 	return string(v.Unit) + ", " + bounds
 }
 
-// cell is what all groups have, or what each of them has.
+// cell is what all groups have, or each value with the groups that have it.
 func cell(v Variable, of []group, text func(group, Variable) string) string {
-	var parts []string
-	same := true
+	var values []string
+	names := map[string][]string{}
 	for _, g := range of {
-		has := text(g, v)
-		same = same && has == text(of[0], v)
-		if has != "" {
-			parts = append(parts, g.of+": "+has)
+		value := text(g, v)
+		if names[value] == nil {
+			values = append(values, value)
 		}
+		names[value] = append(names[value], g.of)
 	}
-	if same {
-		return text(of[0], v)
+	if len(values) == 1 {
+		return values[0]
+	}
+	var parts []string
+	for _, value := range values {
+		if value != "" {
+			parts = append(parts, strings.Join(names[value], ", ")+": "+value)
+		}
 	}
 	return strings.Join(parts, "; ")
 }
