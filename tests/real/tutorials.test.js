@@ -4,7 +4,7 @@
  * where … stands for anything.
  */
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { ON_ANY_MACHINE } from '../support/bench.js';
@@ -45,6 +45,7 @@ const patternOf = (line) =>
 /** @param {string} checkout @returns {any[]} the results of the last run of a bench there */
 function lastOf(checkout) {
   const latest = join(checkout, 'results/latest');
+  if (!existsSync(latest)) return [];
   const names = readdirSync(latest).filter((name) => /^[a-z]+-.*\.json$/.test(name));
   return names.map((name) => JSON.parse(readFileSync(join(latest, name), 'utf8')));
 }
