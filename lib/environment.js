@@ -144,7 +144,15 @@ export function isForeign({ url, connection: way, target = {} }, own) {
 }
 
 /** An address and nothing else: there is nothing to be tried or said. @param {string} url @returns {Connection} */
-const directly = (url) => ({ url, from: url, options: {}, parameters: {}, notes: [], tried: '' });
+const directly = (url) => ({
+  url,
+  from: url,
+  options: {},
+  parameters: {},
+  notes: [],
+  tried: '',
+  wrap: '',
+});
 
 /**
  * How the system is reached: by an address of its name that answers, through a proxy, with whose certificates.
@@ -154,13 +162,37 @@ const directly = (url) => ({ url, from: url, options: {}, parameters: {}, notes:
  * @param {string} url
  * @returns {Connection}
  */
-function connectionOf(field, folder, { tls, proxy }, url) {
+function connectionOf(field, folder, { tls, proxy, fresh }, url) {
   const isAddress = /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/i.test(hostOf(url));
   if (isAddress && !tls && !proxy) return directly(url);
   if (proxy) confirmHost(hostOf(proxy));
-  const found = connection(JSON.stringify({ url, tls, proxy, folder }));
+  const found = connection(JSON.stringify({ url, tls, proxy, folder, fresh }));
   return found.error ? refuse(`${field}: ${found.error}`) : found;
 }
+
+/**
+ * TLS of a testbed that made its certificate: the outputs SYSTEM_CA, a file, and SYSTEM_SERVER_NAME.
+ * @param {string} system
+ * @param {Record<string, string | undefined>} outputs
+ */
+function tlsOfTestbed(system, outputs) {
+  const { [`${system.toUpperCase()}_CA`]: ca, [`${system.toUpperCase()}_SERVER_NAME`]: name } = outputs;
+  return ca ? { tls: { ca, ...(name && { server_name: name }) }, fresh: true } : null;
+}
+
+/**
+ * TLS of the SOCKS5 proxy of a testbed that a scenario has started, as a probe takes it; none without.
+ * @param {string} url
+ * @param {Record<string, string | undefined>} outputs
+ * @returns {{ tls?: object }}
+ */
+export function wrapOf(url, outputs) {
+  const own = tlsOfTestbed('dataplane', outputs);
+  return own ? wrapped(connectionOf('dataplane', '', own, url)) : {};
+}
+
+/** TLS of a SOCKS5 proxy, as a probe takes it. @param {Connection} way @returns {{ tls?: object }} */
+export const wrapped = ({ wrap }) => (wrap ? { tls: JSON.parse(wrap) } : {});
 
 /**
  * The parameters of how a system is reached, and of what the shell changes of a plain `k6 run`; a bench passes nothing of that on.
@@ -234,9 +266,11 @@ export function systemEntry(system, pattern, wanted, host = { ours: false }) {
   }
   if (!pattern.test(url)) return refuse(`${variable}: not ${wanted}`);
   if (!host.ours) confirmHost(hostOf(url));
-  const way = /^https?:/.test(url)
-    ? connectionOf(`${file}: systems.${system}`, folder, own, url)
-    : directly(url);
+  const how = { ...own, ...tlsOfTestbed(system, __ENV) };
+  const way =
+    /^https?:/.test(url) || (how.tls && /^socks5:/.test(url))
+      ? connectionOf(`${file}: systems.${system}`, folder, how, url)
+      : directly(url);
   return {
     name: value.name,
     own,

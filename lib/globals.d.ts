@@ -100,8 +100,10 @@ declare module 'k6/x/windtunnel/environment' {
     notes: string[];
     /** The addresses of the system's name; '': it is an address. */
     tried: string;
+    /** TLS of a SOCKS5 proxy as a probe takes it, as JSON; '': none. It may hold a key. */
+    wrap: string;
   }
-  /** `asked`: url, tls and proxy of the environment and the file's folder, as JSON. `error`: '' where it can be told. */
+  /** `asked`: url, tls and proxy of the environment and the file's folder, as JSON; `fresh`: tls is of a testbed. `error`: '' where it can be told. */
   export function connection(asked: string): Connection & { error: string };
   /** Why TLS with a system of connection() fails, and what mends it; '': nothing is found. Asked after a request has failed. */
   export function tlsMend(url: string): string;

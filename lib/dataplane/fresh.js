@@ -2,6 +2,7 @@
  * Instances of the run's own testbed with processes of their own, for what a process that has
  * done other work before cannot tell.
  */
+import { wrapOf } from '../environment.js';
 import { wantedLink } from '../link/link.js';
 import { ask, askOrError, stop } from './meter.js';
 
@@ -70,7 +71,7 @@ export function proxyOf({ outputs, secret_outputs: secrets }) {
   const { DATAPLANE_URL: url, DATAPLANE_USERNAME: username } = outputs;
   const { DATAPLANE_PASSWORD: password = null } = secrets;
   const user = password ? { username, password } : { username: null, password: null };
-  return { address: url.replace('socks5://', ''), ...user };
+  return { address: url.replace('socks5://', ''), ...user, ...wrapOf(url, outputs) };
 }
 
 /** In teardown(): ends what an interrupt left of them. @param {Found} found */
