@@ -15,7 +15,7 @@ const authority = issue('authority', { extensions: AUTHORITY });
 const LEAF = ['subjectAltName=DNS:proxy.test,IP:127.0.0.1', 'basicConstraints=CA:FALSE'];
 const made = {
   own: issue('own'),
-  // What `openssl req -x509` makes unless it is asked for something else.
+  // `openssl req -x509` makes this kind by default.
   ownAuthority: issue('own-authority', {
     extensions: ['subjectAltName=IP:127.0.0.1', 'basicConstraints=critical,CA:TRUE'],
   }),
@@ -77,10 +77,25 @@ for (const [what, options, tls, line] of /** @type {[string, object, object, Reg
   ['self-signed, with CA:TRUE', made.ownAuthority, {}, /its certificate is self-signed: give that/],
   ['of a private authority', made.signed, {}, /by an authority that this machine does not trust: give that/],
   ['of another authority', made.signed, { ca: made.own.cert }, /is not signed by tls\.ca: give the/],
-  ['without SAN', made.nameless, { ca: made.nameless.cert }, /no subject .* \(SAN\): issue it with 127\.0\.0\.1/],
-  ['for another name', made.other, { ca: made.other.cert }, /is for proxy\.test, and not for 127\.0\.0\.1: set tls\.s/],
+  [
+    'without SAN',
+    made.nameless,
+    { ca: made.nameless.cert },
+    /no subject .* \(SAN\): issue it with 127\.0\.0\.1/,
+  ],
+  [
+    'for another name',
+    made.other,
+    { ca: made.other.cert },
+    /is for proxy\.test, and not for 127\.0\.0\.1: set tls\.s/,
+  ],
   ['expired', made.old, { ca: made.old.cert }, /its certificate expired on 2020-02-01: renew it/],
-  ['client demanded', { ...made.signed, ...DEMANDED }, trusting, /it demands a client certificate: give tls\.client_/],
+  [
+    'client demanded',
+    { ...made.signed, ...DEMANDED },
+    trusting,
+    /it demands a client certificate: give tls\.client_/,
+  ],
   [
     'client demanded by TLS 1.2',
     { ...made.signed, ...DEMANDED, maxVersion: 'TLSv1.2' },
@@ -112,14 +127,21 @@ test('TLS where there is none, and none where there is', async () => {
   plain.stop();
   const silent = await startSocksServer('silent');
   const late = await probe({ ...ONE, proxy: { address: silent.url.slice(9), tls: {} } });
-  assert.match(late.error.message, /TLS handshake: no answer in time; does it speak TLS\? If not, leave tls out/);
+  assert.match(
+    late.error.message,
+    /TLS handshake: no answer in time; does it speak TLS\? If not, leave tls out/,
+  );
   silent.stop();
 });
 
 for (const [field, tls, line] of /** @type {[string, object, RegExp][]} */ ([
   ['ca', { ca: 'no PEM' }, /tls\.ca: it holds no certificate in PEM/],
   ['client_key', { client_cert: made.client.cert }, /client_cert and client_key go together/],
-  ['a pair', { client_cert: made.client.cert, client_key: made.own.key }, /tls\.client_cert and tls\.client_key: /],
+  [
+    'a pair',
+    { client_cert: made.client.cert, client_key: made.own.key },
+    /tls\.client_cert and tls\.client_key: /,
+  ],
   ['server_name', { server_name: 'a b' }, /tls\.server_name: "a b" is neither a name nor an address/],
   ['colour', { colour: 1 }, /colour/],
 ]))
@@ -217,8 +239,18 @@ test('a run in TLS has its row, its parameter and its note in the report, and no
   }));
 
 for (const [what, options, more, line] of /** @type {[string, object, object, RegExp][]} */ ([
-  ['self-signed', made.own, { tls: { server_name: 'proxy.test' } }, /TLS with the proxy: its certificate is self-/],
-  ['without tls', made.own, {}, /TLS with the proxy: what answers there speaks TLS: give the environment's system tls/],
+  [
+    'self-signed',
+    made.own,
+    { tls: { server_name: 'proxy.test' } },
+    /TLS with the proxy: its certificate is self-/,
+  ],
+  [
+    'without tls',
+    made.own,
+    {},
+    /TLS with the proxy: what answers there speaks TLS: give the environment's system tls/,
+  ],
 ]))
   test(`a run against a proxy ${what} ends before the load with one line`, () =>
     withTLS(options, async ({ url }) => {

@@ -11,7 +11,7 @@ import { connect as connectSecurely, createServer } from 'node:tls';
  */
 
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-/** Nothing but what a certificate is asked to have; `openssl ca` alone dates one back. */
+/** No extensions by default. `openssl ca` alone can date a certificate back. */
 const CONFIG = (/** @type {string} */ folder) => `
 [req]
 distinguished_name = names
@@ -50,7 +50,7 @@ export function certificates(folder) {
   return {
     file,
     /**
-     * Valid for two days, signed by itself unless another signs it.
+     * A certificate for two days; self-signed unless `by` signs it.
      * @param {string} name
      * @param {{ extensions?: string[], by?: Made }} [of]
      */
@@ -64,7 +64,7 @@ export function certificates(folder) {
       );
       return made(name);
     },
-    /** Valid in January 2020, signed by itself. @param {string} name */
+    /** A self-signed certificate that was valid in January 2020. @param {string} name */
     expired(name) {
       const [key, csr, out] = ['key', 'csr', 'pem'].map((end) => file(`${name}.${end}`));
       const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1'];
@@ -76,7 +76,7 @@ export function certificates(folder) {
   };
 }
 
-/** What an authority's certificate has, and one that it signs. */
+/** Extensions of an authority's certificate. */
 export const AUTHORITY = ['basicConstraints=critical,CA:TRUE', 'keyUsage=critical,keyCertSign'];
 
 /**

@@ -67,7 +67,10 @@ async function request(proxy, user, command, target) {
   const socket = proxy.secured?.() ?? connect(proxy.port, proxy.host);
   const read = reader(socket);
   try {
-    await Promise.race([once(socket, proxy.secured ? 'secureConnect' : 'connect'), tooLate('the connection')]);
+    await Promise.race([
+      once(socket, proxy.secured ? 'secureConnect' : 'connect'),
+      tooLate('the connection'),
+    ]);
     socket.write(Buffer.from([5, 1, user ? 2 : 0]));
     const [, method] = await read(2);
     if (method !== (user ? 2 : 0)) throw new Error(`the proxy wants method ${method}`);

@@ -12,7 +12,7 @@ pub struct TlsOptions {
     /// The proxy's TCP connections are in TLS
     #[arg(long, requires = "proxy")]
     tls: bool,
-    /// Certificates in PEM that are trusted besides the system's
+    /// Trusted certificates in PEM, in addition to the system's
     #[arg(long, value_name = "FILE", requires = "tls")]
     tls_ca: Option<PathBuf>,
     /// The name that the proxy's certificate has [default: its host]

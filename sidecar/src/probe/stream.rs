@@ -1,9 +1,9 @@
-//! The connection to a proxy, or to a target: TCP, or TLS over it. Nobody else has to know which.
+//! The connection to a proxy, or to a target: TCP, or TLS over TCP. Probes use both in the same way.
 //!
-//! It reads and writes as a socket does, and waits as its socket is set to. A read that gives less than was asked for holds nothing back, so
-//! that a poll of the socket sees all that is to come; after one that gave all, [`Stream::holds`] says whether there is more. A write whose
-//! bytes the kernel did not all take is [`io::ErrorKind::WouldBlock`], and is done again with the same bytes. One thread may read while
-//! another writes.
+//! The stream reads and writes as a socket does, and waits as its socket is set to. If a read fills less than its buffer, the stream holds
+//! nothing back: a poll of the socket shows what follows. If a read fills its buffer, [`Stream::holds`] says whether there is more. A write
+//! fails with [`io::ErrorKind::WouldBlock`] until the kernel has all its bytes; the caller repeats the write with the same bytes. One thread
+//! may read while another writes.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -17,12 +17,13 @@ use rustls::ClientConnection;
 use super::kinds::{ErrorKind, ProbeError};
 use super::tls::{About, Fault, Tls};
 
-/// Read from the socket at once, bytes: the first time, and where so much came at once. Thousands of tunnels with little to read stay small.
+/// Bytes of one read of the socket, at first; a read that fills them raises them to the second value. Thousands of tunnels with small
+/// payloads stay small.
 const INPUT: usize = 4 * 1024;
 const MOST_INPUT: usize = 64 * 1024;
-/// The most of a write that is encrypted at once, bytes.
+/// Bytes of a write that are encrypted at once, at most.
 const OUTPUT: usize = 64 * 1024;
-/// Writes to the socket in one write of a peer that takes little at a time: a cancel must be seen.
+/// System calls of one write, at most: a peer that takes little at a time must not hide a cancel.
 const TRIES: usize = 2;
 
 pub enum Stream {
@@ -30,7 +31,7 @@ pub enum Stream {
     Tls(Box<Secured>),
 }
 
-/// Locks are taken in this order: of the input or the output, then of the connection.
+/// A thread takes the locks in this order: output, input, connection.
 pub struct Secured {
     socket: TcpStream,
     about: Arc<About>,
@@ -40,19 +41,19 @@ pub struct Secured {
     holds: AtomicBool,
 }
 
-/// What came and is not decrypted.
+/// Bytes that came and are not decrypted yet.
 struct Input {
     bytes: Vec<u8>,
     from: usize,
     to: usize,
 }
 
-/// What is encrypted and has not gone out.
+/// Encrypted bytes that the kernel has not taken yet.
 #[derive(Default)]
 struct Output {
     bytes: Vec<u8>,
     from: usize,
-    /// Payload of it.
+    /// Bytes of payload in it.
     payload: usize,
 }
 
@@ -60,7 +61,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// As the kernel says it, for who asks for its number.
+/// With the kernel's number, which callers look at.
 fn would_block() -> io::Error {
     io::Error::from_raw_os_error(nix::libc::EAGAIN)
 }
@@ -77,7 +78,7 @@ pub fn unsecured(error: &io::Error) -> ProbeError {
 }
 
 impl Stream {
-    /// TLS begins with [`Self::handshake`].
+    /// The caller begins TLS by [`Self::handshake`].
     pub fn new(socket: TcpStream, tls: Option<&Tls>) -> io::Result<Self> {
         let Some(tls) = tls else {
             return Ok(Self::Plain(socket));
@@ -120,7 +121,7 @@ impl Stream {
         }
     }
 
-    /// Whether the last read left something that no poll of the socket sees.
+    /// Whether the last read left bytes that a poll of the socket does not show.
     pub fn holds(&self) -> bool {
         match self {
             Self::Plain(_) => false,
@@ -128,7 +129,7 @@ impl Stream {
         }
     }
 
-    /// Whether the peer has ended the connection. Waits for nothing; what else came is let go.
+    /// Whether the peer has ended the connection. The call does not wait. It may discard a byte of a TLS connection.
     pub fn ended(&self) -> bool {
         let end = match self {
             Self::Plain(socket) => {
@@ -157,7 +158,7 @@ impl Stream {
 }
 
 impl Input {
-    /// Waits as the socket is set to, and gives what came; 0 is the peer's end.
+    /// Reads the socket once. 0 is the peer's end.
     fn fill(&mut self, socket: &TcpStream, flags: MsgFlags) -> io::Result<usize> {
         if self.to == self.bytes.len() && self.to < MOST_INPUT {
             self.bytes.resize(MOST_INPUT, 0);
@@ -238,7 +239,7 @@ impl Secured {
         }
         while !input.is_empty() {
             if let Err(error) = input.feed(&mut connection, &self.about) {
-                // The peer is told by an alert.
+                // An alert tells the peer the reason.
                 let _ = send(&mut connection);
                 return Err(error);
             }
@@ -260,11 +261,11 @@ impl Secured {
                 return Ok(0);
             }
         }
-        // A part of a record: whoever waits looks whether the wait is over.
+        // A part of a record came: the caller looks whether its wait is over.
         Err(would_block())
     }
 
-    /// As much as there is; nothing is the peer's end, and none: there is nothing yet.
+    /// Decrypts what came. Some(0) is the peer's end, and none means that nothing is there yet.
     fn decrypted(&self, input: &mut Input, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         let mut connection = lock(&self.connection);
         let mut have = 0;
@@ -304,13 +305,13 @@ impl Secured {
         }
     }
 
-    /// Why the peer has ended the connection, where it said so in an alert.
+    /// The alert by which the peer has ended the connection, if there is one.
     fn last_word(&self) -> Option<io::Error> {
         let said = self.read(&mut [0], MsgFlags::MSG_DONTWAIT).err()?;
         Fault::of(&said).is_some().then_some(said)
     }
 
-    /// Says that nothing more comes, unless that had to wait.
+    /// Sends close_notify, unless that would have to wait.
     fn say_end(&self) {
         let Ok(mut output) = self.output.try_lock() else {
             return;
@@ -328,7 +329,7 @@ impl Secured {
     }
 }
 
-/// As a program's TLS does: a proxy may take an end without a word for an error.
+/// A proxy may take an end without close_notify for an error.
 impl Drop for Secured {
     fn drop(&mut self) {
         self.say_end();

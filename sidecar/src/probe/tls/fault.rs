@@ -1,4 +1,4 @@
-//! Why TLS with a proxy failed, and what mends it, in one line.
+//! The reason that TLS with a proxy failed, and the remedy, in one line.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -13,7 +13,7 @@ use super::About;
 pub struct Fault(pub String);
 
 impl Fault {
-    /// The fault that an error is, where it is one.
+    /// The fault inside an error, if there is one.
     pub fn of(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }

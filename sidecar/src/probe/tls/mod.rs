@@ -1,4 +1,4 @@
-//! TLS in front of a SOCKS5 proxy: what a client trusts, and who the client is. [`super::stream`] speaks it.
+//! TLS of a SOCKS5 proxy: trust, and the client's identity. [`super::stream`] carries the bytes.
 
 mod fault;
 mod trust;
@@ -22,13 +22,13 @@ use trust::Verifier;
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TlsSpec {
-    /// Certificates that are trusted besides the system's.
+    /// Trusted certificates, in addition to the system's.
     #[serde(default)]
     pub ca: Option<String>,
     /// The name that the certificate has; none: the proxy's host.
     #[serde(default)]
     pub server_name: Option<String>,
-    /// No certificate is verified.
+    /// True: the client verifies no certificate.
     #[serde(default)]
     pub insecure: bool,
     /// The client's certificate and those between it and its authority; it and its key go together.
@@ -46,7 +46,7 @@ pub struct Tls {
     about: Arc<About>,
 }
 
-/// What a message must know of a client.
+/// The part of a client that messages name.
 #[derive(Debug)]
 pub struct About {
     /// The name that the certificate must have.
@@ -80,7 +80,7 @@ impl Tls {
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(verifier))
             .with_client_cert_resolver(Arc::new(identity));
-        // Each handshake is whole, so that all of a probe are alike.
+        // No session is resumed, so that all handshakes of a probe are alike.
         config.resumption = Resumption::disabled();
         let name = ServerName::try_from(name.clone()).map_err(|_| {
             Failure::invalid(
@@ -99,7 +99,7 @@ impl Tls {
     pub(super) fn connection(&self) -> std::io::Result<ClientConnection> {
         let new = ClientConnection::new(self.config.clone(), self.name.clone());
         let mut connection = new.map_err(|error| self.about.fault(&error))?;
-        // What is written is sent before more is taken.
+        // The stream sends all of a write before it takes another one.
         connection.set_buffer_limit(None);
         Ok(connection)
     }
@@ -109,7 +109,7 @@ impl Tls {
     }
 }
 
-/// What the client shows where it is asked.
+/// The client's certificate, and whether the proxy asked for one.
 #[derive(Debug)]
 struct Identity {
     key: Option<Arc<CertifiedKey>>,

@@ -1,4 +1,4 @@
-//! Whether a proxy's certificate is trusted, and in words why not. k6/internal/connect has the same words for HTTP.
+//! Whether a proxy's certificate is trusted, and the reason if not. k6/internal/connect has the same words for HTTP.
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,9 +18,9 @@ use crate::failure::{Failure, Result};
 
 #[derive(Debug)]
 pub struct Verifier {
-    /// None where nothing is verified.
+    /// None if the client verifies nothing.
     inner: Option<Arc<WebPkiServerVerifier>>,
-    /// Of `ca`: one of them may be the proxy's own.
+    /// The certificates of `ca`; one of them may be the proxy's own.
     given: Vec<CertificateDer<'static>>,
     schemes: Vec<SignatureScheme>,
     about: Arc<About>,
@@ -63,12 +63,12 @@ impl Verifier {
         })
     }
 
-    /// A certificate that was given itself is trusted, though it may be an authority's: the form that openssl gives a self-signed one.
+    /// Whether `ca` has this very certificate. It is trusted even if it is an authority's: `openssl req -x509` makes such certificates.
     fn is_given(&self, why: &CertificateError, leaf: &CertificateDer<'_>) -> bool {
         is_authority(why) && self.given.iter().any(|given| given == leaf)
     }
 
-    /// Why a certificate is not trusted, and what mends that.
+    /// The reason that a certificate is not trusted, and the remedy.
     fn wrong(&self, why: &CertificateError, leaf: &CertificateDer<'_>) -> String {
         let name = &self.about.name;
         match why {
@@ -91,18 +91,19 @@ impl Verifier {
                     names.join(", ")
                 )
             }
-            why if *why == CertificateError::UnknownIssuer || is_authority(why) => {
-                self.untrusted(leaf)
+            CertificateError::UnknownIssuer => self.untrusted(leaf),
+            why if is_authority(why) && is_own(leaf) => self.untrusted(leaf),
+            why if is_authority(why) => {
+                "its certificate is an authority's own (CA:TRUE): give that certificate as tls.ca, or issue one with CA:FALSE".into()
             }
             why => format!("its certificate is not valid ({why}): issue it anew, or set tls.insecure"),
         }
     }
 
     fn untrusted(&self, leaf: &CertificateDer<'_>) -> String {
-        let own = EndEntityCert::try_from(leaf).is_ok_and(|leaf| leaf.issuer() == leaf.subject());
         if self.about.has_ca {
             "its certificate is not signed by tls.ca: give the certificate of its authority".into()
-        } else if own {
+        } else if is_own(leaf) {
             "its certificate is self-signed: give that certificate as tls.ca, or set tls.insecure"
                 .into()
         } else {
@@ -111,7 +112,12 @@ impl Verifier {
     }
 }
 
-/// Whether the leaf is an authority, which no other one has vouched for.
+/// Whether subject and issuer of a certificate are the same.
+fn is_own(leaf: &CertificateDer<'_>) -> bool {
+    EndEntityCert::try_from(leaf).is_ok_and(|leaf| leaf.issuer() == leaf.subject())
+}
+
+/// Whether the fault is that the leaf is an authority's own certificate.
 fn is_authority(why: &CertificateError) -> bool {
     let CertificateError::Other(OtherError(why)) = why else {
         return false;
