@@ -106,7 +106,7 @@ for (const [what, options, tls, line] of /** @type {[string, object, object, Reg
     'wrong client',
     { ...made.signed, ...DEMANDED },
     { ...trusting, client_cert: made.stranger.cert, client_key: made.stranger.key },
-    /it refuses the client certificate \(.*\): is tls\.client_cert signed by an authority that it trusts/,
+    /it refuses the client certificate.*: is tls\.client_cert signed by an authority that it trusts/,
   ],
 ]))
   test(`a certificate ${what}: one line with the cause and the remedy`, () =>

@@ -106,11 +106,7 @@ impl Handshake<'_> {
     }
 
     /// The tunnel, and the moment at which the first payload had come back whole.
-    fn first_reply(
-        &self,
-        stream: Stream,
-        deadline_ns: u64,
-    ) -> Result<(Stream, u64), ProbeError> {
+    fn first_reply(&self, stream: Stream, deadline_ns: u64) -> Result<(Stream, u64), ProbeError> {
         let mut wire = Wire::new(stream, self.plan)?;
         let pattern = self.plan.pattern();
         let mut request = vec![0; self.plan.spec.payload_bytes as usize];

@@ -177,7 +177,11 @@ impl Input {
         let mut rest = &self.bytes[self.from..self.to];
         let taken = connection.read_tls(&mut rest)?;
         // Behind the peer's end nothing is taken.
-        self.from = if taken > 0 { self.from + taken } else { self.to };
+        self.from = if taken > 0 {
+            self.from + taken
+        } else {
+            self.to
+        };
         let read = connection.process_new_packets();
         read.map(drop).map_err(|error| about.fault(&error))
     }
@@ -257,8 +261,14 @@ impl Secured {
             if let Some(have) = self.decrypted(&mut input, buffer)? {
                 return Ok(have);
             }
-            if asks && input.fill(&self.socket, flags)? == 0 {
-                return Ok(0);
+            if asks {
+                match input.fill(&self.socket, flags) {
+                    Ok(0) => return self.about.unaccepted().map_or(Ok(0), Err),
+                    Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
+                        return Err(self.about.unaccepted().unwrap_or(error));
+                    }
+                    filled => filled?,
+                };
             }
         }
         // A part of a record came: the caller looks whether its wait is over.
@@ -272,7 +282,10 @@ impl Secured {
         loop {
             match connection.reader().read(&mut buffer[have..]) {
                 Ok(0) => return Ok(Some(have)),
-                Ok(count) => have += count,
+                Ok(count) => {
+                    have += count;
+                    self.about.accept();
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Err(error),
             }

@@ -104,11 +104,7 @@ impl Operation {
     }
 
     /// Sends what goes out without waiting.
-    pub fn send(
-        &mut self,
-        mut stream: &Stream,
-        scratch: &mut Scratch,
-    ) -> Result<(), ProbeError> {
+    pub fn send(&mut self, mut stream: &Stream, scratch: &mut Scratch) -> Result<(), ProbeError> {
         scratch.pattern.fill(self.sequence(), &mut scratch.out);
         while self.sent < scratch.out.len() {
             match stream.write(&scratch.out[self.sent..]) {

@@ -144,10 +144,7 @@ impl Line<'_> {
 
     /// Tries until it succeeds, fails, or nothing has moved for too long. A blocking socket comes back
     /// every 100 ms. Whether the probe has to end is asked before each try.
-    fn patiently(
-        self,
-        mut what: impl FnMut(&Stream) -> io::Result<usize>,
-    ) -> Result<usize, Cut> {
+    fn patiently(self, mut what: impl FnMut(&Stream) -> io::Result<usize>) -> Result<usize, Cut> {
         let mut deadline_ns = None;
         loop {
             let now = now_ns();

@@ -20,6 +20,31 @@ impl Fault {
 }
 
 impl About {
+    /// Payload came.
+    pub fn accept(&self) {
+        if !self.accepted.load(Ordering::Relaxed) {
+            self.accepted.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The fault of a peer that ends the connection before any payload, without an alert: OpenSSL's servers may check a client's
+    /// certificate after the handshake.
+    pub fn unaccepted(&self) -> Option<io::Error> {
+        let refused = self.asked.load(Ordering::Relaxed) && !self.accepted.load(Ordering::Relaxed);
+        refused.then(|| io::Error::new(io::ErrorKind::InvalidData, Fault(self.certificate(""))))
+    }
+
+    /// What is wrong with the client's certificate; `how` the proxy said so.
+    fn certificate(&self, how: &str) -> String {
+        if self.has_certificate {
+            format!(
+                "it refuses the client certificate{how}: is tls.client_cert signed by an authority that it trusts, and not expired?"
+            )
+        } else {
+            "it demands a client certificate: give tls.client_cert and tls.client_key".into()
+        }
+    }
+
     pub fn fault(&self, error: &Error) -> io::Error {
         let text = match error {
             Error::InvalidCertificate(CertificateError::Other(OtherError(why))) => why.to_string(),
@@ -59,12 +84,7 @@ impl About {
             AlertDescription::ProtocolVersion => {
                 "it speaks no TLS that is spoken here, which is 1.2 and 1.3".into()
             }
-            _ if asked && of_certificate && self.has_certificate => format!(
-                "it refuses the client certificate ({alert:?}): is tls.client_cert signed by an authority that it trusts, and not expired?"
-            ),
-            _ if asked && of_certificate => {
-                "it demands a client certificate: give tls.client_cert and tls.client_key".into()
-            }
+            _ if asked && of_certificate => self.certificate(&format!(" ({alert:?})")),
             _ => format!("it refuses with the alert {alert:?}: see its log"),
         }
     }

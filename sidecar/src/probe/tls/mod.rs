@@ -55,6 +55,8 @@ pub struct About {
     has_certificate: bool,
     /// Whether the proxy has asked for a client certificate.
     asked: AtomicBool,
+    /// Whether a byte of payload ever came: the proxy takes the client as it is.
+    accepted: AtomicBool,
 }
 
 impl Tls {
@@ -66,6 +68,7 @@ impl Tls {
             has_ca: spec.ca.is_some(),
             has_certificate: spec.client_cert.is_some(),
             asked: AtomicBool::new(false),
+            accepted: AtomicBool::new(false),
         });
         let provider = Arc::new(ring::default_provider());
         let verifier = Verifier::new(spec, &provider, about.clone())?;

@@ -122,10 +122,7 @@ fn is_authority(why: &CertificateError) -> bool {
     let CertificateError::Other(OtherError(why)) = why else {
         return false;
     };
-    matches!(
-        why.downcast_ref(),
-        Some(webpki::Error::CaUsedAsEndEntity)
-    )
+    matches!(why.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
 }
 
 /// `DnsName("a.example")` is a.example.
@@ -143,7 +140,11 @@ fn date(moment: UnixTime) -> String {
     let of_year = of_era - (365 * year + year / 4 - year / 100);
     let month = (5 * of_year + 2) / 153;
     let day = of_year - (153 * month + 2) / 5 + 1;
-    let (after, month) = if month < 10 { (0, month + 3) } else { (1, month - 9) };
+    let (after, month) = if month < 10 {
+        (0, month + 3)
+    } else {
+        (1, month - 9)
+    };
     format!("{:04}-{month:02}-{day:02}", era * 400 + year + after)
 }
 
