@@ -125,6 +125,9 @@ function boundsOf(system, own) {
   );
 }
 
+/** Whether there is more to a connection than its address. @param {{ tls?: object }} how @param {string} url */
+const hasConnection = ({ tls }, url) => /^https?:/.test(url) || (tls !== undefined && /^socks5:/.test(url));
+
 /** The host of a URL, without its port. @param {string} url */
 const hostOf = (url) =>
   url
@@ -267,10 +270,9 @@ export function systemEntry(system, pattern, wanted, host = { ours: false }) {
   if (!pattern.test(url)) return refuse(`${variable}: not ${wanted}`);
   if (!host.ours) confirmHost(hostOf(url));
   const how = { ...own, ...tlsOfTestbed(system, __ENV) };
-  const way =
-    /^https?:/.test(url) || (how.tls && /^socks5:/.test(url))
-      ? connectionOf(`${file}: systems.${system}`, folder, how, url)
-      : directly(url);
+  const way = hasConnection(how, url)
+    ? connectionOf(`${file}: systems.${system}`, folder, how, url)
+    : directly(url);
   return {
     name: value.name,
     own,
