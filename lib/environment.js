@@ -123,6 +123,9 @@ function boundsOf(system, own) {
   );
 }
 
+/** Whether there is more to a connection than its address. @param {{ tls?: object }} how @param {string} url */
+const hasConnection = ({ tls }, url) => /^https?:/.test(url) || (tls !== undefined && /^socks5:/.test(url));
+
 /** The host of a URL, without its port. @param {string} url */
 const hostOf = (url) =>
   url
@@ -142,7 +145,15 @@ export function isForeign({ url, connection: way, target = {} }, own) {
 }
 
 /** A connection to an IP address without TLS and proxy settings: nothing to look up. @param {string} url @returns {Connection} */
-const directly = (url) => ({ url, from: url, options: {}, parameters: {}, notes: [], tried: '' });
+const directly = (url) => ({
+  url,
+  from: url,
+  options: {},
+  parameters: {},
+  notes: [],
+  tried: '',
+  wrap: '',
+});
 
 /**
  * How to reach the system: the address to use, the proxy, and the certificates.
@@ -152,13 +163,37 @@ const directly = (url) => ({ url, from: url, options: {}, parameters: {}, notes:
  * @param {string} url
  * @returns {Connection}
  */
-function connectionOf(field, folder, { tls, proxy }, url) {
+function connectionOf(field, folder, { tls, proxy, fresh }, url) {
   const isAddress = /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/i.test(hostOf(url));
   if (isAddress && !tls && !proxy) return directly(url);
   if (proxy) confirmHost(hostOf(proxy));
-  const found = connection(JSON.stringify({ url, tls, proxy, folder }));
+  const found = connection(JSON.stringify({ url, tls, proxy, folder, fresh }));
   return found.error ? refuse(`${field}: ${found.error}`) : found;
 }
+
+/**
+ * TLS of a testbed that made its certificate: the outputs SYSTEM_CA, a file, and SYSTEM_SERVER_NAME.
+ * @param {string} system
+ * @param {Record<string, string | undefined>} outputs
+ */
+function tlsOfTestbed(system, outputs) {
+  const { [`${system.toUpperCase()}_CA`]: ca, [`${system.toUpperCase()}_SERVER_NAME`]: name } = outputs;
+  return ca ? { tls: { ca, ...(name && { server_name: name }) }, fresh: true } : null;
+}
+
+/**
+ * TLS of the SOCKS5 proxy of a testbed that a scenario has started, as a probe takes it; none without.
+ * @param {string} url
+ * @param {Record<string, string | undefined>} outputs
+ * @returns {{ tls?: object }}
+ */
+export function wrapOf(url, outputs) {
+  const own = tlsOfTestbed('dataplane', outputs);
+  return own ? wrapped(connectionOf('dataplane', '', own, url)) : {};
+}
+
+/** TLS of a SOCKS5 proxy, as a probe takes it. @param {Connection} way @returns {{ tls?: object }} */
+export const wrapped = ({ wrap }) => (wrap ? { tls: JSON.parse(wrap) } : {});
 
 /**
  * Parameters of a result that say how the system was reached, and which k6 settings came from the shell. A bench passes no such settings on.
@@ -232,8 +267,9 @@ export function systemEntry(system, pattern, wanted, host = { ours: false }) {
   }
   if (!pattern.test(url)) return refuse(`${variable}: not ${wanted}`);
   if (!host.ours) confirmHost(hostOf(url));
-  const way = /^https?:/.test(url)
-    ? connectionOf(`${file}: systems.${system}`, folder, own, url)
+  const how = { ...own, ...tlsOfTestbed(system, __ENV) };
+  const way = hasConnection(how, url)
+    ? connectionOf(`${file}: systems.${system}`, folder, how, url)
     : directly(url);
   return {
     name: value.name,

@@ -100,8 +100,13 @@ declare module 'k6/x/windtunnel/environment' {
     notes: string[];
     /** The addresses of the system's name; '': the URL has an address instead of a name. */
     tried: string;
+    /** TLS of a SOCKS5 proxy as a probe takes it, as JSON; '': none. It may hold a key. */
+    wrap: string;
   }
-  /** `asked`: JSON with url, tls and proxy of the environment, and the file's folder. `error`: '' if it succeeded. */
+  /**
+   * `asked`: JSON with url, tls and proxy of the environment, and the file's folder; `fresh`: a testbed made the certificate.
+   * `error`: '' if it succeeded.
+   */
   export function connection(asked: string): Connection & { error: string };
   /** After a failed request: why TLS to a system of connection() fails, and how to fix it; '': unknown. */
   export function tlsMend(url: string): string;

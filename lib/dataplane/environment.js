@@ -1,9 +1,9 @@
 /** The address of the proxy under test, and the CPUs of probe, far end and proxy. */
 import { envChoice } from '../profiles.js';
-import { askedForOptions, refuse, secret, systemEntry } from '../environment.js';
+import { askedForOptions, refuse, secret, systemEntry, wrapped } from '../environment.js';
 
 /**
- * @typedef {{ address: string, username: string | null, password: string | null }} Proxy
+ * @typedef {{ address: string, username: string | null, password: string | null, tls?: object }} Proxy `tls` as a probe takes it
  * @typedef {object} Placement
  * @property {string} name shared, split or free: docs/explanation/dataplane.md
  * @property {string} probe_cpus a list such as 0-1; empty: not pinned
@@ -14,6 +14,7 @@ import { askedForOptions, refuse, secret, systemEntry } from '../environment.js'
  * @typedef {object} PlaneEnvironment
  * @property {string} name
  * @property {string} url
+ * @property {import('../environment.js').Connection} [connection]
  * @property {Proxy | null} proxy null where none is asked: it is transparent
  * @property {{ tcp?: string, udp?: string }} target far ends that are already up; else the sidecar starts one
  * @property {Placement} placement
@@ -70,7 +71,13 @@ function read() {
 
 /** @param {string} [system] whose part of the environment it is @returns {PlaneEnvironment & { proxy: Proxy }} */
 export function loadPlane(system = 'dataplane') {
-  const { name, own, url, thresholds } = systemEntry(
+  const {
+    name,
+    own,
+    url,
+    connection: way,
+    thresholds,
+  } = systemEntry(
     system,
     /^socks5:\/\/([^/?#@\s:]+|\[[0-9a-f:]+\]):\d+$/,
     'a URL such as socks5://127.0.0.1:1080, without credentials',
@@ -78,7 +85,12 @@ export function loadPlane(system = 'dataplane') {
   return {
     name,
     url,
-    proxy: { address: url.replace('socks5://', ''), ...credentials(own.auth ?? { mode: 'none' }) },
+    connection: way,
+    proxy: {
+      address: url.replace('socks5://', ''),
+      ...credentials(own.auth ?? { mode: 'none' }),
+      ...wrapped(way),
+    },
     target: own.target ?? {},
     placement: placement(),
     thresholds,

@@ -1,4 +1,5 @@
 /** Starts new instances of the run's testbed, for measurements that need a process without a history. */
+import { wrapOf } from '../environment.js';
 import { wantedLink } from '../link/link.js';
 import { ask, askOrError, stop } from './meter.js';
 
@@ -67,7 +68,7 @@ export function proxyOf({ outputs, secret_outputs: secrets }) {
   const { DATAPLANE_URL: url, DATAPLANE_USERNAME: username } = outputs;
   const { DATAPLANE_PASSWORD: password = null } = secrets;
   const user = password ? { username, password } : { username: null, password: null };
-  return { address: url.replace('socks5://', ''), ...user };
+  return { address: url.replace('socks5://', ''), ...user, ...wrapOf(url, outputs) };
 }
 
 /** In teardown(): stops instances that an interrupt left running. @param {Found} found */

@@ -2,6 +2,7 @@
  * Checks before the load whether the proxy carries the scenario's traffic: one tunnel with one request and, for datagrams,
  * one association with a few datagrams. A proxy that is down or refuses then ends set-up with a one-line message.
  */
+import { tlsMend } from 'k6/x/windtunnel/environment';
 import { mendAtSetUp } from '../errors.js';
 import { measure } from './meter.js';
 
@@ -30,6 +31,20 @@ function failure(transport, ended) {
     kind,
     message: `none of ${DATAGRAMS} ${transport === 'udp' ? 'datagrams' : 'requests'} came back`,
   };
+}
+
+/** How a proxy that takes TLS answers a client without, and the other way round. */
+const OF_TLS = ['tls', 'timeout', 'closed', 'connection_reset', 'socks_garbage'];
+
+/**
+ * What is wrong, and what mends it.
+ * @param {string} url of the proxy
+ * @param {{ kind: string, message: string }} found
+ */
+function explained(url, { kind, message }) {
+  const mend = OF_TLS.includes(kind) ? tlsMend(url) : '';
+  if (mend) return `TLS with the proxy: ${mend}`;
+  return kind === 'tls' ? message : `${message}; ${mendAtSetUp(kind)}`;
 }
 
 /**
@@ -65,8 +80,8 @@ export function unreached(plane, transports) {
       measure({ ...PROBES[transport], target, proxy, ...(namespace && { namespace }) }),
     );
     if (found) {
-      const mend = mendAtSetUp(found.kind);
-      return `${plane.environment.url} carries no ${transport.toUpperCase()} to ${target}: ${found.message}; ${mend}`;
+      const { url } = plane.environment;
+      return `${url} carries no ${transport.toUpperCase()} to ${target}: ${explained(url, found)}`;
     }
   }
   return null;

@@ -8,7 +8,8 @@
 import { singleOperations } from '../../lib/dataplane/single-operations.js';
 import { loadPlane } from '../../lib/dataplane/environment.js';
 
-const withAuth = loadPlane().proxy.username !== null;
+const { username, tls } = loadPlane().proxy;
+const withAuth = username !== null;
 
 /** @param {string} series @param {string} title @param {string} latencyIs */
 const stage = (series, title, latencyIs) => ({ title, latencyIs, series, bounds: {} });
@@ -28,6 +29,7 @@ const script = singleOperations({
   probe: { kind: 'handshake', first_reply: true, payload_bytes: 64 },
   stages: {
     dial: stage('dial', '… dial', 'TCP connection to the proxy'),
+    ...(tls ? { tls: stage('tls', '… TLS', 'the whole handshake of TLS with the proxy') } : {}),
     greeting: stage('greeting', '… greeting', 'from the greeting to the chosen method'),
     ...(withAuth
       ? { auth: { ...stage('auth', '… auth', 'from user and password to their answer'), optional: true } }

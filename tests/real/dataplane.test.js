@@ -28,10 +28,21 @@ test(
   }),
 );
 
+/** The run was in TLS, and the far end has counted what was sent. @param {any} result */
+function assertTLS(result) {
+  assert.equal(result.run.parameters.tls, 'ca of the testbed, server_name windtunnel.test');
+  const counts = result.integrity.filter((/** @type {any} */ { check }) => check.startsWith('far end: '));
+  assert.ok(counts.length > 0 && counts.every((/** @type {any} */ { ok }) => ok), JSON.stringify(counts));
+  const { operations } = result;
+  if (operations.some((/** @type {any} */ { name }) => name === 'handshake'))
+    assert.ok(operation(result, 'tls').latency_ms.p50 > 0);
+}
+
 for (const [what, variables] of /** @type {[string, Record<string, string>][]} */ ([
   ['IPv6', { ADDRESS: 'ipv6', TESTBED: 'sing-box' }],
   ['a domain name', { ADDRESS: 'domain', TESTBED: 'xray' }],
   ['user and password', { TESTBED: 'sing-box:auth=true' }],
+  ['TLS', { TESTBED: 'xray-pair:tls=true' }],
   [
     'many connections',
     { CONNECTIONS: '8', ONLY: 'dataplane/socks-tcp', TESTBED: 'xray', PLACEMENT: 'split' },
@@ -63,6 +74,7 @@ for (const [what, variables] of /** @type {[string, Record<string, string>][]} *
         }
       }
       if (what === 'user and password') operation(bench.result('dataplane-handshake'), 'auth');
+      if (what === 'TLS') for (const name of names) assertTLS(bench.result(`dataplane-${name}`));
     } finally {
       bench.remove();
     }

@@ -9,6 +9,7 @@ import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { secureSocket } from '../support/certificates.js';
 import { ROOT, temporaryFolder } from '../support/k6.js';
 import { commandLines, descendants, isAlive, until } from '../support/processes.js';
 import { startSidecar } from '../support/sidecar.js';
@@ -27,7 +28,9 @@ const testbeds = /** @type {[string, Testbed][]} */ ([
   ['sing-box-pair', { processes: pair, variables: { multiplex: true, cipher: 'chacha20-ietf-poly1305' } }],
   ['xray', { version: ['xray', '26.3.27'] }],
   ['xray', { variables: { auth: true, buffer_kib: 0, udp_receive_kib: 64 } }],
+  ['xray', { variables: { tls: true } }],
   ['xray-pair', { processes: pair, version: ['xray', '26.3.27'] }],
+  ['xray-pair', { processes: pair, variables: { tls: true, auth: true } }],
   ['xray-pair', { processes: pair, variables: { auth: true, cipher: 'aes-256-gcm', udp_receive_kib: 64 } }],
   ['socks-pair', { processes: pairWithSite, variables: { binary: STAND_IN } }],
   ['socks-pair', { processes: pairWithSite, variables: { binary: STAND_IN, auth: true } }],
@@ -60,7 +63,10 @@ after(async () => {
 function reach({ outputs, secret_outputs: secrets }) {
   const { hostname: host, port } = new URL(outputs.DATAPLANE_URL.replace('socks5:', 'http:'));
   const [username, password] = [outputs.DATAPLANE_USERNAME, secrets.DATAPLANE_PASSWORD];
-  return { proxy: { host, port: Number(port) }, user: username ? { username, password } : undefined };
+  const { DATAPLANE_CA: ca, DATAPLANE_SERVER_NAME: servername } = outputs;
+  const of = { host, port: Number(port) };
+  const secured = ca ? { secured: () => secureSocket({ ...of, servername, ca: readFileSync(ca) }) } : {};
+  return { proxy: { ...of, ...secured }, user: username ? { username, password } : undefined };
 }
 
 /** @param {import('node:net').AddressInfo | string | null} address */
@@ -100,6 +106,7 @@ for (const [name, { variables = {}, processes = ['proxy'], version }] of testbed
       );
       if (version) assert.equal(instance.versions[version[0]], version[1]);
       const place = reach(instance);
+      assert.equal('secured' in place.proxy, 'tls' in variables);
       assert.equal(place.user !== undefined, 'auth' in variables);
       if (place.user) {
         await assert.rejects(connectTunnel(place.proxy, at(tcp.address())), /wants method/);

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** @typedef {{ host: string, port: number }} Address */
+/** @typedef {Address & { secured?: () => import('node:net').Socket }} Proxy `secured` connects to it in TLS */
 /** @typedef {{ username: string, password: string }} User */
 
 const PATIENCE_MS = 10_000;
@@ -57,16 +58,19 @@ function decode(bytes) {
 
 /**
  * Greets the proxy, logs in where a user is given, and asks for one thing.
- * @param {Address} proxy
+ * @param {Proxy} proxy
  * @param {User | undefined} user
  * @param {number} command
  * @param {Address} target
  */
 async function request(proxy, user, command, target) {
-  const socket = connect(proxy.port, proxy.host);
+  const socket = proxy.secured?.() ?? connect(proxy.port, proxy.host);
   const read = reader(socket);
   try {
-    await Promise.race([once(socket, 'connect'), tooLate('the connection')]);
+    await Promise.race([
+      once(socket, proxy.secured ? 'secureConnect' : 'connect'),
+      tooLate('the connection'),
+    ]);
     socket.write(Buffer.from([5, 1, user ? 2 : 0]));
     const [, method] = await read(2);
     if (method !== (user ? 2 : 0)) throw new Error(`the proxy wants method ${method}`);
@@ -90,7 +94,7 @@ async function request(proxy, user, command, target) {
 
 /**
  * A tunnel to a target through the proxy.
- * @param {Address} proxy @param {Address} target @param {User} [user]
+ * @param {Proxy} proxy @param {Address} target @param {User} [user]
  */
 export async function connectTunnel(proxy, target, user) {
   const { socket, read } = await request(proxy, user, CONNECT, target);
@@ -106,7 +110,7 @@ export async function connectTunnel(proxy, target, user) {
 
 /**
  * A relay for datagrams through the proxy.
- * @param {Address} proxy @param {User} [user]
+ * @param {Proxy} proxy @param {User} [user]
  */
 export async function associate(proxy, user) {
   const { socket: control, bound } = await request(proxy, user, UDP_ASSOCIATE, { host: '0.0.0.0', port: 0 });

@@ -54,6 +54,12 @@ func TestDataplaneProblems(t *testing.T) {
 		{`"default": "shared", `, ``, `systems.dataplane.placement.default: missing; add it: one of shared, split, free`},
 		{`"throughput": "split"`, `"thruput": "split"`, `systems.dataplane.placement.thruput: there is no such scenario; there are: default, socks-tcp, throughput`},
 		{`{ "default": "shared", "throughput": "split" }`, `3`, `systems.dataplane.placement: is a number, must be a string or an object`},
+		{`"placement":`, `"tls": { "ca": "ca.pem", "server_name": "proxy.internal", "client_cert": "c.pem", "client_key": "k.pem" }, "placement":`, ""},
+		{`"placement":`, `"tls": { "insecure": true }, "placement":`, ""},
+		{`"placement":`, `"tls": {}, "placement":`, `systems.dataplane.tls: is empty, needs at least one of ca, client_cert, client_key, insecure, server_name`},
+		{`"placement":`, `"tls": { "client_cert": "c.pem" }, "placement":`, `systems.dataplane.tls`},
+		{`"placement":`, `"tls": { "ac": "ca.pem" }, "placement":`, `systems.dataplane.tls.ac: unknown key; known here: ca, client_cert, client_key, insecure, server_name`},
+		{`"dataplane": {`, `"link": { "url": "socks5://127.0.0.1:1", "auth": { "mode": "none" }, "tls": { "insecure": true } }, "dataplane": {`, `systems.link.tls: unknown key; known here: auth, placement, target, testbed, testbeds, thresholds, url`},
 		{`"127.0.0.1:9000"`, `"127.0.0.1"`, `systems.dataplane.target.tcp: "127.0.0.1" does not match`},
 		{`"tcp": "127.0.0.1:9000"`, `"tpc": "127.0.0.1:9000"`, `systems.dataplane.target.tpc: unknown key; known here: tcp, udp`},
 	} {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
 // Package connect decides how k6 reaches a system: by which address, through which proxy, and with which TLS. Each decision is an
-// option of k6's, and a parameter of the result or a note, so that none is silent.
+// option of k6's, and a parameter of the result or a note, so that none is silent. Of a SOCKS5 proxy it decides TLS alone: the sidecar's
+// probes dial.
 package connect
 
 import (
@@ -23,6 +24,17 @@ type Asked struct {
 	TLS    *environment.TLS `json:"tls"`
 	Proxy  string           `json:"proxy"`
 	Folder string           `json:"folder"`
+	// Fresh says that TLS is of a testbed, which makes its certificate anew at each start.
+	Fresh bool `json:"fresh"`
+}
+
+// Wrap is the TLS of a SOCKS5 proxy as the sidecar takes it (sidecar/README.md): files are their content.
+type Wrap struct {
+	CA         string `json:"ca,omitempty"`
+	ServerName string `json:"server_name,omitempty"`
+	Insecure   bool   `json:"insecure,omitempty"`
+	ClientCert string `json:"client_cert,omitempty"`
+	ClientKey  string `json:"client_key,omitempty"`
 }
 
 // Connection says how to reach a system.
@@ -37,12 +49,17 @@ type Connection struct {
 	Notes      []string
 	// Tried are the addresses of the system's name, for a message that none answered; "" of an address.
 	Tried string
+	// Wrap is of a SOCKS5 proxy alone, nil without TLS.
+	Wrap *Wrap
 
 	address string // HOST:PORT to dial
 	name    string // name that the certificate must have
 	asked   Asked
 	keys    keys
 }
+
+// socks is the scheme of a SOCKS5 proxy.
+const socks = "socks5"
 
 var (
 	mu    sync.Mutex
@@ -54,7 +71,7 @@ var (
 func Of(a Asked) (*Connection, error) {
 	mu.Lock()
 	defer mu.Unlock()
-	id := fmt.Sprintf("%q %q %q %+v", a.URL, a.Proxy, a.Folder, a.TLS)
+	id := fmt.Sprintf("%q %q %q %v %+v", a.URL, a.Proxy, a.Folder, a.Fresh, a.TLS)
 	if c, ok := known[id]; ok {
 		return c, nil
 	}
@@ -72,6 +89,10 @@ func of(a Asked) (*Connection, error) {
 		return nil, err
 	}
 	c := &Connection{URL: a.URL, From: a.URL, Options: map[string]any{}, Parameters: map[string]string{}, Notes: []string{}, asked: a, name: u.Hostname()}
+	if u.Scheme == socks {
+		c.address = u.Host
+		return c, c.wrap()
+	}
 	if err := c.useProxy(u); err != nil {
 		return nil, err
 	}
@@ -143,30 +164,65 @@ func (c *Connection) useTLS(u *url.URL, at reached) error {
 		return err
 	}
 	c.keys = files
-	var said []string
 	if t.CA != "" {
 		if err := os.Setenv("SSL_CERT_FILE", absolute(t.CA, c.asked.Folder)); err != nil {
 			return err
 		}
-		sum := sha256.Sum256(files.ca)
-		said = append(said, "ca "+hex.EncodeToString(sum[:6]))
 	}
 	if t.ServerName != "" {
 		if err := c.nameServer(u, at); err != nil {
 			return err
 		}
-		said = append(said, "server_name "+t.ServerName)
 	}
 	if t.Insecure {
 		c.Options["insecureSkipTLSVerify"] = true
+	}
+	if t.ClientCert != "" {
+		c.Options["tlsAuth"] = []map[string]string{{"cert": string(files.cert), "key": string(files.key)}}
+	}
+	c.sayTLS()
+	return nil
+}
+
+// sayTLS makes TLS a parameter, and a note where nobody is verified.
+func (c *Connection) sayTLS() {
+	t := c.asked.TLS
+	var said []string
+	if t.CA != "" {
+		sum := sha256.Sum256(c.keys.ca)
+		of := hex.EncodeToString(sum[:6])
+		if c.asked.Fresh {
+			of = "of the testbed"
+		}
+		said = append(said, "ca "+of)
+	}
+	if t.ServerName != "" {
+		said = append(said, "server_name "+t.ServerName)
+	}
+	if t.Insecure {
 		c.Notes = append(c.Notes, "TLS: no certificate was verified (tls.insecure), so whoever is between could have answered")
 		said = append(said, "insecure")
 	}
 	if t.ClientCert != "" {
-		c.Options["tlsAuth"] = []map[string]string{{"cert": string(files.cert), "key": string(files.key)}}
 		said = append(said, "client certificate")
 	}
 	c.Parameters["tls"] = strings.Join(said, ", ")
+}
+
+// wrap reads TLS of a SOCKS5 proxy. It has an effect on no other connection.
+func (c *Connection) wrap() (err error) {
+	t := c.asked.TLS
+	if t == nil {
+		return nil
+	}
+	if c.keys, err = read(t, c.asked.Folder); err != nil {
+		return err
+	}
+	if t.ServerName != "" {
+		c.name = t.ServerName
+	}
+	c.Wrap = &Wrap{CA: string(c.keys.ca), ServerName: t.ServerName, Insecure: t.Insecure, ClientCert: string(c.keys.cert), ClientKey: string(c.keys.key)}
+	c.sayTLS()
 	return nil
 }
 

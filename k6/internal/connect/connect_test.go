@@ -188,3 +188,65 @@ func TestAllAddressesOfANameAreTried(t *testing.T) {
 		t.Errorf("tried %q, want %q; %v", c.Tried, want, c.Options)
 	}
 }
+
+// TLS of a SOCKS5 proxy is for the sidecar's probes alone: this process trusts nobody else by it.
+func TestTLSOfASOCKSProxy(t *testing.T) {
+	t.Setenv("SSL_CERT_FILE", "")
+	folder := t.TempDir()
+	authority := issue(t, nil, asAuthority)
+	if err := os.WriteFile(filepath.Join(folder, "ca.pem"), authority.pem, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	leaf := issue(t, &authority, func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"proxy.example"} })
+	at := strings.Replace(serve(t, leaf, nil), "https", "socks5", 1)
+	c, err := of(Asked{URL: at, Folder: folder, TLS: &environment.TLS{CA: "ca.pem", ServerName: "proxy.example"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.URL != at || len(c.Options) > 0 || os.Getenv("SSL_CERT_FILE") != "" {
+		t.Errorf("%s %v %q", c.URL, c.Options, os.Getenv("SSL_CERT_FILE"))
+	}
+	if c.Wrap == nil || c.Wrap.CA != string(authority.pem) || c.Wrap.ServerName != "proxy.example" {
+		t.Errorf("%+v", c.Wrap)
+	}
+	if got := c.mend(time.Now()); got != "" {
+		t.Errorf("%q of a proxy that is right", got)
+	}
+	own := c.Parameters["tls"]
+	if fresh, err := of(Asked{URL: at, Folder: folder, Fresh: true, TLS: &environment.TLS{CA: "ca.pem"}}); err != nil || fresh.Parameters["tls"] != "ca of the testbed" {
+		t.Errorf("%v %v", fresh, err)
+	}
+	if !strings.HasPrefix(own, "ca ") || !strings.HasSuffix(own, ", server_name proxy.example") {
+		t.Errorf("%q", own)
+	}
+	plain, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = plain.Close() })
+	go func() {
+		for {
+			conn, err := plain.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
+		}
+	}()
+	for want, asked := range map[string]Asked{
+		"what answers there speaks TLS: give the environment's system tls":             {URL: at},
+		"its certificate is for proxy.example, and not for 127.0.0.1: set tls.server_": {URL: at, Folder: folder, TLS: &environment.TLS{CA: "ca.pem"}},
+		"what answers there speaks no TLS: leave tls out":                              {URL: "socks5://" + plain.Addr().String(), TLS: &environment.TLS{Insecure: true}},
+	} {
+		c, err := of(asked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.mend(time.Now()); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := Mend("socks5://" + plain.Addr().String()); got != "" {
+		t.Errorf("%q of a proxy without TLS that nobody asked for any", got)
+	}
+}

@@ -36,6 +36,11 @@ func Mend(at string) string {
 	return c.mend(time.Now())
 }
 
+// plain reports whether the system is asked without TLS.
+func (c *Connection) plain() bool {
+	return c.asked.TLS == nil && strings.HasPrefix(c.URL, socks+":")
+}
+
 func (c *Connection) mend(now time.Time) string {
 	var pair []tls.Certificate
 	if len(c.keys.cert) > 0 {
@@ -61,7 +66,15 @@ func (c *Connection) mend(now time.Time) string {
 	_ = raw.SetDeadline(now.Add(2 * dialPatience))
 	conn := tls.Client(raw, config)
 	err = conn.Handshake()
-	if header := (tls.RecordHeaderError{}); errors.As(err, &header) {
+	header := tls.RecordHeaderError{}
+	switch answered := len(conn.ConnectionState().PeerCertificates) > 0; {
+	case c.plain() && answered:
+		return "what answers there speaks TLS: give the environment's system tls"
+	case c.plain():
+		return ""
+	case errors.As(err, &header) && strings.HasPrefix(c.URL, socks+":"):
+		return "what answers there speaks no TLS: leave tls out"
+	case errors.As(err, &header):
 		return "what answers there speaks no TLS: is the URL http://?"
 	}
 	if err == nil && demanded { // in TLS 1.3 the rejection comes after the handshake

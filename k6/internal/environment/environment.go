@@ -25,7 +25,7 @@ type System struct {
 	Testbed  *TestbedRef           `json:"testbed"`
 	Testbeds map[string]TestbedRef `json:"testbeds"`
 	Auth     Auth                  `json:"auth"`
-	// TLS and Proxy are of systems that k6 itself speaks to.
+	// TLS is of https, and of the data plane's SOCKS5 proxy. Proxy is of systems that k6 itself speaks to.
 	TLS         *TLS      `json:"tls"`
 	Proxy       string    `json:"proxy"`
 	Placement   Placement `json:"placement"`
@@ -38,7 +38,7 @@ type System struct {
 	Thresholds map[string]map[string]any `json:"thresholds"`
 }
 
-// TLS says whom an https system's client trusts and who it is. Paths are absolute or relative to the environment file's folder.
+// TLS says whom a client of an https system, or of a SOCKS5 proxy in TLS, trusts and who it is. Paths are absolute or relative to the environment file's folder.
 type TLS struct {
 	CA         string `json:"ca"`
 	ServerName string `json:"server_name"`

@@ -51,7 +51,19 @@ func connection(asked string) map[string]any {
 	if err != nil {
 		return map[string]any{"error": err.Error()}
 	}
-	return map[string]any{"url": c.URL, "from": c.From, "options": c.Options, "parameters": c.Parameters, "notes": c.Notes, "tried": c.Tried, "error": ""}
+	return map[string]any{"url": c.URL, "from": c.From, "options": c.Options, "parameters": c.Parameters, "notes": c.Notes, "tried": c.Tried, "wrap": wrapped(c.Wrap), "error": ""}
+}
+
+// wrapped is TLS of a SOCKS5 proxy as JSON, "" without.
+func wrapped(w *connect.Wrap) string {
+	if w == nil {
+		return ""
+	}
+	text, err := json.Marshal(w)
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
 
 // FromShell are the settings that k6 takes from the shell, NAME=VALUE separated by commas; "" without settings.

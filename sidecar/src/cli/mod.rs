@@ -10,6 +10,7 @@ mod sample;
 mod serve;
 mod table;
 mod testbed;
+mod tls;
 mod up;
 
 use std::io::Write;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
+use super::tls::TlsOptions;
 use super::up::Interrupts;
 use super::{Targets, probe_table, say};
 use crate::echo::transfer::{Direction, Transfer};
@@ -130,6 +131,8 @@ struct Options {
     /// The proxy's user name; the password is in SOCKS_PASSWORD
     #[arg(long, value_name = "NAME", requires = "proxy")]
     user: Option<String>,
+    #[command(flatten)]
+    tls: TlsOptions,
     /// The target, requested from the proxy or dialled directly [default: an echo server in this process]
     #[arg(long, value_name = "HOST:PORT")]
     target: Option<String>,
@@ -275,10 +278,12 @@ fn spec(kind: ProbeKind, target: String, options: Options) -> Result<Spec> {
     });
     let password = password.transpose()?;
     let mut spec = Spec::new(kind, target);
+    let tls = options.tls.spec()?;
     spec.proxy = options.proxy.map(|address| ProxySpec {
         address,
         username: options.user,
         password,
+        tls,
     });
     spec.pace = options
         .rate

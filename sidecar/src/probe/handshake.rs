@@ -1,7 +1,7 @@
 //! From TCP dial to a usable tunnel, or to its first payload back, by stages; up to 64 threads, each with one tunnel at a time.
 
 use std::io::Read;
-use std::net::{Shutdown, TcpStream};
+use std::net::Shutdown;
 use std::time::Duration;
 
 use super::context::Context;
@@ -10,6 +10,7 @@ use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::Outcome;
 use super::plan::Plan;
 use super::socks5::client::{self, Deadline};
+use super::stream::Stream;
 use super::threads::{self, Done, Worker};
 use super::wire::{Broken, Wire};
 use crate::net::clock::now_ns;
@@ -21,7 +22,7 @@ const ENDLESS: u32 = 3;
 /// and gets this long for the whole one.
 const PAUSE: Duration = Duration::from_millis(1);
 
-const STAGES: [&str; 5] = ["dial", "greeting", "auth", "connect", "first_reply"];
+const STAGES: [&str; 6] = ["dial", "tls", "greeting", "auth", "connect", "first_reply"];
 
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let worker = || Handshake {
@@ -37,6 +38,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
         .is_some_and(|proxy| proxy.login.is_some());
     outcome.series.retain(|series| match series.name {
         "total" | "dial" | "lateness" => true,
+        "tls" => plan.tls().is_some(),
         "auth" => login && series.count > 0,
         "first_reply" => plan.spec.first_reply,
         _ => plan.proxy.is_some(),
@@ -48,7 +50,7 @@ struct Handshake<'a> {
     plan: &'a Plan,
     context: &'a Context,
     /// The tunnel of the operation before.
-    opened: Option<TcpStream>,
+    opened: Option<Stream>,
     /// Teardowns in a row of which no end came.
     endless: u32,
 }
@@ -81,7 +83,8 @@ impl Worker<{ STAGES.len() }> for Handshake<'_> {
             bytes: 0,
             parts: [
                 Some(stages.dialled - stages.began),
-                Some(stages.greeted - stages.dialled),
+                Some(stages.secured - stages.dialled),
+                Some(stages.greeted - stages.secured),
                 stages.logged_in.map(|moment| moment - stages.greeted),
                 Some(stages.connected - logged_in),
                 Some(replied - stages.connected),
@@ -91,7 +94,7 @@ impl Worker<{ STAGES.len() }> for Handshake<'_> {
 }
 
 impl Handshake<'_> {
-    fn tear_down(&mut self, stream: TcpStream) {
+    fn tear_down(&mut self, stream: Stream) {
         if self.endless >= ENDLESS {
             drop(stream);
             std::thread::sleep(PAUSE);
@@ -103,11 +106,7 @@ impl Handshake<'_> {
     }
 
     /// The tunnel, and the moment at which the first payload had come back whole.
-    fn first_reply(
-        &self,
-        stream: TcpStream,
-        deadline_ns: u64,
-    ) -> Result<(TcpStream, u64), ProbeError> {
+    fn first_reply(&self, stream: Stream, deadline_ns: u64) -> Result<(Stream, u64), ProbeError> {
         let mut wire = Wire::new(stream, self.plan)?;
         let pattern = self.plan.pattern();
         let mut request = vec![0; self.plan.spec.payload_bytes as usize];
@@ -129,11 +128,12 @@ impl Handshake<'_> {
 }
 
 /// Closes this end, and tells whether the other one did so in time.
-fn ends(mut stream: TcpStream) -> bool {
+fn ends(mut stream: Stream) -> bool {
     let until = now_ns() + TEARDOWN.as_nanos() as u64;
-    let closed = stream
+    let socket = stream.socket();
+    let closed = socket
         .set_nonblocking(false)
-        .and_then(|()| stream.set_read_timeout(Some(TEARDOWN)))
+        .and_then(|()| socket.set_read_timeout(Some(TEARDOWN)))
         .and_then(|()| stream.shutdown(Shutdown::Write));
     // A connection that was reset has ended.
     if closed.is_err() {
@@ -144,7 +144,8 @@ fn ends(mut stream: TcpStream) -> bool {
         match stream.read(&mut rest) {
             Ok(0) => return true,
             Ok(_) => {}
-            Err(error) => return !matches!(ErrorKind::of_io(&error), ErrorKind::Timeout),
+            Err(error) if ErrorKind::of_io(&error) == ErrorKind::Timeout => {}
+            Err(_) => return true,
         }
     }
     false

@@ -5,6 +5,8 @@ use std::io;
 
 use serde::Serialize;
 
+use super::tls::Fault;
+
 /// Why an operation failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -33,6 +35,8 @@ pub enum ErrorKind {
     SocksAuthFailed,
     /// What the proxy sent is not SOCKS5.
     SocksGarbage,
+    /// TLS with the proxy failed.
+    Tls,
     ConnectionRefused,
     ConnectionReset,
     /// The peer ended the connection half-way.
@@ -89,6 +93,9 @@ impl ErrorKind {
         if let Some(limit) = error.raw_os_error().and_then(Self::of_limit) {
             return limit;
         }
+        if Fault::of(error).is_some() {
+            return Self::Tls;
+        }
         match error.kind() {
             // connect's own answer to an expired SO_SNDTIMEO (socket(7)).
             _ if error.raw_os_error() == Some(nix::libc::EINPROGRESS) => Self::Timeout,
@@ -125,6 +132,7 @@ impl ErrorKind {
             Self::SocksNoMethod => "socks_no_method",
             Self::SocksAuthFailed => "socks_auth_failed",
             Self::SocksGarbage => "socks_garbage",
+            Self::Tls => "tls",
             Self::ConnectionRefused => "connection_refused",
             Self::ConnectionReset => "connection_reset",
             Self::Closed => "closed",
@@ -185,6 +193,7 @@ mod tests {
             ErrorKind::SocksNoMethod,
             ErrorKind::SocksAuthFailed,
             ErrorKind::SocksGarbage,
+            ErrorKind::Tls,
             ErrorKind::ConnectionRefused,
             ErrorKind::ConnectionReset,
             ErrorKind::Closed,

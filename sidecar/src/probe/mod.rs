@@ -21,10 +21,12 @@ pub mod recorder;
 pub mod registry;
 pub mod socks5;
 pub mod spec;
+mod stream;
 pub mod tally;
 mod tcp;
 mod threads;
 mod throughput;
+pub mod tls;
 mod udp;
 mod wire;
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::reach::{self, Reached};
 use super::socks5::codec::{Address, MAX_FIELD_BYTES};
 use super::spec::{DnsSpec, FetchSpec, FlowDirection, FlowSpec, Loop, ProbeKind, ProxySpec, Spec};
+use super::tls::Tls;
 use crate::echo::flow::{MOST_BLOCKS, NAME_BYTES};
 use crate::echo::transfer::Transfer;
 use crate::failure::{Failure, Result};
@@ -56,6 +57,7 @@ pub struct Proxy {
     pub at: Reached,
     /// User name and password.
     pub login: Option<(String, String)>,
+    pub tls: Option<Tls>,
 }
 
 #[derive(Clone)]
@@ -154,6 +156,11 @@ impl Plan {
         self.proxy
             .as_ref()
             .map_or(&self.target_at, |proxy| &proxy.at)
+    }
+
+    /// What the first TCP connection is wrapped in.
+    pub fn tls(&self) -> Option<&Tls> {
+        self.proxy.as_ref()?.tls.as_ref()
     }
 
     pub fn pattern(&self) -> Pattern {
@@ -374,10 +381,12 @@ fn check_proxy(spec: &ProxySpec, reach: Reach<'_>) -> Result<Proxy> {
             ));
         }
     };
+    let tls = spec.tls.as_ref().map(|tls| Tls::new(tls, host));
     Ok(Proxy {
         host: host.to_owned(),
         at,
         login,
+        tls: tls.transpose()?,
     })
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::tls::TlsSpec;
 use crate::echo::transfer::{Direction, Transfer};
 use crate::net::wait::Wait;
 use crate::process::namespace::NamespaceOf;
@@ -192,9 +193,12 @@ pub struct ProxySpec {
     pub username: Option<String>,
     #[serde(default)]
     pub password: Option<String>,
+    /// Its TCP connections, those of UDP associations too, are in TLS; datagrams are not.
+    #[serde(default)]
+    pub tls: Option<TlsSpec>,
 }
 
-/// Without the password.
+/// Without the password, and without a key.
 impl fmt::Debug for ProxySpec {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "ProxySpec({})", self.address)

@@ -1,7 +1,6 @@
 //! One request and its echo over a TCP connection.
 
 use std::io::{ErrorKind as Io, Read, Write};
-use std::net::TcpStream;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
@@ -11,6 +10,7 @@ use super::far_end::Carried;
 use super::kinds::{ErrorKind, ProbeError};
 use super::plan::Plan;
 use super::socks5::client::slice;
+use super::stream::Stream;
 use crate::net::clock::now_ns;
 use crate::net::wait::Wait;
 
@@ -28,7 +28,7 @@ pub enum Broken {
 }
 
 pub struct Wire {
-    stream: TcpStream,
+    stream: Stream,
     answer: Vec<u8>,
     /// Bytes of all exchanges, those that broke too.
     sent: u64,
@@ -40,15 +40,16 @@ pub struct Wire {
 }
 
 impl Wire {
-    pub fn new(stream: TcpStream, plan: &Plan) -> Result<Self, ProbeError> {
+    pub fn new(stream: Stream, plan: &Plan) -> Result<Self, ProbeError> {
         let size = plan.spec.payload_bytes as usize;
         let wait = plan.spec.wait;
         let large = size > LARGE_BYTES;
         let slice = slice(plan.timeout);
         let set = || {
-            stream.set_read_timeout(Some(slice))?;
-            stream.set_write_timeout(Some(slice))?;
-            stream.set_nonblocking(large || wait != Wait::Block)
+            let socket = stream.socket();
+            socket.set_read_timeout(Some(slice))?;
+            socket.set_write_timeout(Some(slice))?;
+            socket.set_nonblocking(large || wait != Wait::Block)
         };
         set().map_err(|error| ProbeError::io("socket", &error))?;
         Ok(Self {
@@ -68,7 +69,7 @@ impl Wire {
     }
 
     /// The connection, for what comes after the exchanges.
-    pub fn into_stream(self) -> TcpStream {
+    pub fn into_stream(self) -> Stream {
         self.stream
     }
 

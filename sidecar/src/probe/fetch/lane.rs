@@ -1,7 +1,6 @@
 //! One tunnel of a fetch, and what is to come over it.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
 use std::os::fd::AsFd;
 
 use nix::poll::{PollFd, PollFlags};
@@ -15,6 +14,7 @@ use crate::probe::far_end::{Bounds, Carried};
 use crate::probe::kinds::ProbeError;
 use crate::probe::plan::Plan;
 use crate::probe::socks5::opening::{Opening, Tunnel};
+use crate::probe::stream::Stream;
 
 /// What the lanes of one thread share.
 pub struct Tools<'a> {
@@ -134,7 +134,11 @@ impl Lane {
             self.sent += sent as u64;
             return Ok(());
         }
-        if receive(stream, &mut self.download, &mut tools.buffer, &mut self.got)? {
+        let mut whole = receive(stream, &mut self.download, &mut tools.buffer, &mut self.got)?;
+        while !whole && stream.holds() {
+            whole = receive(stream, &mut self.download, &mut tools.buffer, &mut self.got)?;
+        }
+        if whole {
             self.answered = self.sent;
             self.left -= 1;
             if self.left > 0 {
@@ -147,7 +151,7 @@ impl Lane {
 }
 
 /// How much went out.
-fn send(mut stream: &TcpStream, bytes: &[u8]) -> Result<usize, ProbeError> {
+fn send(mut stream: &Stream, bytes: &[u8]) -> Result<usize, ProbeError> {
     match stream.write(bytes) {
         Ok(count) => Ok(count),
         Err(error) if later(&error) => Ok(0),
@@ -157,7 +161,7 @@ fn send(mut stream: &TcpStream, bytes: &[u8]) -> Result<usize, ProbeError> {
 
 /// One read. True where it was the last one of an object.
 fn receive(
-    mut stream: &TcpStream,
+    mut stream: &Stream,
     download: &mut Download,
     buffer: &mut [u8],
     got: &mut u64,

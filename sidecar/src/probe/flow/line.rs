@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
@@ -22,6 +22,7 @@ use crate::probe::outcome::{Died, FlowTunnel, Stopped};
 use crate::probe::plan::Plan;
 use crate::probe::recorder::Series;
 use crate::probe::spec::FlowDirection;
+use crate::probe::stream::Stream;
 use crate::probe::tally::Tally;
 
 /// A wait is no longer than this at once, so that a cancel is seen, ns.
@@ -70,7 +71,7 @@ pub struct Ended {
 pub struct Line<'a> {
     plan: &'a Plan,
     context: &'a Context,
-    stream: &'a TcpStream,
+    stream: &'a Stream,
     times: Times,
     timetable: Timetable,
     /// The last one has been asked, or none is to be.
@@ -93,7 +94,7 @@ pub struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    pub fn run(plan: &'a Plan, context: &'a Context, stream: &'a TcpStream, times: Times) -> Ended {
+    pub fn run(plan: &'a Plan, context: &'a Context, stream: &'a Stream, times: Times) -> Ended {
         exact_sleeps();
         let flow = &plan.flow;
         let name = flow.congestion.as_deref().unwrap_or_default().as_bytes();
@@ -230,6 +231,14 @@ impl<'a> Line<'a> {
     }
 
     fn read(&mut self) -> Result<(), ErrorKind> {
+        self.read_some()?;
+        while self.stream.holds() {
+            self.read_some()?;
+        }
+        Ok(())
+    }
+
+    fn read_some(&mut self) -> Result<(), ErrorKind> {
         let done = not_yet((&mut &*self.stream).read(&mut self.buffer));
         let count = match done.map_err(|error| ErrorKind::of_io(&error))? {
             None => return Ok(()),

@@ -9,7 +9,6 @@
 mod line;
 mod progress;
 
-use std::net::TcpStream;
 use std::thread::Builder;
 
 use socket2::SockRef;
@@ -20,6 +19,7 @@ use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::{Died, Flow, FlowTunnel, Outcome};
 use super::plan::Plan;
 use super::socks5::client::{self, Deadline};
+use super::stream::Stream;
 use super::tally::Tally;
 use crate::echo::flow::UNSENT_BYTES;
 use crate::net::clock::{now_ns, seconds, to_unix_us};
@@ -77,7 +77,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     Ok(outcome)
 }
 
-fn make_ready(plan: &Plan, stream: &TcpStream) -> Result<(), ProbeError> {
+fn make_ready(plan: &Plan, stream: &Stream) -> Result<(), ProbeError> {
     let socket = SockRef::from(stream);
     if let Some(name) = &plan.flow.congestion {
         let set = socket.set_tcp_congestion(name.as_bytes());
@@ -88,7 +88,7 @@ fn make_ready(plan: &Plan, stream: &TcpStream) -> Result<(), ProbeError> {
         if !plan.flow.reads {
             socket.set_recv_buffer_size(UNREAD_BYTES)?;
         }
-        stream.set_nonblocking(true)
+        stream.socket().set_nonblocking(true)
     };
     set().map_err(|error| ProbeError::io("socket", &error))
 }
@@ -97,7 +97,7 @@ fn make_ready(plan: &Plan, stream: &TcpStream) -> Result<(), ProbeError> {
 fn all_at_once(
     plan: &Plan,
     context: &Context,
-    streams: &[TcpStream],
+    streams: &[Stream],
 ) -> Result<(Times, Vec<Ended>), ProbeError> {
     let start = Gate::default();
     let began = std::sync::OnceLock::new();

@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::mem;
-use std::net::TcpStream;
 
 use crate::net::payload::Pattern;
 use crate::probe::far_end::Carried;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::socks5::opening::Tunnel;
+use crate::probe::stream::Stream;
 
 /// A request and what of its echo is there.
 #[derive(Debug, Clone, Copy)]
@@ -104,11 +104,7 @@ impl Operation {
     }
 
     /// Sends what goes out without waiting.
-    pub fn send(
-        &mut self,
-        mut stream: &TcpStream,
-        scratch: &mut Scratch,
-    ) -> Result<(), ProbeError> {
+    pub fn send(&mut self, mut stream: &Stream, scratch: &mut Scratch) -> Result<(), ProbeError> {
         scratch.pattern.fill(self.sequence(), &mut scratch.out);
         while self.sent < scratch.out.len() {
             match stream.write(&scratch.out[self.sent..]) {
@@ -123,7 +119,7 @@ impl Operation {
     /// Takes what is there. True where the answer is whole.
     pub fn receive(
         &mut self,
-        mut stream: &TcpStream,
+        mut stream: &Stream,
         scratch: &mut Scratch,
     ) -> Result<bool, ProbeError> {
         let size = scratch.pattern.size();

@@ -12,6 +12,8 @@ use crate::probe::context::Context;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::plan::{Plan, Proxy};
 use crate::probe::reach::Reached;
+use crate::probe::stream::{Stream, unsecured};
+use crate::probe::tls::Tls;
 
 /// A wait in the kernel is no longer than this at once, so that a cancel is seen.
 const SLICE: Duration = Duration::from_millis(100);
@@ -28,6 +30,8 @@ pub fn slice(timeout: Duration) -> Duration {
 pub struct Stages {
     pub began: u64,
     pub dialled: u64,
+    /// TLS is there.
+    pub secured: u64,
     pub greeted: u64,
     /// None where the proxy asked for no login.
     pub logged_in: Option<u64>,
@@ -64,7 +68,7 @@ impl<'a> Deadline<'a> {
 
 /// A TCP connection with TCP_NODELAY and with [`SLICE`] as the time of each wait in the kernel, and
 /// the moment at which its connect began.
-pub fn dial(to: &Reached, deadline: &Deadline<'_>) -> Result<(TcpStream, u64), ProbeError> {
+fn dial(to: &Reached, deadline: &Deadline<'_>) -> Result<(TcpStream, u64), ProbeError> {
     let address = to.address;
     let failed = |error: &io::Error| ProbeError::io(format_args!("dial {to}"), error);
     let open = || -> io::Result<Socket> {
@@ -105,16 +109,35 @@ fn waits_on(error: &io::Error) -> bool {
     )
 }
 
-/// Opens a tunnel to the plan's target through its proxy, or a connection to it where there is none.
-pub fn open(plan: &Plan, deadline: &Deadline<'_>) -> Result<(TcpStream, Stages), ProbeError> {
-    let (stream, began) = dial(plan.first_hop(), deadline)?;
-    let mut stages = Stages {
+/// Dials, and has TLS around the connection where it is asked for.
+fn secure(
+    to: &Reached,
+    tls: Option<&Tls>,
+    deadline: &Deadline<'_>,
+) -> Result<(Stream, Stages), ProbeError> {
+    let (socket, began) = dial(to, deadline)?;
+    let dialled = now_ns();
+    let stream = Stream::new(socket, tls).map_err(|error| unsecured(&error))?;
+    while !stream.handshake().map_err(|error| unsecured(&error))? {
+        if deadline.over() {
+            return Err(unsecured(&io::ErrorKind::TimedOut.into()));
+        }
+    }
+    let secured = tls.map_or(dialled, |_| now_ns());
+    let stages = Stages {
         began,
-        dialled: now_ns(),
-        ..Stages::default()
+        dialled,
+        secured,
+        greeted: secured,
+        logged_in: None,
+        connected: secured,
     };
-    stages.greeted = stages.dialled;
-    stages.connected = stages.dialled;
+    Ok((stream, stages))
+}
+
+/// Opens a tunnel to the plan's target through its proxy, or a connection to it where there is none.
+pub fn open(plan: &Plan, deadline: &Deadline<'_>) -> Result<(Stream, Stages), ProbeError> {
+    let (stream, mut stages) = secure(plan.first_hop(), plan.tls(), deadline)?;
     if let Some(proxy) = &plan.proxy {
         enter(&stream, proxy, deadline, &mut stages)?;
         ask(&stream, Command::Connect, &plan.target, deadline)?;
@@ -125,14 +148,14 @@ pub fn open(plan: &Plan, deadline: &Deadline<'_>) -> Result<(TcpStream, Stages),
 
 /// A UDP association: its control connection, which must stay open, and where datagrams go.
 pub struct Association {
-    pub control: TcpStream,
+    pub control: Stream,
     pub relay: SocketAddr,
 }
 
 /// Asks the proxy for UDP. Where it says that datagrams go is not checked. The client's own address is told as unknown (RFC 1928, section 7).
 pub fn associate(proxy: &Proxy, deadline: &Deadline<'_>) -> Result<Association, ProbeError> {
-    let (control, _) = dial(&proxy.at, deadline)?;
-    enter(&control, proxy, deadline, &mut Stages::default())?;
+    let (control, mut stages) = secure(&proxy.at, proxy.tls.as_ref(), deadline)?;
+    enter(&control, proxy, deadline, &mut stages)?;
     let unknown = Address::Ip(match proxy.at.address {
         SocketAddr::V4(_) => ([0, 0, 0, 0], 0).into(),
         SocketAddr::V6(_) => ([0_u16; 8], 0).into(),
@@ -185,7 +208,7 @@ fn relay_ip(name: &str, proxy: &Proxy) -> Option<IpAddr> {
 
 /// Greeting and login.
 fn enter(
-    stream: &TcpStream,
+    stream: &Stream,
     proxy: &Proxy,
     deadline: &Deadline<'_>,
     stages: &mut Stages,
@@ -236,7 +259,7 @@ fn enter(
 
 /// Sends a request and returns the bound address of the reply that grants it.
 fn ask(
-    stream: &TcpStream,
+    stream: &Stream,
     command: Command,
     address: &Address,
     deadline: &Deadline<'_>,
@@ -282,7 +305,7 @@ fn ask(
 }
 
 fn send(
-    mut stream: &TcpStream,
+    mut stream: &Stream,
     what: &str,
     mut bytes: &[u8],
     deadline: &Deadline<'_>,
@@ -298,7 +321,7 @@ fn send(
 }
 
 fn receive(
-    stream: &TcpStream,
+    stream: &Stream,
     what: &str,
     bytes: &mut [u8],
     deadline: &Deadline<'_>,
@@ -312,7 +335,7 @@ fn receive(
 }
 
 fn receive_some(
-    mut stream: &TcpStream,
+    mut stream: &Stream,
     what: &str,
     bytes: &mut [u8],
     deadline: &Deadline<'_>,

@@ -11,6 +11,11 @@ const TYPE_IPV4: u8 = 1;
 const TYPE_DOMAIN: u8 = 3;
 const TYPE_IPV6: u8 = 4;
 
+/// How a record of TLS begins: its type, and the first byte of its version (RFC 8446, 5.1).
+const TLS_ALERT: u8 = 21;
+const TLS_HANDSHAKE: u8 = 22;
+const TLS_MAJOR: u8 = 3;
+
 /// The longest domain name, user name or password: its length is one byte.
 pub const MAX_FIELD_BYTES: usize = 255;
 /// The longest reply: a domain name of 255 bytes.
@@ -56,6 +61,8 @@ pub enum Bad {
     Short,
     #[error("its version is {0}")]
     Version(u8),
+    #[error("it is TLS; give tls")]
+    Tls,
     #[error("it chooses method {0}, which was not offered")]
     Method(u8),
     #[error("its reserved bytes are not 0")]
@@ -85,6 +92,7 @@ pub fn method(bytes: [u8; 2], login: bool) -> Result<Method, Bad> {
         [VERSION, METHOD_PASSWORD] if login => Ok(Method::Password),
         [VERSION, METHOD_REFUSED] => Ok(Method::Refused),
         [VERSION, other] => Err(Bad::Method(other)),
+        [TLS_ALERT | TLS_HANDSHAKE, TLS_MAJOR] => Err(Bad::Tls),
         [version, _] => Err(Bad::Version(version)),
     }
 }

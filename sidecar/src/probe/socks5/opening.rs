@@ -1,7 +1,6 @@
 //! Opening one tunnel beside others on one thread: the handshake as a state machine over a non-blocking socket.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
 
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
@@ -9,10 +8,12 @@ use super::codec::{self, Bad, Command, MAX_REPLY_BYTES, Method, Reply};
 use crate::net::poller::Flags;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::plan::Plan;
+use crate::probe::stream::{Stream, unsecured};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Dial,
+    Tls,
     Greeting,
     Login,
     Connect,
@@ -22,6 +23,7 @@ impl Stage {
     fn name(self) -> &'static str {
         match self {
             Self::Dial => "dial",
+            Self::Tls => "TLS handshake",
             Self::Greeting => "SOCKS greeting",
             Self::Login => "SOCKS login",
             Self::Connect => "SOCKS connect",
@@ -34,11 +36,11 @@ pub enum Tunnel {
     #[default]
     Down,
     Opening(Box<Opening>),
-    Open(TcpStream),
+    Open(Stream),
 }
 
 pub struct Opening {
-    pub stream: TcpStream,
+    pub stream: Stream,
     stage: Stage,
     out: Vec<u8>,
     sent: usize,
@@ -64,8 +66,9 @@ impl Opening {
             }
         };
         let socket = dial().map_err(|error| ProbeError::io(format_args!("dial {hop}"), &error))?;
+        let stream = Stream::new(socket.into(), plan.tls());
         Ok(Self {
-            stream: socket.into(),
+            stream: stream.map_err(|error| unsecured(&error))?,
             stage: Stage::Dial,
             out: Vec::new(),
             sent: 0,
@@ -81,9 +84,16 @@ impl Opening {
                 Ok(None) => {}
                 Ok(Some(error)) | Err(error) => return Err(self.failed(plan, &error)),
             }
+            self.stage = Stage::Tls;
+        }
+        if self.stage == Stage::Tls {
             let Some(proxy) = &plan.proxy else {
                 return Ok(true);
             };
+            let secured = self.stream.handshake();
+            if !secured.map_err(|error| self.failed(plan, &error))? {
+                return Ok(false);
+            }
             let greeting = codec::greeting(proxy.login.is_some()).to_vec();
             self.next(Stage::Greeting, greeting);
         }
@@ -176,7 +186,7 @@ impl Opening {
     }
 
     pub fn wanted(&self) -> Flags {
-        if self.stage == Stage::Dial || self.sent < self.out.len() {
+        if self.stage == Stage::Dial || self.stream.wants_write() || self.sent < self.out.len() {
             Flags::OUT
         } else {
             Flags::IN
@@ -191,6 +201,7 @@ impl Opening {
     fn failed(&self, plan: &Plan, error: &io::Error) -> ProbeError {
         match self.stage {
             Stage::Dial => ProbeError::io(format_args!("dial {}", plan.first_hop()), error),
+            Stage::Tls => unsecured(error),
             stage => ProbeError::io(stage.name(), error),
         }
     }

@@ -1,7 +1,7 @@
 //! One connection of a bulk transfer, seen from the probe.
 
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::Shutdown;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::echo::bulk::{CONFIRMATION, HEADER, Header, Source, confirmed};
@@ -13,6 +13,7 @@ use crate::probe::far_end::{Bounds, Carried};
 use crate::probe::kinds::ErrorKind;
 use crate::probe::outcome::Stopped;
 use crate::probe::plan::Plan;
+use crate::probe::stream::Stream;
 
 /// Why a transfer is not whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub enum Cut {
 pub struct Line<'a> {
     pub plan: &'a Plan,
     pub context: &'a Context,
-    pub stream: &'a TcpStream,
+    pub stream: &'a Stream,
     /// Of this transfer.
     pub bytes: u64,
     pub moved: &'a Moved,
@@ -143,10 +144,7 @@ impl Line<'_> {
 
     /// Tries until it succeeds, fails, or nothing has moved for too long. A blocking socket comes back
     /// every 100 ms. Whether the probe has to end is asked before each try.
-    fn patiently(
-        self,
-        mut what: impl FnMut(&TcpStream) -> io::Result<usize>,
-    ) -> Result<usize, Cut> {
+    fn patiently(self, mut what: impl FnMut(&Stream) -> io::Result<usize>) -> Result<usize, Cut> {
         let mut deadline_ns = None;
         loop {
             let now = now_ns();

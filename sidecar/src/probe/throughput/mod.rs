@@ -9,7 +9,6 @@
 
 mod line;
 
-use std::net::TcpStream;
 use std::sync::OnceLock;
 use std::thread::Builder;
 
@@ -20,6 +19,7 @@ use super::outcome::{Outcome, Stopped};
 use super::plan::Plan;
 use super::recorder::Series;
 use super::socks5::client::{self, Deadline};
+use super::stream::Stream;
 use super::tally::Tally;
 use crate::net::clock::now_ns;
 use crate::net::wait::Wait;
@@ -31,7 +31,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let mut opened = Tally::new(series(plan, planned));
     let streams = open_all(plan, context, directions, &mut opened)?;
     let moved: Vec<Moved> = streams.iter().map(|_| Moved::default()).collect();
-    let lines: Vec<(&TcpStream, &Moved)> = streams.iter().zip(&moved).collect();
+    let lines: Vec<(&Stream, &Moved)> = streams.iter().zip(&moved).collect();
     for _ in 0..plan.spec.warmup.div_ceil(planned) {
         if opened.stopped.is_none() {
             let warm_up = round(plan, context, &lines, false)?;
@@ -72,7 +72,7 @@ fn open_all(
     context: &Context,
     directions: u64,
     tally: &mut Tally,
-) -> Result<Vec<TcpStream>, ProbeError> {
+) -> Result<Vec<Stream>, ProbeError> {
     let mut streams = Vec::new();
     for _ in 0..plan.spec.connections {
         tally.stopped = context.must_stop(plan, now_ns());
@@ -84,6 +84,7 @@ fn open_all(
         let deadline = Deadline::of_handshake(plan, context);
         let opened = client::open(plan, &deadline).and_then(|(stream, _)| {
             stream
+                .socket()
                 .set_nonblocking(plan.spec.wait != Wait::Block)
                 .map_err(|error| ProbeError::io("connection", &error))?;
             Ok(stream)
@@ -101,7 +102,7 @@ fn open_all(
 fn round(
     plan: &Plan,
     context: &Context,
-    lines: &[(&TcpStream, &Moved)],
+    lines: &[(&Stream, &Moved)],
     measured: bool,
 ) -> Result<Tally, ProbeError> {
     let transfer = &plan.transfer;

@@ -1,21 +1,17 @@
 //! The control connection of a UDP association: when it ends, the association does (RFC 1928, 7).
 
-use std::net::TcpStream;
-use std::os::fd::AsRawFd;
-
-use nix::errno::Errno;
-use nix::sys::socket::{MsgFlags, recv};
+use crate::probe::stream::Stream;
 
 /// How often it is looked at, nanoseconds.
 const LOOK_EVERY_NS: u64 = 50_000_000;
 
 pub struct Control {
-    stream: TcpStream,
+    stream: Stream,
     look_at_ns: u64,
 }
 
 impl Control {
-    pub fn new(stream: TcpStream) -> Self {
+    pub fn new(stream: Stream) -> Self {
         Self {
             stream,
             look_at_ns: 0,
@@ -29,11 +25,6 @@ impl Control {
             return false;
         }
         self.look_at_ns = now_ns + LOOK_EVERY_NS;
-        let look = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
-        match recv(self.stream.as_raw_fd(), &mut [0], look) {
-            Ok(0) => true,
-            Ok(_) | Err(Errno::EAGAIN | Errno::EINTR) => false,
-            Err(_) => true,
-        }
+        self.stream.ended()
     }
 }

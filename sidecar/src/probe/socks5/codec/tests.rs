@@ -133,6 +133,8 @@ fn messages_of_the_rfcs() {
     assert_eq!(greeting(false), [5, 1, 0]);
     assert_eq!(greeting(true), [5, 2, 0, 2]);
     assert_eq!(login("u", "pw"), [1, 1, b'u', 2, b'p', b'w']);
+    assert_eq!(method([21, 3], false), Err(Bad::Tls));
+    assert_eq!(method([22, 4], false), Err(Bad::Version(22)));
     assert_eq!(reply(&[5, 5]), Ok(Reply::Refused(5)));
     assert_eq!(reply(&[4]), Err(Bad::Version(4)));
     assert_eq!(reply(&[5, 0, 1]), Err(Bad::Reserved));

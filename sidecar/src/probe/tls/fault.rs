@@ -1,0 +1,91 @@
+//! The reason that TLS with a proxy failed, and the remedy, in one line.
+
+use std::io;
+use std::sync::atomic::Ordering;
+
+use rustls::{AlertDescription, CertificateError, Error, OtherError};
+
+use super::About;
+
+/// Inside an [`io::Error`], so that a reader of bytes passes it on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Fault(pub String);
+
+impl Fault {
+    /// The fault inside an error, if there is one.
+    pub fn of(error: &io::Error) -> Option<&Self> {
+        error.get_ref()?.downcast_ref()
+    }
+}
+
+impl About {
+    /// Payload came.
+    pub fn accept(&self) {
+        if !self.accepted.load(Ordering::Relaxed) {
+            self.accepted.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The fault of a peer that ends the connection before any payload, without an alert: OpenSSL's servers may check a client's
+    /// certificate after the handshake.
+    pub fn unaccepted(&self) -> Option<io::Error> {
+        let refused = self.asked.load(Ordering::Relaxed) && !self.accepted.load(Ordering::Relaxed);
+        refused.then(|| io::Error::new(io::ErrorKind::InvalidData, Fault(self.certificate(""))))
+    }
+
+    /// What is wrong with the client's certificate; `how` the proxy said so.
+    fn certificate(&self, how: &str) -> String {
+        if self.has_certificate {
+            format!(
+                "it refuses the client certificate{how}: is tls.client_cert signed by an authority that it trusts, and not expired?"
+            )
+        } else {
+            "it demands a client certificate: give tls.client_cert and tls.client_key".into()
+        }
+    }
+
+    pub fn fault(&self, error: &Error) -> io::Error {
+        let text = match error {
+            Error::InvalidCertificate(CertificateError::Other(OtherError(why))) => why.to_string(),
+            Error::InvalidCertificate(why) => {
+                format!("its certificate is not valid ({why}): issue it anew, or set tls.insecure")
+            }
+            Error::AlertReceived(alert) => self.refused(*alert),
+            Error::InvalidMessage(_) => "what answers there speaks no TLS: leave tls out".into(),
+            Error::PeerIncompatible(why) => {
+                format!("it speaks no TLS that is spoken here, which is 1.2 and 1.3 ({why:?})")
+            }
+            other => other.to_string(),
+        };
+        io::Error::new(io::ErrorKind::InvalidData, Fault(text))
+    }
+
+    fn refused(&self, alert: AlertDescription) -> String {
+        let asked = self.asked.load(Ordering::Relaxed);
+        let of_certificate = matches!(
+            alert,
+            AlertDescription::CertificateRequired
+                | AlertDescription::BadCertificate
+                | AlertDescription::UnsupportedCertificate
+                | AlertDescription::CertificateRevoked
+                | AlertDescription::CertificateExpired
+                | AlertDescription::CertificateUnknown
+                | AlertDescription::UnknownCA
+                | AlertDescription::AccessDenied
+                | AlertDescription::HandshakeFailure
+                | AlertDescription::DecryptError
+        );
+        match alert {
+            AlertDescription::UnrecognisedName => format!(
+                "it has no certificate for {}: set tls.server_name to a name that it has",
+                self.name
+            ),
+            AlertDescription::ProtocolVersion => {
+                "it speaks no TLS that is spoken here, which is 1.2 and 1.3".into()
+            }
+            _ if asked && of_certificate => self.certificate(&format!(" ({alert:?})")),
+            _ => format!("it refuses with the alert {alert:?}: see its log"),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! TLS of a SOCKS5 proxy: trust, and the client's identity. [`super::stream`] carries the bytes.
+
+mod fault;
+mod trust;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustls::client::{ResolvesClientCert, Resumption};
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::sign::CertifiedKey;
+use rustls::{ClientConfig, ClientConnection, SignatureScheme};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::{Failure, Result};
+pub use fault::Fault;
+use trust::Verifier;
+
+/// As `tls` of an environment, but with the content of the files, in PEM.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlsSpec {
+    /// Trusted certificates, in addition to the system's.
+    #[serde(default)]
+    pub ca: Option<String>,
+    /// The name that the certificate has; none: the proxy's host.
+    #[serde(default)]
+    pub server_name: Option<String>,
+    /// True: the client verifies no certificate.
+    #[serde(default)]
+    pub insecure: bool,
+    /// The client's certificate and those between it and its authority; it and its key go together.
+    #[serde(default)]
+    pub client_cert: Option<String>,
+    #[serde(default)]
+    pub client_key: Option<String>,
+}
+
+/// TLS as it was asked for, checked.
+#[derive(Clone)]
+pub struct Tls {
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+    about: Arc<About>,
+}
+
+/// The part of a client that messages name.
+#[derive(Debug)]
+pub struct About {
+    /// The name that the certificate must have.
+    name: String,
+    has_ca: bool,
+    has_certificate: bool,
+    /// Whether the proxy has asked for a client certificate.
+    asked: AtomicBool,
+    /// Whether a byte of payload ever came: the proxy takes the client as it is.
+    accepted: AtomicBool,
+}
+
+impl Tls {
+    /// `host` is the proxy's, as it was written.
+    pub fn new(spec: &TlsSpec, host: &str) -> Result<Self> {
+        let name = spec.server_name.as_deref().unwrap_or(host).to_owned();
+        let about = Arc::new(About {
+            name: name.clone(),
+            has_ca: spec.ca.is_some(),
+            has_certificate: spec.client_cert.is_some(),
+            asked: AtomicBool::new(false),
+            accepted: AtomicBool::new(false),
+        });
+        let provider = Arc::new(ring::default_provider());
+        let verifier = Verifier::new(spec, &provider, about.clone())?;
+        let identity = Identity {
+            key: identity(spec, &provider)?.map(Arc::new),
+            about: about.clone(),
+        };
+        let versions = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| Failure::setup(format!("tls: {error}"), "report it"))?;
+        let mut config = versions
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier))
+            .with_client_cert_resolver(Arc::new(identity));
+        // No session is resumed, so that all handshakes of a probe are alike.
+        config.resumption = Resumption::disabled();
+        let name = ServerName::try_from(name.clone()).map_err(|_| {
+            Failure::invalid(
+                format!("tls.server_name: {name:?} is neither a name nor an address"),
+                "give the name that the certificate has",
+            )
+        })?;
+        Ok(Self {
+            config: Arc::new(config),
+            name,
+            about,
+        })
+    }
+
+    /// A connection before its handshake.
+    pub(super) fn connection(&self) -> std::io::Result<ClientConnection> {
+        let new = ClientConnection::new(self.config.clone(), self.name.clone());
+        let mut connection = new.map_err(|error| self.about.fault(&error))?;
+        // The stream sends all of a write before it takes another one.
+        connection.set_buffer_limit(None);
+        Ok(connection)
+    }
+
+    pub(super) fn about(&self) -> Arc<About> {
+        self.about.clone()
+    }
+}
+
+/// The client's certificate, and whether the proxy asked for one.
+#[derive(Debug)]
+struct Identity {
+    key: Option<Arc<CertifiedKey>>,
+    about: Arc<About>,
+}
+
+impl ResolvesClientCert for Identity {
+    fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        self.about.asked.store(true, Ordering::Relaxed);
+        self.key.clone()
+    }
+
+    fn has_certs(&self) -> bool {
+        self.key.is_some()
+    }
+}
+
+/// All certificates of a text in PEM, one at least.
+fn certificates(field: &str, pem: &str) -> Result<Vec<CertificateDer<'static>>> {
+    let all: std::result::Result<Vec<_>, _> =
+        CertificateDer::pem_slice_iter(pem.as_bytes()).collect();
+    match all {
+        Ok(all) if !all.is_empty() => Ok(all),
+        _ => Err(Failure::invalid(
+            format!("tls.{field}: it holds no certificate in PEM"),
+            "give a file that begins with -----BEGIN CERTIFICATE-----",
+        )),
+    }
+}
+
+fn identity(spec: &TlsSpec, provider: &CryptoProvider) -> Result<Option<CertifiedKey>> {
+    let (cert, key) = match (&spec.client_cert, &spec.client_key) {
+        (None, None) => return Ok(None),
+        (Some(cert), Some(key)) => (cert, key),
+        _ => {
+            return Err(Failure::invalid(
+                "tls: client_cert and client_key go together",
+                "give both or neither",
+            ));
+        }
+    };
+    let chain = certificates("client_cert", cert)?;
+    if key.contains("ENCRYPTED") {
+        return Err(Failure::invalid(
+            "tls.client_key: it is encrypted",
+            "give a key without a password, such as by openssl pkey -in FILE -out PLAIN",
+        ));
+    }
+    let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).map_err(|_| {
+        Failure::invalid(
+            "tls.client_key: it holds no key in PEM",
+            "give a file that begins with -----BEGIN PRIVATE KEY-----",
+        )
+    })?;
+    let pair = CertifiedKey::from_der(chain, key, provider);
+    pair.map(Some).map_err(|error| {
+        Failure::invalid(
+            format!("tls.client_cert and tls.client_key: {error}"),
+            "give a certificate and its own key",
+        )
+    })
+}
