@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
 // Command k6 is Windtunnel's k6: k6 with SQL, database drivers, our subcommands and our output. This file is
-// what xk6 would write, so the build needs no xk6.
+// what xk6 would write, so the build needs no xk6. Under the name windtunnel the same program has all our commands.
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 
 	_ "github.com/grafana/xk6-sql"
 	"go.k6.io/k6/cmd"
+	"go.k6.io/k6/cmd/state"
 
 	_ "windtunnel/k6/commands/baseline"
 	_ "windtunnel/k6/commands/bench"
@@ -17,16 +19,19 @@ import (
 	_ "windtunnel/k6/commands/comment"
 	_ "windtunnel/k6/commands/compare"
 	_ "windtunnel/k6/commands/coordinate"
+	_ "windtunnel/k6/commands/doctor"
 	_ "windtunnel/k6/commands/judge"
 	_ "windtunnel/k6/commands/keep"
 	_ "windtunnel/k6/commands/needs"
 	_ "windtunnel/k6/commands/primitives"
 	_ "windtunnel/k6/commands/report"
+	_ "windtunnel/k6/commands/target"
 	_ "windtunnel/k6/commands/trend"
 	_ "windtunnel/k6/commands/validate"
 	_ "windtunnel/k6/commands/variables"
 	_ "windtunnel/k6/drivers/mysql"
 	_ "windtunnel/k6/drivers/sqlite"
+	"windtunnel/k6/internal/door"
 	"windtunnel/k6/internal/startup"
 	_ "windtunnel/k6/modules/difference"
 	_ "windtunnel/k6/modules/environment"
@@ -42,6 +47,10 @@ func main() {
 	if err := startup.Prepare(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
+	}
+	if door.Is(os.Args[0]) && !door.OfK6(os.Args[1:]) {
+		door.Execute(state.NewGlobalState(context.Background()))
+		return
 	}
 	cmd.Execute()
 }

@@ -125,7 +125,11 @@ func TestWrite(t *testing.T) {
 
 func TestFill(t *testing.T) {
 	var out bytes.Buffer
-	if err := fill(&out, unpacked(t, "bin/k6", "lib/a.js"), of.time); err != nil {
+	folder := unpacked(t, "bin/k6", "lib/a.js")
+	if err := os.Symlink("k6", filepath.Join(folder, "bin/windtunnel")); err != nil {
+		t.Fatal(err)
+	}
+	if err := fill(&out, folder, of.time); err != nil {
 		t.Fatal(err)
 	}
 	type entry struct {
@@ -134,7 +138,8 @@ func TestFill(t *testing.T) {
 		uid  int
 	}
 	want := []entry{
-		{"windtunnel/", 0o755, 0}, {"windtunnel/bin/", 0o755, 0}, {"windtunnel/bin/k6", 0o755, 0}, {"windtunnel/lib/", 0o755, 0},
+		{"windtunnel/", 0o755, 0}, {"windtunnel/bin/", 0o755, 0}, {"windtunnel/bin/k6", 0o755, 0}, {"windtunnel/bin/windtunnel", 0o777, 0},
+		{"windtunnel/lib/", 0o755, 0},
 		{"windtunnel/lib/a.js", 0o644, 0}, {"windtunnel/results/", 0o755, user}, {"tmp/", 0o1777, 0},
 	}
 	reader := tar.NewReader(&out)
@@ -142,6 +147,9 @@ func TestFill(t *testing.T) {
 		header, err := reader.Next()
 		if err != nil {
 			t.Fatal(err)
+		}
+		if is := header.Linkname == "k6"; is != (want.name == "windtunnel/bin/windtunnel") {
+			t.Errorf("%s is a link to %q", header.Name, header.Linkname)
 		}
 		if got := (entry{header.Name, header.Mode, header.Uid}); got != want {
 			t.Errorf("%+v, not %+v", got, want)

@@ -49,6 +49,8 @@ func add(archive *tar.Writer, folder, under string, at time.Time) error {
 				header.Uid, header.Gid = user, user
 			}
 			return archive.WriteHeader(header)
+		case info.Mode()&fs.ModeSymlink != 0:
+			return link(archive, header, file)
 		case !info.Mode().IsRegular():
 			return fmt.Errorf("%s is neither a file nor a folder", file)
 		}
@@ -61,6 +63,19 @@ func add(archive *tar.Writer, folder, under string, at time.Time) error {
 		}
 		return copyOf(archive, file)
 	})
+}
+
+// link writes a link to a file beside it, such as a second name of a program; others could lead out of the folder.
+func link(archive *tar.Writer, header *tar.Header, file string) error {
+	target, err := os.Readlink(file)
+	if err != nil {
+		return err
+	}
+	if info, err := os.Lstat(filepath.Join(filepath.Dir(file), target)); err != nil || target != filepath.Base(target) || !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is a link to %s, which is no file beside it", file, target)
+	}
+	header.Typeflag, header.Linkname, header.Mode = tar.TypeSymlink, target, 0o777
+	return archive.WriteHeader(header)
 }
 
 func copyOf(out io.Writer, file string) error {

@@ -25,10 +25,10 @@ function built(...args) {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   assert.equal(status, 0, stderr);
-  const told = [...stdout.matchAll(/^echo '(?:building|installing) ([^\s']+)(?: ([^\s']+) into)?/gm)];
-  return told
-    .map(([, first, second]) => (second === undefined || second === 'into' ? first : `${first} ${second}`))
-    .toSorted();
+  const told = [
+    ...stdout.matchAll(/^setup\/program (?:\.venv\/)?([^\s@]+?)(?:@([^\s/]+))?(?:\/\.installed)? /gm),
+  ];
+  return told.map(([, name, version]) => (version === undefined ? name : `${name} ${version}`)).toSorted();
 }
 
 for (const [target, expected] of /** @type {[string[], string[]][]} */ ([

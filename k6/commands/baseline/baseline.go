@@ -35,7 +35,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Use:   "baseline NAME RUN",
 		Short: "Judge a run by runs that were kept",
 		Long: `Holds each scenario of a run (a folder, or the name of a run in results/) against the baseline
-NAME, which k6 x keep made, or the folder of one: its figures are the run's bounds. Writes
+NAME, which the command keep made, or the folder of one: its figures are the run's bounds. Writes
 compare.json and compare.md into the folder baseline/ of the run. A run on another class of
 machine is refused (docs/how-to/baselines.md).
 
@@ -46,7 +46,7 @@ machine is refused (docs/how-to/baselines.md).
 	cmd.Flags().StringVar(&out, "out", "", "folder to write to (default baseline/ in the folder of the run)")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) != 2 {
-			fmt.Fprintln(gs.Stderr, "give the name of a baseline and a run, such as results/latest; see k6 x baseline --help")
+			fmt.Fprintln(gs.Stderr, "give the name of a baseline and a run, such as results/latest; "+command.See("baseline"))
 			return exitcode.Usage
 		}
 		base, err := root.Find("", gs.Env["WINDTUNNEL_ROOT"], dir)

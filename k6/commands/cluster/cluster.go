@@ -53,7 +53,7 @@ the hosts that the environment names.
 	flags.BoolVar(&print, "print", false, "print the manifests, and run nothing")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) > 0 {
-			fmt.Fprintf(gs.Stderr, "unexpected argument %q; to choose scenarios give --only; see k6 x cluster --help\n", args[0])
+			fmt.Fprintf(gs.Stderr, "unexpected argument %q; to choose scenarios give --only; %s\n", args[0], command.See("cluster"))
 			return exitcode.Usage
 		}
 		if wrong := variables.Find("RUNNERS").Wrong(runners); wrong != "" {

@@ -91,7 +91,7 @@ func secrets(env map[string]string) []string {
 // Run writes the comment, and a JUnit file if its path is given, and returns the exit code.
 func Run(stdout, stderr io.Writer, o Options, junit string) int {
 	usage := func(format string, args ...any) int {
-		fmt.Fprintf(stderr, format+"; see k6 x comment --help\n", args...)
+		fmt.Fprintf(stderr, format+"; "+command.See("comment")+"\n", args...)
 		return exitcode.Usage
 	}
 	if len(o.Paths) != 1 {

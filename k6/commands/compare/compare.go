@@ -68,6 +68,12 @@ says how. What was not measured in the same way is not compared. Of several scen
 each turn; each has a folder of its own, and one page has the changes of all.
 
 ` + Help,
+		Example: `
+--scenario dataplane/socks-tcp --a sing-box-pair --b xray-pair
+--scenario pulsar/ingest --a pulsar-relay --b pulsar-relay:version=0.2.0 --profile quick
+--protocol trojan,vless-reality --a /path/to/before --b /path/to/after --minutes 20
+--scenario dataplane/socks-tcp --testbed own-proxy --repository . --base main --head HEAD --build 'make proxy' --binary out/proxy
+results/before -- results/after`,
 	}
 	rootFlag := command.BenchFlags(gs, cmd, &b)
 	flags := cmd.Flags()
@@ -83,6 +89,12 @@ each turn; each has a folder of its own, and one page has the changes of all.
 	flags.Float64Var(&o.WorseBy, "worse-by", variables.DefaultNumber("WORSE_BY"), "percent by which a metric may be worse")
 	flags.StringVar(&o.Secondary, "secondary", "on", "on, or off: only the primary metrics are judged, which takes fewer pairs")
 	flags.StringVar(&o.Out, "out", "", "folder to write to (default one in results/)")
+	command.Group(flags, "What is compared", "scenario", "a", "b", "same", "protocol")
+	command.Group(flags, "Sides that are built before", "base", "head", "repository", "build", "binary", "source", "wheel", "testbed")
+	command.Group(flags, "How long, and how much worse", "runs", "minutes", "worse-by", "secondary")
+	command.Group(flags, "How it runs", "profile", "env", "run-id", "out")
+	command.Group(flags, "Programs and places", "sidecar", "root")
+	command.VariableFlags(cmd, gs.Env)
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		o.Paths, o.Dash, o.Dir, o.Variable, o.Root = args, cmd.ArgsLenAtDash(), dir, gs.Env["WINDTUNNEL_ROOT"], *rootFlag
 		o.Build.Made = made.byVariable()
@@ -124,15 +136,15 @@ Of several scenarios the worst counts: the first of 130, 4, 99, 3, 0.`
 func (o Options) wrongForRuns() string {
 	switch {
 	case len(o.Paths) > 0:
-		return fmt.Sprintf("unexpected argument %q beside --a and --b; see k6 x compare --help", o.Paths[0])
+		return fmt.Sprintf("unexpected argument %q beside --a and --b; %s", o.Paths[0], command.See("compare"))
 	case o.Build.Given() && o.A+o.B != "":
-		return "give --a and --b, or --base and --head; see k6 x compare --help"
+		return "give --a and --b, or --base and --head; " + command.See("compare")
 	case !o.Build.Given() && (o.A == "" || o.B == ""):
-		return "give both --a and --b; see k6 x compare --help"
+		return "give both --a and --b; " + command.See("compare")
 	case o.Protocol != "":
 		return o.wrongForRows()
 	case o.Scenario == "":
-		return "give --scenario SYSTEM/NAME; see k6 x compare --help"
+		return "give --scenario SYSTEM/NAME; " + command.See("compare")
 	}
 	if _, line := o.length(""); line != "" {
 		return line

@@ -35,7 +35,7 @@ func Existing(stdout, stderr io.Writer, o Options) int {
 	}
 	parts, line := o.parts()
 	if line != "" {
-		return usage("%s; see k6 x compare --help", line)
+		return usage("%s; %s", line, command.See("compare"))
 	}
 	base, _ := root.Find(o.Root, o.Variable, o.Dir)
 	dir := o.out(base)

@@ -52,7 +52,7 @@ how it goes. COORDINATOR_TOKEN must be set here, too: 16 characters or more.
 	flags.BoolVar(&o.More, "more", false, "scenarios of the same run come after this one")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) > 0 {
-			fmt.Fprintf(gs.Stderr, "unexpected argument %q; see k6 x coordinate --help\n", args[0])
+			fmt.Fprintf(gs.Stderr, "unexpected argument %q; %s\n", args[0], command.See("coordinate"))
 			return exitcode.Usage
 		}
 		stop, code := command.PrepareBench(gs, &b, *rootFlag, dir)

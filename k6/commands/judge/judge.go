@@ -92,7 +92,7 @@ var codes = map[string]int{result.Pass: exitcode.Pass, result.Fail: exitcode.Fai
 // runsOf groups the records by run. Given files are one run; the files of a folder are grouped by their names.
 func runsOf(paths []string, dir string) (runs [][]string, err error) {
 	if len(paths) == 0 {
-		return nil, errors.New("give the records of a run, such as results/latest/pulsar-ingest.record, or its folder; see k6 x judge --help")
+		return nil, errors.New("give the records of a run, such as results/latest/pulsar-ingest.record, or its folder; " + command.See("judge"))
 	}
 	for i, path := range paths {
 		if !filepath.IsAbs(path) {

@@ -63,7 +63,7 @@ Exit codes:
 // Run keeps the runs and returns the exit code.
 func Run(stdout, stderr io.Writer, o Options) int {
 	if o.Name == "" || len(o.Paths) == 0 {
-		fmt.Fprintln(stderr, "give --name NAME and a run, such as results/latest; see k6 x keep --help")
+		fmt.Fprintln(stderr, "give --name NAME and a run, such as results/latest; "+command.See("keep"))
 		return exitcode.Usage
 	}
 	base, err := root.Find("", o.Variable, o.Dir)

@@ -30,8 +30,8 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Use:   "needs",
 		Short: "Print the targets of make that a bench or a comparison takes",
 		Long: `Prints the targets of make, one a line, that build and install what the testbeds of a bench
-or a comparison start, as testbeds/*.toml name them. The flags are those of k6 x bench and
-k6 x compare; --testbed can be given several times.`,
+or a comparison start, as testbeds/*.toml name them. The flags are those of bench and
+compare; --testbed can be given several times.`,
 	}
 	rootFlag := command.BenchFlags(gs, cmd, &o)
 	flags := cmd.Flags()
@@ -40,7 +40,7 @@ k6 x compare; --testbed can be given several times.`,
 	flags.StringArrayVar(&testbeds, "testbed", given(gs.Env["TESTBED"]), "NAME or NAME:VARIABLE=VALUE,… in place of the environment's testbed for its system")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) > 0 {
-			fmt.Fprintf(gs.Stderr, "unexpected argument %q; see k6 x needs --help\n", args[0])
+			fmt.Fprintf(gs.Stderr, "unexpected argument %q; %s\n", args[0], command.See("needs"))
 			return exitcode.Usage
 		}
 		stop, code := command.PrepareBench(gs, &o, *rootFlag, dir)

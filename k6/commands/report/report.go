@@ -62,7 +62,7 @@ func Run(stdout, stderr io.Writer, o Options) int {
 		return code
 	}
 	if len(o.Paths) == 0 {
-		return fault(exitcode.Usage, "give a run, such as results/latest; see k6 x report --help")
+		return fault(exitcode.Usage, "give a run, such as results/latest; "+command.See("report"))
 	}
 	formats, err := report.ParseFormats(o.Formats)
 	if err != nil {

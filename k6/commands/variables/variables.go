@@ -42,7 +42,7 @@ shows and the tables of docs/reference/variables.md are made from it; with --che
 	cmd.Flags().BoolVar(&check, "check", false, "end with 2 where one of them is not what it would be")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) > 0 {
-			fmt.Fprintf(gs.Stderr, "unexpected argument %q; see k6 x variables --help\n", args[0])
+			fmt.Fprintf(gs.Stderr, "unexpected argument %q; %s\n", args[0], command.See("variables"))
 			return exitcode.Usage
 		}
 		if !write && !check {

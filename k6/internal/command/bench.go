@@ -24,9 +24,9 @@ import (
 // the pointer to the value of --root.
 func BenchFlags(gs *state.GlobalState, cmd *cobra.Command, o *bench.Options) *string {
 	flags := cmd.Flags()
-	flags.StringVar(&o.Profile, "profile", cmp.Or(gs.Env["PROFILE"], variables.Default("PROFILE")), "how hard and how long")
-	flags.StringVar(&o.Env, "env", cmp.Or(gs.Env["ENV"], variables.Default("ENV")), "environments/NAME.json, or the absolute path of such a file")
-	flags.StringVar(&o.RunID, "run-id", gs.Env["RUN_ID"], "name of the run's folder (default from time and profile)")
+	flags.StringVar(&o.Profile, "profile", cmp.Or(gs.Env["PROFILE"], variables.Default("PROFILE")), variables.Explain("PROFILE"))
+	flags.StringVar(&o.Env, "env", cmp.Or(gs.Env["ENV"], variables.Default("ENV")), variables.Explain("ENV"))
+	flags.StringVar(&o.RunID, "run-id", gs.Env["RUN_ID"], variables.Explain("RUN_ID"))
 	flags.StringVar(&o.Sidecar, "sidecar", "", "the sidecar's binary (default bin/sidecar of the checkout)")
 	return flags.String("root", "", "the checkout (default: upward from here)")
 }

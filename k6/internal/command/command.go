@@ -29,10 +29,12 @@ func Finish(gs *state.GlobalState, cmd *cobra.Command, run func(dir string, args
 		}
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		fmt.Fprintf(gs.Stderr, "%s; see k6 x %s --help\n", wrongFlag(cmd, err), cmd.Name())
+		fmt.Fprintf(gs.Stderr, "%s; %s\n", wrongFlag(cmd, err), See(cmd.Name()))
 		gs.OSExit(exitcode.Usage)
 		return err
 	})
+	cmd.SetUsageFunc(usage)
+	cmd.Flags().SortFlags = false // they come as they were declared
 	return cmd
 }
 

@@ -173,14 +173,14 @@ func TestWordsAreThoseOfTheSchemas(t *testing.T) {
 	}
 }
 
-func TestDefaultsOfTheMakefileAreThoseOfTheRegistry(t *testing.T) {
-	text, err := os.ReadFile(root("Makefile"))
+func TestDefaultsOfTheHelpOfMakeAreThoseOfTheRegistry(t *testing.T) {
+	text, err := os.ReadFile(root("setup/help"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"PROFILE", "ENV"} {
-		if line := "\n" + name + " ?= " + Default(name) + "\n"; !strings.Contains(string(text), line) {
-			t.Errorf("no line %q", line)
+		if word := "[" + name + "=" + Default(name) + "]"; !strings.Contains(string(text), word) {
+			t.Errorf("no word %q", word)
 		}
 	}
 }

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// Package target knows what `make TARGET` measures: make hands the targets of systems, scenarios and comparisons on to it, with its
+// variables as the environment.
+package target
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/variables"
+)
+
+// Call is one of our commands, with its arguments. Set replaces variables of the caller, and Unset removes them.
+type Call struct {
+	Args  []string
+	Set   map[string]string
+	Unset []string
+}
+
+// Plan is what a target does.
+type Plan struct {
+	// Needs prints what make has to build before, if Args is not empty; Built are further files that make has to build.
+	Needs Call
+	Built []string
+	// Calls are made one after the other. The last failure is the target's.
+	Calls []Call
+	// Refused says why the calls cannot be made. Make can still build their needs.
+	Refused *fault.Fault
+}
+
+// dataplaneTestbeds are what `make dataplane` runs on in the default environment; another environment has its own.
+const dataplaneTestbeds = "sing-box-pair xray-pair tproxy tproxy:engine=sing-box"
+
+// interopPrograms are what no testbed starts unless it is asked to.
+const interopPrograms = "sing-box,sing-box-1.13,sing-box-next,xray"
+
+// ComparisonProfile is the default of comparisons: a difference shows in its turns.
+const ComparisonProfile = "quick"
+
+// Of makes the plan of a target. Env is what make was given, and root the checkout, which has the systems and their scenarios.
+func Of(name, root string, env map[string]string) (Plan, *fault.Fault) {
+	switch name {
+	case "bench":
+		return benched(nil), nil
+	case "compare":
+		return compared(env), nil
+	case "panel-compare":
+		return panelCompared(env), nil
+	case "protocols-compare":
+		return protocolsCompared(env)
+	case "protocols-interop":
+		programs := cmp.Or(env["PROGRAMS"], interopPrograms)
+		plan := benched(map[string]string{"ONLY": "protocols/interop", "PROGRAMS": programs})
+		for _, program := range strings.Split(programs, ",") {
+			plan.Built = append(plan.Built, "bin/"+program)
+		}
+		return plan, nil
+	}
+	scenario := named(name, root)
+	if scenario == "" {
+		return Plan{}, fault.Usage("%s is no target that measures", name)
+	}
+	only, wrong := within(scenario, env["ONLY"])
+	switch {
+	case wrong != nil:
+		return Plan{}, wrong
+	case name == "dataplane":
+		return dataplane(only, env), nil
+	}
+	return benched(map[string]string{"ONLY": only}), nil
+}
+
+// named is the system or the scenario, as SYSTEM/SCENARIO, that a target is called after; "" if there is none.
+func named(name, root string) string {
+	if isSystem(root, name) {
+		return name
+	}
+	scripts, _ := filepath.Glob(filepath.Join(root, "scripts/*/*.js")) // the pattern is well-formed
+	for _, script := range scripts {
+		system, scenario := filepath.Base(filepath.Dir(script)), strings.TrimSuffix(filepath.Base(script), ".js")
+		if !strings.HasPrefix(scenario, "_") && (name == system+"/"+scenario || name == system+"-"+scenario) {
+			return system + "/" + scenario
+		}
+	}
+	return ""
+}
+
+// isSystem reports whether scripts has the folder of a system.
+func isSystem(root, system string) bool {
+	info, err := os.Stat(filepath.Join(root, "scripts", system))
+	return err == nil && info.IsDir() && system != "" && !strings.Contains(system, "/")
+}
+
+// within is what of a target ONLY asks for: all of it unless given.
+func within(of, only string) (string, *fault.Fault) {
+	if only == "" {
+		return of, nil
+	}
+	for _, name := range strings.Split(only, ",") {
+		if name != of && !strings.HasPrefix(name, of+"/") && !strings.HasPrefix(name, of+"-") {
+			return "", fault.Usage("ONLY=%s names what is not of %s: leave it out, or run `make bench`", only, of)
+		}
+	}
+	return only, nil
+}
+
+// benched is a run of bench with variables set.
+func benched(set map[string]string) Plan {
+	return Plan{Needs: Call{Args: []string{"needs"}, Set: set}, Calls: []Call{{Args: []string{"bench"}, Set: set}}}
+}
+
+var unfit = regexp.MustCompile(`[^a-z0-9.-]`)
+
+// dataplane runs on each testbed in turn. A machine that cannot run one of them goes on with the next.
+func dataplane(only string, env map[string]string) Plan {
+	beds := env["TESTBED"]
+	leaveOut := ""
+	if beds == "" {
+		leaveOut = "1"
+		byDefault := ""
+		if cmp.Or(env["ENV"], variables.Default("ENV")) == variables.Default("ENV") {
+			byDefault = dataplaneTestbeds
+		}
+		beds = cmp.Or(env["DATAPLANE_TESTBEDS"], byDefault)
+	}
+	plan := Plan{Needs: Call{Args: []string{"needs"}, Set: map[string]string{"ONLY": only}}}
+	names := strings.Fields(beds)
+	for _, bed := range names {
+		plan.Needs.Args = append(plan.Needs.Args, "--testbed", bed)
+	}
+	if len(names) == 0 {
+		names = []string{""} // the environment's own
+	}
+	for _, bed := range names {
+		set := map[string]string{"ONLY": only, "TESTBED": bed, "MAY_LEAVE_OUT": leaveOut}
+		if env["RUN_ID"] != "" {
+			set["RUN_ID"] = env["RUN_ID"] + "-" + unfit.ReplaceAllString(bed, "-")
+		}
+		plan.Calls = append(plan.Calls, Call{Args: []string{"bench"}, Set: set})
+	}
+	return plan
+}
+
+// ofComparison are variables of a comparison: scripts do not get them.
+var ofComparison = []string{"RUNS", "MINUTES", "SCENARIO", "WORSE_BY", "SECONDARY", "SAME", "A", "B", "BASE", "HEAD", "REPOSITORY", "BUILD", "BINARY", "SOURCE", "WHEEL", "TESTBED"}
+
+// compared is a comparison of two sides, or of a base and a head that it builds.
+func compared(env map[string]string) Plan {
+	call := Call{Args: []string{"compare"}, Unset: ofComparison}
+	add := func(variables ...string) {
+		for _, name := range variables {
+			if env[name] != "" {
+				call.Args = append(call.Args, "--"+flagOf(name), env[name])
+			}
+		}
+	}
+	// Rows of the matrix in place of a scenario judge themselves.
+	rows := env["PROTOCOL"] != "" && env["SCENARIO"] == ""
+	if rows {
+		add("PROTOCOL")
+	} else {
+		call.Args = append(call.Args, "--scenario", env["SCENARIO"])
+	}
+	var plan Plan
+	switch {
+	case env["BASE"]+env["HEAD"]+env["REPOSITORY"] != "":
+		add("BASE", "HEAD", "REPOSITORY", "BUILD", "BINARY", "SOURCE", "WHEEL", "TESTBED")
+	case rows:
+		call.Args = append(call.Args, "--a", env["A"], "--b", env["B"])
+		plan.Needs = Call{Args: []string{"needs"}, Set: map[string]string{"ONLY": "protocols/matrix"}}
+	default:
+		call.Args = append(call.Args, "--a", env["A"], "--b", env["B"])
+		plan.Needs = Call{Args: []string{"needs", "--scenario", env["SCENARIO"], "--testbed", env["A"], "--testbed", env["B"]}}
+	}
+	if env["SAME"] != "" {
+		call.Args = append(call.Args, "--same")
+	}
+	if !rows || env["RUNS"] != "" {
+		call.Args = append(call.Args, "--runs", cmp.Or(env["RUNS"], "auto"))
+	}
+	call.Args = append(call.Args, "--minutes", env["MINUTES"])
+	add("WORSE_BY", "SECONDARY")
+	plan.Calls = []Call{call}
+	return plan
+}
+
+func flagOf(variable string) string { return variables.FlagName(variable) }
+
+// PanelScenarios are what two database drivers of the panel are compared by.
+const PanelScenarios = "panel/users-create,panel/users-disable,panel/users-enable"
+
+// PanelSide is a side of such a comparison: a driver's name is that of the testbed with this driver, and a testbed is itself.
+func PanelSide(given string) string {
+	if given == "" || strings.Contains(given, ":") {
+		return given
+	}
+	return "panel:driver=" + given
+}
+
+// panelCompared is a comparison of two database drivers of the panel.
+func panelCompared(env map[string]string) Plan {
+	given := map[string]string{}
+	for name, value := range env {
+		given[name] = value
+	}
+	given["A"], given["B"], given["SCENARIO"] = PanelSide(env["A"]), PanelSide(env["B"]), PanelScenarios
+	plan := compared(given)
+	profile := map[string]string{"PROFILE": cmp.Or(env["PROFILE"], ComparisonProfile)}
+	plan.Needs.Set, plan.Calls[0].Set = profile, profile
+	return plan
+}
+
+// protocolsCompared is the matrix of protocols with a candidate.
+func protocolsCompared(env map[string]string) (Plan, *fault.Fault) {
+	only, wrong := within("protocols/matrix", env["ONLY"])
+	if wrong != nil {
+		return Plan{}, wrong
+	}
+	plan := benched(map[string]string{"ONLY": only, "PROFILE": cmp.Or(env["PROFILE"], ComparisonProfile)})
+	if !slices.ContainsFunc([]string{"CANDIDATE", "CANDIDATE_CLIENT", "CANDIDATE_SERVER"}, func(name string) bool { return env[name] != "" }) {
+		plan.Refused = fault.Usage("make: CANDIDATE is not set: give the absolute path of a binary, or xray")
+	}
+	return plan, nil
+}
