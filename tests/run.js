@@ -4,6 +4,8 @@
  * it runs the files of one tier (tests/tiers.js); given names of files, it runs these. With --name it runs only the tests whose names
  * have these words.
  *
+ * Files borrow the systems that they do not break (tests/support/lend.js).
+ *
  * It ends with the files that took longest, each test that was skipped or failed and why, and one line that counts.
  */
 import { spawnSync } from 'node:child_process';
@@ -14,6 +16,8 @@ import { run } from 'node:test';
 import { tap } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { LENDER } from './support/lend.js';
+import { startLender } from './support/lender.js';
 import { BUSY, watchOthers, whyBusy } from './support/others.js';
 import { SPOILT } from './support/timely.js';
 import { LONGEST, TIERS, isOf } from './tiers.js';
@@ -157,12 +161,21 @@ const isAlone = (name) => name.startsWith(`${ALONE}/`);
 
 findPython();
 const { files: all, patterns } = asked();
+const lender = await startLender();
+process.env[LENDER] = lender.address;
+for (const [signal, code] of /** @type {const} */ ([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+]))
+  process.once(signal, () => process.exit(code));
 const together = all.filter((name) => !isAlone(name));
 const ordered = [
   ...LONGEST.filter((name) => together.includes(name)),
   ...together.filter((name) => !LONGEST.includes(name)),
 ];
 const parts = [await runAll(ordered, AT_ONCE, patterns)];
+// Lent systems would run beside the files that run alone.
+await lender.clear();
 for (const name of all.filter(isAlone)) parts.push(await runAlone(name, patterns));
 for (const file of new Set(parts[0].spoilt.map((told) => told.file))) {
   const again = parts[0].spoilt.filter((told) => told.file === file);
@@ -173,6 +186,7 @@ for (const file of new Set(parts[0].spoilt.map((told) => told.file))) {
     ),
   );
 }
+await lender.stop();
 
 const failed = parts.flatMap((part) => part.failed);
 const longest = parts.flatMap(({ seconds }) => seconds).toSorted(([, a], [, b]) => b - a);

@@ -25,6 +25,25 @@ export function serverTiming(header) {
   });
 }
 
+/** Parts of a request, as the panel names them. */
+export const COMPONENTS = ['route', 'database_pool', 'database', 'xray_remove', 'xray_add'];
+
+/** @typedef {Record<string, { count: number, sum: number }>} Counts of calls, and their seconds, by component */
+
+/** What a panel sums up for Prometheus. @param {string} url @returns {Promise<Counts>} */
+export async function countsOf(url) {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const of = (/** @type {string} */ component, /** @type {string} */ kind) =>
+    [
+      ...text.matchAll(
+        new RegExp(`^panel_component_seconds_${kind}{component="${component}",.*} (.*)$`, 'gm'),
+      ),
+    ].reduce((total, [, value]) => total + Number(value), 0);
+  return Object.fromEntries(
+    COMPONENTS.map((name) => [name, { count: of(name, 'count'), sum: of(name, 'sum') }]),
+  );
+}
+
 /** @param {string} server @param {string} command */
 function askXray(server, command) {
   const args = ['api', command, `--server=${server}`, `-tag=${TAG}`];
@@ -75,6 +94,12 @@ export function panel({ outputs, secret_outputs: secrets, processes }) {
     secrets: [secrets.PANEL_PASSWORD, ...(databaseUrl.match(/(?<=:)[^:/]+(?=@)/) ?? [])],
     ask,
     logIn,
+    /** Removes all users. */
+    removeUsers: async () => {
+      const token = await logIn();
+      for (const { username } of (await ask('GET', '/api/users', { token })).body.users)
+        await ask('DELETE', `/api/user/${username}`, { token });
+    },
     /** As the administrator, logged in anew. @param {string} method @param {string} path @param {unknown} [json] */
     call: async (method, path, json) => ask(method, path, { token: await logIn(), json }),
     /** The users of that name that xray has, as it says itself. @param {string} username */
