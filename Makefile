@@ -484,7 +484,7 @@ test: ## Test units, known answers, and each system once: before each commit
 # All of it, whatever fails in the first part; its closing line comes last.
 .PHONY: test-all
 test-all: ## make test, and the rest that one machine can run: before a change lands
-	@failed=0; $(MAKE) test || failed=1; $(MAKE) test-rest || failed=1; test $$failed = 0
+	@failed=0; $(MAKE) test REST_FOLLOWS=1 || failed=1; $(MAKE) test-rest || failed=1; test $$failed = 0
 
 .PHONY: test-rest
 test-rest: ready-for-test build .venv/trend/.installed
@@ -515,7 +515,7 @@ endif
 
 .PHONY: test-scripts
 test-scripts: ready-for-test build node_modules/.installed $(FOR_SCRIPTS) ## Test scripts, lib and the whole under Node.js: TIER=first, TIER=rest or both; FILES= names some, such as real/relay
-	$(if $(filter rest,$(TIER)),TEST_FULL=1 )node --import ./tests/fakes/register.js tests/run.js $(if $(FILES),$(FILES),$(TIER:%=--tier=%))
+	$(if $(filter rest,$(TIER)),TEST_FULL=1 )node --import ./tests/fakes/register.js tests/run.js $(if $(FILES),$(FILES),$(TIER:%=--tier=%)$(if $(REST_FOLLOWS),$(if $(filter first,$(TIER)), --rest-follows)))
 
 # Faults are planted in a copy. The tests run as those of `test` do.
 .PHONY: test-mutants

@@ -1,8 +1,8 @@
 /**
  * Runs the tests under Node.js: those of tests/alone one by one, as others beside them would be in what they measure; all others side
  * by side, the longest first, as they mostly wait. A test whose times did not hold beside others runs once more by itself. With --tier
- * it runs the files of one tier (tests/tiers.js); given names of files, it runs these. With --name it runs only the tests whose names
- * have these words.
+ * it runs the files of one tier (tests/tiers.js), and with --rest-follows it leaves out what the rest asks, too; given names of files, it
+ * runs these. With --name it runs only the tests whose names have these words.
  *
  * Files borrow the systems that they do not break (tests/support/lend.js).
  *
@@ -20,7 +20,7 @@ import { LENDER } from './support/lend.js';
 import { startLender } from './support/lender.js';
 import { BUSY, watchOthers, whyBusy } from './support/others.js';
 import { SPOILT } from './support/timely.js';
-import { LONGEST, TIERS, isOf } from './tiers.js';
+import { IN_THE_REST, LONGEST, TIERS, isOf } from './tiers.js';
 
 const TESTS = dirname(fileURLToPath(import.meta.url));
 const ALONE = 'alone';
@@ -140,7 +140,11 @@ function findPython() {
 /** The files that are asked for, and the names of their tests. */
 function asked() {
   const { values, positionals } = parseArgs({
-    options: { tier: { type: 'string' }, name: { type: 'string' } },
+    options: {
+      tier: { type: 'string' },
+      name: { type: 'string' },
+      'rest-follows': { type: 'boolean', default: false },
+    },
     allowPositionals: true,
   });
   const { tier, name: words } = values;
@@ -153,7 +157,9 @@ function asked() {
   }
   const folders = readdirSync(TESTS, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const all = folders.flatMap(({ name }) => testsOf(name));
-  return { files: all.filter((name) => tier === undefined || isOf(tier, name)), patterns };
+  const left = (/** @type {string} */ name) =>
+    (tier === undefined || values['rest-follows']) && name in IN_THE_REST;
+  return { files: all.filter((name) => !left(name) && (tier === undefined || isOf(tier, name))), patterns };
 }
 
 /** @param {string} name */
