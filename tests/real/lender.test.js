@@ -18,11 +18,13 @@ const pidsOf = ({ processes }) => processes.map((/** @type {{ pid: number }} */ 
 /** Asks the relay about a topic, as its administrator. @param {any} relay @param {string} method @param {string} path @param {object} [json] */
 async function askRelay({ outputs, secret_outputs: secrets }, method, path, json) {
   const body = new URLSearchParams({ username: outputs.PULSAR_USERNAME, password: secrets.PULSAR_PASSWORD });
-  const login = await fetch(`${outputs.PULSAR_URL}/auth/login`, { method: 'POST', body });
+  // The relay may have closed a connection of an earlier request.
+  const closed = { connection: 'close' };
+  const login = await fetch(`${outputs.PULSAR_URL}/auth/login`, { method: 'POST', body, headers: closed });
   const { access_token: token } = /** @type {any} */ (await login.json());
   const answer = await fetch(`${outputs.PULSAR_URL}/api/v1/topics${path}`, {
     method,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    headers: { ...closed, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: json && JSON.stringify(json),
   });
   assert.ok(answer.ok, await answer.text());

@@ -24,7 +24,7 @@ const VARIABLES = { RUNNERS: '2', CLIENTS: '4', EXISTING: '100' };
 const OF_ONE = {
   'pulsar/ingest': ['publish', 200],
   'pulsar/concurrent': ['publish', 200],
-  'pulsar/delivery': ['deliver', 200],
+  'pulsar/delivery': ['deliver', 800],
   'panel/users-create': ['create', 100],
 };
 

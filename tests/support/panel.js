@@ -6,6 +6,9 @@ import { ROOT, cleanEnvironment } from './k6.js';
 
 export const TAG = 'Shadowsocks TCP';
 
+/** A panel closes a connection after some seconds without a request: a request on it could fail just then. */
+const ONCE = { connection: 'close' };
+
 /** The body of a create. @param {string} username @param {object} [more] */
 export const newUser = (username, more = {}) => ({
   username,
@@ -32,7 +35,7 @@ export const COMPONENTS = ['route', 'database_pool', 'database', 'xray_remove', 
 
 /** What a panel sums up for Prometheus. @param {string} url @returns {Promise<Counts>} */
 export async function countsOf(url) {
-  const text = await (await fetch(`${url}/metrics`)).text();
+  const text = await (await fetch(`${url}/metrics`, { headers: ONCE })).text();
   const of = (/** @type {string} */ component, /** @type {string} */ kind) =>
     [
       ...text.matchAll(
@@ -73,7 +76,7 @@ export function panel({ outputs, secret_outputs: secrets, processes }) {
    */
   const ask = async (method, path, { token, json, form } = {}) => {
     /** @type {Record<string, string>} */
-    const headers = token ? { authorization: `Bearer ${token}` } : {};
+    const headers = { ...ONCE, ...(token && { authorization: `Bearer ${token}` }) };
     if (json) headers['content-type'] = 'application/json';
     const body = form ? new URLSearchParams(form) : json && JSON.stringify(json);
     const answer = await fetch(url + path, { method, headers, body });

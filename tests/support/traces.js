@@ -8,6 +8,8 @@ import { patience } from './patience.js';
 const CLOSING_MS = 2000;
 /** Names in a line, at most. */
 const NAMED = 5;
+/** The relay may have closed a connection of the check before. */
+const ONCE = { connection: 'close' };
 /** State of a connection in /proc/net/tcp. */
 const ESTABLISHED = '01';
 
@@ -21,10 +23,9 @@ const line = (what, names, count = names.length) =>
 export async function topicsOf({ outputs, secret_outputs: secrets }) {
   const url = outputs.PULSAR_URL;
   const body = new URLSearchParams({ username: outputs.PULSAR_USERNAME, password: secrets.PULSAR_PASSWORD });
-  const login = /** @type {any} */ (
-    await (await fetch(`${url}/auth/login`, { method: 'POST', body })).json()
-  );
-  const headers = { authorization: `Bearer ${login.access_token}` };
+  const answer = await fetch(`${url}/auth/login`, { method: 'POST', body, headers: ONCE });
+  const { access_token: token } = /** @type {any} */ (await answer.json());
+  const headers = { ...ONCE, authorization: `Bearer ${token}` };
   const topics = /** @type {any} */ (await (await fetch(`${url}/api/v1/topics`, { headers })).json());
   return topics.map((/** @type {any} */ { topic_name: name }) => String(name));
 }
