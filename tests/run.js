@@ -1,8 +1,10 @@
 /**
  * Runs the tests under Node.js: those of tests/alone one by one, as others beside them would be in what they measure; all others side
  * by side, the longest first, as they mostly wait. A test whose times did not hold beside others runs once more by itself. With --tier
- * it runs the files of one tier (tests/tiers.js); given names of files, it runs these. With --name it runs only the tests whose names
- * have these words.
+ * it runs the files of one tier (tests/tiers.js), and with --rest-follows it leaves out what the rest asks, too; given names of files, it
+ * runs these. With --name it runs only the tests whose names have these words.
+ *
+ * Files borrow the systems that they do not break (tests/support/lend.js).
  *
  * It ends with the files that took longest, each test that was skipped or failed and why, and one line that counts.
  */
@@ -14,9 +16,11 @@ import { run } from 'node:test';
 import { tap } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { LENDER } from './support/lend.js';
+import { startLender } from './support/lender.js';
 import { BUSY, watchOthers, whyBusy } from './support/others.js';
 import { SPOILT } from './support/timely.js';
-import { LONGEST, TIERS, isOf } from './tiers.js';
+import { IN_THE_REST, LONGEST, TIERS, isOf } from './tiers.js';
 
 const TESTS = dirname(fileURLToPath(import.meta.url));
 const ALONE = 'alone';
@@ -136,7 +140,11 @@ function findPython() {
 /** The files that are asked for, and the names of their tests. */
 function asked() {
   const { values, positionals } = parseArgs({
-    options: { tier: { type: 'string' }, name: { type: 'string' } },
+    options: {
+      tier: { type: 'string' },
+      name: { type: 'string' },
+      'rest-follows': { type: 'boolean', default: false },
+    },
     allowPositionals: true,
   });
   const { tier, name: words } = values;
@@ -149,7 +157,9 @@ function asked() {
   }
   const folders = readdirSync(TESTS, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const all = folders.flatMap(({ name }) => testsOf(name));
-  return { files: all.filter((name) => tier === undefined || isOf(tier, name)), patterns };
+  const left = (/** @type {string} */ name) =>
+    (tier === undefined || values['rest-follows']) && name in IN_THE_REST;
+  return { files: all.filter((name) => !left(name) && (tier === undefined || isOf(tier, name))), patterns };
 }
 
 /** @param {string} name */
@@ -157,12 +167,21 @@ const isAlone = (name) => name.startsWith(`${ALONE}/`);
 
 findPython();
 const { files: all, patterns } = asked();
+const lender = await startLender();
+process.env[LENDER] = lender.address;
+for (const [signal, code] of /** @type {const} */ ([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+]))
+  process.once(signal, () => process.exit(code));
 const together = all.filter((name) => !isAlone(name));
 const ordered = [
   ...LONGEST.filter((name) => together.includes(name)),
   ...together.filter((name) => !LONGEST.includes(name)),
 ];
 const parts = [await runAll(ordered, AT_ONCE, patterns)];
+// Lent systems would run beside the files that run alone.
+await lender.clear();
 for (const name of all.filter(isAlone)) parts.push(await runAlone(name, patterns));
 for (const file of new Set(parts[0].spoilt.map((told) => told.file))) {
   const again = parts[0].spoilt.filter((told) => told.file === file);
@@ -173,6 +192,7 @@ for (const file of new Set(parts[0].spoilt.map((told) => told.file))) {
     ),
   );
 }
+await lender.stop();
 
 const failed = parts.flatMap((part) => part.failed);
 const longest = parts.flatMap(({ seconds }) => seconds).toSorted(([, a], [, b]) => b - a);

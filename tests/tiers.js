@@ -36,6 +36,9 @@ export const TIERS = {
 /** Files of the first tier that the rest runs again, at their full size: TEST_FULL is set there. */
 export const AT_FULL_SIZE = ['unit/comparison-laws'];
 
+/** Files of the first tier that ask what a file of the rest asks of more: they are left out where the rest runs, too. */
+export const IN_THE_REST = { 'real/smoke-few': 'real/smoke' };
+
 /** Files that take longest, so that none of them is begun last. */
 export const LONGEST = [
   'real/smoke-few',

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { compared } from '../support/compare.js';
 import { ROOT, cleanEnvironment, temporaryFolder } from '../support/k6.js';
-import { startSidecar } from '../support/sidecar.js';
+import { lendAll, using } from '../support/lend.js';
 
 const folder = temporaryFolder('two-builds');
 after(folder.remove);
@@ -165,51 +165,45 @@ test('a wheel or a version that cannot be had is one line', async () => {
   }
 });
 
-test('two panels that are up are compared by their URLs, each with a password of its own', async () => {
-  const sidecars = [];
-  const passwords = ['the-first-password', 'the-second-password'];
+/** @param {{ instances: any[] }} lent */
+async function compareTwo({ instances }) {
+  const urls = instances.map(({ outputs }) => outputs.PANEL_URL);
+  const passwords = instances.map(({ secret_outputs: secrets }) => secrets.PANEL_PASSWORD);
+  const environment = join(folder.path, 'marzban.json');
+  const panel = {
+    url: urls[0],
+    auth: { mode: 'login', username: 'admin', password_env: 'MARZBAN_PASSWORD' },
+    user: { proxies: { shadowsocks: {} }, inbounds: { shadowsocks: ['Shadowsocks TCP'] } },
+  };
+  const systems = { panel };
+  writeFileSync(
+    environment,
+    JSON.stringify({ schema: 'windtunnel.environment/1', name: 'marzban', systems }),
+  );
+  const sides = ['--a', urls[0], '--b', urls[1], '--env', environment, '--runs', '1'];
+  const secrets = { MARZBAN_PASSWORD_A: passwords[0], MARZBAN_PASSWORD_B: passwords[1] };
+  const run = await compared([...sides, '--scenario', 'panel/users-create'], { ...secrets, ...QUICKLY });
   try {
-    const urls = [];
-    for (const password of passwords) {
-      const sidecar = await startSidecar(folder.path, { PANEL_PASSWORD: password });
-      sidecars.push(sidecar);
-      urls.push((await sidecar.start('panel', {})).outputs.PANEL_URL);
-    }
-    const environment = join(folder.path, 'marzban.json');
-    const panel = {
-      url: urls[0],
-      auth: { mode: 'login', username: 'admin', password_env: 'MARZBAN_PASSWORD' },
-      user: { proxies: { shadowsocks: {} }, inbounds: { shadowsocks: ['Shadowsocks TCP'] } },
-    };
-    const systems = { panel };
-    writeFileSync(
-      environment,
-      JSON.stringify({ schema: 'windtunnel.environment/1', name: 'marzban', systems }),
-    );
-    const sides = ['--a', urls[0], '--b', urls[1], '--env', environment, '--runs', '1'];
-    const secrets = { MARZBAN_PASSWORD_A: passwords[0], MARZBAN_PASSWORD_B: passwords[1] };
-    const run = await compared([...sides, '--scenario', 'panel/users-create'], { ...secrets, ...QUICKLY });
-    try {
-      assert.equal(run.code, 3, run.output.stdout + run.output.stderr);
-      const { a, b } = run.result();
-      assert.deepEqual([a.spec, b.spec], urls);
-      for (const side of [a, b]) assertMeasured(side.runs, 1);
-      for (const text of run.texts()) for (const password of passwords) assert.ok(!text.includes(password));
-    } finally {
-      run.remove();
-    }
-    const swapped = { MARZBAN_PASSWORD_A: passwords[1], MARZBAN_PASSWORD_B: passwords[0] };
-    const wrong = await compared([...sides, '--scenario', 'panel/users-create'], swapped);
-    wrong.remove();
-    assert.equal(wrong.code, 4, wrong.output.stdout + wrong.output.stderr); // each side asks with its own
-    const remote = ['--a', 'https://a.example.net', '--b', urls[1], '--env', environment];
-    const refused = await compared([...remote, '--scenario', 'panel/users-create'], secrets);
-    assert.equal(refused.code, 2);
-    assert.match(
-      refused.lines[0],
-      /^a\.example\.net is not this machine; .* set CONFIRM_REMOTE=a\.example\.net$/,
-    );
+    assert.equal(run.code, 3, run.output.stdout + run.output.stderr);
+    const { a, b } = run.result();
+    assert.deepEqual([a.spec, b.spec], urls);
+    for (const side of [a, b]) assertMeasured(side.runs, 1);
+    for (const text of run.texts()) for (const password of passwords) assert.ok(!text.includes(password));
   } finally {
-    for (const sidecar of sidecars) await sidecar.stop();
+    run.remove();
   }
-});
+  const swapped = { MARZBAN_PASSWORD_A: passwords[1], MARZBAN_PASSWORD_B: passwords[0] };
+  const wrong = await compared([...sides, '--scenario', 'panel/users-create'], swapped);
+  wrong.remove();
+  assert.equal(wrong.code, 4, wrong.output.stdout + wrong.output.stderr); // each side asks with its own
+  const remote = ['--a', 'https://a.example.net', '--b', urls[1], '--env', environment];
+  const refused = await compared([...remote, '--scenario', 'panel/users-create'], secrets);
+  assert.equal(refused.code, 2);
+  assert.match(
+    refused.lines[0],
+    /^a\.example\.net is not this machine; .* set CONFIRM_REMOTE=a\.example\.net$/,
+  );
+}
+
+test('two panels that are up are compared by their URLs, each with a password of its own', async () =>
+  using(await lendAll([['panel'], ['panel', { driver: 'asyncmy' }]]), compareTwo));

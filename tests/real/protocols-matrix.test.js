@@ -1,4 +1,4 @@
-/** The matrix scenario: rows in named outcomes, bad input in one line. */
+/** The matrix scenario: rows in named outcomes, bad input in one line; tests/real/smoke has the figures of a row. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -15,67 +15,30 @@ const ONLY = 'protocols/matrix';
 const folder = temporaryFolder('protocols-matrix');
 after(folder.remove);
 
-describe('rows of the matrix', { concurrency: 2 }, () => {
-  test('a row has its figures, and the coverage says what was measured', async () => {
-    const bench = startBench({ ONLY, PROFILE: 'smoke', PROTOCOL: 'trojan,ssh,direct', TUNNELS: '10,100' });
-    try {
-      await bench.ended;
-      const result = bench.result('protocols-matrix');
-      const { figures, outcome, detail } = protocolRow(result, 'trojan').baseline;
-      assert.equal(outcome, 'measured', detail);
-      for (const name of [
-        'handshake_ms',
-        'rtt_ms',
-        'mbit_1k',
-        'mbit_64k',
-        'mbit_1m',
-        'mbit_64k_up',
-        'udp_rtt_ms',
-        'tunnels_10_p95_ms',
-        'tunnels_100_p95_ms',
-        'cpu_s_per_gib',
-        'turn_cpu_s',
-        'parts_cpu_s',
-        'peak_rss_mib',
-        'peak_anon_mib',
-        'measuring_cpus',
-        'tunnels_100_anon_mib',
-        'tunnels_100_carried_share',
-      ])
-        assert.ok(figures[name]?.median > 0, name);
-      assert.equal(figures.udp_lost_share.median < 0.05, true);
-      assert.equal(protocolRow(result, 'direct').baseline.outcome, 'measured');
-      assert.match(protocolRow(result, 'ssh').baseline.outcome, /measured|impossible here/);
-      const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
-      const program = createHash('sha256')
-        .update(readFileSync(join(ROOT, 'bin/sing-box')))
-        .digest('hex');
-      assert.ok(report.includes(`SHA-256 of the program: ${program}.`));
-      assert.match(report, /### Baseline: sing-box 1\.12\.12/);
-      assert.match(report, /\| ✓ \| inbound \| direct \| direct: measured/);
-      assert.match(report, /\| \? \| outbound \| tor \| no row: needs the Tor network/);
-    } finally {
-      bench.remove();
+test('rows of every way in are measured, or say what this machine lacks, and the coverage says what was', async () => {
+  const rows = ['direct', 'ssh', 'naive', 'wireguard', 'redirect', 'tproxy', 'tun'];
+  const bench = startBench({ ONLY, PROFILE: 'smoke', TUNNELS: '10', PROTOCOL: rows.join(',') });
+  try {
+    await bench.ended;
+    const result = bench.result('protocols-matrix');
+    for (const name of rows) {
+      const { outcome, detail, figures } = protocolRow(result, name).baseline;
+      if (outcome === 'impossible here' && !['direct', 'naive', 'wireguard'].includes(name)) continue;
+      assert.equal(outcome, 'measured', `${name}: ${detail}`);
+      for (const figure of ['handshake_ms', 'rtt_ms', 'mbit_64k', 'peak_anon_mib', 'tunnels_10_p95_ms'])
+        assert.ok(figures[figure]?.median > 0, `${name}: ${figure}`);
     }
-  });
-
-  test('rows of every way in are measured, or say what this machine lacks', async () => {
-    const rows = ['naive', 'wireguard', 'redirect', 'tproxy', 'tun'];
-    const bench = startBench({ ONLY, PROFILE: 'smoke', TUNNELS: '10', PROTOCOL: rows.join(',') });
-    try {
-      await bench.ended;
-      const result = bench.result('protocols-matrix');
-      for (const name of rows) {
-        const { outcome, detail, figures } = protocolRow(result, name).baseline;
-        if (outcome === 'impossible here' && !['naive', 'wireguard'].includes(name)) continue;
-        assert.equal(outcome, 'measured', `${name}: ${detail}`);
-        for (const figure of ['handshake_ms', 'rtt_ms', 'mbit_64k', 'peak_anon_mib', 'tunnels_10_p95_ms'])
-          assert.ok(figures[figure]?.median > 0, `${name}: ${figure}`);
-      }
-    } finally {
-      bench.remove();
-    }
-  });
+    const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
+    const program = createHash('sha256')
+      .update(readFileSync(join(ROOT, 'bin/sing-box')))
+      .digest('hex');
+    assert.ok(report.includes(`SHA-256 of the program: ${program}.`));
+    assert.match(report, /### Baseline: sing-box 1\.12\.12/);
+    assert.match(report, /\| ✓ \| inbound \| direct \| direct: measured/);
+    assert.match(report, /\| \? \| outbound \| tor \| no row: needs the Tor network/);
+  } finally {
+    bench.remove();
+  }
 });
 
 describe('a candidate of the matrix', { concurrency: 2 }, () => {
@@ -235,6 +198,7 @@ describe('a run of the matrix', { concurrency: 3 }, () => {
       assert.match(sectionOf(result, 'candidate').title, /^Candidate: xray /);
       assert.equal(protocolRow(result, 'vless').candidate.outcome, 'measured');
       const { compared } = protocolRow(result, 'vless');
+      assert.equal(compared.turns, 4, 'a fixed number of turns does not go on');
       for (const target of ['throughput', 'latency', 'memory', 'first_reply', 'cpu'])
         assert.ok(compared[target], target);
       assert.equal(protocolRow(result, 'tuic').candidate.outcome, 'impossible here');

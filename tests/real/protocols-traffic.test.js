@@ -1,39 +1,10 @@
-/** The scenarios of two hops and of realistic traffic, for real. */
+/** The scenarios of two hops and of realistic traffic, for real; tests/real/smoke has a chain that works. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { assertRefused, startBench } from '../support/bench.js';
 import { ROOT, operation } from '../support/k6.js';
 import { protocolRows } from '../support/sections.js';
-
-test('a chain of two rows carries payload, and each row alone beside it', async () => {
-  const bench = startBench({ ONLY: 'protocols/chain', PROFILE: 'smoke', CHAINS: 'trojan+socks' });
-  try {
-    await bench.ended;
-    const rows = protocolRows(bench.result('protocols-chain'));
-    assert.deepEqual(
-      rows.map((/** @type {any} */ { row, baseline }) => [row, baseline.outcome]),
-      [
-        ['trojan', 'measured'],
-        ['socks', 'measured'],
-        ['trojan+socks', 'measured'],
-      ],
-    );
-    for (const { baseline } of rows) assert.ok(baseline.figures.udp_rtt_ms.median > 0);
-    const [trojan, socks, both] = rows.map(
-      (/** @type {any} */ { baseline }) => baseline.figures.peak_anon_mib.median,
-    );
-    assert.ok(both > Math.max(trojan, socks), `memory of both hops: ${both} MiB`);
-    const { hop_1_cpu_s: first, hop_2_cpu_s: second } = rows[2].baseline.figures;
-    const [less, more] = [first.median, second.median].sort((a, b) => a - b);
-    assert.ok(
-      less > more / 50,
-      `each process of both hops carries the payload: ${first.median}, ${second.median} s`,
-    );
-  } finally {
-    bench.remove();
-  }
-});
 
 test('the hop that dies is named', async () => {
   const bench = startBench({

@@ -1,12 +1,13 @@
 /** The relay's scenarios against the real relay, and what may happen to it; tests/real/smoke has all seven as a bench starts them. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { errorLines, startBench } from '../support/bench.js';
 import { K6, cleanEnvironment, start, temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { descendants, isAlive, until } from '../support/processes.js';
 import { messagesOf, relayOf } from '../support/relay.js';
 import { reasonsOf } from '../support/reasons.js';
+import { withLent } from '../support/lend.js';
+import { withSystems } from '../support/systems.js';
 import { assertDied } from '../support/verdict.js';
 
 const SECRET = 'correct-horse-battery-staple-42';
@@ -97,88 +98,57 @@ test('a port that is taken ends with one line', async () => {
   }
 });
 
-/** A relay that is already up, as its owner would have it. */
-const up = { url: '', stop: async () => {} };
-
-before(async () => {
-  const file = `${folder.path}/relay.env`;
-  const env = { ...cleanEnvironment(), PULSAR_PASSWORD: SECRET };
-  const sidecar = start(
-    'bin/sidecar',
-    ['testbed', 'up', 'pulsar-relay', '--env-file', file, '--log-dir', folder.path],
-    { env },
-  );
-  const read = () => {
+test('quick: the reference document’s own numbers of operations, and no error', () =>
+  withSystems(['pulsar'], async ({ variables }) => {
+    const bench = startBench({ ...variables, PROFILE: 'quick', ONLY: 'pulsar' });
     try {
-      return /PULSAR_URL='?"?(http:\/\/[\d.:]+)/.exec(readFileSync(file, 'utf8'))?.[1];
-    } catch {
-      return undefined;
+      const code = await bench.ended;
+      assert.ok([0, 3].includes(code), `exit code ${code}: ${bench.output.stdout}${bench.output.stderr}`);
+      const expected = {
+        ingest: { publish: 1000 },
+        bulk: { publish: 100 },
+        concurrent: { publish: 1000 },
+        subscribe: { subscribe: 50 },
+        delivery: { deliver: 1000, publish: 250 },
+        broadcast: { deliver: 1500, last: 50, publish: 50 },
+        poll: { wake: 200, wait: 20 },
+      };
+      for (const [name, operations] of Object.entries(expected)) {
+        const rows = bench.result(`pulsar-${name}`).operations;
+        const found = rows.map((/** @type {any} */ row) => [row.name, row.success]);
+        assert.deepEqual(Object.fromEntries(found), operations, name);
+        for (const row of rows)
+          assert.deepEqual([row.requests, row.errors], [row.success, {}], `${name}/${row.name}`);
+      }
+      assert.equal(bench.result('pulsar-bulk').operations[0].items.count, 5000);
+    } finally {
+      bench.remove();
     }
-  };
-  up.url = await until(read, 'the relay');
-  up.stop = async () => {
-    sidecar.child.kill('SIGINT');
-    await sidecar.ended;
-  };
-});
-after(() => up.stop());
+  }));
 
-/** How a relay is signed in to that somebody else has started. */
-const UP = {
-  auth: { mode: 'login', username: 'admin', password_env: 'RELAY_PASSWORD' },
-  websocket: { auth: 'subprotocol' },
-};
-
-test('quick: the reference document’s own numbers of operations, and no error', async () => {
-  const ENV = writeEnvironment(folder.path, { ...UP, url: up.url });
-  const bench = startBench({ ENV, PROFILE: 'quick', ONLY: 'pulsar', RELAY_PASSWORD: SECRET });
-  try {
-    const code = await bench.ended;
-    assert.ok([0, 3].includes(code), `exit code ${code}: ${bench.output.stdout}${bench.output.stderr}`);
-    const expected = {
-      ingest: { publish: 1000 },
-      bulk: { publish: 100 },
-      concurrent: { publish: 1000 },
-      subscribe: { subscribe: 50 },
-      delivery: { deliver: 1000, publish: 250 },
-      broadcast: { deliver: 1500, last: 50, publish: 50 },
-      poll: { wake: 200, wait: 20 },
-    };
-    for (const [name, operations] of Object.entries(expected)) {
-      const rows = bench.result(`pulsar-${name}`).operations;
-      const found = rows.map((/** @type {any} */ row) => [row.name, row.success]);
-      assert.deepEqual(Object.fromEntries(found), operations, name);
-      for (const row of rows)
-        assert.deepEqual([row.requests, row.errors], [row.success, {}], `${name}/${row.name}`);
-    }
-    assert.equal(bench.result('pulsar-bulk').operations[0].items.count, 5000);
-  } finally {
-    bench.remove();
-  }
-});
-
-test('k6 run works by itself against a relay that is up', async () => {
-  const env = { ...cleanEnvironment(), PULSAR_URL: up.url, PULSAR_PASSWORD: SECRET, RESULT_DIR: folder.path };
-  const run = start(
-    K6,
-    ['run', '--quiet', '--no-usage-report', '--address', '', 'scripts/pulsar/ingest.js'],
-    { env },
-  );
-  assert.equal(await run.ended, 0, run.output.stderr);
-  assert.match(run.output.stdout, /pulsar\/ingest \(smoke\) on local: pass/);
-});
-
-test('a wrong password is told in one line', async () => {
-  const ENV = writeEnvironment(folder.path, { ...UP, url: up.url });
-  const bench = startBench({ ENV, ONLY: 'pulsar/ingest', RELAY_PASSWORD: 'not-the-password' });
-  try {
-    assert.equal(await bench.ended, 4);
-    assert.match(
-      bench.output.stdout + bench.output.stderr,
-      /refused user admin: wrong user name or password/,
+test('k6 run works by itself against a relay that is up', () =>
+  withLent(['pulsar-relay'], async ({ outputs, secret_outputs: secrets }) => {
+    const run = start(
+      K6,
+      ['run', '--quiet', '--no-usage-report', '--address', '', 'scripts/pulsar/ingest.js'],
+      { env: { ...cleanEnvironment(), ...outputs, ...secrets, RESULT_DIR: folder.path } },
     );
-    assert.equal(errorLines(bench.output).length, 1, bench.output.stderr);
-  } finally {
-    bench.remove();
-  }
-});
+    assert.equal(await run.ended, 0, run.output.stderr);
+    assert.match(run.output.stdout, /pulsar\/ingest \(smoke\) on local: pass/);
+  }));
+
+test('a wrong password is told in one line', () =>
+  withSystems(['pulsar'], async ({ variables }) => {
+    const PULSAR_PASSWORD = 'not-the-password';
+    const bench = startBench({ ...variables, PULSAR_PASSWORD, ONLY: 'pulsar/ingest' });
+    try {
+      assert.equal(await bench.ended, 4);
+      assert.match(
+        bench.output.stdout + bench.output.stderr,
+        /refused user admin: wrong user name or password/,
+      );
+      assert.equal(errorLines(bench.output).length, 1, bench.output.stderr);
+    } finally {
+      bench.remove();
+    }
+  }));

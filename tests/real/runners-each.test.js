@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { startBench } from '../support/bench.js';
 import { ROOT } from '../support/k6.js';
 import { assertTornDown } from '../support/runners.js';
-import { startSystems } from '../support/systems.js';
+import { withSystems } from '../support/systems.js';
 
 const SYSTEMS = ['pulsar', 'panel'];
 /** As `make pulsar` and `make panel` run them. */
@@ -20,17 +20,11 @@ const OPEN = ['pulsar/ingest', 'panel/users-list', 'panel/mixed'];
 /** Some have one client, and each runner needs one; to list 2,000 users takes longer than all else, and asks nothing more of runners. */
 const VARIABLES = { RUNNERS: '2', CLIENTS: '4', EXISTING: '100' };
 
-/** @type {Awaited<ReturnType<typeof startSystems>>} */
-let up;
-before(async () => {
-  up = await startSystems(SYSTEMS);
-});
-after(() => up?.stop());
-
 /** What one runner would send, of some operations of a smoke run. @type {Record<string, [string, number]>} */
 const OF_ONE = {
   'pulsar/ingest': ['publish', 200],
   'pulsar/concurrent': ['publish', 200],
+  'pulsar/delivery': ['deliver', 800],
   'panel/users-create': ['create', 100],
 };
 
@@ -56,9 +50,20 @@ function assertOfTwo(result, name) {
   for (const share of shares) assert.ok(share > 0.2 && share < 0.8, `${name}: ${shares}`);
 }
 
-/** @param {string[]} names @param {Record<string, string>} variables @param {(name: string, result: any) => void} [more] */
+/**
+ * Each system is borrowed for its own scenarios alone, so that others need not wait for it longer.
+ * @param {string[]} names @param {Record<string, string>} variables @param {(name: string, result: any) => void} [more]
+ */
 async function assertAll(names, variables, more = () => {}) {
-  const bench = startBench({ ...up.variables, ...VARIABLES, ONLY: names.join(','), ...variables });
+  for (const system of SYSTEMS) {
+    const own = names.filter((name) => name.startsWith(`${system}/`));
+    await withSystems([system], (up) => assertOf(own, { ...up.variables, ...variables }, more));
+  }
+}
+
+/** @param {string[]} names @param {Record<string, string>} variables @param {(name: string, result: any) => void} more */
+async function assertOf(names, variables, more) {
+  const bench = startBench({ ...VARIABLES, ONLY: names.join(','), ...variables });
   try {
     const code = await bench.ended;
     const said = `${bench.output.stdout}${bench.output.stderr}`;
@@ -66,6 +71,7 @@ async function assertAll(names, variables, more = () => {}) {
     for (const name of names) {
       const result = bench.result(name.replace('/', '-'));
       assertOfTwo(result, name);
+      assert.equal(result.run.id, bench.folder.split('/').at(-1));
       more(name, result);
     }
     for (const name of names)

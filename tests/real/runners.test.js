@@ -1,4 +1,4 @@
-/** Runs of several k6, against the real relay, the reference panel and a relay that counts. docs/how-to/runners.md tells how they go. */
+/** Runs of several k6 against a relay that counts (docs/how-to/runners.md). tests/real/runners-each has the real relay and the panel. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -15,45 +15,6 @@ import { assertVerdict } from '../support/verdict.js';
 
 const folder = temporaryFolder('runners');
 after(folder.remove);
-
-for (const [
-  only,
-  variables,
-  operation,
-  requests,
-] of /** @type {[string, Record<string, string>, string, number][]} */ ([
-  // tests/real/runners-each has one of each other kind.
-  ['pulsar/delivery', { CLIENTS: '2', ROOMS: '2' }, 'deliver', 400],
-])) {
-  test(`${only}: two runners make the load of one, and one verdict`, async () => {
-    const bench = startBench({ PROFILE: 'smoke', ONLY: only, RUNNERS: '2', ...variables });
-    try {
-      const code = await bench.ended;
-      assert.ok(
-        [0, 3].includes(Number(code)),
-        `exit code ${code}: ${bench.output.stdout}${bench.output.stderr}`,
-      );
-      const result = bench.result(only.replace('/', '-'));
-      assertVerdict(result, 'pass');
-      assertTornDown(bench);
-      const row = result.operations.find((/** @type {any} */ { name }) => name === operation);
-      assert.deepEqual([row.requests, row.success, row.errors], [requests, requests, {}]);
-      assert.deepEqual(
-        result.runners.map((/** @type {any} */ { number, segment, share }) => [number, segment, share]),
-        [
-          [1, '0:1/2', 0.5],
-          [2, '1/2:1', 0.5],
-        ],
-      );
-      for (const line of result.integrity ?? []) assert.ok(line.ok, JSON.stringify(line));
-      assert.equal(result.run.id, bench.folder.split('/').at(-1));
-      for (const file of ['runner-1.record', 'runner-2.record'])
-        assert.ok(bench.has(`${only.replace('/', '-')}.${file}`), file);
-    } finally {
-      bench.remove();
-    }
-  });
-}
 
 test('as many messages arrive as of one runner, each once, on one set of topics', async () => {
   const arrived = [];

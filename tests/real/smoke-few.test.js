@@ -1,14 +1,14 @@
-/** A smoke run of each system against the real thing: some scenarios of each. The whole one is in tests/real/smoke.test.js. */
+/** A smoke run of each system against the real thing: some scenarios of each. tests/real/smoke.test.js asks the same of the whole one. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { assertDataplane } from '../support/dataplane-smoke.js';
 import { influx } from '../support/influx.js';
 import { mayMakeNamespaces } from '../support/namespaces.js';
 import { PANEL_SECRET, assertPanel } from '../support/panel-smoke.js';
+import { assertMatrix, assertTrips } from '../support/protocols-smoke.js';
 import { assertRelay } from '../support/relay-smoke.js';
-import { protocolRow, rowsOf, sectionOf } from '../support/sections.js';
 import { assertSecret, endSmokeRun, smokeRun } from '../support/smoke-run.js';
-import { timely } from '../support/timely.js';
+import { assertSums } from '../support/streamed.js';
 
 const NAMES = {
   pulsar: ['ingest', 'delivery'],
@@ -40,21 +40,11 @@ test('data plane: sing-box carries round trips, datagrams and handshakes', () =>
   assertDataplane(smoke.run, 'sing-box-pair', NAMES.dataplane);
 });
 
-test('protocols: a row of each side is measured, and its wire is what it says', () => {
-  const { baseline, candidate } = protocolRow(smoke.run.result('protocols-matrix'), 'trojan');
-  for (const { outcome, detail, figures } of [baseline, candidate]) {
-    assert.equal(outcome, 'measured', detail);
-    for (const name of ['handshake_ms', 'rtt_ms', 'mbit_64k', 'udp_rtt_ms', 'peak_anon_mib'])
-      assert.ok(figures[name]?.median > 0, name);
-  }
-});
+test('protocols: a row of each side is measured', () => assertMatrix(smoke.run, 'trojan'));
 
-test('link: a row over a link takes the round trips that its protocol has', { skip: noLink }, () => {
-  const [row, ...others] = rowsOf(sectionOf(smoke.run.result('link-protocols'), 'over_link'));
-  assert.deepEqual([row.row, row.outcome, others], ['trojan', 'measured', []]);
-  // TCP's handshake, TLS 1.3's, the payload's.
-  timely(row.round_trips === 3, `${row.round_trips} round trips`);
-});
+test('link: a row over a link takes the round trips that its protocol has', { skip: noLink }, () =>
+  assertTrips(smoke.run),
+);
 
 test('the run has streamed, shows no secret, and leaves nothing running', async () => {
   assertSecret(smoke, PANEL_SECRET);
@@ -62,8 +52,5 @@ test('the run has streamed, shows no secret, and leaves nothing running', async 
     assert.ok(smoke.shown.includes(program), `${program} was watched`);
   assert.deepEqual(smoke.left, []);
   const streamed = influx(smoke.influx);
-  for (const { name, success } of smoke.run.result('pulsar-ingest').operations) {
-    const where = `"scenario"='ingest' AND "operation"='${name}'`;
-    assert.equal(await streamed.sum('count', 'operation_ms', where), success, where);
-  }
+  await assertSums(streamed, String(smoke.run.folder.split('/').at(-1)), smoke.run.result('pulsar-ingest'));
 });

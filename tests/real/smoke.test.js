@@ -4,6 +4,9 @@ import { endSmokeRun } from '../support/smoke-run.js';
 import './smoke/boards.js';
 import './smoke/dataplane.js';
 import './smoke/panel.js';
+import './smoke/protocols.js';
 import './smoke/relay.js';
+import './smoke/streaming.js';
+import './smoke/tproxy.js';
 
 after(endSmokeRun);

@@ -1,4 +1,4 @@
-/** What `k6 x bench` streams, in Debian's InfluxDB; and that one which is away spoils nothing. */
+/** What `k6 x bench` streams, in Debian's InfluxDB; and that one which is away spoils nothing. tests/real/smoke has sums of all scenarios. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { after, before, test } from 'node:test';
@@ -11,9 +11,7 @@ import { patience } from '../support/patience.js';
 import { until } from '../support/processes.js';
 import { openEntry } from '../support/runners.js';
 import { startSidecar } from '../support/sidecar.js';
-
-/** Of a run of panel/users-create, with all that is streamed. */
-const MOST_SERIES = 400;
+import { assertSums, seriesOf } from '../support/streamed.js';
 
 /** Of any scenario's run without errors: of its own, and of each operation. docs/reference/streaming.md says of what. */
 const MOST_OF_SCENARIO = 80;
@@ -40,8 +38,11 @@ const database = {
   },
 };
 
+/** It serves all tests, of which the last two kill it. @type {Awaited<ReturnType<typeof database.start>>} */
+let running;
 before(async () => {
   sidecar = await startSidecar(`${folder.path}/logs`, { INFLUX_PASSWORD: database.password });
+  running = await database.start();
 });
 after(async () => {
   await sidecar.stop();
@@ -57,12 +58,6 @@ const idOf = (bench) => /** @type {string} */ (bench.folder.split('/').at(-1));
 /** Whatever else the machine does may make a run inconclusive; nothing else may be wrong. @param {unknown} code */
 const assertFine = (code) => assert.ok(code === 0 || code === 3, `exit code ${code}`);
 
-/** @param {ReturnType<typeof influx>} db @param {string} testid */
-async function seriesOf(db, testid) {
-  const [{ values }] = await db.ask(`SHOW SERIES WHERE testid='${testid}'`);
-  return /** @type {string[]} */ (values.flat());
-}
-
 /**
  * The operation that a series is about: by its tag, or by a name such as `samples: OPERATION` in it.
  * @param {string} series
@@ -71,105 +66,8 @@ async function seriesOf(db, testid) {
 const operationOf = (series, operations) =>
   operations.find((name) => series.includes(`,operation=${name},`) || series.includes(`:\\ ${name},`));
 
-/**
- * Sums over the run are those of the result, to the last request.
- * @param {ReturnType<typeof influx>} db
- * @param {string} testid
- * @param {any} result
- */
-async function assertSums(db, testid, result) {
-  for (const { name, requests, success, latency_ms: latency } of result.operations) {
-    const where = `testid='${testid}' AND operation='${name}'`;
-    // Where an iteration is a request and nothing else, k6's own count stands for items.
-    const items = (await db.sum('count', 'operation_items', where)) || success;
-    assert.deepEqual(
-      {
-        requests: await db.sum('count', 'operation_failed', where),
-        failed: await db.sum('hits', 'operation_failed', where),
-        latencies: await db.sum('count', 'operation_ms', where),
-        inBuckets: await db.sum('count', 'operation_ms_bucket', where),
-        items,
-      },
-      {
-        requests,
-        failed: requests - success,
-        latencies: latency.count,
-        inBuckets: latency.count,
-        items: success,
-      },
-      name,
-    );
-  }
-}
-
-test('a run with 500 users: exact sums, few series, every measurement', async () => {
-  const { outputs, influx: db, stop } = await database.start();
-  const bench = startBench({ ONLY: 'panel/users-create', PROFILE: 'quick', ...outputs });
-  try {
-    assertFine(await bench.ended);
-    assert.deepEqual(linesOf(bench.output), []);
-    assert.match(
-      bench.output.stdout,
-      new RegExp(`^streaming to ${outputs.INFLUX}, database windtunnel$`, 'm'),
-    );
-    const testid = idOf(bench);
-    const result = bench.result('panel-users-create');
-    assert.equal(result.operations[0].requests, 500);
-    await assertSums(db, testid, result);
-
-    const series = await seriesOf(db, testid);
-    assert.ok(series.length <= MOST_SERIES, `${series.length} series: ${series.join('\n')}`);
-    const keys = new Set(series.flatMap((one) => one.split(',').slice(1)).map((pair) => pair.split('=')[0]));
-    const known =
-      'testid system scenario profile operation kind component section row change outcome le'.split(' ');
-    known.push('process', 'role', 'threshold', 'check');
-    assert.deepEqual(
-      [...keys].filter((key) => !known.includes(key)),
-      [],
-    );
-
-    const where = `WHERE testid='${testid}'`;
-    const events = await db.rows(`SELECT kind, title, ended_ms FROM events ${where}`);
-    assert.deepEqual(events.map(({ kind }) => kind).toSorted(), [
-      'run_end',
-      'run_start',
-      'scenario',
-      'start',
-    ]);
-    const [verdict] = await db.rows(`SELECT * FROM verdicts ${where}`);
-    assert.equal(verdict.verdict, result.verdict);
-    assert.equal(events.find(({ kind }) => kind === 'scenario')?.ended_ms, verdict.ended_ms);
-    assert.ok(Math.abs(verdict.ended_ms - verdict.began_ms - verdict.seconds * 1000) <= 1);
-    const [row] = await db.rows(`SELECT * FROM results ${where}`);
-    const { p50, p99 } = result.operations[0].latency_ms;
-    assert.deepEqual([row.requests, row.p50_ms, row.p99_ms], [500, p50, p99]);
-    const thresholds = await db.rows(`SELECT * FROM thresholds ${where}`);
-    assert.equal(thresholds.length, result.thresholds.length);
-    assert.ok(thresholds.every(({ bound, ok }) => Number.isFinite(bound) && ok === 1));
-    const checks = (await db.rows(`SELECT * FROM validity ${where}`)).map(({ check }) => check);
-    assert.equal(checks.length, result.validity.length);
-    const parts = await db.rows(`SELECT * FROM sections ${where} AND section='component'`);
-    assert.ok(
-      parts.some(({ row: part, share }) => part === 'database' && share > 0),
-      JSON.stringify(parts),
-    );
-    const processes = await db.rows(
-      `SELECT max(rss_bytes), max(cpu_percent) FROM processes ${where} GROUP BY process`,
-    );
-    assert.ok(
-      processes.length >= 3 && processes.every((one) => one.max > 0 && one.max_1 > 0),
-      JSON.stringify(processes),
-    );
-    const [host] = await db.rows(`SELECT max(busy_percent) AS busy, last(cpus) AS cpus FROM host ${where}`);
-    assert.ok(host.busy > 0 && host.busy <= 100 && host.cpus >= 1);
-  } finally {
-    bench.remove();
-    await stop();
-  }
-});
-
 test('two runners do not write over each other: their points add up to what the relay got', async () => {
-  const { outputs, influx: db, stop } = await database.start();
+  const { outputs, influx: db } = running;
   const relay = await startRelay();
   const ENV = writeEnvironment(folder.path, openEntry(relay.url));
   const load = { ONLY: 'pulsar/concurrent', PROFILE: 'quick', MESSAGES: '4000', RUNNERS: '2' };
@@ -198,37 +96,11 @@ test('two runners do not write over each other: their points add up to what the 
   } finally {
     bench.remove();
     await relay.stop();
-    await stop();
-  }
-});
-
-test('a data plane streams what its probes measure, and what they use', async () => {
-  const { outputs, influx: db, stop } = await database.start();
-  const bench = startBench({
-    ONLY: 'dataplane/socks-tcp',
-    PROFILE: 'soak', // by time: a fast machine is through with a number of round trips before CPU can be told
-    DURATION: '3s',
-    RATE: '100',
-    TESTBED: 'sing-box',
-    ...outputs,
-  });
-  try {
-    assertFine(await bench.ended);
-    assert.deepEqual(linesOf(bench.output), []);
-    await assertSums(db, idOf(bench), bench.result('dataplane-socks-tcp'));
-    const where = `WHERE testid='${idOf(bench)}'`;
-    assert.ok((await db.sum('count', 'operation_items', `testid='${idOf(bench)}'`)) > 0);
-    const rows = await db.rows(`SELECT process, role, cpu_percent FROM processes ${where}`);
-    const names = new Set(rows.map(({ process, role }) => `${process} ${role}`));
-    assert.deepEqual([...names].toSorted(), ['k6 generator', 'proxy system', 'sidecar generator']);
-  } finally {
-    bench.remove();
-    await stop();
   }
 });
 
 test('a scenario of 48 operations has few series for each, and none is left out', async () => {
-  const { outputs, influx: db, stop } = await database.start();
+  const { outputs, influx: db } = running;
   const bench = startBench({
     ONLY: 'dataplane/throughput',
     PROFILE: 'smoke',
@@ -244,7 +116,7 @@ test('a scenario of 48 operations has few series for each, and none is left out'
     const names = operations.map(({ name }) => name);
     assert.equal(names.length, 48);
     await assertSums(db, idOf(bench), bench.result('dataplane-throughput'));
-    const series = await seriesOf(db, idOf(bench));
+    const series = await seriesOf(db, `testid='${idOf(bench)}'`);
     for (const name of [...names, undefined]) {
       const own = series.filter((one) => operationOf(one, names) === name);
       const most = name ? MOST_OF_OPERATION : MOST_OF_SCENARIO;
@@ -252,12 +124,11 @@ test('a scenario of 48 operations has few series for each, and none is left out'
     }
   } finally {
     bench.remove();
-    await stop();
   }
 });
 
-test('what a probe measured is in the seconds in which it did, not at its end', async () => {
-  const { outputs, influx: db, stop } = await database.start();
+test('what a probe measured is in the seconds in which it did, not at its end, and what it used is there', async () => {
+  const { outputs, influx: db } = running;
   // One probe of 5 s through the proxy, and one direct.
   const bench = startBench({
     ONLY: 'dataplane/socks-tcp',
@@ -293,15 +164,54 @@ test('what a probe measured is in the seconds in which it did, not at its end', 
         assert.ok(Math.max(...times) - Math.min(...times) >= Math.floor(window) - 1, about);
       }
     }
+    const used = await db.rows(
+      `SELECT process, role, cpu_percent FROM processes WHERE testid='${idOf(bench)}'`,
+    );
+    const names = new Set(used.map(({ process, role }) => `${process} ${role}`));
+    assert.deepEqual([...names].toSorted(), ['k6 generator', 'proxy system', 'sidecar generator']);
   } finally {
     bench.remove();
-    await stop();
+  }
+});
+
+test('a server that refuses the login, is dead, or never answers: one warning, and the same end', async () => {
+  const { outputs } = running;
+  const relay = await startRelay({ delayMs: 2 });
+  const ENV = writeEnvironment(folder.path, openEntry(relay.url));
+  const slow = createServer(() => {});
+  await new Promise((resolve) => slow.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const slowPort = /** @type {import('node:net').AddressInfo} */ (slow.address()).port;
+  try {
+    for (const [INFLUX, INFLUX_PASSWORD, pattern] of /** @type {[string, string, RegExp][]} */ ([
+      [outputs.INFLUX, 'a-wrong-password', /refuses the login \(401: authorization failed\); fix/],
+      ['http://127.0.0.1:1', database.password, /refuses connections; start it/],
+      [`http://127.0.0.1:${slowPort}`, database.password, /does not answer within 2s/],
+    ])) {
+      const bench = startBench({ ENV, ONLY: 'pulsar/ingest', MESSAGES: '1000', INFLUX, INFLUX_PASSWORD });
+      try {
+        assertFine(await bench.ended);
+        const lines = linesOf(bench.output);
+        assert.equal(lines.length, 2, lines.join('\n'));
+        assert.match(lines[0], pattern);
+        assert.match(lines[1], /^InfluxDB misses \d+ seconds/);
+        assert.equal(bench.result('pulsar-ingest').operations[0].success, 1000);
+        for (const { name, text } of bench.files()) {
+          assert.ok(!text.includes(INFLUX_PASSWORD), `${name} holds the password`);
+        }
+      } finally {
+        bench.remove();
+      }
+    }
+  } finally {
+    slow.close();
+    await relay.stop();
   }
 });
 
 test('InfluxDB is killed in mid-run and comes back: all is sent again', async () => {
-  let running = await database.start();
+  const relay = await startRelay({ delayMs: 2 });
   const bench = startBench({
+    ENV: writeEnvironment(folder.path, openEntry(relay.url)),
     ONLY: 'pulsar/ingest',
     PROFILE: 'soak',
     DURATION: '20s',
@@ -332,13 +242,14 @@ test('InfluxDB is killed in mid-run and comes back: all is sent again', async ()
     assert.ok(seconds.length >= 17, `${seconds.length} seconds`);
   } finally {
     bench.remove();
-    await running.stop();
+    await relay.stop();
   }
 });
 
 test('InfluxDB is killed in mid-run and stays away: the run ends as it would have, and the gap is told', async () => {
-  const running = await database.start();
+  const relay = await startRelay({ delayMs: 2 });
   const bench = startBench({
+    ENV: writeEnvironment(folder.path, openEntry(relay.url)),
     ONLY: 'pulsar/ingest',
     PROFILE: 'soak',
     DURATION: '10s',
@@ -360,41 +271,6 @@ test('InfluxDB is killed in mid-run and stays away: the run ends as it would hav
     assert.ok(success === requests && success > 700, `${success} of ${requests}`);
   } finally {
     bench.remove();
-    await running.stop();
-  }
-});
-
-test('a server that refuses the login, is dead, or never answers: one warning, and the same end', async () => {
-  const { outputs, stop } = await database.start();
-  const relay = await startRelay({ delayMs: 2 });
-  const ENV = writeEnvironment(folder.path, openEntry(relay.url));
-  const slow = createServer(() => {});
-  await new Promise((resolve) => slow.listen(0, '127.0.0.1', () => resolve(undefined)));
-  const slowPort = /** @type {import('node:net').AddressInfo} */ (slow.address()).port;
-  try {
-    for (const [INFLUX, INFLUX_PASSWORD, pattern] of /** @type {[string, string, RegExp][]} */ ([
-      [outputs.INFLUX, 'a-wrong-password', /refuses the login \(401: authorization failed\); fix/],
-      ['http://127.0.0.1:1', database.password, /refuses connections; start it/],
-      [`http://127.0.0.1:${slowPort}`, database.password, /does not answer within 2s/],
-    ])) {
-      const bench = startBench({ ENV, ONLY: 'pulsar/ingest', MESSAGES: '1000', INFLUX, INFLUX_PASSWORD });
-      try {
-        assertFine(await bench.ended);
-        const lines = linesOf(bench.output);
-        assert.equal(lines.length, 2, lines.join('\n'));
-        assert.match(lines[0], pattern);
-        assert.match(lines[1], /^InfluxDB misses \d+ seconds/);
-        assert.equal(bench.result('pulsar-ingest').operations[0].success, 1000);
-        for (const { name, text } of bench.files()) {
-          assert.ok(!text.includes(INFLUX_PASSWORD), `${name} holds the password`);
-        }
-      } finally {
-        bench.remove();
-      }
-    }
-  } finally {
-    slow.close();
     await relay.stop();
-    await stop();
   }
 });

@@ -8,11 +8,11 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ON_ANY_MACHINE, startBench } from '../support/bench.js';
-import { ROOT, cleanEnvironment, operation } from '../support/k6.js';
+import { ROOT, cleanEnvironment } from '../support/k6.js';
 import { holders, mayMakeNamespaces, namespacesOf, ownNetwork } from '../support/namespaces.js';
 import { descendants, isAlive, until } from '../support/processes.js';
-import { faultsOf } from '../support/reasons.js';
 import { rowsOf, sectionOf } from '../support/sections.js';
+import { assertTransparent } from '../support/tproxy-smoke.js';
 
 const skip = mayMakeNamespaces() ? false : 'no rights to make network namespaces';
 const socks = join(ROOT, 'tests/fixtures/socks');
@@ -35,8 +35,8 @@ async function startLong() {
   return { bench, sidecar, namespaces: found, started: descendants(bench.child.pid) };
 }
 
+// tests/real/smoke has the testbed of environments/local.json, with xray.
 for (const [TESTBED, processes, values] of /** @type {[string, string[], unknown[] | null][]} */ ([
-  ['tproxy', ['proxy'], [0, 4, 16, 64]],
   ['tproxy:engine=sing-box', ['proxy'], null],
   [`tproxy-pair:binary=${socks}`, ['client', 'server'], [512, 2048]],
 ])) {
@@ -46,33 +46,7 @@ for (const [TESTBED, processes, values] of /** @type {[string, string[], unknown
     try {
       const code = await bench.ended;
       assert.ok([0, 3, 99].includes(code), bench.output.stdout);
-      const result = bench.result('dataplane-tproxy');
-      // Of what else uses the machine a run may be told inconclusive, and of datagrams some may be lost.
-      const odd = faultsOf(result).filter((reason) => !/\d × (lost|late) in|^udp: |^tcp: P\d/.test(reason));
-      assert.deepEqual(odd, []);
-      for (const [name, least] of /** @type {[string, number][]} */ ([
-        ['tcp', 400],
-        ['udp', 1990],
-        ['udp_burst', 1900],
-      ])) {
-        const [own, direct] = [operation(result, name), operation(result, `${name}_direct`)];
-        assert.ok(own.success >= least, `${name}: ${own.success}`);
-        assert.equal(direct.success, direct.requests);
-        assert.ok(own.latency_ms.p50 > direct.latency_ms.p50, `${name}: the proxy costs something`);
-        assert.ok(own.cpu.system_us_per_operation > 0, `${name}: what is measured went through the proxy`);
-      }
-      const names = result.processes.filter(({ role }) => role === 'system').map(({ name }) => name);
-      assert.deepEqual(names.sort(), processes);
-      const swept = sectionOf(result, 'sweep');
-      if (values) {
-        assert.deepEqual(
-          rowsOf(swept).map(({ value, runs }) => [value, runs]),
-          values.map((value) => [value, 1]),
-        );
-        assert.ok(rowsOf(swept).every((row) => row.mbit_per_s.value > 0 && row.rtt_p99_ms.value > 0));
-        assert.equal(swept.headline.value, 'no best value');
-        assert.match(swept.headline.detail, /^1 run of each of \d values cannot tell a difference/);
-      } else assert.equal(swept, undefined, 'sing-box has no such queue');
+      assertTransparent(bench, processes, values);
       assert.equal(ownNetwork(), before);
     } finally {
       bench.remove();

@@ -9,6 +9,7 @@ import { asking, expanded, hasData, resolve, standing } from '../../grafana/stan
 import { startBench } from '../support/bench.js';
 import { K6, ROOT, cleanEnvironment, temporaryFolder } from '../support/k6.js';
 import { startSidecar } from '../support/sidecar.js';
+import { withSystems } from '../support/systems.js';
 import { asIfUndisturbed } from '../support/undisturbed.js';
 
 /** Otava is installed by `make test`. */
@@ -37,8 +38,10 @@ before(async () => {
     password: secrets.INFLUX_PASSWORD,
     database: outputs.INFLUX_DATABASE,
   });
-  run = startBench({ ONLY: 'pulsar/ingest', PROFILE: 'smoke' });
-  await run.ended;
+  await withSystems(['pulsar'], async ({ variables }) => {
+    run = startBench({ ...variables, ONLY: 'pulsar/ingest', PROFILE: 'smoke' });
+    await run.ended;
+  });
   asIfUndisturbed(run.folder, 'pulsar-ingest');
   const args = ['x', 'trend', '--stream', '--history', folder.path, run.folder];
   told = spawnSync(K6, args, { encoding: 'utf8', env: { ...cleanEnvironment(), ...outputs, ...secrets } });

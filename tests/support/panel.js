@@ -6,6 +6,9 @@ import { ROOT, cleanEnvironment } from './k6.js';
 
 export const TAG = 'Shadowsocks TCP';
 
+/** A panel closes a connection after some seconds without a request: a request on it could fail just then. */
+const ONCE = { connection: 'close' };
+
 /** The body of a create. @param {string} username @param {object} [more] */
 export const newUser = (username, more = {}) => ({
   username,
@@ -23,6 +26,25 @@ export function serverTiming(header) {
     const match = /^(\w+);dur=(\d+\.\d{3})$/.exec(entry);
     return match ? [{ name: match[1], ms: Number(match[2]) }] : [];
   });
+}
+
+/** Parts of a request, as the panel names them. */
+export const COMPONENTS = ['route', 'database_pool', 'database', 'xray_remove', 'xray_add'];
+
+/** @typedef {Record<string, { count: number, sum: number }>} Counts of calls, and their seconds, by component */
+
+/** What a panel sums up for Prometheus. @param {string} url @returns {Promise<Counts>} */
+export async function countsOf(url) {
+  const text = await (await fetch(`${url}/metrics`, { headers: ONCE })).text();
+  const of = (/** @type {string} */ component, /** @type {string} */ kind) =>
+    [
+      ...text.matchAll(
+        new RegExp(`^panel_component_seconds_${kind}{component="${component}",.*} (.*)$`, 'gm'),
+      ),
+    ].reduce((total, [, value]) => total + Number(value), 0);
+  return Object.fromEntries(
+    COMPONENTS.map((name) => [name, { count: of(name, 'count'), sum: of(name, 'sum') }]),
+  );
 }
 
 /** @param {string} server @param {string} command */
@@ -54,7 +76,7 @@ export function panel({ outputs, secret_outputs: secrets, processes }) {
    */
   const ask = async (method, path, { token, json, form } = {}) => {
     /** @type {Record<string, string>} */
-    const headers = token ? { authorization: `Bearer ${token}` } : {};
+    const headers = { ...ONCE, ...(token && { authorization: `Bearer ${token}` }) };
     if (json) headers['content-type'] = 'application/json';
     const body = form ? new URLSearchParams(form) : json && JSON.stringify(json);
     const answer = await fetch(url + path, { method, headers, body });
@@ -75,6 +97,12 @@ export function panel({ outputs, secret_outputs: secrets, processes }) {
     secrets: [secrets.PANEL_PASSWORD, ...(databaseUrl.match(/(?<=:)[^:/]+(?=@)/) ?? [])],
     ask,
     logIn,
+    /** Removes all users. */
+    removeUsers: async () => {
+      const token = await logIn();
+      for (const { username } of (await ask('GET', '/api/users', { token })).body.users)
+        await ask('DELETE', `/api/user/${username}`, { token });
+    },
     /** As the administrator, logged in anew. @param {string} method @param {string} path @param {unknown} [json] */
     call: async (method, path, json) => ask(method, path, { token: await logIn(), json }),
     /** The users of that name that xray has, as it says itself. @param {string} username */

@@ -29,6 +29,12 @@ export async function startSidecar(logs, environment = {}) {
   };
   return {
     pid: Number(child.pid),
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+    /** This process may end without it, and so ends it. */
+    unref: () => {
+      child.unref();
+      for (const pipe of [child.stdin, child.stdout]) /** @type {import('node:net').Socket} */ (pipe).unref();
+    },
     ask,
     /** What a k6 is told that is to use it. */
     variables: { SIDECAR_URL: url, SIDECAR_TOKEN: token ?? '' },

@@ -1,35 +1,54 @@
-/** Systems that are up while all tests of a file run, for those that do not ask how a bench starts one. */
+/** Borrowed systems in an environment file, for benches that need not start a system. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT, temporaryFolder } from './k6.js';
-import { startSidecar } from './sidecar.js';
+import { lendAll, using } from './lend.js';
 
-/** Of each system the testbed, and which of its outputs is the address. @type {Record<string, [string, string]>} */
-const TESTBEDS = { pulsar: ['pulsar-relay', 'PULSAR_URL'], panel: ['panel', 'PANEL_URL'] };
+/** @typedef {import('./lender.js').Wanted} Wanted */
+
+/** The testbed of each system, and the output with its address. @type {Record<string, [string, string]>} */
+const TESTBEDS = {
+  pulsar: ['pulsar-relay', 'PULSAR_URL'],
+  panel: ['panel', 'PANEL_URL'],
+  dataplane: ['sing-box-pair', 'DATAPLANE_URL'],
+};
 
 /**
- * Starts systems as environments/local.json has them.
- * @param {string[]} names of pulsar and panel
- * @returns {Promise<{ variables: Record<string, string>, stop: () => Promise<void> }>} what a bench needs to measure them
+ * Borrows systems as environments/local.json has them.
+ * @param {string[]} names
+ * @returns {Promise<{ variables: Record<string, string>, instances: any[], giveBack: () => Promise<void> }>} variables that a bench needs
+ *   to measure them. `giveBack` fails where something is left on one
  */
-export async function startSystems(names) {
+export async function borrowSystems(names) {
+  const { instances, giveBack } = await lendAll(
+    names.map((name) => /** @type {Wanted} */ ([TESTBEDS[name][0]])),
+  );
   const folder = temporaryFolder('systems');
-  const sidecar = await startSidecar(folder.path);
   const local = JSON.parse(readFileSync(join(ROOT, 'environments/local.json'), 'utf8'));
+  /** @type {Record<string, object>} */
+  const systems = {};
   /** @type {Record<string, string>} */
   const variables = { ENV: join(folder.path, 'up.json') };
-  for (const name of names) {
-    const [testbed, address] = TESTBEDS[name];
-    const { testbed: own, ...entry } = local.systems[name];
-    const { outputs, secret_outputs: secrets } = await sidecar.start(testbed, own.variables ?? {});
-    local.systems[name] = { ...entry, url: outputs[address] };
+  for (const [index, name] of names.entries()) {
+    const { outputs, secret_outputs: secrets } = instances[index];
+    const entry = { ...local.systems[name], testbed: undefined, testbeds: undefined };
+    systems[name] = { ...entry, url: outputs[TESTBEDS[name][1]] };
     Object.assign(variables, secrets);
   }
-  const systems = Object.fromEntries(names.map((name) => [name, local.systems[name]]));
   writeFileSync(variables.ENV, JSON.stringify({ ...local, $schema: undefined, name: 'up', systems }));
-  const stop = async () => {
-    await sidecar.stop();
-    folder.remove();
+  return {
+    variables,
+    instances,
+    giveBack: async () => {
+      folder.remove();
+      await giveBack();
+    },
   };
-  return { variables, stop };
 }
+
+/**
+ * Borrows systems for a body.
+ * @param {string[]} names
+ * @param {(up: Awaited<ReturnType<typeof borrowSystems>>) => Promise<void>} body
+ */
+export const withSystems = async (names, body) => using(await borrowSystems(names), body);

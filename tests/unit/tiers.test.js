@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { AT_FULL_SIZE, LONGEST, TIERS, isOf } from '../tiers.js';
+import { AT_FULL_SIZE, IN_THE_REST, LONGEST, TIERS, isOf } from '../tiers.js';
 
 const at = (/** @type {string} */ name) => new URL(`../${name}`, import.meta.url);
 const NAMES = ['alone', 'known-answers', 'real', 'unit'].flatMap((folder) =>
@@ -25,8 +25,18 @@ test('what needs a CPU for itself is not in the first tier', () => {
   );
 });
 
+test('what is left out of the first tier has a file of the rest in its place', () => {
+  for (const [name, larger] of Object.entries(IN_THE_REST))
+    assert.deepEqual([isOf('first', name), isOf('rest', larger)], [true, true], name);
+});
+
 test('each name is of a file', () => {
-  const named = [...Object.values(TIERS).flatMap(({ files }) => files), ...LONGEST, ...AT_FULL_SIZE];
+  const named = [
+    ...Object.values(TIERS).flatMap(({ files }) => files),
+    ...LONGEST,
+    ...AT_FULL_SIZE,
+    ...Object.entries(IN_THE_REST).flat(),
+  ];
   assert.deepEqual(
     named.filter((name) => !existsSync(at(`${name}.test.js`))),
     [],
