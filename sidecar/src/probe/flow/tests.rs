@@ -1,3 +1,4 @@
+use std::net::TcpStream;
 use std::time::Duration;
 
 use serde_json::{Value, json};
