@@ -466,7 +466,7 @@ boards: node_modules/.installed ## Write grafana/dashboards from grafana/boards
 
 # What `make help` shows of them, it shows before anything is built.
 .PHONY: variables
-variables: bin/k6 ## Write what this list and docs/profiles.md say of variables from k6/lists/variables.json
+variables: bin/k6 ## Write what this list and docs/reference/variables.md say of variables from k6/lists/variables.json
 	@bin/k6 x variables --write
 
 ## Checking -----------------------------------------------------------------
@@ -579,6 +579,7 @@ lint-scripts: node_modules/.installed
 	npx tsc -p grafana
 	node grafana/generate.js --check
 	node grafana/lint.js
+	node tests/links.js
 
 lint-python: .venv/lint/.installed .venv/panel/.installed
 	.venv/lint/bin/ruff check --quiet .

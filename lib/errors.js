@@ -1,6 +1,6 @@
 /**
  * Names for what can go wrong, few and bounded: they become values of the metric
- * tag `kind` and keys of a result's `errors`. docs/numbers.md explains each.
+ * tag `kind` and keys of a result's `errors`. docs/reference/errors.md explains each.
  */
 
 import { pathOf } from './file.js';

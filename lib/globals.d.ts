@@ -375,7 +375,7 @@ declare module 'k6/x/windtunnel/judge' {
   }
   /** k6's options.thresholds. */
   export function thresholds(declared: Declared): Record<string, any[]>;
-  /** In handleSummary: the text of the result's file, what the terminal shows, and the record's file (docs/record.md). */
+  /** In handleSummary: the text of the result's file, what the terminal shows, and the record's file (docs/explanation/judge.md). */
   export function judge(evidence: Evidence): { result: string; text: string; record: ArrayBuffer };
   /** Whether so many samples carry a percentile, whose share is 0 to 1. */
   export function carries(share: number, samples: number): boolean;

@@ -1,6 +1,6 @@
 /**
  * A run of several k6 processes, its runners: one of them sets up for all, all begin at one time, one of them cleans up after
- * all. COORDINATOR_URL says that there are others; a run of one needs nobody. docs/runners.md tells how it goes.
+ * all. COORDINATOR_URL says that there are others; a run of one needs nobody. docs/how-to/runners.md tells how it goes.
  */
 import * as runner from 'k6/x/windtunnel/runner';
 

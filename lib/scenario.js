@@ -1,7 +1,7 @@
 /**
  * What a scenario script is made of. A script stays a plain k6 script: it exports
  * options, setup, a default function, teardown and handleSummary, and takes them
- * from here where they are the same everywhere. docs/add-a-scenario.md walks
+ * from here where they are the same everywhere. docs/how-to/add-a-scenario.md walks
  * through one.
  */
 import exec from 'k6/execution';

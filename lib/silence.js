@@ -7,7 +7,7 @@ import exec from 'k6/execution';
 import { Gauge, answered as heard, unanswered } from 'k6/x/windtunnel/record';
 import { stopAll } from './runners.js';
 
-/** So long without any answer, and at least three requests in a row. docs/numbers.md tells them. */
+/** So long without any answer, and at least three requests in a row. docs/explanation/verdicts.md explains both. */
 export const SILENT_MS = 10_000;
 
 /** Kinds of a request to which nobody answered; any other is an answer, if a bad one. */

@@ -48,6 +48,7 @@ export const LONGEST = [
   'real/panel',
   'real/protocols-cross',
   'real/runners-each',
+  'real/tutorials',
   'real/protocols-judged',
   'known-answers/outage-dataplane',
   'known-answers/dataplane',

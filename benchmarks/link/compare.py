@@ -1,7 +1,7 @@
 """Is a link what its file says, and do independent meters say the same?
 
 Run by `make benchmark-link`: for each link of links/ the sidecar's own calibration, then ping, iperf3
-and sockperf through the same kind of link, at the two ends by nsenter. Prints one table, which docs/link.md
+and sockperf through the same kind of link, at the two ends by nsenter. Prints one table, which docs/benchmarks.md
 keeps with the machine beside it. Needs ping, iperf3 and sockperf; as root, or by `unshare -Ur`.
 """
 

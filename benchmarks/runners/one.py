@@ -29,7 +29,7 @@ def k6_run(scenario: str, *more: str) -> list[str]:
 
 
 def segment(number: int, runners: int) -> list[str]:
-    """Of one of several, as docs/runners.md writes it."""
+    """Of one of several, as docs/how-to/runners.md writes it."""
     ends = ["0", *[f"{i}/{runners}" for i in range(1, runners)], "1"]
     return [
         f"--execution-segment={ends[number]}:{ends[number + 1]}",

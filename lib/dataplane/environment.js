@@ -5,7 +5,7 @@ import { askedForOptions, refuse, secret, systemEntry } from '../environment.js'
 /**
  * @typedef {{ address: string, username: string | null, password: string | null }} Proxy
  * @typedef {object} Placement
- * @property {string} name shared, split or free: docs/dataplane.md
+ * @property {string} name shared, split or free: docs/explanation/dataplane.md
  * @property {string} probe_cpus a list such as 0-1; empty where not pinned
  * @property {string} echo_cpus
  * @property {string} system_cpus

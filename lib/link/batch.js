@@ -35,7 +35,7 @@ export const DELAYS = { short: 20, long: 120 };
 /** Once more where a slope is no whole number. */
 const TRIES = 3;
 
-/** Mbit/s of all lines that are full at once (docs/link.md has what that costs: nothing that was seen). */
+/** Mbit/s of all lines that are full at once (docs/benchmarks.md has what that costs: nothing that was seen). */
 export const FULL_MBIT = 200;
 
 /** What was said of a row's side begins so; no row is called so. */

@@ -1,6 +1,6 @@
 /**
  * The link between the two ends of a pair, as scripts use it: LINK, what a start is told of it, its ends, and what it is on this
- * machine. docs/link.md
+ * machine. docs/explanation/link.md
  */
 import { given, readBy } from '../variables.js';
 import { ask, startEcho } from '../dataplane/meter.js';

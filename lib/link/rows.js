@@ -14,7 +14,7 @@ const SMOKE_LINK = `${DEFAULT_LINK},rtt:30ms,rate:20mbit`;
 /** Where LINK does not say another. */
 export const defaultLink = () => (currentProfile() === 'smoke' ? SMOKE_LINK : DEFAULT_LINK);
 
-/** It has a client and a server, and traffic comes in by SOCKS: docs/link.md. @param {import('../protocols/matrix.js').Row} row */
+/** It has a client and a server, and traffic comes in by SOCKS: docs/how-to/bad-network.md. @param {import('../protocols/matrix.js').Row} row */
 export const overLink = (row) => hasHop(row) && comesInBySocks(row);
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Round trips a minute, as draft-ietf-ippm-responsiveness-08, 5.3.1.1, makes them: of the fastest 95 % of round trips the mean, and 60,000
- * by that in ms. What the draft asks of a server of its own (HTTP/2, TLS) is not asked here: docs/link.md says what differs.
+ * by that in ms. What the draft asks of a server of its own (HTTP/2, TLS) is not asked here: docs/how-to/bad-network.md says what differs.
  */
 
 /** The draft's TMP. */

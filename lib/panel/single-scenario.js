@@ -3,7 +3,7 @@ import { loopOperations } from '../loops.js';
 import { envCount, requestLoad } from '../profiles.js';
 import { defaultNumber } from '../variables.js';
 
-/** For a panel on two small cores; docs/panel.md tells how others are meant to set theirs. */
+/** For a panel on two small cores; docs/how-to/panel.md tells how others are meant to set theirs. */
 const BOUNDS = { 'p(95)': 5000 };
 
 /**

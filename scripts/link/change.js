@@ -2,7 +2,7 @@
  * What does a transfer do while the link changes?
  *
  * A transfer downwards, and four quiet tunnels beside it, through an outage of 2 s, a rate that halves and a round trip that doubles
- * (LINK before that), row by row, beside plain TCP by cubic and bbr: time to recover, tunnels that died, bytes lost. docs/link.md
+ * (LINK before that), row by row, beside plain TCP by cubic and bbr: time to recover, tunnels that died, bytes lost. docs/how-to/bad-network.md
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { stop } from '../../lib/dataplane/meter.js';

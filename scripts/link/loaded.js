@@ -2,7 +2,7 @@
  * How long does a small request take while something else fills the tunnel?
  *
  * Round trips on a tunnel that carries transfers, on another one beside it, and of new tunnels, at rest and beside 1 and more
- * transfers (TRANSFERS) in each direction over LINK, row by row, beside plain TCP by cubic and bbr on the same link. docs/link.md
+ * transfers (TRANSFERS) in each direction over LINK, row by row, beside plain TCP by cubic and bbr on the same link. docs/how-to/bad-network.md
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';

@@ -2,7 +2,7 @@
  * What does each protocol move where packets are lost, and where the way is long?
  *
  * Goodput of one tunnel over LINK with its loss varied (LOSSES), and with its round trip varied (RTTS), row by row, beside plain TCP
- * by cubic, bbr and reno on the same link. docs/link.md
+ * by cubic, bbr and reno on the same link. docs/how-to/bad-network.md
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';

@@ -2,7 +2,7 @@
  * What do users of each proxy protocol get over a link?
  *
  * Each row of lib/protocols/matrix.js over LINK, beside the link alone: round trips to the first byte, RTT at rest, a page, a video
- * stream, a call, what a full tunnel moves down and up, and bytes on the wire for each byte of payload. docs/link.md
+ * stream, a call, what a full tunnel moves down and up, and bytes on the wire for each byte of payload. docs/how-to/bad-network.md
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';

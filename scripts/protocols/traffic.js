@@ -3,7 +3,7 @@
  *
  * Small requests, whole pages, a video stream (lib/protocols/users.js), each alone and then all three at once, through one
  * row of lib/protocols/matrix.js, in open loops: what has to wait is counted from its intended start. Beside each the same
- * direct. docs/protocols.md says what each use is, and what it is not.
+ * direct. docs/reference/protocols.md says what each use is, and what it is not.
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { controlName, partName, planeScenario, withControl } from '../../lib/dataplane/scenario.js';

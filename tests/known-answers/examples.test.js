@@ -1,4 +1,7 @@
-/** The scripts that docs/add-a-scenario.md shows, as they stand there, against a relay of known faults. */
+/**
+ * The scripts that docs/how-to/add-a-scenario.md and docs/tutorials/first-scenario.md show, as they stand there, against a relay of known
+ * faults.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,8 +11,11 @@ import { ROOT, operation, runScenario } from '../support/k6.js';
 import { assertVerdict } from '../support/verdict.js';
 import { undisturbed } from '../support/timely.js';
 
-const page = readFileSync(join(ROOT, 'docs/add-a-scenario.md'), 'utf8');
-const examples = [...page.matchAll(/^```js\n([^]*?)^```$/gm)].map(([, script]) => script);
+const page = (/** @type {string} */ name) => readFileSync(join(ROOT, 'docs', name), 'utf8');
+const examples = [
+  ...page('how-to/add-a-scenario.md').matchAll(/^```js\n([^]*?)^```$/gm),
+  ...page('tutorials/first-scenario.md').matchAll(/^cat > \S+\.js <<'END'\n([^]*?)^END$/gm),
+].map(([, script]) => script);
 
 /**
  * The result of an example. A name with _ is no scenario for anybody else meanwhile.

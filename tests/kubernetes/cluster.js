@@ -102,7 +102,7 @@ export class Cluster {
     this.environment.KUBECONFIG = this.asUser();
   }
 
-  /** A way into the cluster for a user who has the Role that docs/kubernetes.md gives. @returns {string} its path */
+  /** A way into the cluster for a user who has the Role that docs/how-to/kubernetes.md gives. @returns {string} its path */
   asUser() {
     const page = readFileSync(join(ROOT, 'docs', 'kubernetes.md'), 'utf8');
     const role = join(this.folder, 'role.yaml');

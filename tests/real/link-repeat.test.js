@@ -8,7 +8,7 @@ import { startSidecar } from '../support/sidecar.js';
 
 const ROW = 'trojan';
 const SIZES = { batches: 2, datagrams: 250, warmup_s: 1, seconds: 3 };
-/** docs/link.md has the error; a machine that is busy with other tests has this much room beyond. */
+/** docs/benchmarks.md has the error; a machine that is busy with other tests has this much room beyond. */
 const APART_MOST = 0.5;
 
 const logs = temporaryFolder('link-repeat');

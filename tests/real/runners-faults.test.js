@@ -1,4 +1,4 @@
-/** Faults between runners and their coordinator, with real processes of both. docs/runners.md tells what comes of them. */
+/** Faults between runners and their coordinator, with real processes of both. docs/how-to/runners.md tells what comes of them. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startRelay } from '../fakes/relay.js';

@@ -1,4 +1,4 @@
-/** Runs of several k6, against the real relay, the reference panel and a relay that counts. docs/runners.md tells how they go. */
+/** Runs of several k6, against the real relay, the reference panel and a relay that counts. docs/how-to/runners.md tells how they go. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

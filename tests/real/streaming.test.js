@@ -15,7 +15,7 @@ import { startSidecar } from '../support/sidecar.js';
 /** Of a run of panel/users-create, with all that is streamed. */
 const MOST_SERIES = 400;
 
-/** Of any scenario's run without errors: of its own, and of each operation. docs/streaming.md says of what. */
+/** Of any scenario's run without errors: of its own, and of each operation. docs/reference/streaming.md says of what. */
 const MOST_OF_SCENARIO = 80;
 const MOST_OF_OPERATION = 80;
 

@@ -256,7 +256,7 @@ test('all ways into a gate have the policy, with one default', () => {
 });
 
 test('the job that stops a merge, as the page has it, runs after a gate that failed, and ends well after one that passed alone', () => {
-  const page = readFileSync(join(ROOT, 'docs/ci.md'), 'utf8');
+  const page = readFileSync(join(ROOT, 'docs/how-to/gate-pull-requests.md'), 'utf8');
   const [, block] = /```yaml\n( {2}told:.*?)```/s.exec(page) ?? [];
   const { told } = parse(`jobs:\n${block}`).jobs;
   for (const [result, conclusion, wanted] of /** @type {[string, string, boolean | null][]} */ ([

@@ -22,7 +22,7 @@ export const kinds = () =>
     id: 301,
     title: 'Errors by kind',
     description:
-      'Failed requests, and errors by kind: more than one may fall on a request, and some, such as duplicates, on none that failed. docs/numbers.md explains each kind.',
+      'Failed requests, and errors by kind: more than one may fall on a request, and some, such as duplicates, on none that failed. docs/reference/errors.md explains each kind.',
     unit: units.count,
     w: 14,
     calcs: ['sum', 'max'],

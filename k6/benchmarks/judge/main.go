@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
 // Command judge, run by `make benchmark-judge`, prints how often the engine of comparisons errs, and how soon it knows, as
-// the Markdown tables of docs/compare.md.
+// the Markdown tables of docs/benchmarks.md.
 package main
 
 import (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
 // Command records, run by `make benchmark-records` in the folder k6, prints what a k6 process takes to record ten million
-// samples, and what `k6 x judge` takes to judge the made records of many runners, as the Markdown of docs/record.md.
+// samples, and what `k6 x judge` takes to judge the made records of many runners, as the Markdown of docs/benchmarks.md.
 package main
 
 import (

@@ -37,7 +37,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Long: `Holds each scenario of a run (a folder, or the name of a run in results/) against the baseline
 NAME, which k6 x keep made, or the folder of one: its figures are the run's bounds. Writes
 compare.json and compare.md into the folder baseline/ of the run. A run on another class of
-machine is refused (docs/baselines.md).
+machine is refused (docs/how-to/baselines.md).
 
 ` + Help,
 	}

@@ -36,7 +36,7 @@ Each flag can be given as an environment variable too: PROFILE, ENV, ONLY, TESTB
 DASHBOARD, MAY_LEAVE_OUT, RUNNERS, RUN_ID, BASELINE, WINDTUNNEL_ROOT. CONFIRM_REMOTE=HOST,… allows load on hosts that are not
 loopback, and a database there. PLACEMENT=shared|split|free says on which CPUs probes and
 data planes run. INFLUX=URL, with INFLUX_PASSWORD or INFLUX_TOKEN, streams the run to an
-InfluxDB (docs/streaming.md).
+InfluxDB (docs/reference/streaming.md).
 Within a system, the file scripts/SYSTEM/ORDER lists scenarios in their order, one a line.
 
 ` + exitcode.Help,
@@ -46,7 +46,7 @@ Within a system, the file scripts/SYSTEM/ORDER lists scenarios in their order, o
 	cmd.Flags().StringVar(&o.Testbed, "testbed", gs.Env["TESTBED"], "NAME or NAME:VARIABLE=VALUE,… in place of the environment's testbed for its system")
 	cmd.Flags().BoolVar(&o.Dashboard, "dashboard", truth(gs.Env["DASHBOARD"]), "serve k6's web dashboard while scenarios run")
 	cmd.Flags().BoolVar(&o.MayLeaveOut, "may-leave-out", truth(gs.Env["MAY_LEAVE_OUT"]), "end with 0, not 4, where this machine or user can run none of the scenarios")
-	cmd.Flags().StringVar(&runners, "runners", gs.Env["RUNNERS"], "k6 processes that make the load together, of the relay and the panel (docs/runners.md; default 1)")
+	cmd.Flags().StringVar(&runners, "runners", gs.Env["RUNNERS"], "k6 processes that make the load together, of the relay and the panel (docs/how-to/runners.md; default 1)")
 	cmd.Flags().StringVar(&name, "baseline", gs.Env[variable], "judge the run by a baseline that was kept, too: its name, or the absolute path of its folder; WORSE_BY is the bound")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) > 0 {

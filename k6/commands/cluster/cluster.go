@@ -33,7 +33,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Short: "Run scenarios on Kubernetes by k6-operator, and end with one verdict",
 		Long: `Runs scenarios in the cluster of kubectl's context: k6-operator starts the runners, a coordinator
 brings them together and judges, the results come home to results/RUN/, and all that was made in the
-cluster is removed. docs/kubernetes.md says what the cluster needs.
+cluster is removed. docs/how-to/kubernetes.md says what the cluster needs.
 
 Each flag can be given as an environment variable too: PROFILE, ENV, ONLY, RUN_ID, RUNNERS, IMAGE,
 PULL_SECRET, NAMESPACE, RUNNER_CPU, RUNNER_MEMORY, WINDTUNNEL_ROOT. CONFIRM_REMOTE=HOST,… allows load on

@@ -51,7 +51,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Short: "Write what a pull request is told of a comparison or a run",
 		Long: `Reads the folder of a comparison (of one scenario or several) or of a run, or its name in results/,
 and writes a comment as Markdown, in which no text of others gains a meaning: the verdict, why,
-the primary metrics, and folded details; never more than GitHub takes (docs/ci.md). A comparison
+the primary metrics, and folded details; never more than GitHub takes (docs/how-to/gate-pull-requests.md). A comparison
 gets a JUnit file with --junit. With --verdict a file gets the verdict, the doubt of an
 inconclusive one, and the conclusion that a gate ends by: success, neutral or failure.
 

@@ -59,11 +59,11 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Long: `Runs a scenario in turn on two sides, which of them first by lot. Each is a testbed, NAME or
 NAME:VARIABLE=VALUE,…; the URL of a system that is up, with secrets of its own in NAME_A and
 NAME_B; or env:NAME, an environment. Or the sides are a base and a head, two checkouts or two
-revisions of a repository, that are built before (docs/your-own-build.md). With --protocol the
+revisions of a repository, that are built before (docs/how-to/compare-builds.md). With --protocol the
 sides are two programs, which rows of the protocol matrix run in turn, judged as a candidate is
-(docs/protocols.md). Or it takes results
+(docs/reference/protocols.md). Or it takes results
 that there are, A's before -- and B's after it; one argument is a comparison's own folder. Tells the change of each metric with its confidence
-interval and p-value, writes compare.json and compare.md, and ends with a verdict; docs/compare.md
+interval and p-value, writes compare.json and compare.md, and ends with a verdict; docs/how-to/compare.md
 says how. What was not measured in the same way is not compared. Of several scenarios, all run in
 each turn; each has a folder of its own, and one page has the changes of all.
 
@@ -148,7 +148,7 @@ func (o Options) wrongForRows() string {
 	case o.Build.Given() && o.Build.Made["binary"] == "" || o.Build.Made["source"] != "" || o.Build.Made["wheel"] != "":
 		return "--protocol takes --binary, and neither --source nor --wheel: rows run programs"
 	case o.Judged:
-		return "--runs, --worse-by and --secondary are not of --protocol: rows take turns until they know, by the bounds TARGET_… (docs/protocols.md)"
+		return "--runs, --worse-by and --secondary are not of --protocol: rows take turns until they know, by the bounds TARGET_… (docs/reference/protocols.md)"
 	}
 	_, line := o.length("")
 	return line

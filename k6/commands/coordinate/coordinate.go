@@ -36,7 +36,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Short: "Keep the runners of one run together, judge their records, and end with the verdict",
 		Long: `Waits for the runners of one scenario, which somebody else starts: k6 run with an execution segment each, the
 variables COORDINATOR_URL and COORDINATOR_TOKEN, and the same RUN_ID, ENV and PROFILE. One of them sets up for all, all begin at
-one time, one of them cleans up; their records come here, and results/RUN/ has the result and the report. docs/runners.md tells
+one time, one of them cleans up; their records come here, and results/RUN/ has the result and the report. docs/how-to/runners.md tells
 how it goes. COORDINATOR_TOKEN must be set here, too: 16 characters or more.
 
 ` + exitcode.Help,

@@ -44,7 +44,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 results/baselines/NAME/, or a folder NAME elsewhere; where there is one, they are added to it.
 Logs are left out, and the records of all samples unless --records is given. All runs of a
 baseline are of one profile, parameters, testbed and versions, on one class of machine
-(docs/baselines.md).
+(docs/how-to/baselines.md).
 
 Exit codes:
     0  kept

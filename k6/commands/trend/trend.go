@@ -51,7 +51,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 machine, of which each is a file of JSON lines that is only ever added to. Then finds in each
 history where metrics changed, by Apache Otava, and writes of each a page with a graph for
 each metric, and its latest point for Bencher and for github-action-benchmark. It informs and
-gates nothing: changes end it with 0, too (docs/trend.md).
+gates nothing: changes end it with 0, too (docs/how-to/trend.md).
 
 Exit codes:
     0  done, whatever changed

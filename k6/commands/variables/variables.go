@@ -34,7 +34,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Short: "List the variables that a user may set",
 		Long: `Lists the variables that a user may set: of every scenario, of each system and of make, with
 their defaults. k6/lists/variables.json is the registry of them. With --write, what make help
-shows and the tables of docs/profiles.md are made from it; with --check, they are compared.`,
+shows and the tables of docs/reference/variables.md are made from it; with --check, they are compared.`,
 	}
 	cmd.Flags().StringVar(&rootFlag, "root", "", "the checkout (default: upward from here)")
 	cmd.Flags().BoolVar(&write, "write", false, "write the files that are made of the registry")

@@ -14,12 +14,12 @@ import (
 
 func TestWhatIsNotAsTheRegistryHasItIsToldAndWritten(t *testing.T) {
 	base := t.TempDir()
-	for _, folder := range []string{"docs", "k6/lists"} {
+	for _, folder := range []string{"docs/reference", "k6/lists"} {
 		if err := os.MkdirAll(filepath.Join(base, folder), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	page := filepath.Join(base, "docs/profiles.md")
+	page := filepath.Join(base, "docs/reference/variables.md")
 	const head, tail = "# Profiles\n\n", "\nThe rest.\n"
 	text := head + "<!-- `make variables` writes from here -->\n\nSTALE\n<!-- to here -->\n" + tail
 	if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
@@ -48,7 +48,7 @@ func TestWhatIsNotAsTheRegistryHasItIsToldAndWritten(t *testing.T) {
 
 func TestWhatCannotBeReadIsTold(t *testing.T) {
 	var stderr bytes.Buffer
-	if code := Keep(&stderr, t.TempDir(), true); code != exitcode.Usage || !strings.Contains(stderr.String(), "docs/profiles.md") {
+	if code := Keep(&stderr, t.TempDir(), true); code != exitcode.Usage || !strings.Contains(stderr.String(), "docs/reference/variables.md") {
 		t.Errorf("code %d, %s", code, &stderr)
 	}
 }

@@ -2,7 +2,7 @@
 
 // Package ambient knows the settings of a shell that would change what is measured although nobody asked for them: the path of
 // requests, whom they trust, how names are resolved, and how Go's runtime works. A k6 that measures, and the sidecar, do not get
-// them; builds do. docs/add-an-environment.md says how to use one on purpose.
+// them; builds do. docs/how-to/add-an-environment.md says how to use one on purpose.
 package ambient
 
 import (

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package baseline keeps runs, and judges a later run by them. docs/baselines.md says how.
+// Package baseline keeps runs, and judges a later run by them. docs/how-to/baselines.md says how.
 package baseline
 
 import (

@@ -39,7 +39,7 @@ func TestMisspeltVariableIsRefused(t *testing.T) {
 	if code := Run(tr.Options); code != exitcode.Usage {
 		t.Errorf("code %d\n%s", code, tr.out)
 	}
-	if want := "ROUND_TRIP: no such variable; did you mean ROUND_TRIPS? docs/profiles.md lists them\n"; tr.err.String() != want {
+	if want := "ROUND_TRIP: no such variable; did you mean ROUND_TRIPS? docs/reference/variables.md lists them\n"; tr.err.String() != want {
 		t.Errorf("%q", tr.err)
 	}
 	if _, err := os.Stat(tr.events); err == nil {
@@ -89,7 +89,7 @@ func TestForeignVariablesOfK6DoNotReachIt(t *testing.T) {
 	if code := Run(tr.Options); code != exitcode.Pass {
 		t.Fatalf("code %d\n%s%s", code, tr.out, tr.err)
 	}
-	if want := "not passed on to k6, since a scenario says itself how it runs: K6_ITERATIONS, K6_NO_SUMMARY; see docs/profiles.md\n"; tr.err.String() != want {
+	if want := "not passed on to k6, since a scenario says itself how it runs: K6_ITERATIONS, K6_NO_SUMMARY; see docs/reference/variables.md\n"; tr.err.String() != want {
 		t.Errorf("%q", tr.err)
 	}
 	b := &session{Options: tr.Options}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
 // Package cluster runs scenarios on Kubernetes: it fills in the manifests of deploy/, lets k6-operator start the runners and
-// a coordinator bring them together, takes the results home and removes all that it made. docs/kubernetes.md
+// a coordinator bring them together, takes the results home and removes all that it made. docs/how-to/kubernetes.md
 package cluster
 
 import (

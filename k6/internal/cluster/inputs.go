@@ -27,7 +27,7 @@ var (
 func (w Where) check() *fault.Fault {
 	switch {
 	case w.Image == "":
-		return fault.Usage("IMAGE is not set: give the image that runners are to run, made by docker build --target runner; docs/kubernetes.md says how")
+		return fault.Usage("IMAGE is not set: give the image that runners are to run, made by docker build --target runner; docs/how-to/kubernetes.md says how")
 	case strings.ContainsAny(w.Image, " \t\n\"'"):
 		return fault.Usage("IMAGE=%s: give an image's name, such as registry.example.net/windtunnel:0.1.0", w.Image)
 	case !cpuPattern.MatchString(w.CPU):

@@ -45,14 +45,14 @@ func (k kubectl) ready(ctx context.Context) *fault.Fault {
 		return fault.Setup("the cluster of the context %s does not tell what it has: %v", at, err)
 	}
 	if !slices.Contains(strings.Fields(string(kinds)), "testruns.k6.io") {
-		return fault.Setup("the cluster of the context %s has no k6-operator: it knows no testruns.k6.io; docs/kubernetes.md says how to install it", at)
+		return fault.Setup("the cluster of the context %s has no k6-operator: it knows no testruns.k6.io; docs/how-to/kubernetes.md says how to install it", at)
 	}
 	missing, err := k.missingRights(ctx)
 	if err != nil {
 		return fault.Setup("the cluster of the context %s does not tell what one may do: %v", at, err)
 	}
 	if len(missing) > 0 {
-		return fault.Setup("the context %s may not: %s; docs/kubernetes.md has a Role that may", at, strings.Join(missing, ", "))
+		return fault.Setup("the context %s may not: %s; docs/how-to/kubernetes.md has a Role that may", at, strings.Join(missing, ", "))
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (k kubectl) accepts(ctx context.Context, text string) *fault.Fault {
 		return nil
 	}
 	if line := err.Error(); strings.Contains(line, "unknown field") || strings.Contains(line, "strict decoding") {
-		return fault.Setup("this version of k6-operator is not known here: %s; docs/kubernetes.md names those that are", line)
+		return fault.Setup("this version of k6-operator is not known here: %s; docs/how-to/kubernetes.md names those that are", line)
 	}
 	return fault.Setup("the cluster refuses the run: %v", fmt.Errorf("%s", fault.OneLine(err.Error())))
 }

@@ -13,7 +13,7 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
-// One run that is judged by runs that were kept: docs/baselines.md.
+// One run that is judged by runs that were kept: docs/how-to/baselines.md.
 
 // ofKept are the fields that must be the same in runs that were kept and in one that is judged by them, parameters apart. The
 // class of the machine is told before them, field by field.

@@ -25,7 +25,7 @@ import (
 //   - worsening B never improves the verdict;
 //   - swapping A and B never gives two passes if one side is beyond the bound;
 //   - permuting the runs changes nothing.
-var lawCases = flag.Int("laws", 500, "cases of each kind in which the laws of comparisons are tried; docs/compare.md has a run of 100,000")
+var lawCases = flag.Int("laws", 500, "cases of each kind in which the laws of comparisons are tried; docs/benchmarks.md has a run of 100,000")
 
 // made is a comparison before any edit: what it may be is drawn at random.
 type made struct {

@@ -26,7 +26,7 @@ const MeasureSame = "SAME=1 (--same) measures them all the same"
 // Contents are SHA-256 in hexadecimal digits, by what the testbed's [names] call it, or by the variable that is its path.
 type Contents map[string]string
 
-// whichBuild are the variables that say which build is run, and nothing of how (docs/your-own-build.md): contents say it better.
+// whichBuild are the variables that say which build is run, and nothing of how (docs/how-to/compare-builds.md): contents say it better.
 var whichBuild = []string{"binary", "python", "source", "version", "wheel", "driver_version"}
 
 // ofPython is the variable of a wheel, which says nothing that the Python does not where it is installed.

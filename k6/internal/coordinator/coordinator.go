@@ -2,7 +2,7 @@
 
 // Package coordinator keeps the runners of one run together: k6 processes of which each makes a part of the load. One of them
 // sets up for all, all begin at one time, one of them tears down after all, and their records come here. It places and starts
-// no runners: whoever starts it does. docs/runners.md describes what they say to each other.
+// no runners: whoever starts it does. docs/how-to/runners.md describes what they say to each other.
 package coordinator
 
 import (

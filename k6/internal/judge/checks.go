@@ -20,7 +20,7 @@ func check(name, kind string, ok bool, detail string) *result.Validity {
 	return &result.Validity{Check: name, Kind: kind, OK: &ok, Detail: detail}
 }
 
-// checksOf tell whether a run's numbers can be believed, apart from whether they are good; docs/numbers.md explains each and
+// checksOf tell whether a run's numbers can be believed, apart from whether they are good; docs/explanation/verdicts.md explains each and
 // its bound.
 func checksOf(e Evidence, m Metrics, rows []result.Operation, thresholds []result.Threshold, controls []result.Control) []result.Validity {
 	var checks []result.Validity

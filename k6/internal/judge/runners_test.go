@@ -401,7 +401,7 @@ func TestWhatWasSeenOnceIsOfTheOneWhoRanTheTeardown(t *testing.T) {
 	}
 }
 
-// Two generators find more of the same relay than one does: docs/runners.md.
+// Two generators find more of the same relay than one does: docs/how-to/runners.md.
 func TestTheNumberOfRunnersIsAParameterOfTheRun(t *testing.T) {
 	for runners, want := range map[int]string{1: `{}`, 3: `{"runners":3}`} {
 		var run struct{ Parameters json.RawMessage }

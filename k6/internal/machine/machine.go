@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
 // Package machine tells which runs were made on machines of one class: whose figures may be held against each other although
-// they did not take turns. docs/baselines.md says what is part of a class, and why.
+// they did not take turns. docs/how-to/baselines.md says what is part of a class, and why.
 package machine
 
 import (

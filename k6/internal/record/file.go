@@ -13,7 +13,7 @@ import (
 	"go.k6.io/k6/metrics"
 )
 
-// Schema names the form of a record's file; docs/record.md describes it.
+// Schema names the form of a record's file; docs/reference/record.md describes it.
 const Schema = "windtunnel.record/2"
 
 // Extension is that of its name.

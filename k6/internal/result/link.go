@@ -4,7 +4,7 @@ package result
 
 import "fmt"
 
-// Link is what was between the two ends of each pair: docs/link.md.
+// Link is what was between the two ends of each pair: docs/explanation/link.md.
 type Link struct {
 	// Text is as it was asked for; Title is of its file, "" where it has none.
 	Text  string `json:"text"`

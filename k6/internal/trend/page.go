@@ -120,7 +120,7 @@ func changeText(s Series, c Change) string {
 
 // Holds says when the rate of false alarms holds.
 const Holds = "In simulations less than 2 of 100 flat series are told to change, and less than 2 to creep. This holds for independent points, " +
-	"and for an autocorrelation at lag 1 of at most 0.7, which is corrected for (docs/trend.md)."
+	"and for an autocorrelation at lag 1 of at most 0.7, which is corrected for (docs/how-to/trend.md)."
 
 // Label names a group on one line: scenario, profile, testbed with its variables, parameters.
 func (g Group) Label() string {

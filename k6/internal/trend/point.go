@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
 // Package trend keeps a history of runs, finds where their figures changed, and shows it. It informs: it gates nothing.
-// docs/trend.md says how.
+// docs/how-to/trend.md says how.
 package trend
 
 import (

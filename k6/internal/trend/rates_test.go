@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// rateSeries is how many series of each kind are drawn. docs/trend.md has the table.
+// rateSeries is how many series of each kind are drawn. docs/benchmarks.md has the table.
 var rateSeed = flag.Uint64("rates-seed", 0, "seed of the series that -rates draws")
 var rateSeries = flag.Int("rates", 20, "series of each kind in which the error rates of the trend are counted")
 
@@ -89,7 +89,7 @@ func (s shape) count(t *testing.T, series int) (c counts) {
 	return c
 }
 
-// The error rates for flat series, steps and creeps: the table of docs/trend.md.
+// The error rates for flat series, steps and creeps: the table of docs/benchmarks.md.
 func TestErrorRates(t *testing.T) {
 	if os.Getenv("TEST_FULL") == "" {
 		t.Skip("make test-all counts the error rates, or TEST_FULL=1")

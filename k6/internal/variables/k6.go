@@ -10,7 +10,7 @@ import (
 
 // keptVariables are the caller's variables of k6 itself that reach the k6 of a bench: they say where metrics
 // go and where the dashboard is. All others would change what a scenario measures, such as K6_ITERATIONS.
-// docs/profiles.md tells them.
+// docs/reference/variables.md tells them.
 var keptVariables = []string{
 	"K6_OUT",
 	"K6_WEB_DASHBOARD_HOST",
@@ -40,7 +40,7 @@ func ForeignOf(environ []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("not passed on to k6, since a scenario says itself how it runs: %s; see docs/profiles.md", strings.Join(names, ", "))
+	return fmt.Sprintf("not passed on to k6, since a scenario says itself how it runs: %s; see docs/reference/variables.md", strings.Join(names, ", "))
 }
 
 // harmlessPrefixes begin further variables of k6's own that a plain `k6 run` may have: they say where k6 writes, or who asks.

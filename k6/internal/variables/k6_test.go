@@ -10,7 +10,7 @@ import (
 
 // TestKeptVariablesAreDocumented keeps the one list and its page together.
 func TestKeptVariablesAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/profiles.md")
+	page, err := os.ReadFile("../../../docs/reference/variables.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func noSuch(name string) string {
 	if meant == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s: no such variable; did you mean %s? docs/profiles.md lists them", name, meant)
+	return fmt.Sprintf("%s: no such variable; did you mean %s? docs/reference/variables.md lists them", name, meant)
 }
 
 // Near is a line for each variable of the environment that differs from one of ours by a letter, or by two that are swapped:

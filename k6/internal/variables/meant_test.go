@@ -10,11 +10,11 @@ import (
 
 func TestMisspelt(t *testing.T) {
 	for flags, want := range map[string]string{
-		" -- ROUND_TRIP=7": "ROUND_TRIP: no such variable; did you mean ROUND_TRIPS? docs/profiles.md lists them",
-		" --no-print-directory -- CANDIDATTTE=x PROFILE=quick": "CANDIDATTTE: no such variable; did you mean CANDIDATE? docs/profiles.md lists them",
-		"s -- CLIENT:=7":                               "CLIENT: no such variable; did you mean CLIENTS? docs/profiles.md lists them",
+		" -- ROUND_TRIP=7": "ROUND_TRIP: no such variable; did you mean ROUND_TRIPS? docs/reference/variables.md lists them",
+		" --no-print-directory -- CANDIDATTTE=x PROFILE=quick": "CANDIDATTTE: no such variable; did you mean CANDIDATE? docs/reference/variables.md lists them",
+		"s -- CLIENT:=7":                               "CLIENT: no such variable; did you mean CLIENTS? docs/reference/variables.md lists them",
 		"s -- CC=clang ROUND_TRIPS=7 CLIENTS=":         "",
-		"-- CLEINTS=7":                                 "CLEINTS: no such variable; did you mean CLIENTS? docs/profiles.md lists them",
+		"-- CLEINTS=7":                                 "CLEINTS: no such variable; did you mean CLIENTS? docs/reference/variables.md lists them",
 		"--jobserver-auth=3,4":                         "",
 		`-- CANDIDATE_ENV=A=1\ CLIENT=x\ ROUND_TRIP=7`: "",
 		// An outer make's own.
@@ -48,7 +48,7 @@ func TestNear(t *testing.T) {
 }
 
 func TestMisspeltFlag(t *testing.T) {
-	const want = "ROUND_TRIP: no such variable; did you mean ROUND_TRIPS? docs/profiles.md lists them"
+	const want = "ROUND_TRIP: no such variable; did you mean ROUND_TRIPS? docs/reference/variables.md lists them"
 	for args, says := range map[string]string{
 		"run -e ROUND_TRIP=7 x.js":                 want,
 		"run --env ROUND_TRIP=7 x.js":              want,

@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // Help lists the variables for a terminal, in their groups.
 func Help() string {
 	var b strings.Builder
-	b.WriteString("  Variables, as in `make bench RATE=500`; docs/profiles.md has their units and bounds.\n")
+	b.WriteString("  Variables, as in `make bench RATE=500`; docs/reference/variables.md has their units and bounds.\n")
 	for _, g := range groups() {
 		fmt.Fprintf(&b, "\n  Of %s:\n", g.title)
 		for _, v := range g.variables() {
@@ -39,32 +40,118 @@ func (g group) told(v Variable) string {
 	return text
 }
 
-// tables are the same for docs/profiles.md.
+// tables are the same for docs/reference/variables.md. A variable that several groups read stands there once.
 func tables() string {
 	var b strings.Builder
+	readers := map[string][]group{}
 	for _, g := range groups() {
-		fmt.Fprintf(&b, "### Of %s\n\n| variable | what | unit | default | bounds | read by |\n|---|---|---|---|---|---|\n", g.title)
 		for _, v := range g.variables() {
-			what := v.What
-			if v.Docs != "" {
-				what = fmt.Sprintf("%s ([more](%s))", what, v.Docs)
+			readers[v.Name] = append(readers[v.Name], g)
+		}
+	}
+	table := func(title string, reads bool, holds func([]group) bool) {
+		heads := []string{"variable", "what", "value", "default"}
+		if reads {
+			heads = append(heads, "read by")
+		}
+		fmt.Fprintf(&b, "### Of %s\n\n| %s |\n|%s\n", title, strings.Join(heads, " | "), strings.Repeat("---|", len(heads)))
+		for _, v := range All {
+			if of := readers[v.Name]; holds(of) {
+				b.WriteString(row(v, of, reads))
 			}
-			names := "all"
-			if only := g.scenarios(v); only != nil {
-				names = strings.Join(only, ", ")
-			}
-			cells := []string{"`" + v.Name + "`", what, string(v.Unit), g.defaults(v), g.bounds(v), names}
-			fmt.Fprintf(&b, "| %s |\n", strings.ReplaceAll(strings.Join(cells, " | "), "*", `\*`))
 		}
 		b.WriteString("\n")
 	}
+	for i, g := range groups() {
+		table(g.title, g.isSystem(), func(of []group) bool { return len(of) == 1 && of[0] == g })
+		if i == 0 {
+			table("several systems", true, func(of []group) bool { return len(of) > 1 })
+		}
+	}
 	return b.String()
+}
+
+// isSystem reports whether the group is a system, which has scenarios.
+func (g group) isSystem() bool { return g.of != "*" && g.of != "make" }
+
+// row is a variable's line of a table.
+func row(v Variable, of []group, reads bool) string {
+	name := "`" + v.Name + "`"
+	if v.Docs != "" {
+		name = fmt.Sprintf("[%s](../%s)", name, v.Docs)
+	}
+	cells := []string{name, v.What, value(v, of), cell(v, of, group.defaults)}
+	if reads {
+		cells = append(cells, readBy(v, of))
+	}
+	return fmt.Sprintf("| %s |\n", strings.ReplaceAll(strings.Join(cells, " | "), "*", `\*`))
+}
+
+// value is what a variable may be: its choices, or its unit with its bounds.
+func value(v Variable, of []group) string {
+	bounds := cell(v, of, group.bounds)
+	switch {
+	case v.Unit == Choice:
+		return bounds
+	case bounds == "":
+		return string(v.Unit)
+	}
+	return string(v.Unit) + ", " + bounds
+}
+
+// cell is what all groups have, or each value with the groups that have it.
+func cell(v Variable, of []group, text func(group, Variable) string) string {
+	var values []string
+	names := map[string][]string{}
+	for _, g := range of {
+		value := text(g, v)
+		if names[value] == nil {
+			values = append(values, value)
+		}
+		names[value] = append(names[value], g.of)
+	}
+	if len(values) == 1 {
+		return values[0]
+	}
+	var parts []string
+	for _, value := range values {
+		if value != "" {
+			parts = append(parts, strings.Join(names[value], ", ")+": "+value)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// readBy names the groups that read a variable, where there are several, and the scenarios, where not all of a group do and the defaults
+// do not name them.
+func readBy(v Variable, of []group) string {
+	parts := make([]string, 0, len(of))
+	for _, g := range of {
+		scenarios := g.scenarios(v)
+		names := strings.Join(scenarios, ", ")
+		switch {
+		case len(of) == 1 && names == "":
+			names = "all"
+		case len(of) > 1 && (names == "" || g.namesAll(v, scenarios)):
+			names = g.of
+		case len(of) > 1:
+			names = g.of + " (" + names + ")"
+		}
+		parts = append(parts, names)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// namesAll reports whether the group's defaults name all these scenarios.
+func (g group) namesAll(v Variable, scenarios []string) bool {
+	defaults := g.defaults(v)
+	return !slices.ContainsFunc(scenarios, func(name string) bool { return !strings.Contains(defaults, name+" ") })
 }
 
 // What is made of the registry: a file for `make help`, which reads it before anything is built, and a part of a page.
 const (
 	helpFile = "k6/lists/variables.txt"
-	page     = "docs/profiles.md"
+	page     = "docs/reference/variables.md"
 	begin    = "<!-- `make variables` writes from here -->\n\n"
 	end      = "<!-- to here -->\n"
 )

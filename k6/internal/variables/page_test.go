@@ -24,8 +24,22 @@ func TestWhatIsMadeOfTheRegistryIsWhatItMakes(t *testing.T) {
 func TestAllAreTold(t *testing.T) {
 	help, page := Help(), tables()
 	for _, v := range All {
-		if !strings.Contains(help, "\n  "+v.Name+" ") || !strings.Contains(page, "\n| `"+v.Name+"` |") {
+		if !strings.Contains(help, "\n  "+v.Name+" ") || strings.Count(page, "\n| `"+v.Name+"` |")+strings.Count(page, "\n| [`"+v.Name+"`](") != 1 {
 			t.Error(v.Name)
+		}
+	}
+}
+
+// TestAVariableOfSeveralSystemsIsToldOnce holds the row to what the groups have in common and what each has alone.
+func TestAVariableOfSeveralSystemsIsToldOnce(t *testing.T) {
+	page := tables()
+	for _, want := range []string{
+		"| 1/s, above 0, to 100,000 | dataplane: concurrency 5, handshake 100, socks-tcp 1000, socks-udp 1000; panel: mixed 40,",
+		"; pulsar: 100 | dataplane, pulsar (broadcast, bulk, concurrent, delivery, ingest) |",
+		"| block, spin, yield | block | dataplane, link, protocols |",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is missing in\n%s", want, page)
 		}
 	}
 }
@@ -62,13 +76,13 @@ func TestALineHasWhatTheGroupReads(t *testing.T) {
 
 func TestAPageWithoutItsPlaceIsTold(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "docs"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "docs/reference"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, page), []byte("# Profiles\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Made(dir); err == nil || !strings.Contains(err.Error(), "docs/profiles.md") {
+	if _, err := Made(dir); err == nil || !strings.Contains(err.Error(), "docs/reference/variables.md") {
 		t.Error(err)
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
 // Package variables knows every variable that a user may set. k6/lists/variables.json is the one registry of them: values
-// are checked by it, here and in scripts (lib/variables.js), and `make help` and docs/profiles.md are made from it.
+// are checked by it, here and in scripts (lib/variables.js), and `make help` and docs/reference/variables.md are made from it.
 package variables
 
 import (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
 // Package windtunnel is the output `--out windtunnel`: it streams to InfluxDB what a test measures, a
-// point per second and set of tags, in place of one per sample. docs/streaming.md has its data model.
+// point per second and set of tags, in place of one per sample. docs/reference/streaming.md has its data model.
 package windtunnel
 
 import (

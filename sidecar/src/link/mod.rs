@@ -1,7 +1,7 @@
 //! A network between the two ends of a proxy: delay, rate, queue and loss, made in user space.
 //!
 //! Two network namespaces, `near` and `far`, have one TUN device each. One thread reads packets from one device and writes them to the
-//! other when they are due. The link needs no kernel module but TUN, and no rights outside of a user namespace. docs/link.md describes its
+//! other when they are due. The link needs no kernel module but TUN, and no rights outside of a user namespace. docs/explanation/link.md describes its
 //! features and its accuracy, and why it does not use the crate `rattan-core`.
 //!
 //! The link ends with the sidecar: namespaces, devices and routes live as long as this process has them open.

@@ -156,7 +156,7 @@ fn wait(mut child: Child, name: &str, interrupted: &Receiver<Arrived>) -> Result
     if status.signal() == Some(Signal::SIGKILL as i32) {
         return Err(Failure::setup(
             format!("{name} was killed, as a kernel without enough memory does it"),
-            "see docs/primitives.md for what each mode takes, or choose parts with --only",
+            "see docs/how-to/primitives.md for what each mode takes, or choose parts with --only",
         ));
     }
     let last_line = errors.lines().rev().find(|line| !line.trim().is_empty());

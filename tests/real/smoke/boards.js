@@ -29,7 +29,7 @@ const OF_LINK = [1001, 1002, 1003];
 const OF_COMPARISONS = 161;
 /** Panels that are about all scenarios but some. @type {Record<number, string[]>} */
 const NOT_ABOUT = { 701: ['interop'] };
-/** docs/streaming.md: sets of tags of one k6, of an operation's histogram, and of what is no operation's. */
+/** docs/reference/streaming.md: sets of tags of one k6, of an operation's histogram, and of what is no operation's. */
 const [MOST_SETS, BUCKETS, OF_SCENARIO] = [4000, 23, 80];
 /** Most that a graph is wide, in points. */
 const WIDTH = 1000;

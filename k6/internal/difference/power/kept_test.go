@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The bound of docs/baselines.md, whose tables this test prints with -v.
+// The bound of docs/benchmarks.md, whose tables this test prints with -v.
 const keptBound = 0.3
 
 // A run that is judged by kept ones: equal programs fail rarely, and one that is slower by the bound or more passes rarely.

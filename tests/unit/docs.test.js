@@ -1,0 +1,68 @@
+/** The pages: their length, the place of dates, and lists that must be complete. */
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ROOT } from '../support/k6.js';
+
+const MOST_WORDS = 45_000;
+const MOST_LINES = { 'README.md': 90, 'CONTRIBUTING.md': 80 };
+
+const read = (/** @type {string} */ name) => readFileSync(join(ROOT, name), 'utf8');
+const PAGES = [
+  ...Object.keys(MOST_LINES),
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+test('the pages have at most 45,000 words', () => {
+  const words = PAGES.map((name) => read(name).match(/\S+/g)?.length ?? 0);
+  const sum = words.reduce((a, b) => a + b, 0);
+  assert.ok(sum > 20_000 && sum <= MOST_WORDS, `${sum} words`);
+});
+
+test('README and CONTRIBUTING are short', () => {
+  for (const [name, most] of Object.entries(MOST_LINES)) {
+    const lines = read(name).trimEnd().split('\n').length;
+    assert.ok(lines <= most, `${name} has ${lines} lines`);
+  }
+});
+
+test('measurements have their date in one place', () => {
+  // The README's table is of one run, and its line says which.
+  const dated = PAGES.filter((name) => /\b20\d\d-\d\d-\d\d\b/.test(read(name)));
+  assert.deepEqual(dated.sort(), ['README.md', 'docs/benchmarks.md']);
+});
+
+test('each target of make that has a help line is in the list of targets', () => {
+  const page = read('docs/reference/targets.md');
+  const targets = [...read('Makefile').matchAll(/^([a-z0-9-]+):.*## /gm)].map(([, name]) => name);
+  assert.ok(targets.length > 40);
+  assert.deepEqual(
+    targets.filter((name) => !new RegExp(`\`make ${name}[\` ]`).test(page)),
+    [],
+  );
+});
+
+test('each scenario, schema and page is in its list', () => {
+  const targets = read('docs/reference/targets.md');
+  const index = read('docs/README.md');
+  const schemas = readdirSync(join(ROOT, 'k6/schemas')).filter((name) => name.endsWith('.json'));
+  const scenarios = readdirSync(join(ROOT, 'scripts'), { recursive: true, encoding: 'utf8' })
+    .map((path) => /^(\w+)\/([a-z0-9-]+)\.js$/.exec(path))
+    .filter((found) => found !== null);
+  const missing = [
+    ...schemas.filter((name) => !read('docs/reference/schemas.md').includes(`\`${name}\``)),
+    ...scenarios
+      .filter(
+        ([, system, name]) => !targets.includes(`\`${name}\``) && !targets.includes(`${system}-${name}\``),
+      )
+      .map(([path]) => path),
+    ...PAGES.filter((name) => name.startsWith('docs/') && name !== 'docs/README.md').filter(
+      (name) => !index.includes(`(${name.replace('docs/', '')}`),
+    ),
+  ];
+  assert.ok(scenarios.length > 20);
+  assert.deepEqual(missing, []);
+});
