@@ -596,8 +596,10 @@ lint-workflows: bin/actionlint .venv/lint/.installed
 
 # Pages, and folders whose comments follow docs/style.md: a further one is one line here.
 PROSE := \
+	CHANGELOG.md \
 	CONTRIBUTING.md \
-	docs/style.md \
+	README.md \
+	docs \
 	sidecar/primitives/build.rs \
 	sidecar/primitives/src \
 	$(filter-out sidecar/src/net sidecar/src/probe,$(wildcard sidecar/src/*))
