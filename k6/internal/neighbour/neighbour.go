@@ -160,7 +160,7 @@ func orUnknown(folder string) string {
 // Others are the benches that run on this machine now, each in words. None of them is told that they were looked for.
 func Others() (lines []string) {
 	for slot := range claimSlots {
-		if other, ok := whoHolds(slot); ok {
+		if other, ok := holderOf(slot); ok {
 			lines = append(lines, fmt.Sprintf("pid %d in %s", other.PID, orUnknown(other.Folder)))
 		}
 	}
