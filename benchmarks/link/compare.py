@@ -2,7 +2,8 @@
 
 `make benchmark-link` runs it. For each link of links/ it runs the sidecar's own calibration, then ping,
 iperf3 and sockperf through the same kind of link, at the two ends with nsenter. It prints one table, which
-docs/benchmarks.md has together with the machine. It needs ping, iperf3 and sockperf, and root or `unshare -Ur`.
+docs/benchmarks.md has together with the machine. It needs ping, iperf3 and sockperf, and root or
+`unshare -Ur`.
 """
 
 import json

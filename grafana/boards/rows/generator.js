@@ -102,7 +102,8 @@ const checks = () =>
   table({
     id: 404,
     title: 'Checks',
-    description: 'Checks of validity, made when a scenario has ended. docs/explanation/verdicts.md explains each.',
+    description:
+      'Checks of validity, made when a scenario has ended. docs/explanation/verdicts.md explains each.',
     unit: units.none,
     w: 24,
     empty: 'no scenario has been checked yet',

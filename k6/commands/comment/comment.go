@@ -48,7 +48,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 	var o Options
 	cmd := &cobra.Command{
 		Use:   "comment RUN",
-		Short: "Write what a pull request is told of a comparison or a run",
+		Short: "Write the comment of a comparison or a run for a pull request",
 		Long: `Reads the folder of a comparison (of one scenario or several) or of a run, or its name in results/,
 and writes a comment as Markdown, in which no text of others gains a meaning: the verdict, why,
 the primary metrics, and folded details; never more than GitHub takes (docs/how-to/gate-pull-requests.md). A comparison
@@ -62,7 +62,7 @@ Exit codes:
 	}
 	var junit string
 	cmd.Flags().StringVar(&o.Name, "name", "gate", "of the gate: the comment of a later run with this name takes the place of this one")
-	cmd.Flags().StringVar(&o.Failed, "failed", "", "a file whose last lines say why nothing could be measured: what is told where the folder has no result")
+	cmd.Flags().StringVar(&o.Failed, "failed", "", "a file whose last lines say why nothing could be measured: the comment has them if the folder has no result")
 	cmd.Flags().IntVar(&o.Code, "code", exitcode.Setup, "with --failed: the exit code that it ended with")
 	cmd.Flags().BoolVar(&o.Strict, "fail-inconclusive", false, "an inconclusive verdict is a failure, whatever its doubt is; without it, only where something is missing")
 	cmd.Flags().StringVar(&o.Verdict, "verdict", "", "file to write verdict=, doubt=, conclusion= and code= to, a line each")

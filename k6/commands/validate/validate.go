@@ -31,7 +31,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 	var rootFlag string
 	cmd := &cobra.Command{
 		Use:   "validate [FILE|DIR]...",
-		Short: "Check environment, testbed and result files and say what to mend",
+		Short: "Check environment, testbed and result files and say how to fix them",
 		Long: `Checks environment (.json), testbed (.toml) and result (.json) files against their
 JSON Schemas, one line per problem; bin/sidecar, where it is built, checks the
 checkout's own testbed files too. Without arguments: environments/*.json,

@@ -30,7 +30,7 @@ pub struct TlsOptions {
 }
 
 impl TlsOptions {
-    /// None without TLS.
+    /// The TLS settings of a probe, if TLS is on.
     pub fn spec(self) -> Result<Option<TlsSpec>> {
         if !self.tls {
             return Ok(None);

@@ -66,7 +66,7 @@ impl Zone {
     }
 }
 
-/// What a server says of itself to a query with EDNS (RFC 6891): the datagrams that it takes.
+/// The server's answer to EDNS (RFC 6891): the size of datagrams that it takes.
 fn edns() -> OPT<'static> {
     OPT {
         opt_codes: Vec::new(),
