@@ -6,6 +6,8 @@ import { test } from 'node:test';
 import { ROOT } from '../support/k6.js';
 
 const MOST_WORDS = 45_000;
+/** `make variables` writes it from the commands: it is their help, and no page that an author keeps short. */
+const GENERATED = 'docs/reference/windtunnel.md';
 const MOST_LINES = { 'README.md': 90, 'CONTRIBUTING.md': 80 };
 
 const read = (/** @type {string} */ name) => readFileSync(join(ROOT, name), 'utf8');
@@ -16,8 +18,8 @@ const PAGES = [
     .map((name) => `docs/${name}`),
 ];
 
-test('the pages have at most 45,000 words', () => {
-  const words = PAGES.map((name) => read(name).match(/\S+/g)?.length ?? 0);
+test('the pages that people write have at most 45,000 words', () => {
+  const words = PAGES.filter((name) => name !== GENERATED).map((name) => read(name).match(/\S+/g)?.length ?? 0);
   const sum = words.reduce((a, b) => a + b, 0);
   assert.ok(sum > 20_000 && sum <= MOST_WORDS, `${sum} words`);
 });
