@@ -9,7 +9,7 @@ export const MOST_BYTES = 65_536;
 
 /** First line of a comment: the gate, its verdict with the kind of doubt, and the conclusion (k6/internal/comment). */
 const MARKER = /^<!-- windtunnel ([a-z0-9-]{1,60}) ([a-z-]{1,60}) (success|neutral|failure) -->\n/;
-/** HTML that a comment may have, besides the zero-width space. */
+/** HTML that a comment may have. The zero-width space is allowed too. */
 const KNOWN = /<\/?details>|<\/?summary>|<br>|&(?:amp|lt|gt);/g;
 const HEADING = /^#{1,6} /gm;
 /** Replaces a zero-width space during the check. No text contains this character. */

@@ -140,5 +140,5 @@ export function explain(kind, proxy = false) {
   return (proxy && known?.through_proxy) || known?.says || kind.replace(/_/g, ' ');
 }
 
-/** What to do if the set-up of a data plane fails with a kind. @param {string} kind */
+/** The remedy if the set-up of a data plane fails with a kind. @param {string} kind */
 export const mendAtSetUp = (kind) => kindOf(kind)?.at_set_up ?? explain(kind);

@@ -90,7 +90,7 @@ export class Login {
     this.problem = problem;
     /** The system refused a new token, so another log-in would not help. */
     this.hopeless = false;
-    /** The session of this VU, after a log-in of its own. @type {Session | undefined} */
+    /** The session of this VU, after it logged in again. @type {Session | undefined} */
     this.renewed = undefined;
     /** Share of the margin by which this VU waits, so that the VUs do not log in at once. */
     this.jitter = Math.random() / 2;

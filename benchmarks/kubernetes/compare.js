@@ -88,7 +88,7 @@ const loads = (process.env.PROFILES || 'quick,full').split(',').flatMap((profile
 let runs = 0;
 try {
   await cluster.up();
-  // Resources that a node with two CPUs has besides the coordinator and k6-operator.
+  // Resources that a node with two CPUs has left beside the coordinator and k6-operator.
   Object.assign(cluster.environment, { RUNNERS: '2', RUNNER_CPU: '650m', RUNNER_MEMORY: '512Mi' });
   await cluster.startRelay();
   for (let round = 1; round <= rounds; round += 1)

@@ -71,7 +71,7 @@ def in_turn(scenario: str, profile: str, rounds: int) -> dict[int, list[Run]]:
 
 
 def median(runs: list[Run], figure: str) -> float | None:
-    """None if a run has too few samples for the figure."""
+    """The median of a figure over runs, or None if a run has too few samples for the figure."""
     values = [run[figure] for run in runs]
     return None if None in values else statistics.median(values)
 

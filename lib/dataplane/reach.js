@@ -37,7 +37,7 @@ function failure(transport, ended) {
 const OF_TLS = ['tls', 'timeout', 'closed', 'connection_reset', 'socks_garbage'];
 
 /**
- * What is wrong, and what mends it.
+ * Explains what is wrong, and how to fix it.
  * @param {string} url of the proxy
  * @param {{ kind: string, message: string }} found
  */

@@ -17,7 +17,7 @@ import { variablesOf } from './way.js';
  * @property {Record<string, string | number | boolean>} [more] variables of the testbed
  * @property {string} logName folder of its logs
  * @property {string} [link] link to start it over, instead of the run's
- * @property {any} [within] another instance that was started over a link: this one runs at the link's near end, without a link of its own
+ * @property {any} [within] another instance that was started over a link: this one runs at the link's near end, and gets no other link
  *
  * @typedef {{ started: any, row?: string } | { failed: import('./outcome.js').Outcome }} Started
  */

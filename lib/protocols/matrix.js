@@ -29,7 +29,7 @@ import { pathOf } from '../file.js';
  * @property {'namespaces'} [needs] what it needs from the machine
  * @property {string} [told] its variable for the sending rate of both ends, in Mbit/s
  * @property {{ client?: string, server?: string }} [foreign] program that is always one of its ends
- * @property {Record<string, string | number | boolean>} variables of the testbed, besides the engine
+ * @property {Record<string, string | number | boolean>} variables of the testbed, apart from the engine
  */
 
 /** @typedef {{ needs?: string, carried_by?: string, left_out?: string[], alone?: boolean }} Protocol */
@@ -130,7 +130,7 @@ function extentOf(protocol) {
 
 /**
  * Each inbound and outbound type of sing-box 1.12 to 1.14 with the rows that cover it, or the reason why no row does. Each
- * protocol with its requirements besides a plain sing-box, and with its variants that no row measures.
+ * protocol with its requirements beyond a plain sing-box, and with its variants that no row measures.
  */
 export const coverage = {
   inbound: coverageOf('inbound'),

@@ -36,7 +36,7 @@ export function publishing(spec) {
   return {
     scenario,
     relay: new Relay(environment),
-    /** Payload fields of every message besides its number. */
+    /** Payload fields of every message apart from its number. */
     fields: filler(payloadBytes),
     /** Names of the run's topics. */
     topics: () => topicNames(scenario.runId(), spec.name, topicCount),

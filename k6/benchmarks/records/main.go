@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Command records, run by `make benchmark-records` in the folder k6, prints two costs as the Markdown of docs/benchmarks.md:
-// the cost for a k6 process to record ten million samples, and the cost for `k6 x judge` to judge the records of many
-// runners.
+// Command records prints two costs as the Markdown of docs/benchmarks.md. One is the cost for a k6 process to record ten million
+// samples, the other the cost for `k6 x judge` to judge the records of many runners. `make benchmark-records` runs it in the folder k6.
 package main
 
 import (

@@ -35,9 +35,9 @@ func Rows(o Options, b bench.Options, programs [2]string) int {
 	return bench.Run(ofRows(o, b, programs))
 }
 
-// besides are the further settings of a program. The candidate's settings also apply to the baseline, because both are
+// further are the other settings of a program. The candidate's settings also apply to the baseline, because both are
 // builds of one program, unless the baseline has its own settings.
-var besides = []string{"ENGINE", "ARGS", "ENV", "FILTER"}
+var further = []string{"ENGINE", "ARGS", "ENV", "FILTER"}
 
 // ofRows returns the options of the bench that measures the rows.
 func ofRows(o Options, b bench.Options, programs [2]string) bench.Options {
@@ -45,7 +45,7 @@ func ofRows(o Options, b bench.Options, programs [2]string) bench.Options {
 	if o.Minutes != "" {
 		own["MINUTES"] = o.Minutes
 	}
-	for _, name := range besides {
+	for _, name := range further {
 		if value := b.Getenv("CANDIDATE_" + name); value != "" && b.Getenv("BASELINE_"+name) == "" {
 			own["BASELINE_"+name] = value
 		}

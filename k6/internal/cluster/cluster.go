@@ -32,23 +32,23 @@ import (
 // Options say what to run and where. All paths are absolute. Signals carries SIGINT and SIGTERM.
 type Options struct {
 	plan.Asked
-	RunID string // generated if empty
+	RunID string // generated if empty.
 	Where
 	Stdout  io.Writer
 	Stderr  io.Writer
 	TTY     bool
 	Color   bool
-	Width   int // of the terminal, in columns
+	Width   int // of the terminal, in columns.
 	Signals <-chan os.Signal
 }
 
 // Where says how to use the cluster.
 type Where struct {
-	Image      string // of runners and coordinator, built by the stage `runner` of docker/Dockerfile
-	PullSecret string // name of the Secret to pull the image with, "" without one
-	Namespace  string // "" for the namespace of the context
-	CPU        string // of a runner, in Kubernetes' notation: 1 or 500m
-	Memory     string // of a runner, such as 1Gi
+	Image      string // of runners and coordinator, built by the stage `runner` of docker/Dockerfile.
+	PullSecret string // name of the Secret to pull the image with, "" without one.
+	Namespace  string // "" for the namespace of the context.
+	CPU        string // of a runner, in Kubernetes' notation: 1 or 500m.
+	Memory     string // of a runner, such as 1Gi.
 }
 
 // Run runs scenarios in the cluster of kubectl's context and returns the exit code of the whole run.
@@ -101,12 +101,12 @@ type cluster struct {
 	kubectl kubectl
 	screen  *terminal.Screen
 	plan    plan.Plan
-	files   map[string]string // of the environment
-	secrets map[string]string // by variable
+	files   map[string]string // of the environment.
+	secrets map[string]string // by variable.
 	record  run.Run
-	dir     string         // results/RUN
-	ledger  *stream.Stream // the runners' reports about streaming
-	aside   string         // a line about streaming, "" without one
+	dir     string         // results/RUN.
+	ledger  *stream.Stream // the runners' reports about streaming.
+	aside   string         // a line about streaming, "" without one.
 	interrupts
 }
 

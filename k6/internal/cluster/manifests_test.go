@@ -163,8 +163,8 @@ func TestWhatK6SaysIsItsMessage(t *testing.T) {
 	}
 }
 
-// The fields that the types TestRunSpec, Pod and K6Script in api/v1alpha1 of k6-operator have in both 0.0.19 and 1.6.
-// 1.x has more, such as args, and restartPolicy of initContainers for sidecars, which operator 0.0.19 does not know.
+// The fields of the types TestRunSpec, Pod and K6Script (api/v1alpha1) that k6-operator has in both 0.0.19 and 1.6. Version 1
+// has more fields, such as args and the restartPolicy of initContainers.
 func TestTheTestRunHasOnlyWhatAllVersionsOfTheOperatorKnow(t *testing.T) {
 	spec := []string{"script", "parallelism", "separate", "arguments", "ports", "initializer", "starter", "runner", "quiet", "paused",
 		"scuttle", "cleanup", "testRunId", "token"}

@@ -54,9 +54,9 @@ const (
 
 // The doubts: why a comparison is inconclusive.
 const (
-	TooNoisy      = "too noisy"            // even the largest number of pairs would not have decided, or the machine disturbed the runs
-	TooLittleTime = "too little time"      // more pairs would decide
-	IsMissing     = "something is missing" // a part was not measured on a side, which fails the gate
+	TooNoisy      = "too noisy"            // even the largest number of pairs would not have decided, or the machine disturbed the runs.
+	TooLittleTime = "too little time"      // more pairs would decide.
+	IsMissing     = "something is missing" // a part was not measured on a side, which fails the gate.
 )
 
 // Comparison is a compare.json. Units are in the field names, or in the metric's unit.
@@ -90,12 +90,12 @@ type Comparison struct {
 	Verdict        string            `json:"verdict"`
 	Doubt          string            `json:"doubt,omitempty"` // of an inconclusive verdict: TooNoisy, TooLittleTime or IsMissing
 	Reasons        []string          `json:"reasons"`
-	mute           []string          // metrics that cannot fail with this few pairs, one reason for each role
-	missing        []string          // what was not measured, one reason each
-	lost           []string          // primary metrics without a value in B because all operations failed, one reason each
-	noSecondary    string            // why secondary metrics cannot be judged, although they were requested
-	kept           bool              // A are kept runs that judge the one run B
-	answers        []string          // findings of both sides' sections, one line each
+	mute           []string          // metrics that cannot fail with this few pairs, one reason for each role.
+	missing        []string          // what was not measured, one reason each.
+	lost           []string          // primary metrics without a value in B because all operations failed, one reason each.
+	noSecondary    string            // why secondary metrics cannot be judged, although they were requested.
+	kept           bool              // A are kept runs that judge the one run B.
+	answers        []string          // findings of both sides' sections, one line each.
 }
 
 // Side describes the runs of one side. Testbed is nil if the system was up already.
@@ -124,9 +124,9 @@ type SideRun struct {
 
 // The roles of metrics: their effect on the verdict.
 const (
-	Primary   = "primary"   // must be within the bound
-	Secondary = "secondary" // breaks the gate if the evidence, corrected for the number of metrics, is strong enough
-	Shown     = "shown"     // has no effect
+	Primary   = "primary"   // must be within the bound.
+	Secondary = "secondary" // breaks the gate if the evidence, corrected for the number of metrics, is strong enough.
+	Shown     = "shown"     // has no effect.
 )
 
 // Metric is one row. P is nil without a test, Outcome is "" if nothing was judged. Gate says that the metric breaks the
@@ -150,13 +150,13 @@ type Metric struct {
 	WorseAtMost *float64         `json:"worse_at_most"`
 	MorePairs   *int             `json:"more_pairs"` // estimated pairs to decide an unclear metric; -1: more than the limit
 	Notes       []string         `json:"notes"`
-	differs     bool             // its interval excludes 0
-	drifted     bool             // a control with a difference like that of a system
-	evidence    bool             // explains where the time went
-	shift       difference.Shift // of the usable runs
-	gate        difference.Shift // including the pairs in which B failed; N is 0 without such pairs
-	cautious    difference.Shift // including the excluded pairs too; N is 0 without such pairs
-	allowance   float64          // added to the bound, on its scale
+	differs     bool             // its interval excludes 0.
+	drifted     bool             // a control with a difference like that of a system.
+	evidence    bool             // explains where the time went.
+	shift       difference.Shift // of the usable runs.
+	gate        difference.Shift // including the pairs in which B failed; N is 0 without such pairs.
+	cautious    difference.Shift // including the excluded pairs too; N is 0 without such pairs.
+	allowance   float64          // added to the bound, on its scale.
 }
 
 // Summary has the values of a side, in the order of the runs, and their median.
@@ -187,7 +187,7 @@ type Failure struct {
 	B       Tally    `json:"b"`
 	P       *float64 `json:"p"`
 	Outcome string   `json:"outcome"`
-	excused int64    // failures of B in disturbed runs, of a kind that a busy machine causes
+	excused int64    // failures of B in disturbed runs, of a kind that a busy machine causes.
 }
 
 // Tally is a number of failures and the total.
@@ -202,9 +202,9 @@ type Measured struct {
 	Scenario string
 	File     string
 	Outcome  string
-	Cause    run.Cause // of a failed set-up
+	Cause    run.Cause // of a failed set-up.
 	Reasons  []string
 	Pair     int
-	Streamed *bool // nil if no record says
+	Streamed *bool // nil if no record says.
 	Result   *result.Result
 }

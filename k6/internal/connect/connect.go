@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
 // Package connect decides how k6 reaches a system: by which address, through which proxy, and with which TLS. Each decision is an
-// option of k6's, and a parameter of the result or a note, so that none is silent. Of a SOCKS5 proxy it decides TLS alone: the sidecar's
-// probes dial.
+// option of k6's, and a parameter of the result or a note, so that none is silent. For a SOCKS5 proxy it decides TLS alone: the
+// sidecar's probes dial.
 package connect
 
 import (

@@ -179,8 +179,8 @@ func TestScales(t *testing.T) {
 }
 
 // Computed by hand: n pairs that all differ in the same direction have the probability 1 in 2^n. The ranks of 1, 1, 2
-// and -1 are 2, 2, 4 and 2, and the positive ones add up to 8 of 10. Of the 16 combinations of signs, one adds up to 10
-// and three to 8.
+// and -1 are 2, 2, 4 and 2, and the positive ones add up to 8 of 10. One of the 16 combinations of signs adds up to 10,
+// and three add up to 8.
 func TestMoreFailures(t *testing.T) {
 	for _, c := range []struct {
 		d    []float64

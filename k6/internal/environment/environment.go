@@ -112,7 +112,7 @@ func EndsBadly(secret string) Ending {
 	return Ending{}
 }
 
-// URLVariable is the variable that goes before what an environment says of where a system is, UsernameVariable of who signs in.
+// URLVariable is the variable that overrides the URL in an environment; UsernameVariable overrides the user name.
 func URLVariable(system string) string      { return strings.ToUpper(system) + "_URL" }
 func UsernameVariable(system string) string { return strings.ToUpper(system) + "_USERNAME" }
 

@@ -7,12 +7,12 @@ import "slices"
 
 // The exit codes of `k6 x bench`, `k6 x report` and `k6 x validate`.
 const (
-	Pass         = 0   // everything passed
-	Usage        = 2   // bad usage, or a malformed file
-	Inconclusive = 3   // measured, but the figures cannot be trusted, or a result is missing
-	Setup        = 4   // set-up failed: testbed, port, target, password, missing binary, disk
-	Fail         = 99  // a threshold failed (k6's own exit code for that)
-	Interrupted  = 130 // stopped by SIGINT or SIGTERM
+	Pass         = 0   // everything passed.
+	Usage        = 2   // bad usage, or a malformed file.
+	Inconclusive = 3   // measured, but the figures cannot be trusted, or a result is missing.
+	Setup        = 4   // set-up failed: testbed, port, target, password, missing binary, disk.
+	Fail         = 99  // a threshold failed (k6's own exit code for that).
+	Interrupted  = 130 // stopped by SIGINT or SIGTERM.
 )
 
 // Help is the part of every --help that documents the codes.

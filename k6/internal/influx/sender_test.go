@@ -22,7 +22,7 @@ import (
 	"windtunnel/k6/internal/busy"
 )
 
-// server stands for InfluxDB: it keeps what was written, and answers as the test tells it to.
+// server stands for InfluxDB: it keeps what was written, and answers as the test demands.
 type server struct {
 	*httptest.Server
 	mu      sync.Mutex

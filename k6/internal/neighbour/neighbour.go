@@ -157,7 +157,7 @@ func orUnknown(folder string) string {
 	return folder
 }
 
-// Others are the benches that run on this machine now, each in words. None of them is told that they were looked for.
+// Others are the benches that run on this machine now, each in words. They do not notice the search.
 func Others() (lines []string) {
 	for slot := range claimSlots {
 		if other, ok := holderOf(slot); ok {

@@ -32,7 +32,7 @@ const (
 	SetupFailed  = "set-up failed"
 	Interrupted  = "interrupted"
 	Skipped      = "skipped"
-	LeftOut      = "left out" // this machine or user cannot run its testbed, which is no fault of the system
+	LeftOut      = "left out" // this machine or user cannot run its testbed, which is no fault of the system.
 )
 
 // Cause is the part at fault for a failed set-up.
@@ -40,9 +40,9 @@ type Cause string
 
 // The causes.
 const (
-	OfTestbed Cause = "testbed" // the system under test did not start
-	OfSetUp   Cause = "set_up"  // the system was up, but the scenario's set-up could not reach it
-	OfBench   Cause = "bench"   // the measuring side: the sidecar or k6 ended, the result is malformed, or the disk takes no file
+	OfTestbed Cause = "testbed" // the system under test did not start.
+	OfSetUp   Cause = "set_up"  // the system was up, but the scenario's set-up could not reach it.
+	OfBench   Cause = "bench"   // the measuring side: the sidecar or k6 ended, the result is malformed, or the disk takes no file.
 )
 
 var causes = []Cause{"", OfTestbed, OfSetUp, OfBench}

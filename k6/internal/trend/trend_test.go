@@ -42,8 +42,8 @@ func needOtava(t *testing.T) {
 	}
 }
 
-// A step of 5 % in noise of 2 % is found within 5 points of its position. Of 20 such series at most two are reported as
-// a creep. Of 20 flat series at most one has a reported change or creep.
+// A step of 5 % in noise of 2 % is found within 5 points of its position. At most two of 20 such series are reported
+// as a creep. At most one of 20 flat series has a reported change or creep.
 func TestAStepIsFoundAndFlatSeriesAreNot(t *testing.T) {
 	needOtava(t)
 	const points, step, series = 60, 35, 20

@@ -11,8 +11,8 @@ import (
 	"windtunnel/k6/internal/coordinator"
 )
 
-// tagsOf are the tags of a whole run: the script's declared tags (`ext.windtunnel.tags`), because a tag on the command
-// line replaces all tags of a script; then k6's tags; and the runner's number if there are several.
+// tagsOf are the tags of a whole run: the script's declared tags (`ext.windtunnel.tags`), k6's tags, and the runner's
+// number if there are several. Tags are declared in the script because a tag on the command line replaces them all.
 func tagsOf(options lib.Options) map[string]string {
 	var declared struct {
 		Tags map[string]string `json:"tags"`

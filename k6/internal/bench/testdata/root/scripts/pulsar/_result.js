@@ -1,4 +1,4 @@
-// What every fixture script writes: a valid result with a chosen verdict.
+// Each fixture script writes a valid result with a chosen verdict.
 export function write(data, name, verdict, extra) {
   const result = {
     schema: 'windtunnel.result/2',
