@@ -25,7 +25,7 @@ export const dataplane = () =>
       generatorRow(),
       processRow(),
       linkRow(),
-      // As many as there are operations: what is there once comes before.
+      // This row is as long as the number of operations, so rows of fixed length come first.
       requestRow({ each: 'operation', line: 'scenario' }),
       baselineRow(),
     ],

@@ -1,4 +1,4 @@
-/** All systems of a run at once; where one finds runs. Grafana's home. */
+/** All systems of a run at once, and the list of runs. Grafana's home. */
 import { boardOf } from './board.js';
 import { baselineRow } from './rows/baseline.js';
 import { comparisonRow } from './rows/comparisons.js';
@@ -24,7 +24,7 @@ export const overview = () =>
       resultRow('overview'),
       generatorRow(),
       processRow(),
-      // As many as there are scenarios: what is there once comes before.
+      // This row is as long as the number of scenarios, so rows of fixed length come first.
       requestRow({ each: 'scenario', line: 'operation' }),
       baselineRow(),
     ],

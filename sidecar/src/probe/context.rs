@@ -102,7 +102,7 @@ impl Context {
         }
     }
 
-    /// No operation begins after this moment.
+    /// The moment after which no operation begins.
     #[inline]
     pub fn limit_ns(&self, plan: &Plan) -> u64 {
         self.started_ns + plan.limit_ns

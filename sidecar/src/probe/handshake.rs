@@ -56,7 +56,7 @@ struct Handshake<'a> {
 }
 
 impl Worker<{ STAGES.len() }> for Handshake<'_> {
-    /// Closes the tunnel of the last operation, and waits until the proxy closes its side. Otherwise the proxy's work for one tunnel
+    /// Closes the tunnel of the previous operation, and waits until the proxy closes its side. Otherwise the proxy's work for one tunnel
     /// would be in the greeting of the next.
     fn prepare(&mut self) -> Result<(), ProbeError> {
         if let Some(stream) = self.opened.take() {

@@ -49,7 +49,7 @@ impl fmt::Display for ProbeKind {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Loop {
-    /// When the last operation has ended.
+    /// When the previous operation has ended.
     #[default]
     Closed,
     /// At a fixed rate, all connections together; latency counts from the intended time.

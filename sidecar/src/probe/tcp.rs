@@ -150,7 +150,7 @@ impl Probe<'_> {
         Ok((sent, self.round_trip(sent)?))
     }
 
-    /// Opens a tunnel if the last one broke, and makes the request.
+    /// Opens a tunnel if the previous one broke, and makes the request.
     #[inline]
     fn prepare(&mut self) -> Result<(), Broken> {
         if self.wire.is_none() {

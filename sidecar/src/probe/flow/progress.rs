@@ -3,7 +3,7 @@
 /// Length of one bucket, ns.
 pub const BUCKET_NS: u64 = 100_000_000;
 
-/// Bytes that came by a moment, since the last one. Both moments are after the start, ns.
+/// Bytes that came by a moment, since the previous moment. Both moments are after the start, ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Came {
     /// The earliest moment at which the bytes may have come.

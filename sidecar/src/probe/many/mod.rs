@@ -1,7 +1,7 @@
 //! Many connections on one thread: `tcp` with more than one, and `concurrency`.
 //!
 //! All tunnels are opened first, with 256 handshakes at once. Then the tunnels share the operations. In
-//! the closed loop, a connection begins its next operation as soon as the last one has ended. In the
+//! the closed loop, a connection begins its next operation as soon as the previous one has ended. In the
 //! open loop, connection `i mod N` sends operation `i` at `start + i / rate`, so that the phases of the
 //! connections are spread evenly. An operation that cannot be sent yet waits for its connection, and
 //! keeps its intended time.

@@ -18,7 +18,7 @@ pub struct Operation {
     /// When it was intended, in the open loop.
     pub intended_ns: Option<u64>,
     /// The earliest moment at which the operation could have been sent: its intended time, or later when
-    /// the last operation had ended or the new tunnel was there.
+    /// the previous operation had ended or the new tunnel was there.
     pub due_ns: Option<u64>,
     /// When the operation was sent, or none while its tunnel is being opened.
     pub sent_ns: Option<u64>,

@@ -25,7 +25,7 @@ pub fn slice(timeout: Duration) -> Duration {
     timeout / parts as u32
 }
 
-/// Moments of [`now_ns`]. A stage that did not take place has the moment of the last one.
+/// Moments of [`now_ns`]. A stage that did not take place has the moment of the previous one.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Stages {
     pub began: u64,

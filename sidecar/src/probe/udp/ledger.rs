@@ -50,7 +50,7 @@ impl Ledger {
         self.moments.push(NOT_SENT);
     }
 
-    /// A new part begins: all datagrams of the last one have ended.
+    /// A new part begins: all datagrams of the previous one have ended.
     pub fn begin_part(&mut self) {
         self.first = self.next;
         self.oldest = self.next;
