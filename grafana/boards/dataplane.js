@@ -25,7 +25,7 @@ export const dataplane = () =>
       generatorRow(),
       processRow(),
       linkRow(),
-      // This row is as long as the number of operations, so rows of fixed length come first.
+      // This row repeats for each operation, so rows that appear once come before it.
       requestRow({ each: 'operation', line: 'scenario' }),
       baselineRow(),
     ],

@@ -24,7 +24,7 @@ export const overview = () =>
       resultRow('overview'),
       generatorRow(),
       processRow(),
-      // This row is as long as the number of scenarios, so rows of fixed length come first.
+      // This row repeats for each scenario, so rows that appear once come before it.
       requestRow({ each: 'scenario', line: 'operation' }),
       baselineRow(),
     ],

@@ -21,7 +21,7 @@ const ROWS = {
   link: linkRow,
   generator: generatorRow,
   processes: processRow,
-  // This row is as long as the number of operations, so rows of fixed length come first.
+  // This row repeats for each operation, so rows that appear once come before it.
   requests: () => requestRow({ each: 'operation', line: 'scenario' }),
   baseline: baselineRow,
 };

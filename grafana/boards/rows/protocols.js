@@ -6,7 +6,7 @@ import { joinedBy, withoutColumns } from '../transformations.js';
 import { units } from '../units.js';
 
 const NOTHING = 'no row of protocols yet';
-/** Protocols of the chosen scenarios that have rows. */
+/** Condition for the chosen scenarios that have rows. */
 const ROWS = [...CHOSEN, `"system" = 'protocols' AND "scenario" =~ /^(matrix|chain)$/`];
 
 /** @returns {import('../board.js').Row} */

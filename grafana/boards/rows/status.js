@@ -24,7 +24,7 @@ const UNKNOWN = thresholds([[null, 'gray']]);
 const DOUBTFUL = mapped({ 0: ['trusted', 'green'] });
 const TRUST = mapped({ 1: ['trusted', 'green'], 0: ['doubtful', 'orange'] });
 
-/** The least number above 0, for queries. */
+/** Added to a bound in a query, so that only values above the bound break it. */
 const LEAST_OVER = '0.000000001';
 const SLOWEST_SHOWN = 2;
 /** Widths of the tiles, which fill one line of 24. */

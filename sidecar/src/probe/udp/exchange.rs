@@ -145,7 +145,7 @@ impl<C: Content> Part<'_, C> {
         }
         match answer {
             Answer::Duplicate => self.tally.anomalies.duplicated += 1,
-            // A duplicate from the warm-up does not count.
+            // An answer to a datagram of the warm-up does not count.
             Answer::Unknown if (number as usize) < progress.first => {}
             Answer::Late => self.tally.anomalies.late += 1,
             Answer::Unknown => self.tally.anomalies.unexpected += 1,
