@@ -1,5 +1,5 @@
 /**
- * Writes grafana/dashboards from grafana/boards; with --check only tells whether they are up to date.
+ * Writes grafana/dashboards from grafana/boards; with --check it only reports whether they are up to date.
  * Usage: node grafana/generate.js [--check]
  */
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { boards } from './boards/index.js';
 
 const FOLDER = fileURLToPath(new URL('dashboards/', import.meta.url));
 
-/** @returns {Record<string, string>} texts of the files that there are */
+/** @returns {Record<string, string>} texts of the existing files */
 export function committed() {
   const names = readdirSync(FOLDER).filter((name) => name.endsWith('.json'));
   return Object.fromEntries(names.map((name) => [name, readFileSync(FOLDER + name, 'utf8')]));

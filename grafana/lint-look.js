@@ -1,4 +1,4 @@
-/** What must hold for a panel so that it can be read. */
+/** Rules that make a panel readable. */
 import { widthOf } from './boards/columns.js';
 import { readable } from './boards/panels.js';
 import { units } from './boards/units.js';
@@ -9,15 +9,15 @@ import { clashingNames } from './names.js';
 
 /** Panels whose points are a second apart. */
 const OVER_TIME = ['timeseries', 'heatmap', 'stat'];
-/** Of 24 columns of a board, in a window of 1,600 pixels. */
+/** Width of one of a board's 24 columns, in a window of 1,600 pixels. */
 const COLUMN_PX = 64;
-/** A column that shares what is left should have room for this much. */
+/** The least width of a column that shares the remaining space, in pixels. */
 const LEAST_SHARE_PX = 90;
-/** Units of what is measured many times, of which a column shows a statistic. */
+/** Units of repeated measurements; a column of such values shows a statistic. */
 const OF_MANY = [units.ms, units.mbit, units.mebibytes];
-/** How titles of columns call statistics. */
+/** Names of statistics in titles of columns. */
 const STATISTIC = /\b(P\d+|mean|average|max)\b/i;
-/** The least letters that are read without effort. */
+/** The least size of letters that is easy to read, in pixels. */
 const LEAST_LETTER_PX = 14;
 
 /** @param {string} where @param {Panel} panel @returns {Findings} */
@@ -57,7 +57,7 @@ const propertiesOf = ({ fieldConfig }, column) =>
 const orderOf = ({ transformations }) =>
   Object.keys(transformations?.findLast(({ id }) => id === 'organize')?.options.indexByName ?? {});
 
-/** What Grafana calls each column, hidden ones too. @param {Panel} panel @returns {string[]} */
+/** Grafana's title of each column, hidden ones too. @param {Panel} panel @returns {string[]} */
 const titlesOf = (panel) => orderOf(panel).map((name) => propertiesOf(panel, name).displayName ?? name);
 
 /** Columns in sight, from left to right. @param {Panel} panel */

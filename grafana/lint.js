@@ -1,5 +1,5 @@
 /**
- * What must hold for each board beyond its types. Usage: node grafana/lint.js
+ * Rules for each board beyond its types. Usage: node grafana/lint.js
  */
 import { fileURLToPath } from 'node:url';
 import { BOARD_OF_SYSTEM, uidOf } from './boards/links.js';
@@ -16,18 +16,18 @@ import { unknownNames } from './names.js';
  */
 
 const SCHEMA_VERSION = 42;
-/** Of Grafana, not of a board. */
+/** Variables of Grafana, not of a board. */
 const BUILT_IN = ['timeFilter', '__interval', '__interval_ms', '__url_time_range', '__data'];
-/** Panels in sight when a board opens. */
+/** The most panels in sight when a board opens. */
 const MOST_OPEN = 30;
-/** Where the first graph is at the latest, in units of about 38 pixels. */
+/** The lowest position of the first graph, in units of about 38 pixels. */
 const FIRST_GRAPH = 8;
-/** As `k6 x bench` names runs. */
+/** The form of the names that `k6 x bench` gives to runs. */
 const RUN_ID = /\d{8}-\d{6}/;
-/** Systems whose board has their own name. */
+/** Systems whose board has the same name. */
 const SAME_NAME = ['panel', 'dataplane'];
 
-/** @param {Board} board @returns {Panel[]} those of folded rows too */
+/** @param {Board} board @returns {Panel[]} panels of folded rows too */
 export const panelsOf = (board) =>
   board.panels.flatMap((panel) => (panel.type === 'row' ? panel.panels : [panel]));
 
@@ -70,7 +70,7 @@ function ofBoard(name, board) {
   ];
 }
 
-/** What is in sight when a board opens: graphs first, no long tail, nothing that only says that it is empty. @param {Board} board */
+/** The visible part of a board when it opens: graphs first, no long tail, no panel that is only empty. @param {Board} board */
 function ofSight(board) {
   const open = board.panels.flatMap((panel) => (panel.type === 'row' ? [] : [panel]));
   const graph = open.find(({ type }) => type === 'timeseries')?.gridPos?.y ?? 0;
@@ -138,7 +138,7 @@ const ofAnnotations = (board) =>
     ),
   ]);
 
-/** Marks are those of the chosen scenarios, but for gaps, which may be the whole run's. */
+/** Marks belong to the chosen scenarios. Gaps are an exception, because a gap may concern the whole run. */
 const CHOSEN = [SYSTEM, SCENARIO];
 
 /** @param {string} where @param {Board['annotations']['list'][number]['target']} target */
@@ -199,7 +199,7 @@ function linksOf(board) {
   ];
 }
 
-/** Boards that a link may lead to: one, or one for each system. @param {string} url */
+/** Boards that a link may open: one, or one for each system. @param {string} url */
 function destinations(url) {
   const uid = /^\/d\/([^?]+)/.exec(url)?.[1] ?? '';
   if (!uid.includes('$')) return [uid];

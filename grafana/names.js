@@ -1,4 +1,4 @@
-/** Which names of columns and series a panel speaks of that neither its queries nor its transformations have. */
+/** Names of columns and series that a panel uses, although neither its queries nor its transformations define them. */
 
 /**
  * @typedef {import('./types.js').Panel} Panel
@@ -6,13 +6,13 @@
  * @typedef {NonNullable<Panel['transformations']>[number]} Transformation
  */
 
-/** What stands in double quotes. @param {string} text */
+/** Texts in double quotes. @param {string} text */
 const quoted = (text) => [...text.matchAll(/"([^"]*)"/g)].map(([, name]) => name);
 
-/** A comma that is in no quotes. */
+/** A comma outside quotes. */
 const BETWEEN_COLUMNS = /, (?=(?:[^"]*"[^"]*")*[^"]*$)/;
 
-/** Columns of a table; names of series: the alias, or measurements where it is theirs. @param {Target} target */
+/** Columns of a table, or names of series: the alias, or measurements if there is no alias. @param {Target} target */
 export function namesOf({ query, resultFormat, alias = '' }) {
   const [, select, from, groups = ''] =
     /^SELECT (.*) FROM (.*?) WHERE .*?(?: GROUP BY (.*))?$/.exec(query) ?? [];
@@ -73,7 +73,8 @@ export function unknownNames({ targets, transformations = [], fieldConfig }) {
 }
 
 /**
- * Columns of a table that two of its joined queries bring, beside the one that joins them: Grafana would number them.
+ * Columns that two joined queries of a table both return, except the column of the join: Grafana would number
+ * them.
  * @param {Panel} panel
  * @returns {string[]}
  */

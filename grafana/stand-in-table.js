@@ -1,6 +1,7 @@
 /**
- * The cells of a table panel, as Grafana 12 makes them of its queries' answers: transformations in turn, then one cell for each
- * title of a column. Columns with one title share a cell. packages/grafana-ui/src/components/Table of Grafana.
+ * The cells of a table panel, as Grafana 12 computes them from the answers of the queries. Transformations
+ * run in order, and then each title of a column has one cell. Columns with the same title share a cell. See
+ * packages/grafana-ui/src/components/Table of Grafana.
  */
 
 /**

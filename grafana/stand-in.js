@@ -1,6 +1,6 @@
 /**
- * In place of Grafana 12, where there is none: fills in a board's variables, expands its panels' queries, repeats
- * its rows. For tests. public/app/plugins/datasource/influxdb and pkg/tsdb/influxdb of Grafana,
+ * Replaces Grafana 12 in tests without Grafana: fills in a board's variables, expands its panels' queries,
+ * and repeats its rows. See public/app/plugins/datasource/influxdb and pkg/tsdb/influxdb of Grafana, and
  * packages/scenes/src/variables of grafana/scenes.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -33,7 +33,7 @@ const FORMATS = {
 };
 
 /**
- * Variables in a text. Ones that are not known stay, as in Grafana.
+ * Variables in a text. Unknown variables stay, as in Grafana.
  * @param {string} text
  * @param {Values} values
  */
@@ -75,7 +75,7 @@ const queryOf = ({ query }) => (typeof query === 'string' ? query : (query?.quer
 const dependsOn = (query, names) => names.filter((name) => query.includes(`\${${name}:`));
 
 /**
- * What a board's variables are when it opens: what is chosen, or else the first option, or all.
+ * The values of a board's variables when it opens: the chosen value, otherwise the first option, or all.
  * @param {Board} board
  * @param {Ask} ask
  * @param {Values} [chosen]
@@ -109,10 +109,10 @@ export async function resolve(board, ask, chosen = {}) {
 }
 
 /**
- * Panels as they stand on a board: those of a row that repeats once for each value of its variable.
+ * Panels in the order of a board. A repeated row has its panels once for each value of its variable.
  * @param {Board} board
  * @param {Values} values
- * @returns {{ panel: Panel, values: Values, of: string }[]} `of` says which of the repeated ones it is
+ * @returns {{ panel: Panel, values: Values, of: string }[]} `of` is the value of a repeated panel
  */
 export function standing(board, values) {
   /** @type {string | undefined} */
@@ -139,7 +139,8 @@ export const hasData = (series) =>
   );
 
 /**
- * Asks as Grafana's data source does, but that what is asked at once goes in one request, in which a query ends at a semicolon.
+ * Asks as Grafana's data source does, except that simultaneous queries share one request, with a semicolon
+ * after each query.
  * @param {{ url: string, username: string, password: string, database: string }} server
  * @returns {Ask}
  */

@@ -1,6 +1,7 @@
 /**
- * A board's JSON by the types of Grafana's foundation SDK: enumerations are their values, a panel's options and fields
- * are those of its kind, and its queries those of the InfluxDB data source, which the SDK does not know.
+ * A board's JSON by the types of Grafana's foundation SDK. Enumerations are their values, and a panel's
+ * options and fields have the type of the panel's kind. Queries have the type of the InfluxDB data source,
+ * which the SDK lacks.
  */
 import type * as barchart from '@grafana/grafana-foundation-sdk/barchart';
 import type * as dashboard from '@grafana/grafana-foundation-sdk/dashboard';
@@ -73,7 +74,7 @@ export type Panel =
 
 export type Row = Omit<Plain<dashboard.RowPanel>, 'panels'> & { panels: Panel[] };
 
-/** The InfluxDB data source reads its query from where Grafana's own annotations have theirs. */
+/** The InfluxDB data source reads its query from the place of Grafana's own annotations. */
 type Annotation = Omit<Plain<dashboard.AnnotationQuery>, 'target' | 'datasource'> & {
   datasource: DataSource;
   target: Plain<dashboard.AnnotationTarget> & {

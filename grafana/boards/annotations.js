@@ -1,4 +1,4 @@
-/** Marks on a strip of their own: how long scenarios lasted, in their verdicts' colours, and what could not be streamed. */
+/** Marks in a separate strip: the time of each scenario, in its verdict's colour, and gaps in the stream. */
 import {
   AnnotationPanelFilterBuilder,
   AnnotationQueryBuilder,
@@ -34,10 +34,11 @@ const asked = (query) =>
   );
 
 /**
- * The InfluxDB data source takes its query where the SDK knows of Grafana's own annotations only. Of what it finds,
- * - columns are named MEASUREMENT.COLUMN; all but the end's are searched for a part of that, and the first that is
- *   none of them is the title
- * - rows that have an empty column are dropped: so a verdict, which a gap has not, is in the title.
+ * The SDK knows Grafana's own annotations only, and the InfluxDB data source reads its query from the same place.
+ * In an answer,
+ * - columns are named MEASUREMENT.COLUMN. The mark's column names, except the end's, match a part of this name, and
+ *   the first column without a match is the title
+ * - rows with an empty column are dropped. A gap has no verdict, so verdicts are in the title.
  * https://grafana.com/docs/grafana/latest/datasources/influxdb/annotations/, response_parser.ts of the data source
  * @param {Mark} mark
  */
@@ -61,7 +62,7 @@ const events = ({ name, colour, where, region = false, enable = true }) =>
     });
 
 /**
- * Without a filter of time: one would leave out a scenario that began before the board's time and is still in it.
+ * The query has no filter of time, which would leave out a scenario that began before the board's time and still runs.
  * @param {string} name
  * @param {string} colour
  * @param {string} condition
@@ -74,7 +75,7 @@ const verdict = (name, colour, condition) =>
     region: true,
   });
 
-/** Where Otava found a change, of the board about the trend. */
+/** Changes that Otava found, for the board about the trend. */
 export const changes = () => [
   new AnnotationQueryBuilder()
     .name('Changes')
@@ -101,6 +102,6 @@ export const annotations = () => [
     where: [...CHOSEN_SCENARIOS, `"kind" = 'start'`, '$timeFilter'],
     enable: false,
   }),
-  // One that is the run's own is about all of its scenarios.
+  // A gap of the run itself concerns all of its scenarios.
   events({ name: 'Not streamed', colour: 'purple', where: [RUN, `"kind" = 'gap'`, '$timeFilter'] }),
 ];

@@ -1,4 +1,4 @@
-/** What all boards have in common, and how rows are laid out. */
+/** The common parts of all boards, and the layout of rows. */
 import {
   DashboardBuilder,
   DashboardCursorSync,
@@ -25,12 +25,12 @@ import { links, uidOf } from './links.js';
  * @property {string} description
  * @property {import('@grafana/grafana-foundation-sdk/cog').Builder<import('@grafana/grafana-foundation-sdk/dashboard').VariableModel>[]} variables
  * @property {Row[]} rows
- * @property {import('@grafana/grafana-foundation-sdk/dashboard').AnnotationQueryBuilder[]} [marks] in place of those of a run
+ * @property {import('@grafana/grafana-foundation-sdk/dashboard').AnnotationQueryBuilder[]} [marks] replace the marks of a run
  * @property {string} [from] where its time begins
  * @property {string} [refresh] how often it asks
  */
 
-/** Of a second each, so one second is the least that a graph can show. */
+/** A point is one second long, so one second is the least that a graph can show. */
 const REFRESH = ['5s', '10s', '30s', '1m', '5m'];
 
 /** @param {Board} board */
@@ -65,7 +65,7 @@ export function boardOf({
 function addRow(board, { id, title, repeat, collapsed = false, panels }) {
   const row = new RowBuilder(title).id(id).collapsed(collapsed);
   if (repeat) row.repeat(repeat);
-  // Grafana keeps the panels of a folded row in it, of an open one after it.
+  // Grafana keeps the panels of a folded row in the row, and the panels of an open row after it.
   if (collapsed) for (const panel of panels) row.withPanel(panel);
   board.withRow(row);
   if (!collapsed) for (const panel of panels) board.withPanel(panel);

@@ -1,4 +1,4 @@
-/** What is good, bad and doubtful, in words and colours. */
+/** Good, bad and doubtful, in words and colours. */
 import {
   FieldColorBuilder,
   FieldColorModeId,
@@ -70,5 +70,5 @@ export const JUDGEMENTS = mapped({
   bound: ['bound by the meter', 'orange'],
 });
 
-/** Of thresholds and checks: 1, 0, and -1 where it could not be told. */
+/** Results of thresholds and checks: 1 holds, 0 fails, and -1 has no result. */
 export const HOLDS = mapped({ 1: ['✓', 'green'], 0: ['✗', 'red'], '-1': ['?', 'orange'] });

@@ -1,4 +1,4 @@
-/** Columns of a table: their order, titles, widths, and what their values look like. */
+/** Columns of a table: their order, titles, widths and looks. */
 import { TableCellDisplayMode } from '@grafana/grafana-foundation-sdk/common';
 
 /** @typedef {import('@grafana/grafana-foundation-sdk/dashboard').DynamicConfigValue} Property */
@@ -55,7 +55,7 @@ const propertiesOf = ({
   return found.flatMap(([id, value]) => (value === undefined ? [] : [{ id, value }]));
 };
 
-/** What a cell without a value shows: the panel's own text is for a table without rows. */
+/** Text of a cell without a value: the panel's own text is for a table without rows. */
 const EMPTY_CELL = {
   matcher: { id: 'byRegexp', options: '/.*/' },
   properties: [{ id: 'noValue', value: '–' }],

@@ -25,7 +25,7 @@ export const dataplane = () =>
       generatorRow(),
       processRow(),
       linkRow(),
-      // As many as there are operations: what is there once comes before.
+      // This row repeats for each operation, so rows that appear once come before it.
       requestRow({ each: 'operation', line: 'scenario' }),
       baselineRow(),
     ],

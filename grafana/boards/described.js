@@ -1,10 +1,10 @@
-/** The boards that systems bring along: scripts/SYSTEM/board.json says what is on one. */
+/** Boards that systems bring along: scripts/SYSTEM/board.json describes each. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
  * @typedef {object} Described
- * @property {string} system whose it is: the folder's name
+ * @property {string} system that owns the board: the folder's name
  * @property {string} name of the board's file, and in its uid; the system's unless the file gives another
  * @property {string} title
  * @property {string} description

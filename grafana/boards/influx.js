@@ -1,32 +1,32 @@
 /**
- * InfluxQL for the boards: the data source, what a query is about, and the two kinds of query there are.
- * Every variable names its format, so that what Grafana puts in does not depend on where it stands.
+ * InfluxQL for the boards: the data source, conditions of queries, and the two kinds of query.
+ * Every variable names its format, so that Grafana inserts the same text at every position.
  * https://grafana.com/docs/grafana/latest/dashboards/variables/variable-syntax/#advanced-variable-format-options
  */
 
 /** @typedef {import('@grafana/grafana-foundation-sdk/cog').Dataquery} Dataquery */
 
-/** grafana/provisioning/datasources has it. */
+/** Defined in grafana/provisioning/datasources. */
 export const DATASOURCE = { type: 'influxdb', uid: 'windtunnel-influx' };
 
-/** What a query is about, for WHERE. */
+/** Conditions for WHERE. */
 export const RUN = '"testid" = ${testid:singlequote}';
 export const BASELINE = '"testid" = ${baseline:singlequote}';
 export const SYSTEM = '"system" =~ /^${system:regex}$/';
 export const SCENARIO = '"scenario" =~ /^${scenario:regex}$/';
 export const OPERATION = '"operation" =~ /^${operation:regex}$/';
 
-/** What was chosen of a run, and what was chosen of the baseline. */
+/** The user's choice for the run, and for the baseline. */
 export const CHOSEN = [RUN, SYSTEM, SCENARIO, OPERATION];
 export const CHOSEN_SCENARIOS = [RUN, SYSTEM, SCENARIO];
 export const CHOSEN_OF_BASELINE = [BASELINE, SYSTEM, SCENARIO, OPERATION];
 
-/** Of a history's series: one class of machine at a time. */
+/** Conditions for a history's series: one class of machine at a time. */
 export const CLASS = '"class" = ${class:singlequote}';
 export const METRIC = '"metric" =~ /^${metric:regex}$/';
 export const OF_TREND = [CLASS, SYSTEM, SCENARIO, OPERATION, METRIC];
 
-/** An amount a second, of points that have one. */
+/** An amount per second, for points with this field. */
 export const aSecond = (/** @type {string} */ field) => `sum("${field}") * 1000 / $__interval_ms`;
 
 /** Share of the requests that failed, of `operation_failed`. */
@@ -55,7 +55,8 @@ export const overall = ({ select, from, where, by = [] }) =>
   groupedBy(by);
 
 /**
- * Whole-run figures, which are written once, and what else is to be found whenever it was: testid says which.
+ * Whole-run figures, which are written once, and other points without regard to their time: testid selects
+ * the run.
  * @param {Query & { order?: string }} query
  */
 export const points = ({ select, from, where, by = [], order = '' }) =>

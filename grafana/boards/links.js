@@ -1,4 +1,4 @@
-/** Ways from one board to another. Scenarios and operations differ from system to system and stay behind. */
+/** Links from one board to another. Scenarios and operations differ from system to system, so links omit them. */
 import { DashboardLinkBuilder, DashboardLinkType } from '@grafana/grafana-foundation-sdk/dashboard';
 import { described } from './described.js';
 
@@ -13,10 +13,10 @@ const BOARDS = {
   trend: 'Trend',
 };
 
-/** The board that is about all runs: no run is chosen there, and its time is of months. */
+/** The board about all runs: it has no run to choose, and it covers months. */
 const OF_NO_RUN = 'trend';
 
-/** The board that shows a system, where it is named otherwise; for value mappings. */
+/** The board that shows a system, if the names differ; for value mappings. */
 export const BOARD_OF_SYSTEM = {
   ...Object.fromEntries(
     described.filter(({ name, system }) => name !== system).map(({ name, system }) => [system, name]),
@@ -25,7 +25,8 @@ export const BOARD_OF_SYSTEM = {
 };
 
 /**
- * Of a table's cell, to a board. A value of the row is `${__data.fields.COLUMN}`, of a hidden column too.
+ * A link from a table's cell to a board. A value of the row is `${__data.fields.COLUMN}`, of a hidden column
+ * too.
  * @param {string} title
  * @param {string} board its name
  * @param {string} parameters
@@ -40,7 +41,7 @@ export const linkTo = (title, board, parameters) => ({
 const together = (...names) => !names.includes(OF_NO_RUN);
 
 /**
- * Links to all boards but one. The SDK would have them in a menu, which is for what is seldom needed.
+ * Links to all boards but one. The SDK's default is a menu, which suits links that are seldom used.
  * @param {string} own
  */
 export const links = (own) =>

@@ -1,4 +1,4 @@
-/** All systems of a run at once; where one finds runs. Grafana's home. */
+/** All systems of a run at once, and the list of runs. Grafana's home. */
 import { boardOf } from './board.js';
 import { baselineRow } from './rows/baseline.js';
 import { comparisonRow } from './rows/comparisons.js';
@@ -24,7 +24,7 @@ export const overview = () =>
       resultRow('overview'),
       generatorRow(),
       processRow(),
-      // As many as there are scenarios: what is there once comes before.
+      // This row repeats for each scenario, so rows that appear once come before it.
       requestRow({ each: 'scenario', line: 'operation' }),
       baselineRow(),
     ],

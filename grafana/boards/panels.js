@@ -32,15 +32,15 @@ import { highest, inOrder } from './transformations.js';
  * @typedef {object} Spec
  * @property {number} id
  * @property {string} title
- * @property {string} description what it shows, and what to make of it
+ * @property {string} description what the panel shows, and how to read it
  * @property {string} unit
  * @property {number} w of 24
  * @property {number} [h] of about 30 pixels each
  */
 
-/** Points are of a second each. */
+/** Points are one second long. */
 const LEAST_INTERVAL = '1s';
-/** A quarter of an hour of seconds, however narrow a panel is. */
+/** More than the 900 seconds of 15 minutes, for any width of a panel. */
 const MOST_POINTS = 1000;
 
 /**
@@ -101,8 +101,8 @@ export const graph = ({ log = false, calcs = ['mean', 'max'], ...spec }) =>
 
 /**
  * @param {Spec & { columns: import('./columns.js').Column[], empty: string,
- *   transformations?: import('./transformations.js').Transformation[] }} spec columns from left to right; empty says in
- *   words what it means that there is no row
+ *   transformations?: import('./transformations.js').Transformation[] }} spec columns from left to right;
+ * empty is the text for a table without rows
  */
 export const table = ({ columns, empty, transformations = [], ...spec }) =>
   usual(new tables.PanelBuilder(), spec)
@@ -112,7 +112,7 @@ export const table = ({ columns, empty, transformations = [], ...spec }) =>
     .transformations([...transformations, inOrder(columns.map(({ name }) => name))])
     .overrides(overridesOf(columns));
 
-/** Letters of tiles that share a panel, in pixels: Grafana would make them as small as the longest name asks for. */
+/** Letters of tiles that share a panel, in pixels. Without this, the longest name would decide the size. */
 const [NAME_PX, VALUE_PX] = [14, 20];
 
 /** @param {Spec & { noValue?: string, names?: boolean }} spec names of the series are shown beside their values */
@@ -128,7 +128,7 @@ export const stat = ({ noValue = '–', names = false, ...spec }) => {
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).fields('').values(false));
 };
 
-/** Of series that are named by their bucket's upper bound. @param {Spec} spec */
+/** For series that are named by their bucket's upper bound. @param {Spec} spec */
 export const heatmap = (spec) =>
   usual(new heatmaps.PanelBuilder(), spec)
     .interval(LEAST_INTERVAL)
@@ -147,14 +147,14 @@ export const heatmap = (spec) =>
     )
     .tooltip(new heatmaps.HeatmapTooltipBuilder().mode(TooltipDisplayMode.Single).yHistogram(true));
 
-/** How many names of bars can be read: a line of 20 pixels each, in what axis and legend leave of the panel. */
+/** The number of readable bar names: each needs 20 pixels, in the space that axis and legend leave. */
 export const readable = (/** @type {number} */ h) => Math.floor((h * 30 - 80) / 20);
 
 /**
- * Lying bars, the longest on top, as many as can be read.
+ * Horizontal bars, the longest on top, as many as fit with readable names.
  * @param {Spec & { h: number, x: string, by: string, log?: boolean, empty: string,
- *   transformations: import('./transformations.js').Transformation[] }} spec x is the column that names the bars, by the
- *   one that they are sorted by; empty says in words what it means that there is none
+ *   transformations: import('./transformations.js').Transformation[] }} spec x is the column that names the
+ * bars, by the column that sorts them; empty is the text for a panel without bars
  */
 export function bars({ x, by, log = false, empty, transformations, ...spec }) {
   const panel = usual(new barchart.PanelBuilder(), spec)

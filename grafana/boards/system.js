@@ -11,7 +11,7 @@ import { requestRow } from './rows/requests.js';
 import { resultRow, statusRow } from './rows/status.js';
 import { oneSystem } from './variables.js';
 
-/** What may be on it, by the names that scripts/SYSTEM/board.json has. @type {Record<string, (board: string) => import('./board.js').Row>} */
+/** Rows of the board, by their names in scripts/SYSTEM/board.json. @type {Record<string, (board: string) => import('./board.js').Row>} */
 const ROWS = {
   status: () => statusRow(),
   live: () => liveRow(),
@@ -21,7 +21,7 @@ const ROWS = {
   link: linkRow,
   generator: generatorRow,
   processes: processRow,
-  // As many as there are operations: what is there once comes before.
+  // This row repeats for each operation, so rows that appear once come before it.
   requests: () => requestRow({ each: 'operation', line: 'scenario' }),
   baseline: baselineRow,
 };

@@ -1,5 +1,5 @@
 /**
- * What Grafana does with answers before it draws them.
+ * Grafana's changes to answers before it draws them.
  * https://grafana.com/docs/grafana/latest/panels-visualizations/query-transform-data/transform-data/
  */
 
@@ -81,7 +81,7 @@ const fieldsOfRows = { id: 'transpose', options: {} };
 /** The series with the highest values, each a field. @param {number} most @returns {Transformation[]} */
 export const highestSeries = (most) => [highestOfSeries, ...highest('Max', most), fieldsOfRows];
 
-/** How many series have which value: a field for each value, named by the value. @returns {Transformation[]} */
+/** The number of series with each value: a field for each value, named by the value. @returns {Transformation[]} */
 export const countedByValue = () => [
   highestOfSeries,
   {
@@ -101,7 +101,7 @@ export const countedByValue = () => [
   fieldsOfRows,
 ];
 
-/** The panel is red from a value on that a query answers. @param {string} refId @param {string} name @returns {Transformation} */
+/** The panel is red from the value that a query returns. @param {string} refId @param {string} name @returns {Transformation} */
 export const redFrom = (refId, name) => ({
   id: 'configFromData',
   options: {

@@ -1,4 +1,4 @@
-/** The histories that `k6 x trend --stream` wrote: figures of kept runs over months, and where they changed. */
+/** The histories that `k6 x trend --stream` wrote: figures of kept runs over months, and their changes. */
 import { changes } from './annotations.js';
 import { boardOf } from './board.js';
 import { allRow, changeRow, scenarioRow } from './rows/trend.js';

@@ -1,9 +1,9 @@
-/** Units by what the data model calls them. */
+/** Units by their names in the data model. */
 import * as sdk from '@grafana/grafana-foundation-sdk/units';
 
 export const units = {
   none: sdk.NoUnit,
-  /** Of milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   timeOfDay: 'time:HH:mm:ss',
   count: sdk.Short,
   ms: sdk.Milliseconds,

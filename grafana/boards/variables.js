@@ -1,4 +1,4 @@
-/** What is chosen at the top of a board. Names of runs begin with their time, so that descending is newest first. */
+/** The variables at the top of a board. Names of runs begin with their time, so the newest is first in descending order. */
 import {
   ConstantVariableBuilder,
   QueryVariableBuilder,
@@ -8,11 +8,11 @@ import {
 import { CLASS, DATASOURCE, OPERATION, RUN, SCENARIO, SYSTEM } from './influx.js';
 
 /**
- * `k6 x bench` tells of a scenario before k6 has anything of it, and of one that could not be set up; a k6 by itself
- * only writes what it measures.
+ * `k6 x bench` writes events before k6 writes a scenario's points, and for a scenario that could not be set
+ * up. k6 alone writes only its measurements.
  */
 const FIRST = ['events', 'operation_failed'];
-/** Of events that are a run's own. */
+/** The tag of events about the whole run. */
 const NONE = "'-'";
 
 /**
@@ -79,10 +79,10 @@ const system = () =>
     ),
   );
 
-/** Of a board about all systems. */
+/** Variables of a board about all systems. */
 export const allSystems = () => [testid([]), baseline(), system(), scenario(), operation()];
 
-/** Of a board about one system. @param {string} name */
+/** Variables of a board about one system. @param {string} name */
 export const oneSystem = (name) => [
   new ConstantVariableBuilder('system').value(name),
   testid([`"system" = '${name}'`]),
@@ -92,7 +92,8 @@ export const oneSystem = (name) => [
 ];
 
 /**
- * Of the board about data planes and protocols. Controls are not offered as operations: they stand beside theirs.
+ * Variables of the board about data planes and protocols. Controls are not offered as operations: they stand
+ * beside their operations.
  * @param {string[]} systems
  */
 export const dataplanes = (systems) => [
@@ -103,7 +104,7 @@ export const dataplanes = (systems) => [
   operation('/^(?!.*direct$).+$/'),
 ];
 
-/** Of the board about histories. Points of unlike machines are in no graph together, so that of classes one is chosen. */
+/** Variables of the board about histories. A graph never mixes different machines, so the user chooses one class. */
 export const ofTrend = () => [
   tagValues(
     'class',

@@ -1,4 +1,5 @@
-//! `common::busy`: what others use is no load of the test's own, only a busy machine excuses a time, and waits grow with slowness.
+//! `common::busy`: processes of others do not include the test's own load. Only a busy machine excuses a time. Waits grow on a slow
+//! machine.
 
 mod common;
 
@@ -23,12 +24,12 @@ fn a_second_in_ten_of_all_cpus_is_busy_and_so_is_a_burst() {
         of(&[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]),
         (6.25, 50.0, true)
     );
-    // Ticks are coarse: less than nothing is nothing, and a part of a second is no burst.
+    // Ticks are coarse: a negative share counts as 0, and a part of a second is no burst.
     assert!(!judged(&[(10.0, -0.2), (0.02, 0.04)], 2).busy);
     assert_eq!(judged(&[], 2).percent, 0.0);
 }
 
-/// Is killed and waited for in the end.
+/// A process that is killed and waited for at the end.
 struct Ends(Child);
 
 impl Drop for Ends {
@@ -53,7 +54,7 @@ fn used_s(pid: i32) -> f64 {
     (stat.utime + stat.stime) as f64 / procfs::ticks_per_second() as f64
 }
 
-/// What processes have burnt after a while. On a busy machine they get little, and ticks are coarse.
+/// CPU time that processes used after 2.5 s. A busy machine leaves them little, and ticks are coarse.
 fn burnt_s(pids: &[i32]) -> f64 {
     std::thread::sleep(Duration::from_millis(2_500));
     let all = || pids.iter().map(|pid| used_s(*pid)).sum::<f64>();
@@ -61,7 +62,8 @@ fn burnt_s(pids: &[i32]) -> f64 {
     all()
 }
 
-/// Asserts that CPU time that the test burnt is of others for an idle process, and its own for the test.
+/// Asserts that an idle process counts the test's CPU time as time of others, and the test counts it as
+/// its own.
 fn all_but(others: Busy, own: Busy, began: Instant, burnt_s: f64) {
     let all_s = began.elapsed().as_secs_f64() * cpus() as f64;
     let between_s = (others.percent - own.percent) / 100.0 * all_s;
@@ -81,14 +83,14 @@ fn what_a_test_burns_is_no_excuse_and_what_others_burn_is() {
         .collect();
     let pids: Vec<_> = burners.iter().map(|one| common::pid(&one.0)).collect();
     let burnt = burnt_s(&pids);
-    // For the idle process, all that this test burns is of others.
+    // For the idle process, all CPU time of this test is time of others.
     let (others, own) = (of_idle.end(), own.end());
     drop(burners);
     assert!(others.busy && others.most >= 40.0, "{others:?}");
     all_but(others, own, began, burnt);
 }
 
-/// Is killed in the end. Its parent has ended, so that the test cannot wait for it.
+/// A process that is killed at the end. Its parent has ended, so the test cannot wait for it.
 struct Orphan(i32);
 
 impl Drop for Orphan {

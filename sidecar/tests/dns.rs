@@ -20,7 +20,7 @@ fn start(server: &Server, request: Value) -> Value {
     answer
 }
 
-/// Measures over an authoritative server with these faults; returns the outcome and what the server counted.
+/// Measures over an authoritative server with these faults. Returns the outcome and the server's counts.
 fn measure(server: &Server, faults: Value, mut spec: Value) -> (Value, Value) {
     let echo = start(server, json!({"dns": {}, "faults": faults}));
     spec["kind"] = json!("dns");
@@ -68,7 +68,7 @@ fn what_the_server_does_wrong_comes_back_as_the_truth() {
         assert_eq!(late["succeeded"], 100);
         assert!(p50_ms(&late) >= 59.0, "{late}");
         timely(p50_ms(&late) < 100.0, late.to_string());
-        // Every 60 ms one is asked for: none waits for another.
+        // One query goes out every 60 ms, and does not wait for the others.
         let open = json!({"count": 20, "loop": {"open": {"rate_per_s": 1_000.0 / 60.0}}});
         let (paced, _) = measure(&server, delay, spec(open));
         assert_eq!(paced["series"][1]["name"], "lateness");
@@ -76,7 +76,7 @@ fn what_the_server_does_wrong_comes_back_as_the_truth() {
         timely(p50_ms(&paced) < 100.0, paced.to_string());
         assert!(paced["duration_s"].as_f64().unwrap() >= 19.0 * 0.06);
 
-        // Faults are exact of each thousand.
+        // Faults are exact for each thousand.
         let (holed, _) = measure(
             &server,
             json!({"loss": 0.1}),
@@ -86,7 +86,7 @@ fn what_the_server_does_wrong_comes_back_as_the_truth() {
         assert_eq!(holed["errors"], json!({"lost": 100}));
         assert_eq!(holed["succeeded"], 900);
         let patient = spec(json!({"timeout_ms": 5_000}));
-        // The last byte of an answer is of its address.
+        // The last byte of an answer belongs to its address.
         let (wrong, _) = measure(&server, json!({"corrupt": 0.1}), patient.clone());
         assert_eq!(wrong["errors"], json!({"corrupted": 100}));
         let (twice, _) = measure(&server, json!({"duplicate": 0.1}), patient);
@@ -96,7 +96,7 @@ fn what_the_server_does_wrong_comes_back_as_the_truth() {
 
 type Change = fn(&mut Packet);
 
-/// A server that answers each query as `change` says, and the names that it was asked for.
+/// A server whose answers `change` alters, and the names in its queries.
 fn answering(change: Change) -> (SocketAddr, Arc<Mutex<BTreeSet<String>>>) {
     let asked = Arc::new(Mutex::new(BTreeSet::new()));
     let names = Arc::clone(&asked);
@@ -119,7 +119,7 @@ fn answers_that_are_none_have_their_names() {
         (|m| *m.rcode_mut() = RCODE::ServerFailure, "dns_servfail"),
         (|m| *m.rcode_mut() = RCODE::Refused, "dns_refused"),
         (|m| *m.rcode_mut() = RCODE::NotImplemented, "dns_other"),
-        // No address at all.
+        // An answer without an address.
         (|_| {}, "corrupted"),
     ];
     for (change, kind) in all {
@@ -176,7 +176,7 @@ fn the_server_knows_its_zone_over_tcp_too() {
     ]
     .map(|message| framed(&message))
     .concat();
-    // In pieces that are no messages.
+    // In pieces that are not whole messages.
     for piece in asked.chunks(asked.len() / 2) {
         stream.write_all(piece).unwrap();
         std::thread::sleep(Duration::from_millis(20));
@@ -200,7 +200,7 @@ fn the_server_knows_its_zone_over_tcp_too() {
         (&counted["dns_queries"], &counted["dns_nxdomain"]),
         (&json!(3), &json!(1))
     );
-    // What is no query ends the connection.
+    // Bytes that are not a query end the connection.
     stream.write_all(&framed(b"nonsense")).unwrap();
     assert_eq!(stream.read(&mut [0; 8]).unwrap_or(0), 0);
 }

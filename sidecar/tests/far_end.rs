@@ -1,4 +1,4 @@
-//! Counts of the far end beside counts of a probe.
+//! Compares counts of the far end with counts of a probe.
 
 mod common;
 
@@ -22,13 +22,13 @@ fn outcome(server: &Server, spec: &Value) -> Value {
     probe["outcome"].clone()
 }
 
-/// Whether the probe and its far end counted the same, and something.
+/// Whether the probe and its far end have the same counts, greater than 0.
 fn is_exact(counts: &Value, name: &str, number: u64) {
     let wanted = json!({"least": number, "most": number, "found": number});
     assert_eq!(counts[name], wanted, "{name}: {counts}");
 }
 
-/// A SOCKS5 proxy that dials: each tunnel is carried to where it was asked for.
+/// A SOCKS5 proxy that dials the target of each tunnel.
 fn dialling() -> SocketAddr {
     proxy(|mut stream, _, target| {
         let far = TcpStream::connect(target.as_str()).unwrap();
@@ -218,7 +218,7 @@ fn a_far_end_may_be_named_and_one_that_is_not_ours_has_no_counts() {
     let server = root.serve();
     let echo = start(&server, &json!({}));
     let far: SocketAddr = echo["tcp"].as_str().unwrap().parse().unwrap();
-    // As a client that takes traffic for one target alone.
+    // Like a client that accepts traffic for one target alone.
     let entry = tcp_server(move |mut stream| {
         let mut far = TcpStream::connect(far).unwrap();
         let (mut up, mut down) = (stream.try_clone().unwrap(), far.try_clone().unwrap());

@@ -1,4 +1,4 @@
-//! Fetches: what arrives, how long it takes where that is known, and what goes wrong on the way.
+//! Fetches: the bytes that arrive, their time if it is known, and faults on the way.
 
 mod common;
 
@@ -18,22 +18,22 @@ fn start_echo(server: &Server, request: Value) -> Value {
     answer
 }
 
-/// Ends it, and returns what it counted.
+/// Ends the echo server, and returns its counts.
 fn end_echo(server: &Server, echo: &Value) -> Value {
     let (status, counted) = server.delete(&format!("/echoes/{}", echo["id"].as_str().unwrap()));
     assert_eq!(status, 200, "{counted}");
     counted
 }
 
-/// An echo server through which a million bytes pass a second. It sends 10,000 at once, ahead of the time that they take,
-/// on each connection, and may make up for 5 ms in which it had nothing to do.
+/// An echo server that passes 1 MB/s. On each connection it sends 10,000 bytes at once, ahead of their time. It may make up for 5 ms
+/// without work.
 fn slow_echo(server: &Server) -> Value {
     let faults = json!({"rate_bytes_per_s": 1_000_000});
     start_echo(server, json!({"engine": "events", "faults": faults}))
 }
 
-/// A SOCKS5 proxy that passes on what comes, so much later after each request for a tunnel, with a byte of what goes
-/// down changed in each tunnel where `flip` says so.
+/// A SOCKS5 proxy that forwards bytes after a delay for each request for a tunnel. With `flip`, it changes this byte of each tunnel's
+/// downward bytes.
 fn relay(delay: Duration, flip: Option<usize>) -> SocketAddr {
     proxy(move |mut near, _, address| {
         let far = TcpStream::connect(&address).unwrap();
@@ -123,7 +123,7 @@ fn a_slow_far_end_comes_back_as_the_truth() {
         "fetch": {"bytes": 20_000, "objects": 16, "tunnels": 6, "fresh": true}});
     let fetched = outcome(&server, &spec);
     assert_eq!(fetched["succeeded"], 5, "{fetched}");
-    // An object takes 20 ms, of which 10 are ahead and 5 made up for; the others 300, of which it is 60 and 5.
+    // One object takes 20 ms: 10 ms are sent ahead, and 5 ms are made up for. The others take 300 ms: 60 ms ahead, and 5 ms made up for.
     let (total, first) = (series(&fetched, "total"), series(&fetched, "first_object"));
     for least in ["min_ns", "max_ns"] {
         assert!(ms(&first[least]) >= 4.9, "{fetched}");
@@ -138,7 +138,7 @@ fn an_open_loop_counts_from_the_intended_start() {
         let root = Root::new();
         let server = root.serve();
         let echo = slow_echo(&server);
-        // 100 ms each, and one is asked for every 50 ms.
+        // Each takes 100 ms, and a request is due every 50 ms.
         let spec = json!({"kind": "fetch", "target": echo["tcp"], "count": 10,
         "fetch": {"bytes": 100_000}, "loop": {"open": {"rate_per_s": 20}}});
         let id = server.probe(&spec);
@@ -150,7 +150,8 @@ fn an_open_loop_counts_from_the_intended_start() {
             let least = 84.0 + 50.0 * before as f64;
             assert!(ms(value) >= least, "{before}: {values}");
         }
-        // Waiting for the one before is no lateness; the last one is due 435 ms before its turn.
+        // The wait for the previous operation is no lateness; the last operation is due 435 ms before
+        // its turn.
         let late = ms(&series(fetched, "lateness")["max_ns"]);
         timely(late < 400.0, fetched.to_string());
     });
@@ -172,7 +173,7 @@ fn opening_is_part_of_what_opens_anew_and_of_nothing_else() {
         };
         let (fresh, kept) = (fetch(true), fetch(false));
         let delay = DELAY.as_secs_f64() * 1e3;
-        // The first tunnel, and then the others at once.
+        // The first tunnel opens alone, and then the others at once.
         assert!(
             ms(&series(&fresh, "first_object")["min_ns"]) >= delay,
             "{fresh}"
@@ -191,7 +192,7 @@ fn one_wrong_byte_is_found_and_the_next_operation_opens_another_tunnel() {
     let root = Root::new();
     let server = root.serve();
     let echo = start_echo(&server, json!({"engine": "events"}));
-    // In the third object, where no block's number is, and in a block of which throughput looks at the number alone.
+    // The byte is in the third object, outside a block's number. In this block, throughput checks the number alone.
     let wrong = relay(Duration::ZERO, Some(2 * 10_000 + 5 * 1_024 + 380));
     let spec = json!({"kind": "fetch", "target": echo["tcp"], "count": 9, "fetch": {"bytes": 10_000},
         "proxy": {"address": wrong.to_string()}});
@@ -205,7 +206,7 @@ fn one_wrong_byte_is_found_and_the_next_operation_opens_another_tunnel() {
     assert_eq!(end_echo(&server, &echo)["tcp_connections"], 3);
 }
 
-/// A far end that takes a request, answers a part of it, and then does this.
+/// A far end that takes a request, answers a part of it, and then runs `then`.
 fn begins(then: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
     tcp_server(move |mut stream| {
         let header: [u8; 16] = read(&mut stream);

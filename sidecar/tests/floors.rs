@@ -1,4 +1,4 @@
-//! The folders of `src` are floors: each uses those below it, and no other.
+//! The folders of `src` are floors: each uses only lower ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ fn files(path: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Names behind `crate::` in code, not in comments.
+/// Names after `crate::` in code, not in comments.
 fn used(text: &str) -> impl Iterator<Item = &str> {
     text.lines()
         .filter(|line| !line.trim_start().starts_with("//"))

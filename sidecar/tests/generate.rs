@@ -1,4 +1,4 @@
-//! Values that a program makes at the start: secret wherever they go.
+//! Values that a program makes at the start: they stay secret everywhere.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{Root, eventually, one_line};
 
 const KEYS: &str = "printf 'a line\\nprivate key: s3cr3t-%s\\npublic key: open-key\\n' $$";
 
-/// A testbed whose keys are made by `script`, and whose process prints them.
+/// A testbed with keys that `script` makes, and a process that prints them.
 fn root(script: &str) -> Root {
     let root = Root::new();
     let keys = root.file("keys.sh");

@@ -1,4 +1,4 @@
-//! The HTTP interface, and what a start refuses.
+//! The HTTP interface, and the errors of a start.
 
 mod common;
 

@@ -68,7 +68,7 @@ fn a_brief_calibration_finds_the_same() {
             assert_eq!(status, 200, "{answer}");
             answer["calibration"].clone()
         };
-        // A packet that comes twice stands for no other that is missing.
+        // A packet that comes twice does not replace a missing one.
         is_as_asked(&calibrate(&format!("{ASKED},duplicate:3%")));
         says_it_is_the_bottleneck(&calibrate("rate:10gbit"));
     });

@@ -1,7 +1,7 @@
-//! Links between network namespaces: what passes through one, and that none is left behind.
+//! Links between network namespaces: the packets that pass through a link, and a search for leftovers.
 //!
-//! They need a TUN device, and root or `unshare -Ur cargo test`; without them only the refusal is tested. Times are
-//! compared with each other, and with what the link says of itself: never with a clock alone.
+//! The tests need a TUN device, and root or `unshare -Ur cargo test`; without them only the refusal is tested. The tests compare times
+//! with each other, and with the link's own counts: never with a clock alone.
 
 mod common;
 
@@ -13,7 +13,7 @@ use common::{Root, Server, eventually, one_line, patient_ms, pid, signal, timely
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-/// A pair whose server is at the far end, and whose client at the near end only lives.
+/// A pair with a server at the far end, and a client at the near end that only lives.
 const BODY: &str = r#"
 [variables.control]
 type = "string"
@@ -46,7 +46,7 @@ SERVER = "{{ hop.server }}"
 DEVICE = "{{ hop.device }}"
 "#;
 
-/// None if this user or machine cannot make links.
+/// Returns none if this user or machine cannot make links.
 fn root() -> Option<Root> {
     let root = may_make_links()?;
     root.testbed("pair", BODY);
@@ -72,7 +72,7 @@ fn change(server: &Server, id: &str, body: &Value) -> (u16, Value) {
     server.post(&format!("/instances/{id}/link"), &body.to_string())
 }
 
-/// An echo server at the far end, and what a probe at the near end needs to ask it.
+/// An echo server at the far end, and the values that a probe at the near end needs.
 fn probe_spec(server: &Server, id: &str, kind: &str) -> Value {
     let far = json!({"host": "198.18.2.2", "namespace": {"instance": id, "name": "far"}});
     let (status, echo) = server.post("/echoes", &far.to_string());
@@ -88,7 +88,7 @@ fn probe_spec(server: &Server, id: &str, kind: &str) -> Value {
     })
 }
 
-/// The fastest round trip of a probe, ms: the one that a busy machine adds least to.
+/// The fastest round trip of a probe, ms: a busy machine adds the least to it.
 fn fastest_ms(server: &Server, id: &str) -> f64 {
     let mut spec = probe_spec(server, id, "tcp");
     spec["count"] = json!(30);
@@ -117,7 +117,7 @@ fn a_round_trip_takes_as_long_as_the_link_says_and_changes_when_it_does() {
         );
         let slower = fastest_ms(&server, &id);
         assert!(slow >= 40.0 && slower >= 80.0, "{slow} {slower}");
-        // A busy machine adds to both.
+        // A busy machine slows both.
         let what = format!("{slow} and {slower} ms");
         timely((1.5..2.3).contains(&(slower / slow)), what);
         let (status, again) = change(&server, &id, &json!({"restart": true}));
@@ -179,7 +179,7 @@ fn goodput(server: &Server, id: &str, bytes: u64) -> f64 {
     bytes * 8.0 / ns * 1e3
 }
 
-/// The same over a link of its own, with this congestion control at both ends; None, and a line, where there is no such one.
+/// The goodput over a separate link, with this congestion control at both ends. Returns none, and prints a line, if the kernel lacks it.
 fn goodput_over(server: &Server, control: &str, link: &str, bytes: u64) -> Option<f64> {
     let there =
         std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
@@ -215,7 +215,7 @@ fn without_loss_a_transfer_gets_most_of_the_link_whatever_its_rate_and_control()
                     break;
                 };
                 let share = found / rate as f64;
-                // Headers take 3.5 %, and the beginning its time.
+                // Headers take 3.5 %, and the start of the transfer takes time too.
                 let what = format!("{control} at {rate} Mbit/s: {share}");
                 timely((0.7..=0.97).contains(&share), what);
             }
@@ -289,7 +289,7 @@ fn wrong_links_are_refused_in_one_line() {
     ] {
         assert_eq!(change(&server, &id, &body).0, status, "{body}");
     }
-    // What was refused has changed nothing.
+    // A refused change has no effect.
     assert_eq!(link_of(&server, &id)["settings"]["up"]["jitter_ns"], 0);
     let plain = server.start("pair", "{}");
     assert_eq!(plain["outputs"]["DEVICE"], "lo");
@@ -298,7 +298,7 @@ fn wrong_links_are_refused_in_one_line() {
     assert_eq!(server.get(&format!("/instances/{id}/link")).0, 404);
 }
 
-/// What `ip` shows of this machine's own network that may be of a link.
+/// The parts of this machine's own network that a link may change, as `ip` shows them.
 fn own_network() -> String {
     let show = |what: &str| {
         let output = Command::new("ip")

@@ -229,7 +229,7 @@ fn transfers_keep_a_rate_and_failures_have_names() {
     for direction in ["up", "down"] {
         let probe = measure(json!({"rate_bytes_per_s": 2_000_000}), direction, 5000);
         let took = probe["outcome"]["duration_s"].as_f64().unwrap();
-        // On a busy machine it takes longer, which says nothing of the rate.
+        // A busy machine makes the opening slower, which is no fault of the rate.
         assert!(took >= 0.95, "{direction}: {took}");
     }
     for (faults, direction, name) in [
@@ -246,7 +246,7 @@ fn transfers_keep_a_rate_and_failures_have_names() {
         let failed = if direction == "both" { 2 } else { 1 };
         assert_eq!(probe["outcome"]["errors"], json!({name: failed}), "{probe}");
     }
-    // No far end of ours: it echoes the request.
+    // The far end is no echo server of this sidecar: it echoes the request.
     let probe = server.measure(
         &json!({"kind": "throughput", "target": "127.0.0.1:9", "timeout_ms": patient_ms(300),
         "proxy": via(echo_proxy(Duration::ZERO)), "transfer": {"bytes": 8, "write_bytes": 64}}),

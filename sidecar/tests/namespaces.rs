@@ -1,6 +1,6 @@
-//! Network namespaces of a testbed: who meets in them, and that none is left behind.
+//! Network namespaces of a testbed: connections between processes in them, and a search for leftovers.
 //!
-//! They need root or `unshare -Ur cargo test`; without it only the refusal is tested.
+//! The tests need root or `unshare -Ur cargo test`; without it only the refusal is tested.
 
 mod common;
 
@@ -12,8 +12,8 @@ use common::{Root, Server, eventually, one_line, pid, signal};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-/// Two namespaces with a link, and in one of them a process that tells what it sees there. The
-/// addresses are of RFC 2544 and RFC 5180: for benchmarks, and routed nowhere.
+/// Two namespaces with a link, and in one of them a process that reports what it sees there. The
+/// addresses are from RFC 2544 and RFC 5180: they are for benchmarks, and routed nowhere.
 const BODY: &str = r#"
 [variables.inside]
 type = "boolean"
@@ -51,15 +51,16 @@ ready = { tcp = "198.18.0.2:7000" }
 NEAR = "{{ namespaces.near if vars.inside else '' }}"
 "#;
 
-/// What the testbed takes of a machine.
+/// Commands that need the same rights as the testbed.
 const TAKEN: &str = "ip link add near type veth peer name far \
     && ip address add 2001:2::1/64 dev near nodad \
     && echo 1 >/proc/sys/net/ipv4/ip_forward";
 
-/// The kernel gives a namespace's number to the next one: tests that look for holders must not meet.
+/// The kernel gives a namespace's number to the next one: tests that look for holders must not run at
+/// the same time.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// None, and a line that says why, where this user may make no namespaces. The guard keeps the other tests waiting.
+/// None, and a line with the reason, if this user may not make namespaces. The guard keeps the other tests waiting.
 fn root() -> Option<(Root, MutexGuard<'static, ()>)> {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let may = Command::new("unshare")
@@ -101,7 +102,8 @@ fn holders(namespace: &str) -> Vec<i32> {
         .collect()
 }
 
-/// What `ip` shows of this machine's own network that may be of the testbed; the rest changes by itself.
+/// The parts of this machine's own network that the testbed may change, as `ip` shows them; other parts
+/// change without the testbed.
 fn own_network() -> String {
     let show = |what: &str| {
         let output = Command::new("ip")
@@ -238,7 +240,7 @@ fn an_instance_that_is_stopped_takes_its_namespaces_and_what_runs_in_them_with_i
     );
 }
 
-/// A server that tells whether somebody connects while it comes up.
+/// A server that reports whether a client connects while the server starts.
 const LISTENS: &str = r#"
 [[namespace]]
 name = "near"
@@ -395,7 +397,7 @@ fn a_user_without_the_rights_is_told_what_mends_it() {
     }
     let root = Root::new();
     root.testbed("two", BODY);
-    // In a user namespace that maps nobody, a program has no rights.
+    // A program has no rights in a user namespace that maps no user.
     let child = Command::new("unshare")
         .args([
             "--user",

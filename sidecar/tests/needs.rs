@@ -1,4 +1,4 @@
-//! What a start takes: what make builds, what must succeed, what variables name.
+//! Needs of a start: files that make builds, commands that must succeed, and files that variables name.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Nothing is ever left behind, whoever dies and however.
+//! Each end of a process, even a kill, leaves no other process behind.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::process::Stdio;
 use common::{Root, command_line, eventually, one_line, pid, signal};
 use nix::sys::signal::Signal;
 
-/// A program that ignores every polite signal.
+/// A program that ignores every signal that asks for its end.
 const STUBBORN: &str = "
 for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT): signal.signal(s, signal.SIG_IGN)
 print('ready', flush=True)

@@ -1,4 +1,4 @@
-//! What is under way, or due, when a probe's time is over: none of it is lost.
+//! Operations that are under way, or due, at the end of a probe's time: all of them are counted.
 
 mod common;
 
@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 /// Answers before the far end falls silent.
 const ANSWERED: u64 = 20;
-/// Of the open loops: ten seconds of them are planned, of which the limit leaves one.
+/// The open loops plan ten seconds, and the limit ends them after one.
 const PLANNED_S: f64 = 10.0;
 
-/// A far end that answers so often, and nothing more while a probe waits.
+/// A far end that gives [`ANSWERED`] answers, and then falls silent while a probe waits.
 fn falls_silent(server: &Server, udp: bool) -> Value {
     let request = json!({"faults": {"stall": {"after": ANSWERED, "ms": 60_000}}});
     let (status, answer) = server.post("/echoes", &request.to_string());
@@ -54,7 +54,7 @@ fn an_open_loop_counts_all_that_was_due_at_its_limit_and_its_time_is_the_planned
         assert_eq!(outcome["succeeded"], ANSWERED, "{what}");
         assert_eq!(count(outcome, ends_as), under_way, "{what}");
         let cut = count(outcome, "cut");
-        // A hundred were due after a second; the probe may have begun late.
+        // A hundred were due after a second. The probe may have begun late.
         assert!(
             (1..=101 - ANSWERED - under_way).contains(&cut),
             "{cut}: {what}"

@@ -1,4 +1,4 @@
-//! A testbed's processes are bound to CPUs, with all that they start.
+//! A testbed's processes, and all that they start, are bound to CPUs.
 
 mod common;
 

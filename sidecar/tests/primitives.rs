@@ -1,4 +1,4 @@
-//! `sidecar bench primitives` with workers that are shell scripts: what is done with their answers.
+//! `sidecar bench primitives` with workers that are shell scripts: the handling of their answers.
 
 mod common;
 
@@ -11,7 +11,7 @@ use common::{Root, eventually, one_line, signal};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-/// Writes a program into the root's bin; `script` knows $section and $work.
+/// Writes a program into the root's bin; `script` can use $section and $work.
 fn worker(root: &Path, name: &str, script: &str) -> PathBuf {
     let path = root.join("bin").join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -42,7 +42,7 @@ fn answer(measurements: &[Value]) -> Value {
     })
 }
 
-/// Workers that answer for the controls, the memory and the AEADs; a copy of 64 KiB takes so many nanoseconds.
+/// Workers that answer for the controls, the memory and the AEADs; `copy` is the time of a copy of 64 KiB, ns.
 fn answering(copy: f64) -> Root {
     let root = Root::new();
     let control = answer(&[
@@ -125,7 +125,7 @@ fn what_was_measured_has_every_round_and_no_verdict() {
 
 #[test]
 fn a_folder_takes_it_in_place_of_standard_output() {
-    // A figure that cannot be true is for others to judge.
+    // The program does not judge a figure that cannot be true.
     let root = answering(10.0);
     let out = root.path().join("out");
     let output = bench(&root, &["--out", &out.display().to_string()]);
@@ -219,7 +219,7 @@ fn ends_with_nothing_left(end: Signal, code: Option<i32>) {
     signal(common::pid(&child), end);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), code, "{}", text(&output.stderr));
-    // A container may have nobody who buries it.
+    // A container may have no process that waits for orphans.
     eventually("the worker has ended", || {
         procfs::process::Process::new(pid)
             .and_then(|worker| worker.stat())

@@ -1,4 +1,4 @@
-//! Probes without a sidecar that serves, and the token of one that does.
+//! Probes without a served sidecar, and the token of a served one.
 
 mod common;
 
@@ -75,7 +75,7 @@ fn the_command_line_measures_too() {
         &elsewhere.stderr,
         &["not loopback", "--allow-target 192.0.2.1"],
     );
-    // Its size is looked at after the target, and nothing is sent.
+    // The size is checked after the target, and no bytes are sent.
     let allowed = run(&[
         "udp",
         "--direct",

@@ -1,4 +1,5 @@
-//! Proxies that refuse, reset, say nothing, lie or go away: each has its name, and none hangs.
+//! Proxies that refuse, reset, stay silent, send wrong bytes or go away: each error has its name, and no
+//! probe hangs.
 
 mod common;
 
@@ -53,7 +54,7 @@ fn every_reply_code_has_its_name() {
         for probe in ["tcp", "handshake", "udp"] {
             fails(&server, &spec(probe, refusing), kind);
         }
-        // Some send no more than the code.
+        // Some proxies send only the code.
         let curt = proxy(move |mut stream, _, _| write(&mut stream, &[5, code]));
         fails(&server, &spec("tcp", curt), kind);
     }
@@ -301,7 +302,7 @@ fn a_udp_relay_that_says_nothing_or_ends() {
     fails(&server, &direct, "connection_refused");
 }
 
-/// Sends one byte at a time, so that no wait for the next one is ever long.
+/// Sends one byte at a time, so that each wait for the next byte is short.
 fn trickle(mut stream: &std::net::TcpStream, bytes: &[u8]) {
     for byte in bytes {
         if stream.write_all(&[*byte]).is_err() {
@@ -322,7 +323,7 @@ fn a_peer_that_trickles_holds_nothing_up() {
         for kind in ["tcp", "handshake", "udp"] {
             let began = Instant::now();
             fails(&server, &spec(kind, slow_reply), "timeout");
-            // All of it would be 13 s for each.
+            // Without a limit, each takes 13 s.
             timely(began.elapsed() < Duration::from_secs(9), kind);
         }
         let slow_echo = tcp_server(|mut stream| {
@@ -338,7 +339,7 @@ fn a_peer_that_trickles_holds_nothing_up() {
             "timeout_ms": 300, "wait": wait}),
             );
             assert_eq!(probe["outcome"]["errors"], json!({"timeout": 2}), "{probe}");
-            // All of it would be 51 s.
+            // Without a limit, the answer takes 51 s.
             timely(began.elapsed() < Duration::from_secs(20), wait);
             let probe = server.measure(
                 &json!({"kind": "tcp", "target": slow_echo.to_string(), "count": 2,

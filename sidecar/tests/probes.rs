@@ -1,4 +1,4 @@
-//! What probes measure, against servers whose answer is known.
+//! Measurements of probes, against servers with known answers.
 
 mod common;
 
@@ -76,13 +76,13 @@ fn an_open_loop_counts_from_the_intended_time() {
     undisturbed(|| {
         let root = Root::new();
         let server = root.serve();
-        // One answer takes 120 ms and one is asked for every 60 ms: the last of ten is nearly 10 × 60 ms late.
+        // One answer takes 120 ms, and a request is due every 60 ms: the last of ten is nearly 10 × 60 ms late.
         let spec = json!({"kind": "tcp", "target": tcp_echo(DELAY).to_string(), "count": 10,
         "loop": {"open": {"rate_per_s": 1_000.0 / 60.0}}});
         let outcome_tcp = outcome(&server, spec);
         let round_trip = series(&outcome_tcp, "round_trip");
         within_a_tenth(&round_trip["max_ns"], DELAY * 10 - DELAY / 2 * 9);
-        // Waiting for the answer before is no lateness: each went out as soon as it could.
+        // The wait for the previous answer is no lateness: each request went out as soon as it could.
         let lateness = &series(&outcome_tcp, "lateness")["max_ns"];
         timely(
             lateness.as_f64().unwrap() < DELAY.as_nanos() as f64,
@@ -93,7 +93,7 @@ fn an_open_loop_counts_from_the_intended_time() {
         "timeout_ms": 5_000, "loop": {"open": {"rate_per_s": 200}}});
         let outcome_udp = outcome(&server, spec);
         within_a_tenth(&series(&outcome_udp, "round_trip")["p50_ns"], DELAY);
-        // With a window of one they do, and that is no lateness either.
+        // With a window of one they do, and this wait is no lateness either.
         let spec = json!({"kind": "udp", "target": udp_echo(DELAY).to_string(), "count": 10,
         "timeout_ms": 5_000, "loop": {"open": {"rate_per_s": 1_000.0 / 60.0}}});
         let narrow = outcome(&server, spec);
@@ -180,7 +180,7 @@ fn a_handshake_does_not_hold_the_teardown_of_the_tunnel_before() {
             let most = DELAY.as_nanos() as u64 / 4;
             timely(p50 < most, format!("{name}: {p50} ns"));
         }
-        // One that never closes holds nothing up for long, and is no failure.
+        // A connection that never closes delays the probe only briefly, and is no failure.
         let never = tcp_server(|mut stream| {
             greeting(&mut stream);
             write(&mut stream, &[5, 0]);
@@ -295,7 +295,7 @@ fn relays_with_other_addresses_are_found() {
     assert_eq!(probe["error"]["kind"], "socks_garbage", "{probe}");
 }
 
-/// A relay whose answers have a domain name in front, of which each datagram has another fault by its number.
+/// A relay that puts a domain name in front of its answers. Each datagram has a different fault, by its number.
 #[test]
 fn faults_of_datagrams_are_counted_exactly() {
     let root = Root::new();
@@ -366,10 +366,10 @@ fn faults_of_datagrams_are_counted_exactly() {
 fn a_pause_of_the_probe_is_no_loss() {
     let root = Root::new();
     let server = root.serve();
-    // The far end is in this process, which goes on.
+    // The far end is in this process, which keeps running.
     let echo = udp_echo(Duration::from_millis(5));
     let timeout_ms = patient_ms(400);
-    // As many as take more than a second and a half: the pause comes before their end on a busy machine, too.
+    // Enough operations for more than 1.5 s: the pause comes before their end on a busy machine, too.
     for (kind, count) in [
         (json!("closed"), 12_000),
         (json!({"open": {"rate_per_s": 1_500}}), 4_000),

@@ -1,4 +1,4 @@
-//! Taps: they pass on connections and datagrams, whole and both ways, and tell what could be read.
+//! Taps pass on connections and datagrams, whole and both ways, and report the text that could be read.
 
 mod common;
 
@@ -66,7 +66,7 @@ fn all_is_passed_on_whole_to_the_end_and_what_came_early_waits() {
             client.shutdown(Shutdown::Write).unwrap();
         })
     };
-    // It answers only after the client's end has come.
+    // The target answers only after the client's end has come.
     let target = tcp_server(|mut stream| {
         let mut text = Vec::new();
         stream.read_to_end(&mut text).unwrap();

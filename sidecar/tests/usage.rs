@@ -1,4 +1,4 @@
-//! CPU time and memory against known answers: what the programs say of themselves.
+//! CPU time and memory against known answers: the values that programs report about themselves.
 
 mod common;
 
@@ -9,14 +9,14 @@ use std::sync::{PoisonError, RwLock};
 use common::{Root, eventually, patient, pid, timely, undisturbed};
 use serde_json::{Value, json};
 
-/// A window over this test process resets the memory marks of all that the other tests started, and
-/// those that look at marks must not meet it. One that fails has nothing to do with the next.
+/// A window over this test process resets the memory marks of all processes of the other tests. Tests
+/// that read marks must not run at the same time. A failed test does not affect the next one.
 static MARKS: RwLock<()> = RwLock::new(());
 
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// On `burn` it burns CPU time itself, in a thread and in a child that it waits for, on `allocate`
-/// it takes and frees memory, and on `map` it maps the file `mapped`, reads it, and lets go of it. It says what it used when it is done.
+/// On `burn` the worker burns CPU time itself, in a thread and in a child that it waits for. On `allocate` it takes and frees memory. On
+/// `map` it maps the file `mapped`, reads it, and unmaps it. When it is done, it prints its usage.
 const WORKER: &str = "
 import mmap, resource, threading
 def burn(seconds):
@@ -70,7 +70,7 @@ fn root() -> Root {
     root
 }
 
-/// Gives the order and returns the CPU seconds that the worker says it used for it.
+/// Gives the order, and returns the CPU seconds that the worker reports for it.
 fn order(root: &Root, name: &str) -> f64 {
     std::fs::write(root.file(name), "").unwrap();
     let done = root.file(&format!("{name}.done"));
@@ -78,7 +78,7 @@ fn order(root: &Root, name: &str) -> f64 {
     std::fs::read_to_string(done).unwrap().parse().unwrap()
 }
 
-/// The worker looks for orders meanwhile, which costs a little.
+/// The worker polls for orders meanwhile, which costs a little.
 fn about(measured: f64, told: f64) {
     assert!(
         measured >= told - 0.03 && measured <= told * 1.1 + 0.1,
@@ -130,7 +130,8 @@ fn a_window_measures_cpu_time_of_threads_and_of_children_that_ended() {
         let busy = usage["host"]["busy_percent"].as_f64().unwrap();
         assert!(busy > 0.0 && busy <= 100.0);
         assert!(usage["host"]["busy_s"].as_f64().unwrap() > 0.0);
-        // The test started the sidecar: what its testbed used is not the test's. Other tests of this process are.
+        // The test process excludes the usage of the sidecar's testbed, although the test started the sidecar. It includes other tests,
+        // which run in this process.
         timely(
             processes[2]["cpu_s"].as_f64().unwrap() < told,
             usage.to_string(),
@@ -267,11 +268,11 @@ fn pages_of_files_are_no_memory_of_the_process_s_own() {
     };
     let [rss, own] = peaks("allocate");
     assert!(own > 200.0 && own < 240.0 && rss > own, "{own} of {rss}");
-    // A file in memory (tmpfs) would be the process's own.
+    // A file in memory (tmpfs) would count as the process's own memory.
     let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("mapped");
     std::fs::write(&file, vec![1; 64 << 20]).unwrap();
     std::os::unix::fs::symlink(&file, root.file("mapped")).unwrap();
-    // It has let go of the file when the window is closed.
+    // The worker has unmapped the file when the window is closed.
     let [rss, own] = peaks("map");
     assert!(rss > 64.0 && own < 40.0, "{own} of {rss}");
     std::fs::remove_file(&file).unwrap();
@@ -368,7 +369,7 @@ sys.stdin.readline()";
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"go\n").unwrap();
     let told = said.next().unwrap().unwrap();
-    // A look or two at the peak, before it ends.
+    // Time for a sample or two at the peak, before the end.
     std::thread::sleep(patient(std::time::Duration::from_millis(500)));
     drop(stdin);
     child.wait().unwrap();

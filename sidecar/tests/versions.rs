@@ -1,4 +1,4 @@
-//! Asking for versions leaves nothing behind and holds nothing up.
+//! A query for versions leaves no process behind and blocks no other work.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::process::Stdio;
 use common::{Root, eventually, one_line, pid, signal};
 use nix::sys::signal::Signal;
 
-/// A testbed whose version is told by `script`. Its process notes that it was started.
+/// A testbed whose version `script` prints. Its process notes that it was started.
 fn root(script: &str) -> Root {
     let root = Root::new();
     let note = root.file("started");

@@ -7,8 +7,8 @@ use std::net::TcpListener;
 use common::{Root, one_line};
 use serde_json::{Value, json};
 
-/// A database that is started only where `database` is true, and a panel that may use it. Each
-/// notes in the file `order` that it ends.
+/// A database that starts only if `database` is true, and a panel that may use it. Each notes its end in
+/// the file `order`.
 const BODY: &str = r#"
 [variables.database]
 type = "string"

@@ -1,6 +1,7 @@
 /**
- * The run beside another one. They ran at other times, and a time shift has no effect on absolute ranges: so figures
- * of whole runs stand beside each other, and what is drawn over time is drawn over the seconds of each run.
+ * The run beside another one. The runs have different times, and a time shift has no effect on absolute
+ * ranges. So figures of whole runs stand beside each other, and graphs use the seconds since each run's
+ * start.
  */
 import { GraphGradientMode } from '@grafana/grafana-foundation-sdk/common';
 import { byThresholds, mapped, thresholds } from '../colours.js';
@@ -9,20 +10,20 @@ import { bars, readable, table, trend } from '../panels.js';
 import { calculated, joinedBy, numbered, onlyColumns, withoutColumns } from '../transformations.js';
 import { units } from '../units.js';
 
-/** Columns of `results` by what they are called here. */
+/** Columns of `results`, by their names here. */
 const FIGURES = { Rate: 'rate_per_s', Average: 'avg_ms', P50: 'p50_ms', P95: 'p95_ms', P99: 'p99_ms' };
 const LATENCIES = ['P50', 'P95'];
-/** Any success has one; a percentile takes more of them. */
+/** Any success has an average; a percentile needs more of them. */
 const CHANGES = ['Average'];
 /** Unpaired runs that differ by less are ties. */
 const TIE = 0.1;
-/** Of seconds that the comparison over time shows. */
+/** The longest part of the runs that the comparison over time shows, s. */
 const MOST_SECONDS = 3600;
 
-/** What Grafana calculates where a run lacks a figure: it takes what is missing for 0. */
+/** Results of Grafana's calculation if a run lacks a figure: Grafana replaces the figure by 0. */
 const NO_CHANGE = mapped({ NaN: ['–'], Infinity: ['–'], '-1': ['–'] });
 
-/** Names that a table shows as they are: its cells are keyed by them, so each is unique and short. */
+/** Names that a table shows unchanged. A name is the key of a cell, so each name is unique and short. */
 const ofBaseline = (/** @type {string} */ figure) => `${figure} base`;
 const change = (/** @type {string} */ figure) => `${figure} Δ`;
 const ratio = (/** @type {string} */ figure) => `${figure} ratio`;
@@ -55,7 +56,7 @@ const self = (/** @type {string} */ figure) => figure;
 /**
  * Both runs in one row for each operation.
  * @param {string[]} names of figures
- * @param {{ complete?: boolean }} [of] only operations of which both runs have all of these figures
+ * @param {{ complete?: boolean }} [of] complete: only operations with all of these figures in both runs
  * @returns {{ targets: import('../influx.js').Target[], joined: import('../transformations.js').Transformation[] }}
  */
 function sideBySide(names, { complete = false } = {}) {
@@ -109,7 +110,7 @@ const figures = () => {
 /** @param {string} name of a figure; the others are latencies, as the panel is */
 const unitOf = (name) => (name === 'Rate' ? { unit: units.requests } : {});
 
-/** Of a panel of bars, which lie one below the other. */
+/** Height of a panel of horizontal bars. */
 const HEIGHT = 12;
 
 const latencies = () => {
@@ -151,7 +152,7 @@ const changes = () => {
         ]),
       )
       .colorScheme(byThresholds())
-      // Else all bars would have the colour of the last one.
+      // Otherwise all bars would have the colour of the last one.
       .gradientMode(GraphGradientMode.Scheme)
       .targets(targets)
   );

@@ -2,8 +2,8 @@
 import { CHOSEN, overTime, series } from '../influx.js';
 
 /**
- * The bounds that a kind of threshold has, while k6 runs: as series, since Grafana widens no axis for a threshold of
- * its own.
+ * The bounds that a kind of threshold has, while k6 runs. They are series, because Grafana widens no axis for
+ * a threshold.
  * @param {string} threshold regular expression
  * @param {string} line
  */

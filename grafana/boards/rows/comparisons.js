@@ -1,4 +1,4 @@
-/** What comparisons judged: their runs have no row in the table of runs. */
+/** Verdicts of comparisons: their runs have no row in the table of runs. */
 import { VERDICTS } from '../colours.js';
 import { points, rows } from '../influx.js';
 import { table } from '../panels.js';

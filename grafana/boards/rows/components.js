@@ -1,10 +1,10 @@
-/** Where the time of the panel's requests goes, and what they did to its users. */
+/** The time of the panel's requests by component, and their effect on users. */
 import { GraphDrawStyle, StackingConfigBuilder, StackingMode } from '@grafana/grafana-foundation-sdk/common';
 import { CHOSEN, CHOSEN_SCENARIOS, overTime, points, rows, series } from '../influx.js';
 import { graph, table } from '../panels.js';
 import { units } from '../units.js';
 
-/** It holds the others but what is outside of it. */
+/** The route contains all other components except the time outside of it. */
 const NO_ROUTE = `"component" != 'route'`;
 
 /** @returns {import('../board.js').Row} */

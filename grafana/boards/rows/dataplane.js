@@ -1,4 +1,4 @@
-/** What a proxy moves, what it loses, and what the same costs without it. */
+/** Traffic and loss of a proxy, and the cost of the same traffic without the proxy. */
 import { GraphDrawStyle } from '@grafana/grafana-foundation-sdk/common';
 import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE, overTime, points, rows, series } from '../influx.js';
 import { bars, graph, readable } from '../panels.js';
@@ -62,11 +62,11 @@ const loss = () =>
     .drawStyle(GraphDrawStyle.Points)
     .axisSoftMax(0.01);
 
-/** Of a panel of bars, which lie one below the other. */
+/** Height of a panel of horizontal bars. */
 const HEIGHT = 16;
 
 /**
- * Controls are no operations that can be chosen: theirs stand in the result of each.
+ * Controls cannot be chosen as operations: their figures are in the result of each operation.
  * @param {'P50' | 'P95'} percentile
  * @param {number} id
  */

@@ -1,4 +1,4 @@
-/** What went wrong, by kind. */
+/** Errors by kind. */
 import { GraphDrawStyle } from '@grafana/grafana-foundation-sdk/common';
 import { CHOSEN, overall, rows, series } from '../influx.js';
 import { graph, table } from '../panels.js';
@@ -7,7 +7,7 @@ import { units } from '../units.js';
 
 const BY_KIND = /^operation_errors (.*)$/;
 
-/** Failed requests count 0 where nothing fails, so that no errors and no data are told apart. */
+/** Failed requests count 0 if none fails, so that a graph shows the difference between no errors and no data. */
 const kindsQuery = () => {
   const where = CHOSEN.join(' AND ');
   return (

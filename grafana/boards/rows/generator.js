@@ -1,4 +1,4 @@
-/** Was the generator up to it? What is measured is only the system's where it was. */
+/** Was the generator fast enough? If not, the figures describe the generator, not the system. */
 import { HOLDS } from '../colours.js';
 import { CHOSEN, CHOSEN_SCENARIOS, aSecond, overTime, points, rows, series } from '../influx.js';
 import { graph, table } from '../panels.js';

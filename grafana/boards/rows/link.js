@@ -1,12 +1,12 @@
-/** What the link between the ends of a pair carried, what waited for it, and what it lost. */
+/** The link between the ends of a pair: traffic carried, queue, and losses. */
 import { CHOSEN_SCENARIOS, aSecond, overTime, series } from '../influx.js';
 import { graph } from '../panels.js';
 import { units } from '../units.js';
 
 const NO_LINK = 'A scenario without LINK has none.';
-/** Each direction by itself. */
+/** One series per direction. */
 const BY = ['direction'];
-/** How losses are called. @type {Record<string, string>} */
+/** Names of losses. @type {Record<string, string>} */
 const LOSSES = { queue_dropped: 'queue full', lost: 'lost as asked', dead: 'link dead' };
 
 /** @returns {import('../board.js').Row} */

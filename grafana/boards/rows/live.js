@@ -1,4 +1,4 @@
-/** How the run goes now: rate, latency and errors in large graphs, and when each scenario was. */
+/** The run at present: rate, latency and errors in large graphs, and the time of each scenario. */
 import { CHOSEN, CHOSEN_SCENARIOS, aSecond, overTime, series } from '../influx.js';
 import { graph } from '../panels.js';
 import { units } from '../units.js';
@@ -6,7 +6,7 @@ import { bounds, dashingBounds } from './bounds.js';
 import { kinds, requests } from './errors.js';
 import { SPAN_MS } from './requests.js';
 
-/** The panel that alone has the marks: they would lie on the lines of every graph. */
+/** Only this panel has the marks: marks on every graph would hide lines. */
 export const MARKS = 123;
 
 /**

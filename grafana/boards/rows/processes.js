@@ -1,4 +1,4 @@
-/** What the processes of the system under test used while it was under load, beside those that made it. */
+/** Usage of the processes of the system under test while under load, and of the load generator's processes. */
 import { CHOSEN_SCENARIOS, overTime, series } from '../influx.js';
 import { graph } from '../panels.js';
 import { units } from '../units.js';

@@ -1,4 +1,4 @@
-/** Rows of the protocol matrix and chains of them: how each ended, and what it measured. */
+/** Rows of the protocol matrix and chains of them: the end of each, and its figures. */
 import { JUDGEMENTS, OUTCOMES } from '../colours.js';
 import { CHOSEN, CHOSEN_SCENARIOS, points, rows } from '../influx.js';
 import { table } from '../panels.js';
@@ -6,7 +6,7 @@ import { joinedBy, withoutColumns } from '../transformations.js';
 import { units } from '../units.js';
 
 const NOTHING = 'no row of protocols yet';
-/** Those of the chosen scenarios that have rows. */
+/** Condition for the chosen scenarios that have rows. */
 const ROWS = [...CHOSEN, `"system" = 'protocols' AND "scenario" =~ /^(matrix|chain)$/`];
 
 /** @returns {import('../board.js').Row} */
@@ -45,7 +45,7 @@ const turns = () =>
     ),
   );
 
-/** What k6 has of each turn, by what it is called here. */
+/** Figures that k6 has for each turn, by their names here. */
 const FIGURES = {
   'Reply mean': { metric: 'protocol_handshake_ms', unit: units.ms },
   'Trip mean': { metric: 'operation_ms', unit: units.ms },
@@ -83,7 +83,7 @@ const soFar = () =>
     ),
   );
 
-/** Of the tables `baseline` and `candidate`, by what it is called here. */
+/** Figures of the tables `baseline` and `candidate`, by their names here. */
 const MEDIANS = {
   'Reply P50': { field: 'handshake_ms', unit: units.ms },
   'Trip P50': { field: 'rtt_ms', unit: units.ms },
@@ -130,7 +130,7 @@ const results = () =>
     ),
   );
 
-/** Judged figures, by the short form that the titles beside them have: a table keys its cells by titles. */
+/** Judged figures, by the short form in the titles beside them: titles are the keys of a table's cells. */
 const TARGETS = { throughput: '64K', latency: 'trip', memory: 'memory' };
 /** The columns beside a ratio: the interval and the judgement. */
 const BESIDE = {

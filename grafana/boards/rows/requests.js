@@ -1,11 +1,11 @@
-/** Rate, errors, duration, and where the latencies lie. */
+/** Rate, errors, duration, and the distribution of latencies. */
 import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE, aSecond, overTime, series } from '../influx.js';
 import { graph, heatmap } from '../panels.js';
 import { units } from '../units.js';
 import { bounds, dashingBounds } from './bounds.js';
 
 const VUS = 'virtual users';
-/** Slow requests leave seconds without any; longer gaps are gaps. */
+/** Slow requests leave seconds without points. Lines bridge such seconds, and longer gaps stay. */
 export const SPAN_MS = 3000;
 
 /**
@@ -61,7 +61,7 @@ const errors = (line) =>
         ),
       )
       .withTarget(bounds('operation_failed ', line))
-      // Where nothing fails Grafana would draw up to 10,000 %.
+      // Without a failure, Grafana would draw an axis up to 10,000 %.
       .axisSoftMax(0.01),
   );
 

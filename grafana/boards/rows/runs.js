@@ -1,4 +1,4 @@
-/** All runs that there are, and the way to each. */
+/** All runs, with a link to each. */
 import { VERDICTS } from '../colours.js';
 import { points, rows } from '../influx.js';
 import { linkTo } from '../links.js';
@@ -7,7 +7,7 @@ import { calculated, joinedBy, renamed } from '../transformations.js';
 import { units } from '../units.js';
 
 const MOST = 100;
-/** Before the begin of a run: its first points carry the begin of their second. */
+/** Margin before the start of a run: the first points carry the time at which their second begins. */
 const MARGIN_MS = 2000;
 
 /** @returns {import('../board.js').Row} */

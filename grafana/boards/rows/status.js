@@ -1,4 +1,4 @@
-/** At a glance: does the system hold, and can the figures be believed? */
+/** A summary: whether the system meets its bounds, and whether the figures are valid. */
 import { ReduceDataOptionsBuilder } from '@grafana/grafana-foundation-sdk/common';
 import { units } from '../units.js';
 import { HOLDS, VERDICTS, VERDICT_CODES, byThresholds, mapped, thresholds } from '../colours.js';
@@ -7,10 +7,10 @@ import { BOARD_OF_SYSTEM, linkTo } from '../links.js';
 import { stat, table } from '../panels.js';
 import { countedByValue, highestSeries, redFrom } from '../transformations.js';
 
-/** Around a scenario, so that its marks are not on the graphs' edges. */
+/** Margin around a scenario, so that its marks are not on the graphs' edges. */
 const MARGIN_MS = 2000;
 
-/** Where the columns `from` and `to` say. */
+/** The time range from the columns `from` and `to`. */
 const AT_ITS_TIME = 'from=${__data.fields.from.numeric}&to=${__data.fields.to.numeric}';
 const BOARDS = mapped(
   Object.fromEntries(
@@ -18,13 +18,13 @@ const BOARDS = mapped(
   ),
 );
 
-/** Of what is not known yet: without it Grafana shows it on green. */
+/** The colour of unknown values: without it Grafana shows them on green. */
 const UNKNOWN = thresholds([[null, 'gray']]);
-/** How many scenarios are doubtful. */
+/** Texts for the number of doubtful scenarios. */
 const DOUBTFUL = mapped({ 0: ['trusted', 'green'] });
 const TRUST = mapped({ 1: ['trusted', 'green'], 0: ['doubtful', 'orange'] });
 
-/** More than a bound, in a query. */
+/** Added to a bound in a query, so that only values above the bound break it. */
 const LEAST_OVER = '0.000000001';
 const SLOWEST_SHOWN = 2;
 /** Widths of the tiles, which fill one line of 24. */
@@ -84,7 +84,7 @@ const verdicts = () =>
       })),
     );
 
-/** Text, which Grafana only shows where it is asked for by name. */
+/** Grafana shows a text field only if the panel names it. */
 const verdict = () =>
   stat({
     id: 101,
@@ -121,7 +121,7 @@ const trust = () =>
     .thresholds(thresholds([[null, 'orange']]))
     .colorScheme(byThresholds())
     .withTarget(
-      // A check that could not be made is -1: its square is 1, since it is no failure either.
+      // A check without a result is -1. The square is 1, because this is no failure either.
       series(
         'A',
         'SELECT sum("doubtful") FROM (SELECT 1 - min("held") AS "doubtful" FROM (SELECT "ok" * "ok" AS "held" FROM "validity" ' +
@@ -197,7 +197,7 @@ const slowest = () =>
       ),
     );
 
-/** @param {string} board that it is on */
+/** @param {string} board that has the row */
 const scenarios = (board) =>
   table({
     id: 106,
@@ -208,7 +208,7 @@ const scenarios = (board) =>
     w: 24,
     empty: 'no scenario has ended yet',
     columns: [
-      // The board's name stands in its address too.
+      // The board's name is in its address too.
       { name: 'system', width: 100, texts: BOARDS },
       {
         name: 'scenario',

@@ -14,7 +14,7 @@ const GRAPHS = {
   share: { title: 'Shares', unit: units.share },
 };
 
-/** Metrics by the names that people have for them; the others are named by the history. */
+/** Metrics by their usual names; the others keep the names of the history. */
 const NAMES = {
   rate_per_s: 'rate',
   mbit_per_s: 'throughput',
@@ -89,7 +89,8 @@ const changes = () =>
   );
 
 /**
- * A line for each history. The group separates histories, but names no line: the group is a hash.
+ * A line for each history. The group separates histories, but the legend omits it, because the group is a
+ * hash.
  * @param {string[]} by tags beside
  * @param {string} condition
  * @param {string} name
@@ -107,7 +108,7 @@ const histories = (by, condition, name) =>
     name,
   );
 
-/** Scenarios differ by decades. @param {number} id @param {string} title @param {string} metric @param {string} unit */
+/** Logarithmic, since scenarios differ by decades. @param {number} id @param {string} title @param {string} metric @param {string} unit */
 const ofAll = (id, title, metric, unit) =>
   graph({
     id,

@@ -13,8 +13,8 @@ use nix::sys::socket::{
 const DATAGRAM: usize = 65_536;
 /// The most that one send may hold: 65,535 less the headers of IP and UDP.
 const MAX_PAYLOAD: usize = 65_507;
-/// Of datagrams that come one by one, after how many a batch is tried: it costs a µs more, which a
-/// round trip of ten would show.
+/// After this many datagrams that come one by one, a batch is tried. The try costs 1 µs, which a round
+/// trip of 10 µs would show.
 const TRY_EVERY: u32 = 16;
 const TRY: usize = 8;
 
@@ -25,7 +25,8 @@ pub struct Batch {
     receive: MultiHeaders<SockaddrStorage>,
     // Sending makes its headers point at other addresses, so receiving has its own.
     send: MultiHeaders<SockaddrStorage>,
-    /// The most that the next call takes: filling in headers costs too, so few when few came.
+    /// The most datagrams that the next call takes. Each header costs time to fill in, so the bound
+    /// follows the number that came last.
     take: usize,
     /// Datagrams that came one by one since a batch was tried.
     singles: u32,

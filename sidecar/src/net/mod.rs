@@ -1,4 +1,5 @@
-//! What echo servers, taps and probes share: clocks and timetables, waiting for many sockets, batches of datagrams, payload, threads' CPUs and time.
+//! Shared by echo servers, taps and probes: clocks, timetables, waits for many sockets, batches of datagrams, payload, CPUs and time of
+//! threads.
 
 pub mod batch;
 pub mod clock;

@@ -8,7 +8,7 @@ use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 use super::clock::now_ns;
 use super::wait::Wait;
 
-/// A sleep is no longer than this at once, so that a cancel is seen.
+/// The longest sleep at once, so that the thread sees a cancel.
 const SLICE_NS: u64 = 50_000_000;
 
 /// Operation `i` is intended at `start + i / rate`: no error adds up.
@@ -37,12 +37,13 @@ pub fn exact_sleeps() {
     let _ = nix::sys::prctl::set_timerslack(1);
 }
 
-/// Waits for a moment of [`now_ns`]. False where `end` said so before it came; it is asked every 50 ms.
+/// Waits for a moment of [`now_ns`]. Returns false if `end` was true before that moment; `end` is called
+/// every 50 ms.
 pub fn wait_until(moment_ns: u64, wait: Wait, end: impl FnMut(u64) -> bool) -> bool {
     wait_for(moment_ns, wait, end).is_some()
 }
 
-/// The same; returns the moment at which the wait was over.
+/// As above, but returns the moment at which the wait was over.
 pub fn wait_for(moment_ns: u64, wait: Wait, mut end: impl FnMut(u64) -> bool) -> Option<u64> {
     let mut ask_at = 0;
     loop {

@@ -1,6 +1,6 @@
 //! Payload that can be checked byte by byte: its probe's tag, its sequence number, then bytes that depend on it.
 
-/// So many different starts has the pattern.
+/// The number of different starts of the pattern.
 const STARTS: usize = 4_096;
 /// Bytes of the tag and the sequence number in front, big endian.
 pub const SEQUENCE_BYTES: usize = 4;
@@ -74,7 +74,7 @@ impl Pattern {
             && payload[SEQUENCE_BYTES..] == *self.of(sequence)
     }
 
-    /// The sequence number in front of a payload; none where it is too short for one, or has another tag.
+    /// The sequence number in front of a payload, or none if the payload is too short or has another tag.
     #[inline]
     pub fn sequence(&self, payload: &[u8]) -> Option<u32> {
         let front = u32::from_be_bytes(*payload.first_chunk::<SEQUENCE_BYTES>()?);

@@ -1,8 +1,8 @@
 //! Waiting for many sockets, with deadlines finer than a millisecond.
 //!
-//! A `timerfd` and no timeout of `epoll_wait`: it is set once per deadline and not at each wait, and
-//! before a request goes out, so that setting it does not lie between a request and its answer. What
-//! it costs shows as lateness in its place.
+//! The poller uses a `timerfd` instead of the timeout of `epoll_wait`. The timer is set once per
+//! deadline, not at each wait, and before a request goes out, so that no system call lies between a
+//! request and its answer. The call's cost shows as lateness.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -21,7 +21,7 @@ use crate::net::wait::Wait;
 
 /// Events that are taken at once.
 const BATCH: usize = 256;
-/// The timer's own; no other socket has it.
+/// The token of the timer; no other socket has it.
 const TIMER: u64 = u64::MAX;
 
 /// One `epoll` instance, level-triggered.
@@ -69,9 +69,9 @@ impl Poller {
         )?)
     }
 
-    /// Says that a wait until `deadline_ns` of [`now_ns`] is to come, so that it costs less then.
+    /// Sets the timer for a later wait until `deadline_ns` of [`now_ns`], so that this wait costs less.
     pub fn expect(&mut self, deadline_ns: u64) -> std::io::Result<()> {
-        // A timer that ends too early is harmless, and there is one as a rule.
+        // A timer that ends too early is harmless, and usually one exists.
         if self.wait == Wait::Block && deadline_ns < self.timer_ns {
             let value = Timespec {
                 tv_sec: (deadline_ns / 1_000_000_000) as i64,
@@ -87,8 +87,8 @@ impl Poller {
         Ok(())
     }
 
-    /// Waits for events until `deadline_ns` of [`now_ns`] at the latest. What came is in
-    /// [`Self::event`].
+    /// Waits for events until `deadline_ns` of [`now_ns`] at the latest. [`Self::event`] returns the
+    /// events.
     pub fn wait(&mut self, deadline_ns: u64) -> std::io::Result<usize> {
         let at_once = Timespec::default();
         loop {
@@ -122,7 +122,7 @@ fn token(event: &Event) -> u64 {
     data.u64()
 }
 
-/// Between two tries of what would block.
+/// Time between two tries of a call that would block.
 #[inline]
 pub fn pause(wait: Wait) {
     match wait {

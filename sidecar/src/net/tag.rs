@@ -1,6 +1,6 @@
-//! The tag of a probe: one byte at the beginning of what it sends, by which the far end knows whose it is.
+//! The tag of a probe: the first byte of everything that the probe sends. The far end finds the probe by this tag.
 
-/// Tags there are; 0 is nobody's.
+/// The number of tags; no probe has tag 0.
 pub const TAGS: usize = 128;
 /// The tag of bytes that no probe has sent.
 pub const NOBODY: u8 = 0;

@@ -1,4 +1,4 @@
-//! What is to be done later, the soonest first; what is due at one moment in the order it was added.
+//! Future actions, the soonest first. Actions for one moment keep the order in which they were added.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

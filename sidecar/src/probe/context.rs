@@ -1,4 +1,4 @@
-//! What a running probe shares with whoever asked for it.
+//! State that a running probe shares with its caller.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,15 +11,15 @@ use crate::process::window::Usage;
 
 /// Measures the processes of the system under test.
 pub trait Observer: Send + Sync {
-    /// Opens the usage window: the warm-up is over, nothing measured has begun.
+    /// Opens the usage window: the warm-up is over, and the measured part has not begun.
     fn begins(&self);
-    /// Closes it and tells what it measured.
+    /// Closes the usage window and returns the usage.
     fn ended(&self) -> Option<Usage>;
     /// The probe is over, whether or not it measured anything.
     fn over(&self) {}
 }
 
-/// Where no instance is measured.
+/// The observer if no instance is measured.
 pub struct Nobody;
 
 impl Observer for Nobody {
@@ -46,7 +46,8 @@ impl Context {
         Self::with(observer, None)
     }
 
-    /// The probe's time limit runs from here. `far_end` is told where it is one of ours.
+    /// The probe's time limit runs from here. `far_end` is set if the far end is an echo server of this
+    /// sidecar.
     pub fn with(observer: Box<dyn Observer>, far_end: Option<FarEnd>) -> Self {
         Self {
             started_ns: now_ns(),
@@ -75,7 +76,7 @@ impl Context {
             .unwrap_or_else(|error| error.into_inner())
     }
 
-    /// What the far end counted; none where it is not ours.
+    /// The far end's counts, or none if the far end is not an echo server of this sidecar.
     pub fn far_end(&self, plan: &Plan) -> Option<Counts> {
         Some(self.far_end.as_ref()?.ended(plan, self))
     }
@@ -88,8 +89,8 @@ impl Context {
         self.cancel.load(Ordering::Relaxed)
     }
 
-    /// Whether no other operation may begin. `now_ns` is of [`now_ns`]; asked before each. One that is under way
-    /// at the limit has its own timeout still.
+    /// Whether no other operation may begin. `now_ns` is a time of [`now_ns`]. Engines ask before each operation; an operation that has
+    /// begun at the limit keeps its own timeout.
     #[inline]
     pub fn must_stop(&self, plan: &Plan, now_ns: u64) -> Option<Stopped> {
         if self.cancelled() {
@@ -101,7 +102,7 @@ impl Context {
         }
     }
 
-    /// The moment after which nothing begins.
+    /// The moment after which no operation begins.
     #[inline]
     pub fn limit_ns(&self, plan: &Plan) -> u64 {
         self.started_ns + plan.limit_ns
@@ -111,7 +112,7 @@ impl Context {
         crate::net::clock::seconds(now_ns() - self.started_ns)
     }
 
-    /// Measured operations that ended, for who follows the probe.
+    /// Measured operations that ended, for the progress of the probe.
     pub fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
     }
@@ -140,7 +141,7 @@ impl Context {
         }
     }
 
-    /// Nothing is measured any more. Called once, at the very end.
+    /// The measurement is over. Called once, at the very end.
     pub fn over(&self) {
         self.measured_ended();
         self.observer.over();

@@ -13,7 +13,7 @@ use crate::dns::{DIGITS, ZONE, address_of, label};
 /// Bytes of the header, and of the length and the letter in front of a name's digits (RFC 1035, 4.1.1 and 3.1).
 const HEADER_BYTES: usize = 12;
 const DIGITS_AT: usize = HEADER_BYTES + 2;
-/// What is asked for without EDNS is no longer.
+/// The longest answer to a query without EDNS, bytes.
 const ANSWER_BYTES: usize = 512;
 
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
@@ -27,7 +27,7 @@ struct Questions {
     /// The query for the first name, id 0.
     first: Vec<u8>,
     run: String,
-    /// After so many it begins anew.
+    /// The names repeat after this many queries.
     names: u64,
 }
 

@@ -1,9 +1,9 @@
-//! What comes down of a bulk transfer ([`crate::echo::bulk`]), whoever waits for it and however.
+//! The payload that a bulk transfer ([`crate::echo::bulk`]) sends down, checked as it comes.
 
 use super::kinds::ErrorKind;
 use crate::echo::bulk::{Checker, Header};
 
-/// Read at once, bytes: what stays in a core's cache is read faster than larger pieces.
+/// Size of one read, bytes: a buffer that stays in a core's cache is read faster than a larger one.
 pub const BUFFER: usize = 64 * 1024;
 
 #[derive(Default)]
@@ -24,14 +24,14 @@ impl Download {
         self.checker.received() == self.bytes
     }
 
-    /// Where the next bytes go: no more than are still to come.
+    /// Where the next bytes go: never more than the transfer still lacks.
     pub fn room<'a>(&self, buffer: &'a mut [u8]) -> &'a mut [u8] {
         let left = self.bytes - self.checker.received();
         let room = left.min(buffer.len() as u64) as usize;
         &mut buffer[..room]
     }
 
-    /// Checks what was read; nothing is the peer's end.
+    /// Checks the bytes of a read. An empty read is the peer's end.
     pub fn take(&mut self, bytes: &[u8]) -> Result<(), ErrorKind> {
         if bytes.is_empty() {
             return Err(ErrorKind::Closed);

@@ -1,4 +1,4 @@
-//! The counts of a probe beside those of its far end.
+//! Compares the counts of a probe with the counts of its far end.
 //!
 //! The probe knows two bounds of each count. The far end has counted at least what was answered or confirmed, and at most what was
 //! sent. If each answer was awaited, both bounds are the same number. A failure, a datagram without an answer and a time limit move the
@@ -16,8 +16,8 @@ use crate::echo::counters::Seen;
 use crate::echo::{Echo, Shared};
 use crate::net::clock::now_ns;
 
-/// How long the far end's counts are waited for. A far end counts its answer a moment after the answer has gone, and some proxies
-/// grant a tunnel before they dial.
+/// The longest wait for the far end's counts. A far end counts its answer a moment after it sends the answer, and some proxies grant a
+/// tunnel before they dial.
 const PATIENCE_NS: u64 = 2_000_000_000;
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// No bound.
@@ -96,7 +96,7 @@ impl AddAssign for Carried {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Count {
     pub least: u64,
-    /// None: any number.
+    /// Null stands for any number.
     pub most: Option<u64>,
     pub found: u64,
 }
@@ -111,7 +111,7 @@ impl Count {
     }
 }
 
-/// Those counts that the probe's kind has.
+/// The counts that the probe's kind has.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -185,7 +185,7 @@ impl Counts {
     }
 }
 
-/// The far end of one probe, where it is one of ours.
+/// The far end of one probe, if it is an echo server of this sidecar.
 pub struct FarEnd {
     counts: Arc<Shared>,
     duplicates: bool,
@@ -210,7 +210,7 @@ impl FarEnd {
         self.before = self.counts.counters.seen(tag);
     }
 
-    /// Waits until all is counted that must have come, and tells the counts.
+    /// Waits until the far end has counted the least that must come, and returns the counts.
     pub fn ended(&self, plan: &Plan, context: &Context) -> Counts {
         let carried = context.carried();
         let silent = plan.only_opens();

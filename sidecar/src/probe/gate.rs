@@ -15,7 +15,7 @@ pub struct Gate {
 #[derive(Default)]
 struct State {
     waiting: usize,
-    /// Once it is decided: go, or why not.
+    /// The decision, once made: go, or the reason not to.
     decided: Option<Result<(), ProbeError>>,
 }
 
@@ -24,7 +24,7 @@ impl Gate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Called by each thread. False where it was abandoned.
+    /// Called by each thread. Returns false if the gate was abandoned.
     pub fn pass(&self) -> bool {
         let mut state = self.state();
         state.waiting += 1;
@@ -36,7 +36,7 @@ impl Gate {
         matches!(state.decided, Some(Ok(())))
     }
 
-    /// Waits until so many threads wait, or it is abandoned.
+    /// Waits until the given number of threads wait, or the gate is abandoned.
     pub fn gather(&self, threads: usize) {
         let waits = |state: &mut State| state.waiting < threads && state.decided.is_none();
         let state = self.changed.wait_while(self.state(), waits);

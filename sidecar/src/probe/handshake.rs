@@ -1,4 +1,4 @@
-//! From TCP dial to a usable tunnel, or to its first payload back, by stages; up to 64 threads, each with one tunnel at a time.
+//! Times the stages from TCP dial to a usable tunnel, or to the first payload back. Up to 64 threads run, each with one tunnel at a time.
 
 use std::io::Read;
 use std::net::Shutdown;
@@ -17,7 +17,7 @@ use crate::net::clock::now_ns;
 
 /// How long the other end may take to close a tunnel that this one has closed.
 const TEARDOWN: Duration = Duration::from_millis(100);
-/// So many teardowns in a row without an end, and none is waited for any more: the proxy lets half a tunnel stand,
+/// After this many teardowns in a row without an end, the probe no longer waits for one: the proxy keeps half a tunnel open,
 const ENDLESS: u32 = 3;
 /// and gets this long for the whole one.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -51,13 +51,13 @@ struct Handshake<'a> {
     context: &'a Context,
     /// The tunnel of the operation before.
     opened: Option<Stream>,
-    /// Teardowns in a row of which no end came.
+    /// Teardowns in a row without an end.
     endless: u32,
 }
 
 impl Worker<{ STAGES.len() }> for Handshake<'_> {
-    /// Closes the tunnel of the operation before, and lets the proxy do the same: what it still has to do for one
-    /// tunnel would be in the greeting of the next.
+    /// Closes the tunnel of the previous operation, and waits until the proxy closes its side. Otherwise the proxy's work for one tunnel
+    /// would be in the greeting of the next.
     fn prepare(&mut self) -> Result<(), ProbeError> {
         if let Some(stream) = self.opened.take() {
             self.tear_down(stream);
@@ -68,7 +68,7 @@ impl Worker<{ STAGES.len() }> for Handshake<'_> {
     fn operate(&mut self) -> Result<Done<{ STAGES.len() }>, ProbeError> {
         let deadline = Deadline::of_handshake(self.plan, self.context);
         let (stream, stages) = client::open(self.plan, &deadline)?;
-        // Where it was not asked for, the moment of the tunnel.
+        // Without a first payload, the moment of the tunnel.
         let (stream, replied) = if self.plan.spec.first_reply {
             self.first_reply(stream, deadline.at_ns)?
         } else {
@@ -127,7 +127,7 @@ impl Handshake<'_> {
     }
 }
 
-/// Closes this end, and tells whether the other one did so in time.
+/// Closes this end, and returns whether the other end closed in time.
 fn ends(mut stream: Stream) -> bool {
     let until = now_ns() + TEARDOWN.as_nanos() as u64;
     let socket = stream.socket();

@@ -29,11 +29,11 @@ pub enum ErrorKind {
     SocksAddressNotSupported,
     /// SOCKS reply 9 and above.
     SocksReplyOther,
-    /// The proxy takes none of the methods that were offered (0xFF).
+    /// The proxy accepts none of the methods that were offered (0xFF).
     SocksNoMethod,
     /// User name or password is wrong.
     SocksAuthFailed,
-    /// What the proxy sent is not SOCKS5.
+    /// The proxy's answer is not SOCKS5.
     SocksGarbage,
     /// TLS with the proxy failed.
     Tls,
@@ -51,7 +51,8 @@ pub enum ErrorKind {
     ControlClosed,
     /// A datagram was not answered in time.
     Lost,
-    /// Begun, or due by the timetable, and without an end when the probe had reached its limit.
+    /// The operation had begun, or was due by the timetable, but had not ended when the probe reached
+    /// its limit.
     Cut,
     /// A DNS server says that the name does not exist (RCODE 3).
     DnsNxdomain,
@@ -107,7 +108,7 @@ impl ErrorKind {
         }
     }
 
-    /// A limit of the generator's own, which no target is to blame for.
+    /// A limit of the generator itself, for which no target is to blame.
     fn of_limit(errno: i32) -> Option<Self> {
         match errno {
             nix::libc::EMFILE | nix::libc::ENFILE => Some(Self::TooManyFiles),
@@ -155,7 +156,7 @@ impl ErrorKind {
     }
 }
 
-/// One failed operation: its kind, and one line that says at what.
+/// One failed operation: its kind, and one line that names the step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{message}")]
 pub struct ProbeError {
@@ -171,7 +172,7 @@ impl ProbeError {
         }
     }
 
-    /// `what` was being done when the kernel said so.
+    /// `what` is the step that failed in the kernel.
     pub fn io(what: impl fmt::Display, error: &io::Error) -> Self {
         let kind = ErrorKind::of_io(error);
         let message = match kind {

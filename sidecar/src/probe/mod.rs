@@ -1,7 +1,7 @@
-//! Probes: what k6 cannot measure. Raw TCP, UDP and SOCKS5, on threads of their own.
+//! Probes measure raw TCP, UDP and SOCKS5, which k6 cannot measure. Each probe has its own threads.
 //!
 //! An engine takes a checked [`plan::Plan`] and a [`context::Context`] and returns an
-//! [`outcome::Outcome`]; it fails only where nothing at all could be measured.
+//! [`outcome::Outcome`]. An engine fails only if it could not measure at all.
 
 pub mod context;
 mod dns;
@@ -41,7 +41,7 @@ use spec::ProbeKind;
 use crate::net::{pace, placement};
 use crate::process::namespace::Namespace;
 
-/// What every engine is. It blocks until the probe has ended.
+/// An engine blocks until the probe has ended.
 pub type Engine = fn(&Plan, &Context) -> Result<Outcome, ProbeError>;
 
 fn engine(plan: &Plan) -> Engine {
@@ -58,8 +58,8 @@ fn engine(plan: &Plan) -> Engine {
     }
 }
 
-/// Runs a probe to its end on a thread that is its own: the thread is pinned and moved into the
-/// namespace, where there is one, and what engines start on it with it.
+/// Runs a probe to its end on a separate thread. The thread is pinned and moved into the namespace, if
+/// the probe has one; threads that engines start inherit both.
 pub fn run(
     plan: &Plan,
     namespace: Option<Arc<Namespace>>,

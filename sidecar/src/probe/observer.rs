@@ -14,16 +14,17 @@ pub struct InstanceObserver {
     windows: Arc<Windows>,
     /// Its own window, paused until the probe measures.
     window: Option<String>,
-    /// A window that runs while the probe measures, for who adds up several probes.
+    /// A window that runs while the probe measures, for callers that add up several probes.
     resumed: Option<String>,
     resumes: AtomicBool,
-    /// A window that tells who uses each CPU meanwhile.
+    /// A window that shows which processes use each CPU while the probe measures.
     watcher: Option<String>,
     watches: AtomicBool,
 }
 
 impl InstanceObserver {
-    /// Of an instance's processes, where there are any. A conflict where too many windows are open.
+    /// Observes an instance's processes, if an instance is given. A conflict if too many windows are
+    /// open.
     pub fn new(
         windows: Arc<Windows>,
         sources: Vec<(String, Role, Source)>,
@@ -53,7 +54,7 @@ impl Drop for InstanceObserver {
 
 impl Observer for InstanceObserver {
     fn begins(&self) {
-        // What its own window costs is not in the other.
+        // The other window excludes the cost of this window.
         if let Some(id) = &self.window {
             self.windows.resume(id);
         }

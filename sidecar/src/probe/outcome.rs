@@ -1,4 +1,4 @@
-//! What a probe measured, as JSON has it.
+//! The result of a probe, as JSON has it.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::process::window::Usage;
 pub enum Stopped {
     /// `limit_s`.
     Limit,
-    /// Nothing was received for `stall_ms`.
+    /// No bytes were received for `stall_ms`.
     Stalled,
     /// Three failures in a row.
     Failures,
@@ -36,13 +36,13 @@ impl Stopped {
     }
 }
 
-/// UDP answers that are no answer.
+/// UDP answers that do not count as answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Anomalies {
     /// Answered already.
     #[serde(skip_serializing_if = "zero")]
     pub duplicated: u64,
-    /// Arrived with a sequence number below one that had arrived. It may be an answer all the same.
+    /// The sequence number is below one that had arrived. The datagram can still be an answer.
     #[serde(skip_serializing_if = "zero")]
     pub out_of_order: u64,
     /// The first answer to a datagram that counts as lost already.
@@ -92,51 +92,52 @@ pub struct Tunnels {
 /// Why and when a flow's tunnel carried nothing any more.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Died {
-    /// `stalled`: nothing came any more, and nobody ended it.
+    /// `stalled`: no bytes came any more, although the tunnel was open.
     pub kind: ErrorKind,
     /// After the flow's start.
     pub at_s: f64,
 }
 
-/// One tunnel of a flow, bytes in the way that is kept full; of `neither` downwards.
+/// One tunnel of a flow: bytes in the direction that is kept full, or downwards if the direction is
+/// `neither`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct FlowTunnel {
-    /// What the sender's kernel took. Downwards by the far end's last word, so that there may have been more.
+    /// Bytes that the sender's kernel accepted. Downwards, the far end reported this number, and may have sent more since.
     pub sent: u64,
-    /// Upwards by the far end's last word.
+    /// Upwards, the number that the far end reported last.
     pub received: u64,
     pub died: Option<Died>,
 }
 
-/// What a flow did over time.
+/// A flow over time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Flow {
     pub began_unix_us: u64,
     /// When the measured part began, after the start.
     pub measured_from_s: f64,
     pub bucket_ms: u64,
-    /// What the receivers got over all tunnels in each such time since the start, to the end of the measured part.
+    /// Bytes that the receivers got over all tunnels in each bucket, from the start to the end of the measured part.
     pub bytes: Vec<u64>,
     pub tunnels: Vec<FlowTunnel>,
 }
 
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Outcome {
-    /// First measured send, or intended send, to the last measured end; in the open loop no less than the planned time,
-    /// `count / rate_per_s`.
+    /// From the first measured send, or intended send, to the last measured end. In the open loop at least the planned time, `count /
+    /// rate_per_s`.
     pub duration_s: f64,
     pub attempted: u64,
     pub succeeded: u64,
-    /// Failed operations by kind; with `succeeded` they make `attempted`.
+    /// Failed operations by kind. The sum with `succeeded` is `attempted`.
     pub errors: BTreeMap<ErrorKind, u64>,
     pub anomalies: Anomalies,
     /// Payload of the operations that succeeded, one direction.
     pub bytes: u64,
     pub stopped: Option<Stopped>,
-    /// Operations of the warm-up that failed; told by `udp` and `dns`, null of the others.
+    /// Operations of the warm-up that failed; `udp` and `dns` report them, and other kinds have null.
     pub warmup_failed: Option<u64>,
-    /// Datagrams whose answer was there when the probe, which had not been running, went on after their time-out: nobody
-    /// knows whether it was in time. They are in no other count, and as many others were sent for them.
+    /// Datagrams whose answer had arrived when the probe went on after a pause and after their timeout. Such an answer may have been in
+    /// time or late. These datagrams are in no other count, and the probe sent others in their place.
     #[serde(skip_serializing_if = "zero")]
     pub replaced: u64,
     /// CPU time of the probe's threads over the measured part.
@@ -148,8 +149,8 @@ pub struct Outcome {
     pub tunnels: Option<Tunnels>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<Flow>,
-    /// What the far end counted of it, warm-up included; null where it is none of this sidecar's, left out where the kind has no such
-    /// counts (`dns`).
+    /// Counts of the far end, warm-up included. Null if the far end is not an echo server of this sidecar; left out if the kind has no
+    /// such counts (`dns`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub far_end: Option<Option<Counts>>,
 }

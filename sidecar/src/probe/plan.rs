@@ -19,10 +19,10 @@ const MAX_DATAGRAM_BYTES: u64 = 65_507;
 const MIN_PAYLOAD_BYTES: u64 = 8;
 const MIB: u64 = 1 << 20;
 const STALL_MS: u64 = 3_000;
-/// Datagrams lost one after another, after which a path is taken for dead.
+/// After this many lost datagrams in a row, a path counts as dead.
 const SILENT_TIMEOUTS: u64 = 10;
 const MAX_OBJECT_BYTES: u64 = 64 * MIB;
-/// Of all connections of a fetch together.
+/// The bound for all connections of a fetch together.
 const MAX_FETCH_TUNNELS: u64 = 256;
 /// RFC 1035, 2.3.4.
 const MAX_LABEL_BYTES: usize = 63;
@@ -34,9 +34,10 @@ pub struct Allowed(pub Vec<String>);
 /// Which addresses a probe may name.
 #[derive(Clone, Copy)]
 enum Reach<'a> {
-    /// Of this machine, and those that were allowed by name.
+    /// Addresses of this machine, and hosts that were allowed by name.
     Machine(&'a Allowed),
-    /// Any: in a namespace there are those only that its testbed made. Nothing is looked up.
+    /// Any address: a namespace has only the addresses that its testbed made. The probe looks up no
+    /// name.
     Namespace,
 }
 
@@ -74,17 +75,17 @@ pub struct Plan {
     pub stall: Duration,
     pub handshake_timeout: Duration,
     pub limit_ns: u64,
-    /// Of a fetch, that of each object.
+    /// For a fetch, the bytes of each object.
     pub transfer: Transfer,
     pub fetch: FetchSpec,
     pub flow: FlowSpec,
     pub dns: DnsSpec,
-    /// By which the far end counts what is the probe's.
+    /// The far end counts the probe's traffic by this tag.
     pub tag: u8,
 }
 
 impl Plan {
-    /// Fails with one line that names the field, its bound and the mend.
+    /// Fails with one line that names the field, its bound and the fix.
     pub fn check(spec: Spec, allowed: &Allowed) -> Result<Self> {
         Self::checked(spec, Reach::Machine(allowed))
     }
@@ -124,7 +125,7 @@ impl Plan {
             _ => 5_000,
         });
         let stall_ms = spec.stall_ms.unwrap_or(match spec.kind {
-            // One datagram that is lost is silence for as long as its timeout.
+            // A single lost datagram causes silence for its whole timeout.
             ProbeKind::Udp | ProbeKind::Dns => STALL_MS.max(SILENT_TIMEOUTS * timeout_ms),
             _ => STALL_MS,
         });
@@ -158,7 +159,7 @@ impl Plan {
             .map_or(&self.target_at, |proxy| &proxy.at)
     }
 
-    /// What the first TCP connection is wrapped in.
+    /// The wrapper of the first TCP connection.
     pub fn tls(&self) -> Option<&Tls> {
         self.proxy.as_ref()?.tls.as_ref()
     }
@@ -167,7 +168,7 @@ impl Plan {
         Pattern::new(self.spec.payload_bytes as usize).tagged(self.tag)
     }
 
-    /// Whether nothing is sent over its tunnels.
+    /// Whether the probe sends no payload over its tunnels.
     pub fn only_opens(&self) -> bool {
         self.spec.kind == ProbeKind::Handshake && !self.spec.first_reply
     }
@@ -390,10 +391,10 @@ fn check_proxy(spec: &ProxySpec, reach: Reach<'_>) -> Result<Proxy> {
     })
 }
 
-/// Reads HOST:PORT, resolves it, and refuses what is out of reach. The addresses of a name that is `dialled` are tried.
+/// Reads HOST:PORT, resolves the host, and refuses hosts that may not be reached. The addresses of a name that is `dialled` are tried.
 fn address(field: &str, text: &str, reach: Reach<'_>, dialled: bool) -> Result<(Address, Reached)> {
     let malformed = || {
-        // What is in front of an @ may be a password.
+        // The part in front of an @ may be a password.
         let quoted = if text.contains('@') {
             "what was given".to_owned()
         } else {

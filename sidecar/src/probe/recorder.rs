@@ -1,4 +1,4 @@
-//! Samples of one series: memory is taken before the measurement, recording is one store.
+//! Samples of one series. Memory is allocated before the measurement, so that recording is one store.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::kinds::ErrorKind;
 use super::outcome::SeriesSummary;
 use crate::net::clock::to_unix_us;
 
-/// An hour: no operation may take longer.
+/// One hour, ns: the longest operation.
 const MAX_NS: u64 = 3_600_000_000_000;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
@@ -19,7 +19,7 @@ pub struct Series {
     /// When each of `raw` ended, on the clock of [`now_ns`](crate::net::clock::now_ns).
     ends: Vec<u64>,
     keep: usize,
-    /// What `raw` has no room for.
+    /// Samples that did not fit into `raw`.
     rest: Rest,
 }
 
@@ -53,7 +53,7 @@ impl Rest {
 }
 
 impl Series {
-    /// For `planned` samples, of which the first `keep` are kept raw.
+    /// For `planned` samples; the first `keep` are kept raw.
     pub fn new(name: &'static str, planned: u64, keep: u64) -> Self {
         let keep = usize::try_from(planned.min(keep)).unwrap_or(usize::MAX);
         // Written once, so that no page is missing when it is measured.
@@ -82,7 +82,7 @@ impl Series {
         }
     }
 
-    /// Takes another thread's samples of the same series over, up to `keep` raw ones in all.
+    /// Adds another thread's samples of the same series, up to `keep` raw ones in all.
     pub fn merge(&mut self, other: Self, keep: u64) {
         self.keep = usize::try_from(keep).unwrap_or(usize::MAX);
         for (ns, ended_ns) in other.raw.into_iter().zip(other.ends) {

@@ -1,4 +1,4 @@
-//! All probes: those that run, each on a thread of its own, and the last ones that ended.
+//! All probes: running ones, each on a separate thread, and the last ones that ended.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,7 +17,7 @@ use crate::failure::{Failure, Kind, Result};
 use crate::net::tag;
 use crate::process::namespace::Namespace;
 
-/// More do not run at once: they would measure each other.
+/// The most probes at once: more would measure each other.
 pub const MAX_RUNNING: usize = 12;
 /// Ended probes that are kept; the oldest go first.
 const KEPT: usize = 32;
@@ -30,7 +30,7 @@ pub enum State {
     Running,
     Done,
     Cancelled,
-    /// Nothing could be measured.
+    /// The probe could not measure at all.
     Failed,
 }
 
@@ -41,7 +41,7 @@ pub struct Probe {
     pub kind: ProbeKind,
     pub state: State,
     pub elapsed_s: f64,
-    /// Measured operations that ended, and that were asked for.
+    /// Measured operations that ended, and planned ones.
     pub done: u64,
     pub planned: u64,
     pub error: Option<ProbeError>,
@@ -89,8 +89,8 @@ impl Registry {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a probe, in `namespace` where one is given, and returns its id; `far_end` is told where it is ours. A conflict where
-    /// [`MAX_RUNNING`] run.
+    /// Starts a probe, in `namespace` if one is given, and returns its id. `far_end` is set if the far end is an echo server of this
+    /// sidecar. A conflict if [`MAX_RUNNING`] probes run.
     pub fn start(
         &self,
         mut plan: Plan,
@@ -161,7 +161,7 @@ impl Registry {
             })
     }
 
-    /// Waits at most `patience` for its end.
+    /// Waits at most `patience` for the probe's end.
     pub fn probe(&self, id: &str, patience: Duration) -> Result<Probe> {
         let entry = self.entry(id)?;
         entry.wait(patience);
@@ -174,14 +174,14 @@ impl Registry {
         entries.iter().map(|entry| entry.describe(false)).collect()
     }
 
-    /// What was measured; none while it runs, and where nothing was.
+    /// The result, or none while the probe runs or if it has none.
     pub fn outcome(&self, id: &str) -> Result<Option<Arc<Outcome>>> {
         let entry = self.entry(id)?;
         let end = entry.end();
         Ok(end.as_ref().and_then(|end| end.outcome.clone()))
     }
 
-    /// Cancels it where it runs, and forgets it.
+    /// Cancels the probe if it runs, and removes it.
     pub fn forget(&self, id: &str) -> Result<State> {
         let entry = self.entry(id)?;
         entry.context.cancel();
@@ -196,7 +196,7 @@ impl Registry {
         Ok(state)
     }
 
-    /// Ends those in namespaces of an instance; what they measured is kept.
+    /// Ends the probes in namespaces of an instance; their results are kept.
     pub fn cancel_of(&self, instance: &str) {
         let inside = |entry: &&Arc<Entry>| {
             let of = entry.plan.spec.namespace.as_ref();
@@ -236,7 +236,7 @@ impl Entry {
             .unwrap_or_else(PoisonError::into_inner);
     }
 
-    /// The namespace is let go before its end is told.
+    /// The namespace is released before the probe's end is visible.
     fn run(&self, namespace: Option<Arc<Namespace>>) {
         let run = || super::run(&self.plan, namespace, &self.context);
         let result = catch_unwind(AssertUnwindSafe(run));

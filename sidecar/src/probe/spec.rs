@@ -1,4 +1,4 @@
-//! What is asked of a probe, as JSON has it. [`super::plan`] checks it.
+//! The spec of a probe, as JSON has it. [`super::plan`] checks it.
 
 use std::fmt;
 
@@ -49,21 +49,22 @@ impl fmt::Display for ProbeKind {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Loop {
-    /// When the one before has ended.
+    /// When the previous operation has ended.
     #[default]
     Closed,
     /// At a fixed rate, all connections together; latency counts from the intended time.
     Open { rate_per_s: f64 },
 }
 
-/// What a DNS probe asks for: A records of `n0000000000.RUN.windtunnel.test` and so on ([`crate::dns`]).
+/// The queries of a DNS probe: A records of `n0000000000.RUN.windtunnel.test` and so on
+/// ([`crate::dns`]).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DnsSpec {
-    /// A label that keeps the names of one probe apart from those of others.
+    /// A label that separates the names of this probe from the names of other probes.
     #[serde(default = "defaults::run")]
     pub run: String,
-    /// How many names it asks for in turn; none: each query asks for a new one.
+    /// The number of names that the probe repeats; if left out, each query has a new name.
     #[serde(default)]
     pub names: Option<u64>,
 }
@@ -77,21 +78,21 @@ impl Default for DnsSpec {
     }
 }
 
-/// What one operation of a fetch asks for: a document, and when that is here the other objects, over several tunnels at once.
+/// One operation of a fetch: a document first, then the other objects over several tunnels at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FetchSpec {
-    /// Of one object.
+    /// Size of one object.
     #[serde(default = "defaults::object_bytes")]
     pub bytes: u64,
-    /// The document included.
+    /// Number of objects, the document included.
     #[serde(default = "defaults::one")]
     pub objects: u64,
     /// Object `i` comes over tunnel `i mod tunnels`.
     #[serde(default = "defaults::one")]
     pub tunnels: u64,
-    /// Each operation opens its tunnels, the first one at its start and the others when the document is here. Else
-    /// they are kept from operation to operation.
+    /// Each operation opens its tunnels: the first one at its start, and the others when the document is here. If false, tunnels are kept
+    /// from operation to operation.
     #[serde(default)]
     pub fresh: bool,
 }
@@ -134,23 +135,23 @@ pub enum FlowDirection {
 pub struct FlowSpec {
     #[serde(default)]
     pub direction: FlowDirection,
-    /// Of the measured part.
+    /// Length of the measured part.
     #[serde(default = "defaults::flow_seconds")]
     pub seconds: f64,
-    /// Before it, as full and with as many requests.
+    /// Length of the warm-up, with the same load as the measured part.
     #[serde(default)]
     pub warmup_s: f64,
-    /// On each tunnel; 0: none.
+    /// Rate on each tunnel; 0: no requests.
     #[serde(default = "defaults::requests_per_s")]
     pub requests_per_s: f64,
-    /// Whether the probe reads what comes down. A tunnel that it does not read has no requests.
+    /// Whether the probe reads the payload that comes down. A tunnel that is not read has no requests.
     #[serde(default = "defaults::reads")]
     pub reads: bool,
     /// KiB of one write.
     #[serde(default = "defaults::blocks")]
     pub blocks: u64,
-    /// Congestion control of both ends' own sockets, such as `cubic`; none: the kernel's own. Through a proxy it is that of the ends, not of
-    /// the hop.
+    /// Congestion control of the sockets at both ends, such as `cubic`; if left out, the kernel's default. If a proxy is between, the
+    /// setting applies to the ends, not to the hop.
     #[serde(default)]
     pub congestion: Option<String>,
 }
@@ -175,7 +176,8 @@ impl FlowSpec {
         self.reads && self.requests_per_s > 0.0
     }
 
-    /// Requests of the measured part of one tunnel, one more or less; a tunnel without any is one operation, so that its failure is seen.
+    /// Requests of the measured part of one tunnel, one more or less. A tunnel without requests is one operation, so that its failure is
+    /// counted.
     pub fn marks(&self) -> u64 {
         if !self.asks() {
             return 1;
@@ -193,7 +195,8 @@ pub struct ProxySpec {
     pub username: Option<String>,
     #[serde(default)]
     pub password: Option<String>,
-    /// Its TCP connections, those of UDP associations too, are in TLS; datagrams are not.
+    /// TCP connections to the proxy are in TLS, and so are control connections of UDP associations;
+    /// datagrams are not.
     #[serde(default)]
     pub tls: Option<TlsSpec>,
 }
@@ -209,7 +212,7 @@ impl fmt::Debug for ProxySpec {
 #[serde(deny_unknown_fields)]
 pub struct Spec {
     pub kind: ProbeKind,
-    /// HOST:PORT, asked of the proxy, or dialled where there is none.
+    /// HOST:PORT, requested from the proxy, or dialled if no proxy is given.
     pub target: String,
     #[serde(default)]
     pub proxy: Option<ProxySpec>,
@@ -218,7 +221,7 @@ pub struct Spec {
     /// Measured operations, all connections together.
     #[serde(default = "defaults::count")]
     pub count: u64,
-    /// Operations before them, all connections together, that are not recorded.
+    /// Operations before the measured ones, all connections together, that are not recorded.
     #[serde(default)]
     pub warmup: u64,
     #[serde(default = "defaults::one")]
@@ -228,16 +231,16 @@ pub struct Spec {
     /// Datagrams in flight.
     #[serde(default = "defaults::one")]
     pub window: u64,
-    /// Of one operation; 300 for udp, 1,000 for dns and 5,000 for the others where it is left out.
+    /// Timeout of one operation. The default is 300 for udp, 1,000 for dns and 5,000 for other kinds.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
-    /// So long without any datagram, or byte of the tunnels that are held, ends the probe; where it is left out 3,000, and for
-    /// udp and dns ten of the timeouts if that is more.
+    /// The probe ends after this time without any datagram, or without any byte of the tunnels that are held. The default is 3,000; for
+    /// udp and dns it is ten timeouts if that is more.
     #[serde(default)]
     pub stall_ms: Option<u64>,
     #[serde(default = "defaults::handshake_timeout_ms")]
     pub handshake_timeout_ms: u64,
-    /// The whole probe.
+    /// Limit of the whole probe.
     #[serde(default = "defaults::limit_s")]
     pub limit_s: f64,
     #[serde(default)]
@@ -252,7 +255,7 @@ pub struct Spec {
     /// there before they have opened it.
     #[serde(default)]
     pub first_reply: bool,
-    /// CPUs that the probe's threads are pinned to; none: not pinned.
+    /// CPUs that the probe's threads are pinned to; if left out, threads are not pinned.
     #[serde(default)]
     pub cpus: Vec<usize>,
     #[serde(default)]
@@ -263,22 +266,22 @@ pub struct Spec {
     /// Testbed instance whose usage is measured over exactly the measured part.
     #[serde(default)]
     pub instance: Option<String>,
-    /// Where the probe's own sockets are; none: this machine's own network.
+    /// The namespace of the probe's own sockets; if left out, this machine's own network.
     #[serde(default)]
     pub namespace: Option<NamespaceOf>,
-    /// The echo server that it ends at, where `target` is not its address.
+    /// The echo server at the end of the path, if `target` is not its address.
     #[serde(default)]
     pub far_end: Option<String>,
     /// A paused measuring window (POST /windows) that runs over exactly the measured part.
     #[serde(default)]
     pub usage_window: Option<String>,
-    /// A measuring window that tells who uses each CPU over the measured part, and measures nothing else of it.
+    /// A measuring window that shows which processes use each CPU over the measured part, and measures only this.
     #[serde(default)]
     pub watched_by: Option<String>,
 }
 
 impl Spec {
-    /// One of which all but these is left out.
+    /// A spec with these fields, and the default for all others.
     pub fn new(kind: ProbeKind, target: String) -> Self {
         Self {
             kind,

@@ -1,4 +1,4 @@
-//! What one measuring thread counts, and the outcome that is made of it.
+//! The counts of one measuring thread, and the outcome that follows from them.
 
 use super::context::Context;
 use super::kinds::ErrorKind;
@@ -7,7 +7,7 @@ use super::plan::Plan;
 use super::recorder::{Errors, Series};
 use crate::net::clock::{now_ns, seconds, thread_cpu_ns};
 
-/// So many failures in a row, without a success, end a probe.
+/// This number of failures in a row, without a success, ends a probe.
 pub const FAILURES_IN_A_ROW: u32 = 3;
 
 pub struct Tally {
@@ -18,9 +18,9 @@ pub struct Tally {
     pub succeeded: u64,
     pub bytes: u64,
     pub stopped: Option<Stopped>,
-    /// Operations of the warm-up that failed, where the kind of probe tells.
+    /// Failed operations of the warm-up, if the kind of probe reports them.
     pub warmup_failed: Option<u64>,
-    /// Answers that came while the probe was stopped, and whose operations were done anew.
+    /// Answers that came while the probe was stopped. Their operations were repeated.
     pub replaced: u64,
     failures: u32,
     start_ns: u64,
@@ -74,7 +74,7 @@ impl Tally {
         self.failures = 0;
     }
 
-    /// Notes a failed operation. True where it is one too many in a row.
+    /// Records a failed operation. Returns true if too many have failed in a row.
     pub fn failure(&mut self, kind: ErrorKind) -> bool {
         self.errors.add(kind, 1);
         self.failures += 1;
@@ -104,8 +104,8 @@ impl Tally {
         self.cpu_ns += other.cpu_ns;
     }
 
-    /// Counts as cut what was due by the timetable when the probe reached its limit, and did not come to an end. It may
-    /// be called again.
+    /// Counts the operations as cut that were due by the timetable and had not ended when the probe reached its limit. Further calls are
+    /// allowed.
     pub fn cut_overdue(&mut self, plan: &Plan, limit_ns: u64) {
         let Some(rate) = plan
             .rate_per_s()
@@ -122,7 +122,7 @@ impl Tally {
         self.errors.add(ErrorKind::Cut, missing);
     }
 
-    /// Seconds that its rate is over.
+    /// Length of the measured part for its rate, s.
     fn duration_s(&self, plan: &Plan) -> f64 {
         let took = seconds(self.end_ns - self.start_ns);
         match plan.rate_per_s() {

@@ -43,7 +43,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
 struct Probe<'a> {
     plan: &'a Plan,
     context: &'a Context,
-    /// None after a failure: the next operation opens a new tunnel.
+    /// Absent after a failure: the next operation opens a new tunnel.
     wire: Option<Wire>,
     /// When the last tunnel was reopened.
     opened_ns: u64,
@@ -60,7 +60,7 @@ fn open(plan: &Plan, context: &Context) -> Result<Wire, ProbeError> {
 }
 
 impl Probe<'_> {
-    /// Its failures count towards nothing but their number in a row.
+    /// Failures of the warm-up count only towards the number of failures in a row.
     fn warm_up(&mut self) -> Result<(), ProbeError> {
         let mut failures = 0;
         let timetable = self
@@ -150,7 +150,7 @@ impl Probe<'_> {
         Ok((sent, self.round_trip(sent)?))
     }
 
-    /// Opens a tunnel where the last one broke, and makes the request.
+    /// Opens a tunnel if the previous one broke, and makes the request.
     #[inline]
     fn prepare(&mut self) -> Result<(), Broken> {
         if self.wire.is_none() {
@@ -169,7 +169,7 @@ impl Probe<'_> {
         Ok(())
     }
 
-    /// Ends the tunnel, and tells what went over it.
+    /// Ends the tunnel, and adds its bytes to the probe's counts.
     fn let_go(&mut self) {
         if let Some(wire) = self.wire.take() {
             self.context.carry(wire.carried());

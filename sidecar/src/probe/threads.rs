@@ -1,5 +1,5 @@
-//! Operations on several threads: each has one under way at a time, and the next one that is due is
-//! whoever's is free first.
+//! Operations on several threads. Each thread has one operation at a time; the first free thread takes
+//! the next operation that is due.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::Builder;
@@ -14,9 +14,9 @@ use super::tally::{FAILURES_IN_A_ROW, Tally};
 use crate::net::clock::now_ns;
 use crate::net::pace::{Timetable, exact_sleeps, wait_until};
 
-/// What one thread does again and again; its operations have so many parts.
+/// The repeated operation of one thread; it has `PARTS` parts.
 pub trait Worker<const PARTS: usize> {
-    /// Makes ready for the next operation, which does not count it.
+    /// Prepares the next operation; the operation's time excludes this call.
     fn prepare(&mut self) -> Result<(), ProbeError> {
         Ok(())
     }
@@ -30,11 +30,11 @@ pub struct Done<const PARTS: usize> {
     pub ended_ns: u64,
     /// Payload.
     pub bytes: u64,
-    /// How long each part took, ns; none of one that did not take place.
+    /// Time of each part, ns, or none if the part did not take place.
     pub parts: [Option<u64>; PARTS],
 }
 
-/// What the threads share.
+/// State that the threads share.
 struct Shared<'a, const PARTS: usize> {
     plan: &'a Plan,
     context: &'a Context,
@@ -54,8 +54,8 @@ struct Shared<'a, const PARTS: usize> {
 
 type Thread = (Tally, Option<ProbeError>);
 
-/// As many threads as the spec has connections, each with a worker of its own. The series are `total`, the
-/// parts by these names, and in the open loop `lateness`.
+/// Starts one thread for each connection of the spec, each with a separate worker. The series are `total`, the parts by these names, and
+/// in the open loop `lateness`.
 pub fn run<W: Worker<PARTS> + Send, const PARTS: usize>(
     plan: &Plan,
     context: &Context,
@@ -141,7 +141,7 @@ impl<const PARTS: usize> Shared<'_, PARTS> {
             .collect()
     }
 
-    /// None where not all threads could be started.
+    /// Returns none if a thread could not be started.
     fn run(&self, mut worker: impl Worker<PARTS>) -> Option<Thread> {
         exact_sleeps();
         if !self.warm_up.pass() {
@@ -229,7 +229,7 @@ impl<const PARTS: usize> Shared<'_, PARTS> {
                 Err(error) => {
                     tally.end_ns = now_ns();
                     tally.failure(error.kind);
-                    // Of this thread alone three in a row say nothing yet.
+                    // Three failures in a row on one thread alone do not end the probe.
                     tally.stopped = None;
                     first_error.get_or_insert(error);
                     self.failures.fetch_add(1, Ordering::Relaxed);

@@ -20,7 +20,7 @@ const LARGE_BYTES: usize = 32 * 1024;
 /// How many times busy polling asks the kernel between two looks at the clock.
 const ASKS_PER_LOOK: u32 = 64;
 
-/// Why a round trip did not come to its end.
+/// Why a round trip did not end.
 pub enum Broken {
     Failed(ErrorKind),
     /// The probe ends.
@@ -30,7 +30,7 @@ pub enum Broken {
 pub struct Wire {
     stream: Stream,
     answer: Vec<u8>,
-    /// Bytes of all exchanges, those that broke too.
+    /// Bytes of all exchanges, broken ones included.
     sent: u64,
     got: u64,
     wait: Wait,
@@ -63,18 +63,18 @@ impl Wire {
         })
     }
 
-    /// What went over it so far.
+    /// Bytes that went over the connection so far.
     pub fn carried(&self) -> Carried {
         Carried::echoed(self.sent, self.got)
     }
 
-    /// The connection, for what comes after the exchanges.
+    /// The connection, for use after the exchanges.
     pub fn into_stream(self) -> Stream {
         self.stream
     }
 
-    /// Sends a request and returns as many bytes that came back. `over` is asked whenever less than the
-    /// whole answer is there: a peer that trickles must not hold the probe up.
+    /// Sends a request and reads the same number of bytes back. `over` is called whenever the answer is
+    /// not whole: a peer that trickles must not delay the probe.
     #[inline]
     pub fn exchange(
         &mut self,
@@ -134,7 +134,7 @@ impl Wire {
         match self.wait {
             Wait::Spin => std::hint::spin_loop(),
             Wait::Yield => std::thread::yield_now(),
-            // A small payload's socket blocks by itself.
+            // The socket of a small payload already blocks.
             Wait::Block if !self.large => {}
             Wait::Block => {
                 let mut events = PollFlags::POLLIN;
@@ -147,7 +147,7 @@ impl Wire {
     }
 }
 
-/// Nothing yet is no failure.
+/// An empty read without an end is no failure.
 fn passes(error: &std::io::Error) -> Result<(), Broken> {
     match error.kind() {
         Io::WouldBlock | Io::Interrupted => Ok(()),

@@ -1,4 +1,5 @@
-//! A busy machine decides no test: what others use, tries of a time, and waits that grow.
+//! A busy machine decides no test. This module measures the load of others, repeats timed tests, and
+//! lengthens waits.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use procfs::{CurrentSI, KernelStats};
 
-/// The same for tests in Go, Rust and JavaScript: tests/support/others.js, timely.js and patience.js describe them.
+/// Tests in Go, Rust and JavaScript share these limits: tests/support/others.js, timely.js and patience.js describe them.
 #[derive(serde::Deserialize)]
 pub struct Limits {
     /// Percent of all CPUs over a whole test.
@@ -21,7 +22,7 @@ pub struct Limits {
     burst_s: f64,
     sample_ms: u64,
     pub tries: usize,
-    /// The last try begins at most so long after the first one.
+    /// The last try begins at most this time after the first one.
     last_begins_s: u64,
     /// Time that the computation of `slowness` takes on an idle machine of 2024.
     usual_ms: f64,
@@ -77,16 +78,16 @@ const KTHREADD: i32 = 2;
 struct Times {
     parent: i32,
     ticks: u64,
-    /// Ticks of all children that it has waited for.
+    /// Ticks of all children that the process has waited for.
     reaped: u64,
-    /// Its parent waits for it, and so counts it.
+    /// The parent waits for the process, and so counts its ticks.
     waited: bool,
 }
 
 /// A pid and the start of its process: pids are used again.
 type Key = (i32, u64);
 
-/// All of them, zombies too, since no process has waited for a zombie.
+/// All processes, zombies too, since no process has waited for a zombie.
 fn processes() -> HashMap<Key, Times> {
     procfs::process::all_processes()
         .unwrap()
@@ -186,12 +187,12 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// The process of this test and all that it has started are no others.
+    /// The process of this test and all that it has started do not count as others.
     pub fn others() -> Self {
         Self::of(std::process::id() as i32)
     }
 
-    /// `root` and all that it has started are no others.
+    /// `root` and all that it has started do not count as others.
     pub fn of(root: i32) -> Self {
         let (over, ended) = channel();
         let mut own = Own {
@@ -225,7 +226,7 @@ impl Watch {
     }
 }
 
-/// All that this machine has: affinity narrows `available_parallelism`.
+/// All CPUs of this machine: affinity narrows `available_parallelism`.
 pub fn cpus() -> usize {
     KernelStats::current().unwrap().cpu_time.len()
 }
@@ -250,7 +251,7 @@ pub fn undisturbed(body: impl Fn()) {
     }
 }
 
-/// Why the test is skipped, if so.
+/// The reason to skip the test, if it is skipped.
 pub fn tried<W>(body: impl Fn(), begin: impl Fn() -> W, end: impl Fn(W) -> Busy) -> Option<String> {
     let began = Instant::now();
     let mut tries = Vec::new();
@@ -277,7 +278,7 @@ pub fn tried<W>(body: impl Fn(), begin: impl Fn() -> W, end: impl Fn(W) -> Busy)
 /// A program that is not optimized takes the usual time for them.
 const STEPS: u32 = 1_000_000;
 
-/// Time that a fixed computation takes, by what it usually takes: it waits for a CPU, too. At least 1.
+/// Time of a fixed computation, divided by its usual time, waits for a CPU included. At least 1.
 pub fn slowness() -> f64 {
     let began = Instant::now();
     let (mut state, mut step) = (1_u32, 0);
@@ -294,7 +295,7 @@ static FACTOR: AtomicU64 = AtomicU64::new(0);
 static MEASURES: Mutex<()> = Mutex::new(());
 
 fn measure() -> f64 {
-    // Those that measure at once would slow each other down.
+    // Measurements at the same time would slow each other down.
     let _alone = MEASURES.lock();
     let slow = slowness();
     FACTOR.store((slow * 1_000.0) as u64, Ordering::Relaxed);
@@ -337,7 +338,7 @@ impl<M: Fn() -> f64> Patience<M> {
         self.waits_after(self.began.elapsed())
     }
 
-    /// Whether to go on after such a time.
+    /// Whether to go on after this time.
     pub fn waits_after(&mut self, waited: Duration) -> bool {
         if waited < self.limit.mul_f64(self.slow) {
             return true;

@@ -1,4 +1,4 @@
-//! What the integration tests share: a root with testbeds of its own, and looking for leftovers.
+//! Shared by the integration tests: a root with its own testbeds, and a search for leftovers.
 
 #![allow(
     dead_code,
@@ -23,7 +23,7 @@ pub use busy::{patient, patient_ms, timely, undisturbed};
 /// Generous, and longer on a slow machine: a test that fails waits this long once.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A temporary repository root. `mark` is in the environment of all that its testbeds start.
+/// A temporary repository root. All processes of its testbeds have `mark` in their environment.
 pub struct Root {
     folder: tempfile::TempDir,
     pub mark: String,
@@ -46,7 +46,7 @@ impl Root {
         self.path().join(name)
     }
 
-    /// A testbed of which `body` is all but the head; `@MARK@` becomes this root's mark.
+    /// A testbed with a standard head and this `body`; `@MARK@` becomes this root's mark.
     pub fn testbed(&self, name: &str, body: &str) -> &Self {
         let head = format!(
             "schema = \"windtunnel.testbed/1\"\nname = \"{name}\"\nsystem = \"test\"\ntitle = \"A test\"\n"
@@ -130,7 +130,7 @@ impl Root {
             .collect()
     }
 
-    /// The pids of this root's guards: the parents of what lives, by name.
+    /// The pids of this root's guards: the parents of the living processes, by name.
     pub fn guards(&self) -> Vec<i32> {
         self.living()
             .into_iter()
@@ -175,7 +175,7 @@ impl Server {
         format!("Bearer {}", self.token)
     }
 
-    /// With this Authorization header, or with none.
+    /// With this Authorization header, or without one.
     pub fn get_as(&self, authorization: Option<&str>, path: &str) -> (u16, Value) {
         let mut request = agent().get(format!("{}{path}", self.url));
         if let Some(authorization) = authorization {
@@ -309,7 +309,7 @@ pub fn pid(child: &Child) -> i32 {
     child.id() as i32
 }
 
-/// Asserts that a failed command said one line only, with all of `parts` in it.
+/// Asserts that a failed command printed only one line, which contains all of `parts`.
 pub fn one_line(stderr: &[u8], parts: &[&str]) {
     let text = String::from_utf8_lossy(stderr);
     assert_eq!(text.trim_end().lines().count(), 1, "{text}");

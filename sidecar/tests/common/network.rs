@@ -1,4 +1,4 @@
-//! Servers that answer, late, wrongly or not at all, and SOCKS5 as a proxy's other end sees it.
+//! Servers that answer, late, wrongly or not at all, and the proxy's side of SOCKS5.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -9,7 +9,7 @@ use std::time::Duration;
 /// A connection never waits longer than this, so that a test's threads end.
 const MAX: Duration = Duration::from_secs(60);
 
-/// Serves each connection on a thread of its own, until the test ends.
+/// Serves each connection on a separate thread, until the test ends.
 pub fn tcp_server(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -25,7 +25,7 @@ pub fn tcp_server(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketA
     address
 }
 
-/// Echoes what it reads, each time so much later.
+/// Echoes all bytes, each time after `delay`.
 pub fn tcp_echo(delay: Duration) -> SocketAddr {
     tcp_server(move |stream| echo(stream, delay))
 }
@@ -59,7 +59,7 @@ pub fn udp_server(
     address
 }
 
-/// Echoes each datagram so much later, however many are on their way.
+/// Echoes each datagram after `delay`, for any number on their way.
 pub fn udp_echo(delay: Duration) -> SocketAddr {
     udp_server(Ipv4Addr::LOCALHOST.into(), move |socket, _, bytes, peer| {
         if delay.is_zero() {
@@ -74,7 +74,7 @@ pub fn udp_echo(delay: Duration) -> SocketAddr {
     })
 }
 
-/// A port on which nothing listens.
+/// A port without a listener.
 pub fn nobody() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0")
         .unwrap()
@@ -89,7 +89,7 @@ pub fn reset(stream: TcpStream) {
         .unwrap();
 }
 
-/// Says nothing until the other end goes away.
+/// Sends no bytes until the other end goes away.
 pub fn silent(mut stream: TcpStream) {
     let mut bytes = [0; 1024];
     while let Ok(1..) = stream.read(&mut bytes) {}
@@ -185,7 +185,7 @@ pub fn proxy(then: impl Fn(TcpStream, u8, String) + Send + Sync + 'static) -> So
     })
 }
 
-/// A proxy that is its own target: it grants everything and echoes, so much later.
+/// A proxy that is its own target: it grants each request, and echoes after a delay.
 pub fn echo_proxy(delay: Duration) -> SocketAddr {
     proxy(move |mut stream, _, _| {
         write(&mut stream, &reply(0, any_address()));

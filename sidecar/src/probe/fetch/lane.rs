@@ -1,4 +1,4 @@
-//! One tunnel of a fetch, and what is to come over it.
+//! One tunnel of a fetch, and the objects that come over it.
 
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -16,7 +16,7 @@ use crate::probe::plan::Plan;
 use crate::probe::socks5::opening::{Opening, Tunnel};
 use crate::probe::stream::Stream;
 
-/// What the lanes of one thread share.
+/// State that the lanes of one thread share.
 pub struct Tools<'a> {
     pub plan: &'a Plan,
     pub context: &'a Context,
@@ -27,14 +27,14 @@ pub struct Tools<'a> {
 #[derive(Default)]
 pub struct Lane {
     tunnel: Tunnel,
-    /// When its opening has to be over.
+    /// The deadline of the opening.
     open_by_ns: u64,
     /// Objects to come, the one under way included.
     left: u64,
-    /// Bytes of the request for it that are still to go out.
+    /// Bytes of the current object's request that are still to go out.
     to_ask: usize,
     download: Download,
-    /// Over this tunnel: bytes of requests that went out, and of those that were answered, bytes asked for, and bytes that came.
+    /// Bytes over this tunnel: requests sent, requests answered, payload requested, payload received.
     sent: u64,
     answered: u64,
     asked: u64,
@@ -42,12 +42,12 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// Whether it is being opened, or has objects to come.
+    /// Whether the tunnel is being opened, or still has objects to come.
     pub fn busy(&self) -> bool {
         matches!(self.tunnel, Tunnel::Opening(_)) || self.left > 0
     }
 
-    /// Asks for so many objects, one after the other. Opens the tunnel where there is none.
+    /// Requests `objects` objects, one after the other. Opens the tunnel if it is down.
     pub fn begin(&mut self, objects: u64, tools: &mut Tools<'_>) -> Result<(), ProbeError> {
         self.left = objects;
         match &self.tunnel {
@@ -71,7 +71,7 @@ impl Lane {
         self.download = Download::new(object);
     }
 
-    /// Why its opening has failed, where it takes longer than it may.
+    /// The failure of the opening, if the opening takes too long.
     pub fn late(&self, plan: &Plan, now_ns: u64) -> Option<ProbeError> {
         match &self.tunnel {
             Tunnel::Opening(opening) if now_ns >= self.open_by_ns => Some(opening.late(plan)),
@@ -79,7 +79,7 @@ impl Lane {
         }
     }
 
-    /// What it waits for, where it is busy.
+    /// The event that a busy lane waits for.
     pub fn awaited(&self) -> Option<PollFd<'_>> {
         let (stream, flags) = match &self.tunnel {
             Tunnel::Opening(opening) if opening.wanted().contains(Flags::OUT) => {
@@ -93,7 +93,7 @@ impl Lane {
         Some(PollFd::new(stream.as_fd(), flags))
     }
 
-    /// What it waits for is there. A tunnel that broke is down afterwards.
+    /// Goes on after the awaited event. A broken tunnel is down afterwards.
     pub fn step(&mut self, tools: &mut Tools<'_>) -> Result<(), ProbeError> {
         let stepped = self.advance(tools);
         if stepped.is_err() {
@@ -102,7 +102,7 @@ impl Lane {
         stepped
     }
 
-    /// Ends the tunnel, and tells what went over it.
+    /// Ends the tunnel, and adds its bytes to the probe's counts.
     pub fn close(&mut self, context: &Context) {
         let up = Bounds::new(self.answered, self.sent);
         let down = Bounds::new(self.got, self.asked);

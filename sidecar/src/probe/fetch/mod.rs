@@ -1,11 +1,12 @@
-//! Objects that the far end sends when it is asked for them: a page, or a segment of a stream; a thread per
-//! connection, which waits for all its tunnels together.
+//! The far end sends objects on request: a page, or a segment of a stream. Each connection has a thread, which waits for all tunnels of
+//! the connection together.
 //!
-//! One operation asks for the first object, the document, on the first tunnel, and once it is whole for the
-//! others, over all tunnels at once; each tunnel asks for its next object when the one before is whole. It
-//! lasts until the last byte of all is here, and the opening of tunnels that are `fresh` is part of it.
-//! `timeout` is that of all this. Others are opened before it, and anew where they broke. The far end has
-//! to be an echo server of ours ([`crate::echo::bulk`]).
+//! One operation requests the first object, the document, on the first tunnel. When the document is
+//! whole, the operation requests the other objects over all tunnels at once. Each tunnel requests its
+//! next object when the previous one is whole. The operation lasts until the last byte of all objects is
+//! here, and `timeout` bounds it. If tunnels are `fresh`, their opening is part of the operation.
+//! Otherwise they are opened before the operation, and broken tunnels are opened again. The far end must
+//! be an echo server of this sidecar ([`crate::echo::bulk`]).
 
 mod lane;
 
@@ -28,7 +29,7 @@ use crate::net::wait::Wait;
 use lane::{Lane, Tools};
 
 const PARTS: [&str; 1] = ["first_object"];
-/// A wait is no longer than this at once, so that a cancel is seen.
+/// The longest wait at once, so that the thread sees a cancel.
 const SLICE_NS: u64 = 100_000_000;
 
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
@@ -44,7 +45,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
         lanes: (0..plan.fetch.tunnels).map(|_| Lane::default()).collect(),
     };
     let mut outcome = threads::run(plan, context, PARTS, worker)?;
-    // Of a single object it is the total.
+    // The time of a single object is the total.
     outcome
         .series
         .retain(|series| series.name != "first_object" || plan.fetch.objects > 1);
@@ -120,7 +121,7 @@ impl Fetcher<'_> {
             .collect())
     }
 
-    /// Ends the tunnels that nothing can follow on; all where the next operation opens its own.
+    /// Ends the tunnels that are no longer usable, or all if the next operation opens its own.
     fn settle(&mut self) {
         for lane in &mut self.lanes {
             if lane.busy() || self.plan.fetch.fresh {
@@ -166,8 +167,8 @@ impl Worker<{ PARTS.len() }> for Fetcher<'_> {
     }
 }
 
-/// How many of the objects after the document come over one of the tunnels. Nothing decides it but the
-/// spec, so that two systems carry the same.
+/// How many of the objects after the document come over one of the tunnels. The spec alone decides this,
+/// so that two systems carry the same.
 fn share(fetch: FetchSpec, tunnel: u64) -> u64 {
     let objects = (1..fetch.objects).filter(|object| object % fetch.tunnels == tunnel);
     objects.count() as u64

@@ -25,7 +25,7 @@ use crate::probe::spec::FlowDirection;
 use crate::probe::stream::Stream;
 use crate::probe::tally::Tally;
 
-/// A wait is no longer than this at once, so that a cancel is seen, ns.
+/// The longest wait at once, so that the thread sees a cancel, ns.
 const SLICE_NS: u64 = 50_000_000;
 
 /// Moments that all tunnels share.
@@ -34,7 +34,7 @@ pub struct Times {
     pub began_ns: u64,
     pub measured_ns: u64,
     pub end_ns: u64,
-    /// When the last answer is waited for no longer.
+    /// The end of the wait for the last answer.
     over_ns: u64,
 }
 
@@ -74,7 +74,7 @@ pub struct Line<'a> {
     stream: &'a Stream,
     times: Times,
     timetable: Timetable,
-    /// The last one has been asked, or none is to be.
+    /// Whether the last request has been sent, or the flow sends no requests.
     asked_all: bool,
     /// The next request's number, and when those on their way were intended.
     next: u64,
@@ -82,7 +82,7 @@ pub struct Line<'a> {
     outgoing: Outgoing,
     incoming: Incoming,
     buffer: Vec<u8>,
-    /// By the far end's last word, bytes.
+    /// Bytes that the far end reported last.
     far_received: u64,
     far_sent: u64,
     far_said_ns: u64,
@@ -171,7 +171,8 @@ impl<'a> Line<'a> {
         self.asked_all && self.waiting.is_empty() && known
     }
 
-    /// When the next request is intended: the last one at the end, to hear what had come until then; it is in no count.
+    /// When the next request is intended. The last one is at the end: its answer reports the bytes received so far, and it is in no
+    /// count.
     fn due_ns(&self) -> u64 {
         self.timetable.intended_ns(self.next).min(self.times.end_ns)
     }
@@ -306,7 +307,7 @@ impl<'a> Line<'a> {
         Ok(())
     }
 
-    /// Hangs up, and says how it went.
+    /// Closes the connection, and returns the result.
     fn ended(mut self, result: Result<(), ErrorKind>) -> Ended {
         let now = now_ns();
         let _ = self.stream.shutdown(Shutdown::Both);
@@ -329,7 +330,7 @@ impl<'a> Line<'a> {
         };
         self.count_unanswered(died.map(|(kind, _)| kind));
         self.tally.stopped = self.stopped;
-        // Its far end sends by itself.
+        // The far end sends without requests, so the probe has no upper bound.
         let down = Bounds::new(self.incoming.received, ANY);
         let confirmed = Bounds::new(self.far_received, self.outgoing.sent);
         let answered = self.incoming.received > 0;
@@ -358,7 +359,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Requests of the measured part that have no answer: of a dead tunnel also those that it could not take any more, and one at least.
+    /// Requests of the measured part without an answer. For a dead tunnel, requests that were due but not sent count too, and the count
+    /// is at least one.
     fn count_unanswered(&mut self, died: Option<ErrorKind>) {
         let times = self.times;
         let unanswered = self.waiting.values().filter(|at| times.measured(**at));

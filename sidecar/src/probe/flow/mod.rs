@@ -1,10 +1,11 @@
-//! Flows: tunnels that are kept full for a time, or not at all, and small requests on the very same tunnels at a fixed rate.
+//! Flows: tunnels that are kept full for a time, or not at all, with small requests on the same tunnels at a fixed rate.
 //!
-//! A thread per tunnel. An operation is a request, of 1 KiB as its answer; its latency counts from the intended time, so that what has to
-//! wait behind others has its whole wait. `round_trip` has those that were intended in the measured part. After it the tunnels stay as
-//! full as they were until the last answer is here, at most for `timeout`; what comes later is a `timeout`. A tunnel that ends has *died*, as
-//! has one through which nothing came for `stall` when the probe ended; each of its requests that was due has failed with it. None
-//! is opened anew. What goes over a tunnel is said in [`crate::echo::flow`]; the far end has to be an echo server of ours, engine `blocking`.
+//! Each tunnel has a thread. An operation is a request of 1 KiB, with an answer of the same size. Its latency counts from the intended
+//! time, so it includes the wait behind other bytes. `round_trip` has the requests that were intended in the measured part. After that
+//! part, the tunnels stay as full as before until the last answer is here, at most for `timeout`; a later answer is a `timeout`. A tunnel
+//! *died* if it ended, or if no bytes came through it for `stall` before the probe ended. All requests of a dead tunnel that were due
+//! count as failed, and the tunnel is not opened again. [`crate::echo::flow`] describes the bytes. The far end must be an echo server of
+//! this sidecar, engine `blocking`.
 
 mod line;
 mod progress;
@@ -27,7 +28,7 @@ use crate::net::pace::wait_until;
 use line::{Ended, Line, Times};
 use progress::{BUCKET_NS, merged};
 
-/// What the kernel keeps of a tunnel that is not read, bytes, so that it is soon full.
+/// Receive buffer of a tunnel that the probe does not read, bytes. A small buffer is soon full.
 const UNREAD_BYTES: usize = 16 * 1024;
 
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {

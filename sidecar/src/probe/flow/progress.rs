@@ -1,19 +1,19 @@
-//! What had come by when: bytes for each tenth of a second.
+//! Received bytes over time, for each tenth of a second.
 
-/// Of one figure, ns.
+/// Length of one bucket, ns.
 pub const BUCKET_NS: u64 = 100_000_000;
 
-/// So many bytes came by this moment, since the one before; both after the start, ns.
+/// Bytes that came by a moment, since the previous moment. Both moments are after the start, ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Came {
-    /// From when at the earliest.
+    /// The earliest moment at which the bytes may have come.
     pub since_ns: u64,
     pub by_ns: u64,
     pub bytes: u64,
 }
 
-/// What came over several tunnels, for each bucket of so long a time. Bytes whose moment is not known are spread over the time in which
-/// they came, one bucket's length at most: after a silence they came at its end.
+/// Bytes that came over several tunnels, for each bucket of [`BUCKET_NS`]. If the moment of bytes is not known, they are spread over the
+/// time in which they came, at most over the length of one bucket: after a silence, bytes came at its end.
 pub fn merged<'a>(lines: impl Iterator<Item = &'a [Came]>, whole_ns: u64) -> Vec<u64> {
     let mut buckets = vec![0.0; whole_ns.div_ceil(BUCKET_NS) as usize];
     for came in lines.flatten() {
@@ -38,7 +38,7 @@ pub fn merged<'a>(lines: impl Iterator<Item = &'a [Came]>, whole_ns: u64) -> Vec
         .collect()
 }
 
-/// What came between two moments, by the buckets that begin there.
+/// Bytes that came between two moments, in the buckets that begin there.
 pub fn between(buckets: &[u64], from_ns: u64, to_ns: u64) -> u64 {
     let range = |ns: u64| (ns.div_ceil(BUCKET_NS) as usize).min(buckets.len());
     buckets[range(from_ns)..range(to_ns)].iter().sum()

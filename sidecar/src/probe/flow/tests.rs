@@ -60,7 +60,7 @@ fn without_a_way_there_are_requests_alone() {
     let outcome = measure(&echo, &asked, 1);
     assert_eq!((outcome.attempted, outcome.succeeded), (20, 20));
     let tunnel = outcome.flow.unwrap().tunnels.remove(0);
-    // The last one asks what had come.
+    // The last request asks for the received bytes.
     assert_eq!(tunnel.received, 21 * 1_024);
 }
 
@@ -91,7 +91,7 @@ fn what_waits_in_front_of_the_far_end_hides_nothing_of_what_came() {
         &context,
     )
     .unwrap();
-    // Requests wait behind seconds of payload; the bytes are those that came.
+    // Requests wait behind seconds of payload, and only received bytes count.
     assert!(
         outcome.errors.contains_key(&ErrorKind::Timeout),
         "{:?}",
@@ -103,7 +103,7 @@ fn what_waits_in_front_of_the_far_end_hides_nothing_of_what_came() {
 
 const SLOW_KIB_S: f64 = 400.0;
 
-/// Takes all that it gets at once, and gives on [`SLOW_KIB_S`] of it.
+/// Accepts all bytes at once, and passes on [`SLOW_KIB_S`] of them.
 fn slow_and_deep(listener: &std::net::TcpListener, target: std::net::SocketAddr) {
     use std::io::{Read, Write};
     let (mut near, _) = listener.accept().unwrap();

@@ -12,12 +12,12 @@ use crate::probe::plan::Plan;
 use crate::probe::socks5::opening::Tunnel;
 use crate::probe::tally::FAILURES_IN_A_ROW;
 
-/// A cancel is seen within so long.
+/// The longest delay until the probe sees a cancel.
 const SLICE_NS: u64 = 50_000_000;
 
-/// What happened, for who counts it.
+/// Receives the events of the probe and counts them.
 pub enum Happened {
-    /// A tunnel that was asked for by [`Drive::open`] is usable, or not.
+    /// A tunnel that [`Drive::open`] requested is usable.
     Opened {
         began_ns: u64,
         ended_ns: u64,
@@ -52,7 +52,7 @@ pub struct Drive<'a> {
     /// Handshakes on their way, and slots that wait for one to end.
     pub(super) handshakes: usize,
     pub(super) to_dial: VecDeque<usize>,
-    /// Deadlines of one kind are all as far off, so the first to come is the first to go.
+    /// All deadlines of one kind are equally far off, so the first to come is the first to go.
     pub(super) dial_deadlines: VecDeque<(u64, usize, u64)>,
     deadlines: VecDeque<(u64, usize, u64)>,
     /// Slots without an operation that may begin their next one.
@@ -87,17 +87,17 @@ impl<'a> Drive<'a> {
         self.context.must_stop(self.plan, now_ns())
     }
 
-    /// Whether so much failed in a row that there is no point in going on.
+    /// Whether the number of failures in a row ends the probe.
     pub fn failing(&self) -> bool {
         self.failures >= u64::from(FAILURES_IN_A_ROW) * self.slots.len() as u64
     }
 
-    /// Says when the next operation is due, before the one that is due now goes out.
+    /// Sets when the next operation is due, before the current one goes out.
     pub fn expect(&mut self, next_ns: u64) -> std::io::Result<()> {
         self.poller.expect(next_ns)
     }
 
-    /// Tells what went over the tunnels that are open still.
+    /// Adds the bytes of the tunnels that are still open to the probe's counts.
     pub fn let_go(&mut self) {
         for slot in &mut self.slots {
             self.context.carry(slot.carried());

@@ -1,9 +1,10 @@
 //! Many connections on one thread: `tcp` with more than one, and `concurrency`.
 //!
-//! All tunnels are opened first, 256 handshakes at once. Then operations go round them: in the closed
-//! loop each has its next one as soon as the one before has ended; in the open loop operation `i` is
-//! that of connection `i mod N` at `start + i / rate`, so that the connections' phases are spread
-//! evenly, and one that cannot be sent yet waits for its connection with its intended time.
+//! All tunnels are opened first, with 256 handshakes at once. Then the tunnels share the operations. In
+//! the closed loop, a connection begins its next operation as soon as the previous one has ended. In the
+//! open loop, connection `i mod N` sends operation `i` at `start + i / rate`, so that the phases of the
+//! connections are spread evenly. An operation that cannot be sent yet waits for its connection, and
+//! keeps its intended time.
 //!
 //! A tunnel that cannot be opened at the start counts as a failed operation, and takes no part in the
 //! rest. `3 × connections` failures in a row end the probe.
@@ -62,7 +63,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     }
     drive.let_go();
     tally.stopped = stopped;
-    // A tunnel that was not opened is no operation of the timetable.
+    // A failed tunnel is no operation of the timetable.
     tally.cut_overdue(plan, context.limit_ns(plan));
     tally.errors.merge(opened.errors);
     let concurrency = plan.spec.kind == ProbeKind::Concurrency;
@@ -79,7 +80,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     Ok(outcome)
 }
 
-/// None in the closed loop.
+/// Returns none in the closed loop.
 fn timetable(plan: &Plan, start_ns: u64) -> Option<Timetable> {
     let rate_per_s = plan.rate_per_s()?;
     Some(Timetable::new(start_ns, rate_per_s))

@@ -9,9 +9,9 @@ use crate::probe::recorder::{Errors, Series};
 pub struct Opened {
     /// Slots whose tunnel was open.
     pub usable: Vec<usize>,
-    /// Dial to usable, each.
+    /// Time from dial to usable, of each tunnel.
     pub series: Series,
-    /// First dial to the last tunnel that opened, or failed to.
+    /// Time from the first dial to the last tunnel that opened or failed.
     pub took_ns: u64,
     pub first_error: Option<ProbeError>,
     pub errors: Errors,

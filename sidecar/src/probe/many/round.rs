@@ -1,4 +1,4 @@
-//! So many operations, in turn on all tunnels that could be opened.
+//! A given number of operations, in turn on all tunnels that could be opened.
 
 use super::drive::{Drive, Happened, Hears};
 use crate::net::clock::now_ns;
@@ -66,13 +66,13 @@ impl<'a> Round<'a> {
         }
     }
 
-    /// It is followed from outside.
+    /// Counts this round's operations in the probe's visible progress.
     pub fn measured(mut self) -> Self {
         self.measured = true;
         self
     }
 
-    /// Returns why it ended before all operations had.
+    /// Returns why the round ended before all operations had ended.
     pub fn run(
         mut self,
         drive: &mut Drive<'_>,
@@ -103,7 +103,7 @@ impl<'a> Round<'a> {
         }
     }
 
-    /// After the limit: what is under way has the time that it may take, and none of it is lost.
+    /// After the limit: operations that have begun keep their timeout, and all of them are counted.
     fn wait_for_the_rest(&mut self, drive: &mut Drive<'_>) -> std::io::Result<Option<Stopped>> {
         let most = drive.plan.handshake_timeout + drive.plan.timeout;
         let until_ns = now_ns() + most.as_nanos() as u64;
@@ -116,7 +116,7 @@ impl<'a> Round<'a> {
         Ok(stopped.filter(|_| !whole))
     }
 
-    /// Whoever is free has the next one.
+    /// Any free slot begins the next operation.
     fn closed(&mut self, drive: &mut Drive<'_>) -> u64 {
         while self.started < self.count
             && !drive.failing()
@@ -128,7 +128,7 @@ impl<'a> Round<'a> {
         u64::MAX
     }
 
-    /// Begins what is due, and returns when the next one is.
+    /// Begins the operations that are due, and returns when the next one is due.
     fn open(
         &mut self,
         drive: &mut Drive<'_>,

@@ -10,17 +10,17 @@ use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::socks5::opening::Tunnel;
 use crate::probe::stream::Stream;
 
-/// A request and what of its echo is there.
+/// A request and the part of its echo that has come.
 #[derive(Debug, Clone, Copy)]
 pub struct Operation {
-    /// No two of a probe have the same; its lower half is the payload's sequence number.
+    /// Unique in a probe; its lower half is the payload's sequence number.
     pub serial: u64,
     /// When it was intended, in the open loop.
     pub intended_ns: Option<u64>,
-    /// When it could have been sent at the earliest: as intended, once the one before had ended, or once
-    /// its new tunnel was there.
+    /// The earliest moment at which the operation could have been sent: its intended time, or later when
+    /// the previous operation had ended or the new tunnel was there.
     pub due_ns: Option<u64>,
-    /// When it was sent; none while its tunnel is being opened.
+    /// When the operation was sent, or none while its tunnel is being opened.
     pub sent_ns: Option<u64>,
     sent: usize,
     got: usize,
@@ -36,14 +36,14 @@ pub struct Slot {
     /// Bytes over its tunnel.
     pub sent: u64,
     pub got: u64,
-    /// Dials count from here, so that a deadline finds its own.
+    /// The number of dials, by which a deadline finds its own dial.
     pub dials: u64,
     pub began_ns: u64,
-    /// Since when it has no operation.
+    /// Since when the slot has no operation.
     pub free_since_ns: u64,
 }
 
-/// Buffers of which one is enough for all.
+/// Buffers that all slots share.
 pub struct Scratch {
     pattern: Pattern,
     out: Vec<u8>,
@@ -167,7 +167,7 @@ impl Slot {
         }
     }
 
-    /// What went over its tunnel, which is counted anew from here on.
+    /// Returns the bytes that went over the tunnel, and resets both counters.
     pub fn carried(&mut self) -> Carried {
         let (sent, got) = (mem::take(&mut self.sent), mem::take(&mut self.got));
         Carried::echoed(sent, got)

@@ -213,7 +213,7 @@ fn no_error_quotes_what_may_be_a_password() {
     }
 }
 
-/// A listener at ::1 alone; none where the machine has no IPv6.
+/// A listener at ::1 alone, or none if the machine has no IPv6.
 fn only_at_ipv6() -> Option<(std::net::TcpListener, u16)> {
     let listener = std::net::TcpListener::bind("[::1]:0").ok()?;
     let port = listener.local_addr().ok()?.port();

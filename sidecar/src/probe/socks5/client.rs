@@ -1,4 +1,4 @@
-//! Opening a tunnel over a blocking socket, each stage with its moment. Nothing waits for ever.
+//! Opens a tunnel over a blocking socket, and notes the moment of each stage. Each wait has a deadline.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
@@ -15,25 +15,25 @@ use crate::probe::reach::Reached;
 use crate::probe::stream::{Stream, unsecured};
 use crate::probe::tls::Tls;
 
-/// A wait in the kernel is no longer than this at once, so that a cancel is seen.
+/// The longest wait in the kernel at once, so that the thread sees a cancel.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// A part of a timeout that goes into it without a rest, and is not above [`SLICE`]: waits of this
-/// length end when the timeout does.
+/// An equal part of a timeout, at most [`SLICE`], so that waits of this length end exactly at the
+/// timeout.
 pub fn slice(timeout: Duration) -> Duration {
     let parts = timeout.as_nanos().div_ceil(SLICE.as_nanos()).max(1);
     timeout / parts as u32
 }
 
-/// Moments of [`now_ns`]. A stage that did not take place has the moment of the one before.
+/// Moments of [`now_ns`]. A stage that did not take place has the moment of the previous one.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Stages {
     pub began: u64,
     pub dialled: u64,
-    /// TLS is there.
+    /// When TLS was ready.
     pub secured: u64,
     pub greeted: u64,
-    /// None where the proxy asked for no login.
+    /// Absent if the proxy asked for no login.
     pub logged_in: Option<u64>,
     pub connected: u64,
 }
@@ -45,7 +45,7 @@ pub struct Deadline<'a> {
 }
 
 impl<'a> Deadline<'a> {
-    /// Of a tunnel that is opened now.
+    /// The deadline of a tunnel that is opened now.
     pub fn of_handshake(plan: &Plan, context: &'a Context) -> Self {
         Self {
             at_ns: now_ns() + plan.handshake_timeout.as_nanos() as u64,
@@ -57,7 +57,8 @@ impl<'a> Deadline<'a> {
         now_ns() >= self.at_ns || self.context.cancelled()
     }
 
-    /// Asked after a part of an answer: a peer that trickles never makes a wait end by itself.
+    /// Called after each part of an answer: a peer that trickles would otherwise keep a wait open
+    /// without end.
     fn goes_on(&self, what: &str, have: usize) -> Result<(), ProbeError> {
         if have > 0 && self.over() {
             return Err(ProbeError::io(what, &io::ErrorKind::TimedOut.into()));
@@ -109,7 +110,7 @@ fn waits_on(error: &io::Error) -> bool {
     )
 }
 
-/// Dials, and has TLS around the connection where it is asked for.
+/// Dials, and starts TLS on the connection if the plan asks for TLS.
 fn secure(
     to: &Reached,
     tls: Option<&Tls>,
@@ -135,7 +136,8 @@ fn secure(
     Ok((stream, stages))
 }
 
-/// Opens a tunnel to the plan's target through its proxy, or a connection to it where there is none.
+/// Opens a tunnel to the plan's target through its proxy, or a direct connection if the plan has no
+/// proxy.
 pub fn open(plan: &Plan, deadline: &Deadline<'_>) -> Result<(Stream, Stages), ProbeError> {
     let (stream, mut stages) = secure(plan.first_hop(), plan.tls(), deadline)?;
     if let Some(proxy) = &plan.proxy {
@@ -146,13 +148,14 @@ pub fn open(plan: &Plan, deadline: &Deadline<'_>) -> Result<(Stream, Stages), Pr
     Ok((stream, stages))
 }
 
-/// A UDP association: its control connection, which must stay open, and where datagrams go.
+/// A UDP association: its control connection, which must stay open, and the address for datagrams.
 pub struct Association {
     pub control: Stream,
     pub relay: SocketAddr,
 }
 
-/// Asks the proxy for UDP. Where it says that datagrams go is not checked. The client's own address is told as unknown (RFC 1928, section 7).
+/// Asks the proxy for UDP. The address that the proxy reports for datagrams is not checked. The request gives the client's own address as
+/// unknown (RFC 1928, section 7).
 pub fn associate(proxy: &Proxy, deadline: &Deadline<'_>) -> Result<Association, ProbeError> {
     let (control, mut stages) = secure(&proxy.at, proxy.tls.as_ref(), deadline)?;
     enter(&control, proxy, deadline, &mut stages)?;
@@ -189,7 +192,7 @@ pub fn associate(proxy: &Proxy, deadline: &Deadline<'_>) -> Result<Association, 
     Ok(Association { control, relay })
 }
 
-/// A proxy may name its relay, and nothing is looked up for that: a lookup has no deadline.
+/// A proxy may name its relay. The probe does not look up such a name, because a lookup has no deadline.
 fn relay_ip(name: &str, proxy: &Proxy) -> Option<IpAddr> {
     if name.eq_ignore_ascii_case(&proxy.host) {
         return Some(proxy.at.address.ip());

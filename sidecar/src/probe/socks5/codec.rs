@@ -1,4 +1,5 @@
-//! SOCKS5 messages as bytes (RFC 1928, RFC 1929). No input or output, no panic on any bytes.
+//! SOCKS5 messages as bytes (RFC 1928, RFC 1929). The code does no input or output, and no bytes make it
+//! panic.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -21,11 +22,11 @@ pub const MAX_FIELD_BYTES: usize = 255;
 /// The longest reply: a domain name of 255 bytes.
 pub const MAX_REPLY_BYTES: usize = 4 + 1 + MAX_FIELD_BYTES + 2;
 
-/// What a proxy is asked for, and what it answers with.
+/// The address in a request, and in a proxy's reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
     Ip(SocketAddr),
-    /// Of 1 to 255 bytes, and a port.
+    /// A domain name of 1 to 255 bytes, and a port.
     Domain(String, u16),
 }
 
@@ -40,7 +41,7 @@ pub enum Command {
 pub enum Method {
     None,
     Password,
-    /// It takes none of those offered.
+    /// The proxy accepts none of the methods that were offered.
     Refused,
 }
 
@@ -56,7 +57,7 @@ pub enum Reply {
 /// Why bytes are no SOCKS5 message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Bad {
-    /// A whole message may come yet.
+    /// More bytes may complete the message.
     #[error("it is cut off")]
     Short,
     #[error("its version is {0}")]
@@ -71,12 +72,12 @@ pub enum Bad {
     AddressType(u8),
     #[error("its domain name is empty or not text")]
     Domain,
-    /// Fragments are never asked for.
+    /// The client never asks for fragments.
     #[error("it is a fragment")]
     Fragment,
 }
 
-/// The methods that are offered: with a login both, without it none.
+/// The offered methods: both if a login is given, otherwise only the one without login.
 pub fn greeting(login: bool) -> &'static [u8] {
     if login {
         &[VERSION, 2, METHOD_NONE, METHOD_PASSWORD]
@@ -97,7 +98,7 @@ pub fn method(bytes: [u8; 2], login: bool) -> Result<Method, Bad> {
     }
 }
 
-/// User name and password, each of at most [`MAX_FIELD_BYTES`]; what is longer is cut.
+/// User name and password, each of at most [`MAX_FIELD_BYTES`]; longer values are cut.
 pub fn login(username: &str, password: &str) -> Vec<u8> {
     let mut bytes = vec![AUTH_VERSION];
     push_field(&mut bytes, username.as_bytes());
@@ -105,7 +106,7 @@ pub fn login(username: &str, password: &str) -> Vec<u8> {
     bytes
 }
 
-/// Reads the answer to a [`login`]: whether it was right.
+/// Reads the answer to a [`login`]: whether the login was right.
 pub fn login_answer(bytes: [u8; 2]) -> Result<bool, Bad> {
     match bytes {
         [AUTH_VERSION, status] => Ok(status == 0),
@@ -119,8 +120,8 @@ pub fn request(command: Command, address: &Address) -> Vec<u8> {
     bytes
 }
 
-/// Reads a reply. [`Bad::Short`]: read on. A refusal is told by its first two bytes, for some proxies
-/// send no more.
+/// Reads a reply. [`Bad::Short`]: read on. The first two bytes are enough for a refusal, because some
+/// proxies send no more.
 pub fn reply(bytes: &[u8]) -> Result<Reply, Bad> {
     match bytes {
         [] => Err(Bad::Short),
@@ -136,21 +137,22 @@ pub fn reply(bytes: &[u8]) -> Result<Reply, Bad> {
     }
 }
 
-/// What goes in front of each datagram to a proxy.
+/// The header in front of each datagram to a proxy.
 pub fn udp_header(address: &Address) -> Vec<u8> {
     let mut bytes = vec![0, 0, 0];
     push_address(&mut bytes, address);
     bytes
 }
 
-/// Reads what is in front of a datagram from a proxy, whole: whom it is from, and the header's length.
+/// Reads the whole header of a datagram from a proxy: the sender's address, and the header's length.
 #[cfg(test)]
 pub fn read_udp_header(datagram: &[u8]) -> Result<(Address, usize), Bad> {
     let (address, used) = read_address(udp_body(datagram)?)?;
     Ok((address, 3 + used))
 }
 
-/// The header's length only, checked just as well but for the domain name's text: no allocation.
+/// Reads the header's length only, with the same checks except for the domain name's text: no
+/// allocation.
 #[inline]
 pub fn udp_header_bytes(datagram: &[u8]) -> Result<usize, Bad> {
     let body = udp_body(datagram)?;
@@ -197,7 +199,7 @@ fn push_address(bytes: &mut Vec<u8>, address: &Address) {
     bytes.extend_from_slice(&port.to_be_bytes());
 }
 
-/// How many bytes type, address and port have; all of them are there.
+/// Bytes of type, address and port, if all of them are there.
 #[inline]
 fn address_bytes(bytes: &[u8]) -> Result<usize, Bad> {
     let length = match bytes {

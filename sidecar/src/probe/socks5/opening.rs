@@ -1,4 +1,4 @@
-//! Opening one tunnel beside others on one thread: the handshake as a state machine over a non-blocking socket.
+//! Opens one of many tunnels on one thread: the handshake is a state machine over a non-blocking socket.
 
 use std::io::{self, Read, Write};
 
@@ -77,7 +77,7 @@ impl Opening {
         })
     }
 
-    /// The socket is ready. True where the tunnel is open.
+    /// Goes on when the socket is ready. Returns true if the tunnel is open.
     pub fn step(&mut self, plan: &Plan) -> Result<bool, ProbeError> {
         if self.stage == Stage::Dial {
             match SockRef::from(&self.stream).take_error() {
@@ -125,7 +125,7 @@ impl Opening {
         Ok(true)
     }
 
-    /// Reads some of the answer. False where there is nothing yet.
+    /// Reads some of the answer. Returns false if no bytes have come yet.
     fn read(&mut self, plan: &Plan) -> Result<bool, ProbeError> {
         let wanted = match self.stage {
             Stage::Connect => MAX_REPLY_BYTES,
@@ -142,7 +142,7 @@ impl Opening {
         }
     }
 
-    /// Looks at what has been read. True where the tunnel is open.
+    /// Parses the bytes read so far. Returns true if the tunnel is open.
     fn advance(&mut self, plan: &Plan) -> Result<bool, ProbeError> {
         if self.stage == Stage::Connect {
             return match codec::reply(&self.answer[..self.have]) {
@@ -193,7 +193,7 @@ impl Opening {
         }
     }
 
-    /// It took longer than it may.
+    /// The error of an opening that took too long.
     pub fn late(&self, plan: &Plan) -> ProbeError {
         self.failed(plan, &io::ErrorKind::TimedOut.into())
     }

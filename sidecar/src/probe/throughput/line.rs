@@ -27,16 +27,16 @@ pub struct Line<'a> {
     pub plan: &'a Plan,
     pub context: &'a Context,
     pub stream: &'a Stream,
-    /// Of this transfer.
+    /// Bytes of this transfer.
     pub bytes: u64,
     pub moved: &'a Moved,
 }
 
-/// What went over a connection, all its transfers together; both of its threads count.
+/// Bytes that went over a connection, all its transfers together; both of its threads count.
 #[derive(Default)]
 pub struct Moved {
     sent: AtomicU64,
-    /// Of that what the far end has, by its own word or as its answer came.
+    /// The sent bytes that the far end has, as the far end reports or its answer shows.
     confirmed: AtomicU64,
     asked: AtomicU64,
     got: AtomicU64,
@@ -50,7 +50,7 @@ impl Moved {
         Carried::tunnel(up, down, down.least > 0)
     }
 
-    /// So many more bytes have come. The sender's thread may count its last write only after this.
+    /// Adds bytes that have come. The sender's thread may count its last write only after this.
     fn confirm(&self, bytes: u64) {
         self.confirmed.fetch_add(bytes, Ordering::Relaxed);
     }
@@ -103,7 +103,7 @@ impl Line<'_> {
         Ok(())
     }
 
-    /// What the far end says of what went up.
+    /// The far end's confirmation of the bytes that went up.
     pub fn confirmed(self) -> Result<(), Cut> {
         let mut answer = [0; CONFIRMATION];
         let mut have = 0;

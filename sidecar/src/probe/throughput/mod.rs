@@ -1,11 +1,10 @@
 //! Bulk transfer: a thread per connection and direction, large writes and reads.
 //!
-//! Each connection makes one measured transfer per direction, whatever `count` is; an operation is one
-//! transfer. `warmup` is rounded up to whole transfers of every connection and direction, on the same
-//! connections; one that fails ends the probe. A transfer "up" lasts from its start until the far end has confirmed its bytes, one
-//! "down" until the last byte is here; in "both" the confirmation follows the far end's own bytes. The
-//! socket buffers are left to the kernel. `timeout` is the longest time without progress, the wait
-//! for the confirmation too. What is checked is said in [`crate::echo::bulk`], and the far end has to be an echo server of ours.
+//! Each connection makes one measured transfer per direction, for any `count`; an operation is one transfer. `warmup` is rounded up to
+//! whole transfers of every connection and direction, on the same connections; a failed one ends the probe. A transfer "up" lasts from
+//! its start until the far end has confirmed its bytes. A transfer "down" lasts until the last byte is here. In "both" the confirmation
+//! follows the far end's own bytes. The kernel sizes the socket buffers. `timeout` is the longest time without progress, and includes the
+//! wait for the confirmation. [`crate::echo::bulk`] describes the checks. The far end must be an echo server of this sidecar.
 
 mod line;
 
@@ -36,7 +35,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
         if opened.stopped.is_none() {
             let warm_up = round(plan, context, &lines, false)?;
             opened.stopped = warm_up.stopped;
-            // Its connection is in the middle of a transfer, which nothing can follow.
+            // The connection is in the middle of a transfer, so no other transfer can follow.
             if let Some(kind) = warm_up.errors.into_map().into_keys().next() {
                 let what = format!("warm-up: a transfer failed ({})", kind.name());
                 return Err(ProbeError::new(kind, what));
@@ -65,8 +64,8 @@ fn series(plan: &Plan, count: u64) -> Vec<Series> {
     vec![Series::new("transfer", count, plan.spec.keep)]
 }
 
-/// Opens the connections one after the other. One that cannot be opened is as many failed operations as
-/// it has directions; where the first cannot, nothing can be measured.
+/// Opens the connections one after the other. A connection that cannot be opened counts one failed
+/// operation per direction. If the first cannot be opened, the probe fails.
 fn open_all(
     plan: &Plan,
     context: &Context,
@@ -98,7 +97,7 @@ fn open_all(
     Ok(streams)
 }
 
-/// One transfer per connection and direction, all at once. Fails where a thread cannot be started.
+/// One transfer per connection and direction, all at once. Fails if a thread cannot be started.
 fn round(
     plan: &Plan,
     context: &Context,
@@ -149,7 +148,7 @@ fn round(
     Ok(all)
 }
 
-/// All that one connection carries; nothing where not all threads could be started.
+/// All transfers of one connection, or none if a thread could not be started.
 fn connection(line: Line<'_>, start: &Gate, measured: bool) -> Vec<Tally> {
     let direction = line.plan.transfer.direction;
     let new = || Tally::new(series(line.plan, 2));
@@ -212,7 +211,7 @@ fn connection(line: Line<'_>, start: &Gate, measured: bool) -> Vec<Tally> {
         let (sender, sent) = sender
             .join()
             .unwrap_or_else(|_| (new(), Err(Cut::Failed(ErrorKind::Network))));
-        // Whatever failed first is why the other direction failed, too.
+        // The first failure causes the failure of the other direction.
         let first = failure.get().copied().map_or(Ok(()), Err);
         if received.is_err() {
             note(line, &mut tally, began_ns, first, measured);
@@ -229,7 +228,7 @@ fn connection(line: Line<'_>, start: &Gate, measured: bool) -> Vec<Tally> {
     })
 }
 
-/// Transfers that the probe's end met on their way: nothing else bounds how long one takes.
+/// Transfers under way at the probe's end: the probe's end alone bounds the time of a transfer.
 fn cut(tally: &mut Tally, transfers: u64) {
     if tally.stopped == Some(Stopped::Limit) {
         tally.errors.add(ErrorKind::Cut, transfers);

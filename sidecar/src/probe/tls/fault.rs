@@ -34,7 +34,7 @@ impl About {
         refused.then(|| io::Error::new(io::ErrorKind::InvalidData, Fault(self.certificate(""))))
     }
 
-    /// What is wrong with the client's certificate; `how` the proxy said so.
+    /// The fault of the client's certificate; `how` is the proxy's report.
     fn certificate(&self, how: &str) -> String {
         if self.has_certificate {
             format!(

@@ -25,7 +25,7 @@ pub struct TlsSpec {
     /// Trusted certificates, in addition to the system's.
     #[serde(default)]
     pub ca: Option<String>,
-    /// The name that the certificate has; none: the proxy's host.
+    /// The name that the certificate has; if left out, the proxy's host.
     #[serde(default)]
     pub server_name: Option<String>,
     /// True: the client verifies no certificate.
@@ -83,7 +83,7 @@ impl Tls {
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(verifier))
             .with_client_cert_resolver(Arc::new(identity));
-        // No session is resumed, so that all handshakes of a probe are alike.
+        // The client resumes no session, so that all handshakes of a probe are alike.
         config.resumption = Resumption::disabled();
         let name = ServerName::try_from(name.clone()).map_err(|_| {
             Failure::invalid(

@@ -18,7 +18,7 @@ use crate::failure::{Failure, Result};
 
 #[derive(Debug)]
 pub struct Verifier {
-    /// None if the client verifies nothing.
+    /// Absent if the client verifies no certificate.
     inner: Option<Arc<WebPkiServerVerifier>>,
     /// The certificates of `ca`; one of them may be the proxy's own.
     given: Vec<CertificateDer<'static>>,

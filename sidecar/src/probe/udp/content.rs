@@ -1,4 +1,4 @@
-//! What is in the datagrams of a probe, and what their answers must be.
+//! The content of a probe's datagrams, and the check of their answers.
 
 use crate::net::payload::Pattern;
 use crate::probe::kinds::ErrorKind;
@@ -10,15 +10,15 @@ pub trait Content {
     fn size(&self) -> usize;
     /// Bytes of the largest answer that is right.
     fn answer_bytes(&self) -> usize;
-    /// Writes one; `into` is of its size.
+    /// Writes one datagram; `into` has its size.
     fn fill(&self, sequence: u32, into: &mut [u8]);
-    /// Which one an answer is to, where `next` are sent; none where it is no answer.
+    /// The datagram that an answer belongs to, among the first `next`, or none if it is no answer.
     fn sequence(&self, answer: &[u8], next: usize) -> Option<u32>;
-    /// Why it is not the right answer to that one.
+    /// Why the answer is not right for this datagram.
     fn check(&self, sequence: u32, answer: &[u8]) -> Result<(), ErrorKind>;
 }
 
-/// What is sent comes back.
+/// The answer repeats the datagram.
 impl Content for Pattern {
     const ORDERED: bool = true;
 

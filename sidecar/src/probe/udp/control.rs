@@ -2,7 +2,7 @@
 
 use crate::probe::stream::Stream;
 
-/// How often it is looked at, nanoseconds.
+/// Interval between two checks, ns.
 const LOOK_EVERY_NS: u64 = 50_000_000;
 
 pub struct Control {

@@ -1,4 +1,4 @@
-//! The inner loop of a UDP probe: send what is due, wait, take what came.
+//! The inner loop of a UDP probe: send the datagrams that are due, wait, and take the answers.
 
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -17,13 +17,13 @@ use crate::net::wait::Wait;
 pub(super) const SLICE_NS: u64 = 50_000_000;
 /// How many times busy polling asks the kernel between two looks at the clock.
 const ASKS_PER_LOOK: u32 = 64;
-/// After the end: how long duplicates may still come, and how long in all.
+/// Longest wait for duplicates after the end: since the last one, and in all.
 const QUIET_NS: u64 = 60_000_000;
 const DRAIN_NS: u64 = 300_000_000;
 
 impl<C: Content> Part<'_, C> {
-    /// Sends one batch at most: what the window has room for and, in the open loop, what is due.
-    /// True where there may be more.
+    /// Sends one batch at most: the window bounds it and, in the open loop, the timetable too. Returns
+    /// true if more datagrams may follow.
     #[inline]
     pub(super) fn send_due(&mut self, progress: &mut Progress, now: &mut u64) -> bool {
         let next = self.ledger.next();
@@ -66,8 +66,8 @@ impl<C: Content> Part<'_, C> {
         }
     }
 
-    /// Waits for answers, no longer than until the next datagram is due; returns how many of one
-    /// batch came.
+    /// Waits for answers, no longer than until the next datagram is due. Returns how many of one batch
+    /// came.
     #[inline]
     pub(super) fn receive(&mut self, progress: &Progress, now: &mut u64) -> usize {
         let next = self.ledger.next();
@@ -77,7 +77,7 @@ impl<C: Content> Part<'_, C> {
         } else {
             None
         };
-        // The open loop waits by itself: for an answer or for its next moment.
+        // The open loop already waits for an answer or for its next moment.
         let at_once = due.is_some() || self.plan.spec.wait != Wait::Block;
         if let Some(moment) = due.filter(|_| self.plan.spec.wait == Wait::Block) {
             if self.ledger.in_flight == 0 {
@@ -127,7 +127,7 @@ impl<C: Content> Part<'_, C> {
         }
     }
 
-    /// What one received datagram means.
+    /// Classifies one received datagram.
     #[inline]
     pub(super) fn take(&mut self, index: usize, progress: &mut Progress, now: u64) {
         let Some(payload) = self.transport.received(index) else {
@@ -145,11 +145,11 @@ impl<C: Content> Part<'_, C> {
         }
         match answer {
             Answer::Duplicate => self.tally.anomalies.duplicated += 1,
-            // One of the warm-up is no news.
+            // An answer to a datagram of the warm-up does not count.
             Answer::Unknown if (number as usize) < progress.first => {}
             Answer::Late => self.tally.anomalies.late += 1,
             Answer::Unknown => self.tally.anomalies.unexpected += 1,
-            // Only after a pause: otherwise it is given up before.
+            // Happens only after a pause: otherwise the datagram is given up before.
             Answer::InTime { sent_ns, .. }
                 if now.saturating_sub(sent_ns) >= progress.timeout_ns =>
             {
@@ -176,7 +176,7 @@ impl<C: Content> Part<'_, C> {
         }
     }
 
-    /// After the end: counts the duplicates and late ones that are still on their way.
+    /// After the end, counts duplicates and late answers that are still on their way.
     pub fn drain(&mut self) {
         let mut progress = Progress {
             first: self.ledger.first(),
@@ -194,7 +194,7 @@ impl<C: Content> Part<'_, C> {
         let goes_on = |now: u64| now - began < DRAIN_NS && !self.context.cancelled();
         while now - last < QUIET_NS && goes_on(now) {
             self.sleep(now + QUIET_NS, &mut now);
-            // Whoever floods this socket does not hold the end up.
+            // A peer that floods this socket must not delay the end.
             while goes_on(last)
                 && let Ok(count) = self.transport.receive(true)
             {

@@ -1,13 +1,13 @@
-//! Which datagrams are on their way, and what each answer is. No input or output.
+//! Records datagrams on their way, and classifies each answer. The code does no input or output.
 
 const NOT_SENT: u64 = 0;
 const ANSWERED: u64 = u64::MAX;
 const LOST: u64 = u64::MAX - 1;
 
-/// What an answer with a certain sequence number is.
+/// The class of an answer with a certain sequence number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// The first one, in time. `out_of_order`: one with a higher number came before it.
+    /// The first answer, in time. `out_of_order`: an answer with a higher number came before it.
     InTime { sent_ns: u64, out_of_order: bool },
     /// Answered already.
     Duplicate,
@@ -21,16 +21,16 @@ pub struct Ledger {
     /// By sequence number: when it was sent, or one of the states above.
     moments: Vec<u64>,
     next: usize,
-    /// None below it is on its way.
+    /// All datagrams below this number have ended.
     oldest: usize,
-    /// Those below it are not this part's.
+    /// Numbers below this one belong to earlier parts.
     first: usize,
     highest: Option<usize>,
     pub in_flight: u64,
 }
 
 impl Ledger {
-    /// For so many datagrams in all.
+    /// For `all` datagrams in total.
     pub fn new(all: u64) -> Self {
         // Written once, so that no page is missing when it is measured.
         let mut moments = vec![ANSWERED; all as usize];
@@ -50,7 +50,7 @@ impl Ledger {
         self.moments.push(NOT_SENT);
     }
 
-    /// From here on a new part begins: nothing of the one before is on its way any more.
+    /// A new part begins: all datagrams of the previous one have ended.
     pub fn begin_part(&mut self) {
         self.first = self.next;
         self.oldest = self.next;
@@ -97,7 +97,7 @@ impl Ledger {
         }
     }
 
-    /// Gives up those that were sent at `before_ns` or earlier, and says how many they were.
+    /// Gives up the datagrams that were sent at `before_ns` or earlier, and returns how many.
     #[inline]
     pub fn expire(&mut self, before_ns: u64) -> u64 {
         let mut lost = 0;

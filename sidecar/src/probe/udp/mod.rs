@@ -1,8 +1,8 @@
 //! Datagrams with a window in flight: one thread, one system call for each batch either way.
 //!
-//! Closed loop: as many are on their way as the window has room for; it opens by one per answer
-//! until it is full, so that the first burst overflows no buffer. Open loop: each datagram has its
-//! intended moment, and the whole window bounds what is on its way, from the start.
+//! Closed loop: the window bounds the datagrams on their way. The window grows by one per answer until
+//! it is full, so that the first burst overflows no buffer. Open loop: each datagram has its intended
+//! moment, and the whole window is the bound from the start.
 
 mod content;
 mod control;
@@ -32,7 +32,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     run_with(plan, context, plan.pattern())
 }
 
-/// The same with datagrams of another content.
+/// As above, with datagrams of another content.
 pub fn run_with(
     plan: &Plan,
     context: &Context,
@@ -89,7 +89,7 @@ pub fn run_with(
     Ok(part.tally.outcome(plan, context, 1))
 }
 
-/// Nothing was measured, and why.
+/// The outcome of a probe that could not measure, with the reason.
 fn nothing(stopped: Stopped, fault: ErrorKind) -> ProbeError {
     let (kind, message) = match stopped {
         Stopped::Stalled => (ErrorKind::Stalled, "UDP: no datagram came back"),

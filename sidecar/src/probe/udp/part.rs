@@ -1,4 +1,5 @@
-//! One part of a UDP probe, the warm-up or what is measured: send, receive, give up, until all is told.
+//! One part of a UDP probe, the warm-up or the measured part: send, receive and give up, until each
+//! datagram has ended.
 
 use std::io;
 
@@ -16,9 +17,10 @@ use crate::probe::outcome::Stopped;
 use crate::probe::plan::Plan;
 use crate::probe::tally::{FAILURES_IN_A_ROW, Tally};
 
-/// The closed loop's window at first; it opens from there. A timetable spaces datagrams by itself.
+/// The first window of the closed loop, which then grows. The open loop needs none, because its
+/// timetable spaces datagrams.
 const FIRST_WINDOW: u64 = 8;
-/// A wait that lasts so much longer than it may: the probe was not running.
+/// If a wait lasts longer than its bound by this time, the probe was not running.
 const PAUSE_NS: u64 = 20_000_000;
 
 pub struct Part<'a, C> {
@@ -39,15 +41,15 @@ pub struct Part<'a, C> {
     pub answered_bytes: u64,
 }
 
-/// Where a part is.
+/// The progress of a part.
 pub struct Progress {
     pub first: usize,
     pub end: usize,
     pub timetable: Option<Timetable>,
     pub window: u64,
-    /// Since when the window has room, where it has.
+    /// Since when the window has room, if it has.
     pub room_since_ns: u64,
-    /// Since when answers are awaited and none has come.
+    /// Since when answers are awaited without any answer.
     pub silent_since_ns: Option<u64>,
     pub stall_ns: u64,
     pub timeout_ns: u64,
@@ -87,7 +89,7 @@ impl<C: Content> Part<'_, C> {
         while self.ledger.next() < progress.end || self.ledger.in_flight > 0 {
             match self.ends(&progress, now) {
                 None => {}
-                // What is on its way is waited for, and no other is sent.
+                // The probe waits for the datagrams on their way, and sends no others.
                 Some(Stopped::Limit) if self.ledger.next() == progress.end => {}
                 Some(Stopped::Limit) => {
                     progress.end = self.ledger.next();
@@ -108,7 +110,7 @@ impl<C: Content> Part<'_, C> {
                 self.catch_up(&mut progress, received, &mut now);
                 continue;
             }
-            // First, so that what came too late is no success.
+            // Runs first, so that a late answer is no success.
             let lost = self.ledger.expire(now.saturating_sub(progress.timeout_ns));
             if lost > 0 {
                 self.tally.errors.add(ErrorKind::Lost, lost);
@@ -135,12 +137,12 @@ impl<C: Content> Part<'_, C> {
             Some(Stopped::Stalled) => self.tally.errors.add(ErrorKind::Stalled, left),
             Some(Stopped::ControlClosed) => self.tally.errors.add(ErrorKind::ControlClosed, left),
             Some(Stopped::Failures) => self.tally.errors.add(self.fault, left),
-            // What a cancel met on its way was not attempted.
+            // Datagrams on their way at a cancel count as not attempted.
             _ => {}
         }
     }
 
-    /// What all parts so far have carried.
+    /// The traffic of all parts so far.
     pub fn carried(&self) -> Carried {
         let sent = self.ledger.next() as u64;
         let datagrams = Bounds::new(self.answered, sent);
@@ -154,7 +156,7 @@ impl<C: Content> Part<'_, C> {
         }
     }
 
-    /// After a pause of the probe: what came meanwhile is taken before anything is given up.
+    /// After a pause of the probe, arrived datagrams are taken before any datagram is given up.
     #[cold]
     fn catch_up(&mut self, progress: &mut Progress, mut received: usize, now: &mut u64) {
         loop {

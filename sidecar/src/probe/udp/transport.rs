@@ -1,8 +1,8 @@
 //! Datagrams in batches. Buffers and headers are made once; nothing is allocated afterwards.
 //!
-//! All datagrams of a probe are of one size, SOCKS header included, so a batch is sent as one buffer
-//! that the kernel cuts (UDP_SEGMENT, udp(7)): it goes through the stack once, and the receiver gets
-//! single datagrams all the same. Where that does not work, sendmmsg(2) does.
+//! All datagrams of a probe have one size, SOCKS header included. A batch is sent as one buffer that the
+//! kernel cuts (UDP_SEGMENT, udp(7)). The buffer goes through the stack once, and the receiver still
+//! gets single datagrams. If the kernel cannot cut buffers, sendmmsg(2) sends the batch.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
@@ -19,23 +19,23 @@ use crate::probe::socks5::codec::{self, MAX_REPLY_BYTES};
 
 /// The most datagrams of one system call.
 pub const BATCH: usize = 64;
-/// Asked of the kernel for either direction: its default holds about 150 small datagrams.
+/// Buffer size requested for either direction: the kernel's default holds about 150 small datagrams.
 const BUFFER_BYTES: usize = 4 << 20;
 /// The most that one send may hold: 65,535 less the headers of IP and UDP.
 const MAX_PAYLOAD: usize = 65_507;
-/// No datagram is larger.
+/// The largest datagram.
 const MAX_DATAGRAM: usize = 65_535;
 
 pub struct Transport {
     socket: UdpSocket,
-    /// In front of each datagram; empty where there is no proxy.
+    /// Header of each datagram; empty if the probe has no proxy.
     header: Vec<u8>,
     batch: usize,
     longest_wait: Duration,
     out: Vec<u8>,
     out_stride: usize,
     out_headers: MultiHeaders<()>,
-    /// How many datagrams the kernel cuts one buffer into; 1 where it does not.
+    /// How many datagrams the kernel cuts one buffer into; 1 if it does not.
     segments: usize,
     input: Vec<u8>,
     in_stride: usize,
@@ -54,8 +54,8 @@ fn segments(socket: &Socket, size: usize, batch: usize) -> usize {
 }
 
 impl Transport {
-    /// Sends to `peer` and receives from it only. `batch` is at most [`BATCH`]; `payload` is of what is sent,
-    /// `answer` of the largest that is awaited, bytes.
+    /// Sends to `peer` and receives from it only. `batch` is at most [`BATCH`]. `payload` is the size of a sent payload and `answer` of
+    /// the largest awaited one, bytes.
     pub fn new(
         peer: SocketAddr,
         header: Vec<u8>,
@@ -65,7 +65,8 @@ impl Transport {
         wait_at_most: Duration,
     ) -> io::Result<Self> {
         let socket = Socket::new(Domain::for_address(peer), Type::DGRAM, Some(Protocol::UDP))?;
-        // Beyond the system's bound only with CAP_NET_ADMIN; without it as much as may be.
+        // Only CAP_NET_ADMIN allows more than the system's bound; without it, the kernel grants as much
+        // as it may.
         if setsockopt(&socket, sockopt::RcvBufForce, &BUFFER_BYTES).is_err() {
             socket.set_recv_buffer_size(BUFFER_BYTES)?;
         }
@@ -140,8 +141,8 @@ impl Transport {
             ) {
                 Ok(_) => return Ok(count),
                 Err(Errno::EIO | Errno::EINVAL | Errno::EMSGSIZE) if self.segments > 1 => {
-                    // This way to the peer does not cut buffers, and even one of them is too large for
-                    // its MTU where it is not fragmented.
+                    // This path to the peer does not cut buffers, and even a single one is too large for
+                    // its MTU without fragments.
                     self.segments = 1;
                     setsockopt(&self.socket, sockopt::UdpGsoSegment, &0)?;
                 }
@@ -162,8 +163,9 @@ impl Transport {
         Ok(sent.count())
     }
 
-    /// Receives what there is, one batch at most, with one system call. It waits for the first
-    /// datagram unless `at_once`; nothing within the waiting time is [`io::ErrorKind::WouldBlock`].
+    /// Receives the available datagrams, one batch at most, with one system call. Waits for the first
+    /// datagram unless `at_once`. If none comes within the waiting time, the error is
+    /// [`io::ErrorKind::WouldBlock`].
     #[inline]
     pub fn receive(&mut self, at_once: bool) -> io::Result<usize> {
         let socket = self.socket.as_raw_fd();
@@ -191,7 +193,7 @@ impl Transport {
         Ok(count)
     }
 
-    /// The payload of a received datagram; none where the proxy's header is malformed.
+    /// The payload of a received datagram, or none if the proxy's header is malformed.
     #[inline]
     pub fn received(&self, index: usize) -> Option<&[u8]> {
         let start = index * self.in_stride;

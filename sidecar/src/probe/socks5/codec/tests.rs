@@ -1,4 +1,4 @@
-//! What the writer writes the reader reads, and no other bytes do any harm.
+//! The reader reads all messages of the writer, and rejects other bytes without a panic.
 
 use proptest::prelude::*;
 
