@@ -1,5 +1,5 @@
 /**
- * The gate's workflow measures two commits of a small proxy that cost the same, and passes. Others beside it would be in what it measures.
+ * The gate's workflow measures two commits of a small proxy that cost the same, and passes. Other tests would disturb its measurements.
  * tests/alone/evidence.test.js has what costs more, and tests/real/gate.test.js the comment of a gate that fails.
  */
 import { after, test } from 'node:test';

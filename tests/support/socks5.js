@@ -99,7 +99,7 @@ async function request(proxy, user, command, target) {
 export async function connectTunnel(proxy, target, user) {
   const { socket, read } = await request(proxy, user, CONNECT, target);
   return {
-    /** Sends, and reads as much again. @param {Buffer} data */
+    /** Sends data, and reads the same number of bytes. @param {Buffer} data */
     roundTrip: async (data) => {
       socket.write(data);
       return read(data.length);
