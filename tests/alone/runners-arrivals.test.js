@@ -17,7 +17,7 @@ const EACH_MS = 1000 / RATE;
 const folder = temporaryFolder('arrivals');
 after(folder.remove);
 
-/** The value below which a share of all is. @param {number[]} values @param {number} share */
+/** The value below which a share of all values lies. @param {number[]} values @param {number} share */
 const quantile = (values, share) => values.toSorted((a, b) => a - b)[Math.floor(values.length * share)];
 
 /** The messages that a relay received from an open loop. @param {string} runners */
@@ -106,7 +106,7 @@ for (const runners of [1, 3]) {
   );
 }
 
-/** Arrivals of an open loop, each late by what is given of it. @param {(seq: number) => number} late */
+/** Arrivals of an open loop, each late by the given time in ms. @param {(seq: number) => number} late */
 const made = (late) =>
   Array.from({ length: PLANNED }, (_, seq) => ({ at: 5000 + seq * EACH_MS + late(seq), seq }));
 

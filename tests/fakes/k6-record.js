@@ -94,7 +94,7 @@ const texts = new Set();
 /** @param {string} text */
 export const once = (text) => !texts.has(text) && Boolean(texts.add(text));
 
-/** Requests in a row that nobody answered, as in k6/modules/record/shared.go. */
+/** Requests in a row without an answer, as in k6/modules/record/shared.go. */
 const silence = { row: 0, since: 0 };
 export const answered = () => void (silence.row = 0);
 /** @param {number} startedAt */

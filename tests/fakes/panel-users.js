@@ -41,7 +41,7 @@ const nth = (every, count) => every !== undefined && count % every === 0;
 /** Time in Marzban's format. */
 const timestamp = () => new Date().toISOString().slice(0, 19);
 
-/** @param {string} text @returns {any} undefined where it is no JSON object */
+/** @param {string} text @returns {any} undefined if the text is no JSON object */
 export function objectOf(text) {
   try {
     const value = JSON.parse(text);

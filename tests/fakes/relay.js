@@ -138,7 +138,7 @@ class Relay {
       socket.close(faults.closeAfter.code, faults.closeAfter.reason);
   }
 
-  /** Sends a publish elsewhere, where it does so. @param {import('node:http').ServerResponse} response */
+  /** Redirects a publish, if this fault is set. @param {import('node:http').ServerResponse} response */
   redirects(response) {
     const { redirect } = this.faults;
     if (!redirect || this.truth.publishes < redirect.afterPublishes) return false;

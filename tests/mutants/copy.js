@@ -40,7 +40,7 @@ function git(args, { cwd = ROOT, input } = {}) {
 }
 
 /**
- * A place in which `from` stands once.
+ * Replaces the only `from` of a text.
  * @param {string} text
  * @param {{ name: string, file: string, from: string, to: string }} fault
  * @returns {string} the text with the fault
@@ -120,7 +120,7 @@ export class Copy {
       try {
         return read().includes(this.folder);
       } catch {
-        return false; // it has ended, or is somebody else's
+        return false; // the process has ended, or another user owns it
       }
     });
   }
@@ -130,7 +130,7 @@ export class Copy {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It has ended meanwhile.
+        // The process has ended meanwhile.
       }
     }
   }

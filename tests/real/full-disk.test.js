@@ -1,4 +1,4 @@
-/** A run whose disk fills up still shows what it measured, says that the disk is full, and is no pass. */
+/** A run whose disk fills up still shows its measurements, says that the disk is full, and is no pass. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';

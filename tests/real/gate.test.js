@@ -126,7 +126,7 @@ test('a build that fails is told in a comment of a fork’s pull request, and is
   assert.deepEqual([measured.outputs.verdict, measured.job.failed], ['set-up failed', true], measured.log);
   assert.match(measured.comment, /set-up failed/);
   keep('broken', measured);
-  // Its comment is written once, however often.
+  // The comment is written once, however often publish.yml runs.
   /** @type {any[]} */
   const comments = [];
   const first = await proxy.publish(measured, comments);

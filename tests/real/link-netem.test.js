@@ -20,7 +20,7 @@ const skip = may ? false : 'no rights to make network namespaces, or no ping';
 
 /** @typedef {{ medianMs: number, lostPercent: number }} Pinged */
 
-/** @param {string[]} at the command that runs another where the pings start @param {string} to @returns {Pinged} */
+/** @param {string[]} at the command that runs ping in the network of the pings' source @param {string} to @returns {Pinged} */
 function ping(at, to) {
   const [program, ...args] = [...at, 'ping', '-i', '0.01', '-c', String(PINGS), '-W', '2', to];
   const { stdout, stderr } = spawnSync(program, args, { encoding: 'utf8' });

@@ -109,7 +109,7 @@ for (const row of rowsOf('sing-box').filter(({ row: name }) => name in ROWS)) {
     overLink(context, 'protocols', { ...row.variables, binary: binaryOf(row) }, ROWS[row.row]));
 }
 
-/** Datagrams: their server says where its relay is, which must be at its end of the link. */
+/** Datagrams: the server gives the address of its relay, which must be at the server's end of the link. */
 for (const name of ['socks', 'mixed']) {
   test(`datagrams of ${name} with xray go over a link`, async (context) => {
     const row = rowsOf('xray').find(({ row: own }) => own === name);

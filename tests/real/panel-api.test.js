@@ -1,4 +1,4 @@
-/** The testbed `panel` does what Marzban does, with every driver, and xray really has the users. */
+/** The testbed `panel` behaves as Marzban with every driver, and xray really has the users. */
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';

@@ -63,7 +63,7 @@ export async function lend(...wanted) {
 }
 
 /**
- * Gives what was borrowed for a body back, whether the body fails or not. Anything left on a system fails the test, too.
+ * Returns the borrowed systems after a body, whether the body fails or not. Anything left on a system fails the test, too.
  * @template {{ giveBack: () => Promise<void> }} Loan
  * @template T
  * @param {Loan} loan

@@ -31,7 +31,7 @@ function statOf(pid) {
  * @property {number} reaped ticks of all processes that it waited for
  */
 
-/** Ticks of every process, zombies too: nobody has waited for them. @returns {Times[]} */
+/** Ticks of every process, zombies too, because no parent has waited for zombies. @returns {Times[]} */
 export const processTimes = () =>
   pids().flatMap((pid) => {
     try {

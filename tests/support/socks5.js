@@ -57,7 +57,7 @@ function decode(bytes) {
 }
 
 /**
- * Greets the proxy, logs in where a user is given, and asks for one thing.
+ * Greets the proxy, logs in if a user is given, and sends one command.
  * @param {Proxy} proxy
  * @param {User | undefined} user
  * @param {number} command

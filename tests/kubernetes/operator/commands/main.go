@@ -73,7 +73,7 @@ func testRun(manifests io.Reader) (*v1alpha1.TestRun, error) {
 	}
 }
 
-// commandsOf does what the operator's controller does from a new TestRun to its start.
+// commandsOf takes the steps of the operator's controller from a new TestRun to its start.
 func commandsOf(run *v1alpha1.TestRun) (commands, error) {
 	v1alpha1.Initialize(run)
 	all := commands{Operator: version()}
