@@ -1,12 +1,12 @@
 /**
- * Runs the tests under Node.js: those of tests/alone one by one, as others beside them would be in what they measure; all others side
- * by side, the longest first, as they mostly wait. A test whose times did not hold beside others runs once more by itself. With --tier
- * it runs the files of one tier (tests/tiers.js), and with --rest-follows it leaves out what the rest asks, too; given names of files, it
- * runs these. With --name it runs only the tests whose names have these words.
+ * Runs the tests under Node.js. The files of tests/alone run one by one, because other files would disturb their measurements. All
+ * other files run side by side, the longest first, because they mostly wait. A test whose times did not hold beside others runs once
+ * more alone. With --tier only the files of one tier run (tests/tiers.js). With --rest-follows the runner leaves out the files that
+ * the rest covers. With names of files only these files run. With --name only the tests run whose names contain these words.
  *
  * Files borrow the systems that they do not break (tests/support/lend.js).
  *
- * It ends with the files that took longest, each test that was skipped or failed and why, and one line that counts.
+ * The output ends with the files that took longest, each test that was skipped or failed and why, and one line of counts.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -26,9 +26,9 @@ const TESTS = dirname(fileURLToPath(import.meta.url));
 const ALONE = 'alone';
 /** Files at once: a test uses about a third of a CPU. */
 const AT_ONCE = 2 * availableParallelism() + 1;
-/** Files whose time is told at the end. */
+/** Files whose time is shown at the end. */
 const TOLD = 12;
-/** Characters of an error that are told at the end: the log above has it whole. */
+/** Characters of an error that are shown at the end: the log above has the whole error. */
 const ERROR_TOLD = 400;
 
 /** @param {string} folder @returns {string[]} its tests, such as real/smoke */
@@ -42,14 +42,14 @@ const testsOf = (folder) =>
  * @typedef {object} Told
  * @property {string} file such as real/relay
  * @property {string} name
- * @property {string} [pattern] the name by which it is run again, where that is another one
+ * @property {string} [pattern] the name that a second run selects, if it differs from `name`
  * @property {string} why
  *
  * @typedef {object} Found
  * @property {number} passed
  * @property {Told[]} failed
  * @property {Told[]} skipped
- * @property {Told[]} spoilt by what else used the machine
+ * @property {Told[]} spoilt by other processes on the machine
  * @property {[string, number][]} seconds that each file took
  */
 
@@ -70,7 +70,7 @@ async function runAll(names, concurrency, patterns) {
   const found = /** @type {Found} */ ({ passed: 0, failed: [], skipped: [], spoilt: [], seconds: [] });
   /** @type {Map<string, number>} */
   const seconds = new Map();
-  /** The first test within a test that failed, by file: the outer one says only that one did. @type {Map<string, Told>} */
+  /** The first failed inner test, by file: the outer test says only that an inner test failed. @type {Map<string, Told>} */
   const inner = new Map();
   /** Its first test has the file's own set-up. @param {string} file @param {number} ms */
   const took = (file, ms) => seconds.set(file, (seconds.get(file) ?? 0) + ms / 1000);
@@ -110,7 +110,7 @@ const escaped = (name) => name.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 const exactly = (name) => new RegExp(`${escaped(name)}$`);
 
 /**
- * One file by itself. What a busy machine spoilt is skipped, and says how busy it was; on a quiet one it has failed.
+ * Runs one file alone. A test that a busy machine spoilt is skipped, and says how busy the machine was. On a quiet machine it fails.
  * @param {string} name
  * @param {RegExp[]} [patterns]
  * @returns {Promise<Found>}
@@ -120,7 +120,7 @@ async function runAlone(name, patterns) {
   const found = await runAll([name], 1, patterns);
   const others = end();
   for (const told of found.spoilt.splice(0)) {
-    // Such a test has measured by itself how busy the machine was.
+    // Such a test itself measured how busy the machine was.
     if (told.why.startsWith(BUSY)) found.skipped.push(told);
     else if (others.busy) found.skipped.push({ ...told, why: `${whyBusy(others)}: ${told.why}` });
     else found.failed.push(told);
@@ -129,8 +129,8 @@ async function runAlone(name, patterns) {
 }
 
 /**
- * A version manager finds anew at each start which Python is meant, which takes longer than what the tests start it for: it is
- * asked once.
+ * A version manager looks up the wanted Python at each start. The look-up takes longer than the programs that tests run with Python,
+ * so the runner asks once.
  */
 function findPython() {
   const { stdout } = spawnSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' });

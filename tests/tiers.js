@@ -1,6 +1,6 @@
 /**
- * The tier of each test file under Node.js: `first` is what `make test` runs, and `rest` what `make test-all` runs after it. The tier of
- * a folder holds for all its files but those that the other tier names.
+ * The tier of each test file under Node.js. `make test` runs `first`, and `make test-all` then runs `rest`. The tier of a folder holds
+ * for all its files, except for files that the other tier names.
  * @type {Record<'first' | 'rest', { folders: string[], files: string[] }>}
  */
 export const TIERS = {
@@ -36,10 +36,10 @@ export const TIERS = {
 /** Files of the first tier that the rest runs again, at their full size: TEST_FULL is set there. */
 export const AT_FULL_SIZE = ['unit/comparison-laws'];
 
-/** Files of the first tier that ask what a file of the rest asks of more: they are left out where the rest runs, too. */
+/** Files of the first tier whose checks a file of the rest repeats on more cases: they are left out if the rest runs, too. */
 export const IN_THE_REST = { 'real/smoke-few': 'real/smoke' };
 
-/** Files that take longest, so that none of them is begun last. */
+/** Files that take longest: they start first. */
 export const LONGEST = [
   'real/smoke-few',
   'real/smoke',

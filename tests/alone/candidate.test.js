@@ -1,4 +1,4 @@
-/** Candidates whose fault is one of time: beside others it would be theirs. */
+/** Candidates with a fault of time: other tests beside them would cause the same fault. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CANDIDATE, matrix } from '../support/candidate.js';
@@ -31,7 +31,7 @@ test(
       ({ result }) => {
         const { baseline, candidate } = protocolRow(result, 'vless');
         const [later, own] = [candidate, baseline].map(({ figures }) => figures.quiet_cpu_s.median);
-        // It is 0.3 s, all of it after the last probe; a process that waits for a CPU does less of it.
+        // The fault takes 0.3 s of CPU time, all after the last probe. A process that waits for a CPU uses less.
         timely(later > 0.25 && later < 0.45, `${later} s of CPU in the quiet period`);
         timely(own < 0.1, `${own} s of CPU in the quiet period, of the baseline`);
         assert.ok(candidate.figures.turn_cpu_s.median > later);
@@ -63,7 +63,7 @@ test(
 test(
   'a candidate that is slower misses its targets',
   undisturbed(() =>
-    // With four targets it takes 10 turns to miss one; a busy machine may spoil a third of them.
+    // With four targets the candidate needs 10 turns to miss one; a busy machine may spoil a third of the turns.
     matrix({ CANDIDATE, TURNS: '14', PROTOCOL: 'trojan' }, ({ code, result }) => {
       const { judged } = protocolRow(result, 'trojan');
       timely(judged.throughput !== 'uncertain' && judged.latency !== 'uncertain', JSON.stringify(judged));

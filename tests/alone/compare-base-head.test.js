@@ -1,4 +1,4 @@
-/** Base and head of a repository are built, measured in turn, told apart, and leave nothing. */
+/** Base and head of a repository are built and measured in turn. The comparison finds their difference, and nothing is left. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -78,7 +78,7 @@ test(
     const run = await compared(sides('slow', ['--runs', '12']), variables);
     try {
       const { a, b, verdict, headline } = run.result();
-      // Where others take the CPU nothing is compared, and that is said.
+      // If others take the CPU, nothing is compared, and the output says so.
       if (run.code === 3)
         assert.match(run.output.stdout, /of the \d+ runs of [AB] can be used; .*neighbours/);
       timely(run.code !== 3, run.output.stdout);

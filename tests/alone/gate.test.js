@@ -1,6 +1,6 @@
 /**
- * The gate's workflow measures two commits of a small proxy that cost the same, and passes. Others beside it would be in what it measures.
- * tests/alone/evidence.test.js has what costs more, and tests/real/gate.test.js the comment of a gate that fails.
+ * The gate's workflow measures two commits of a small proxy that cost the same, and passes. Other tests would disturb its measurements.
+ * tests/alone/evidence.test.js has proxies that cost more, and tests/real/gate.test.js the comment of a failed gate.
  */
 import { after, test } from 'node:test';
 import { assertVerdict, keep, smallProxy } from '../support/small-proxy.js';
@@ -9,7 +9,7 @@ import { timely, undisturbed } from '../support/timely.js';
 const proxy = smallProxy();
 after(proxy.remove);
 
-/** It has told, which others on the machine may keep it from. @param {Awaited<ReturnType<typeof proxy.gate>>} measured @param {string} verdict */
+/** The gate has a verdict, unless others on the machine prevented it. @param {Awaited<ReturnType<typeof proxy.gate>>} measured @param {string} verdict */
 function assertTold(measured, verdict) {
   assertVerdict(measured, verdict);
   timely(measured.outputs.verdict === verdict, measured.comment);

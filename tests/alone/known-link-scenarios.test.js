@@ -1,4 +1,4 @@
-/** A proxy of our own with a fault of known size, measured by a scenario over a link: it is in the report, with the right figure. */
+/** A proxy of ours has a fault of known size. A scenario over a link measures it: the report has the fault, with the right figure. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ test(
       timelyLink(result);
       const [up, rest, down] = rowsOf(sectionOf(result, 'loaded'));
       assert.deepEqual([up.of, rest.of, down.of], ['trojan, 1 up', 'trojan, at rest', 'trojan, 1 down']);
-      // What goes through the one queue: a tunnel's reply, and each answer.
+      // One queue carries a tunnel's reply and each answer.
       for (const name of ['same_ms', 'kept_ms', 'fresh_ms']) {
         const held = down[name] - (name === 'fresh_ms' ? rest.fresh_ms : rest.kept_ms);
         timely(Math.abs(held - 1000) < 150, `${name}: ${held} ms more than at rest`);

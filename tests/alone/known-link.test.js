@@ -1,4 +1,4 @@
-/** Proxies of our own over a link, each with a fault of known size: the sidecar's probes find it, with the right figure. */
+/** Each of our proxies over a link has a fault of known size: the sidecar's probes find the fault, with the right figure. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ import { timely, undisturbed } from '../support/timely.js';
 
 const KNOWN = fileURLToPath(new URL('../fixtures/known-hop', import.meta.url));
 const RTT_MS = 40;
-/** Above what any of the faults lets through, with a queue of 40 ms of its own. */
+/** The line is faster than any fault allows, and has its own queue of 40 ms. */
 const LINK = `rtt:${RTT_MS}ms,rate:50mbit`;
 /** The sidecar: this machine or user cannot run it. */
 const CANNOT = 501;
@@ -78,7 +78,7 @@ async function withRow(context, name, link, what) {
 /** @param {any} outcome @param {string} name */
 const seriesOf = ({ series }, name) => series.find((/** @type {any} */ one) => one.name === name);
 
-// They wait for seconds of links of their own, and take little else.
+// The tests wait for seconds on separate links, and use little CPU.
 describe('proxies with faults of known size', { concurrency: true }, () => {
   test(
     'a proxy that holds 1,000 ms of payload is found, within 15 %, on another tunnel too',
@@ -161,11 +161,11 @@ describe('proxies with faults of known size', { concurrency: true }, () => {
         assert.equal(flow.tunnels[0].died, null);
         timely(found.before > 8 && found.before < 10, `${found.before} Mbit/s before`);
         timely(found.silentS >= 1.7, `silent for ${found.silentS} s`);
-        // TCP tries again after waits that double: after 2 s of nothing within 3 s of its return.
+        // TCP doubles its wait after each try: after an outage of 2 s it tries again within 3 s of the link's return.
         timely(found.recoveredS !== null && found.recoveredS < 4, `recovered after ${found.recoveredS} s`);
         const queue = queueFrom(link, 'down', flow.began_unix_us, flow.bytes.length);
         assert.ok(Math.max(...queue) > 0, 'no queue was seen');
-        // Nothing waits while nothing comes: the queue of 40 ms is empty in the middle of the outage.
+        // The queue of 40 ms is empty in the middle of the outage, because no packet arrives.
         assert.equal(queue[Math.round((dead + 1) * 10)], 0);
       });
     }),

@@ -1,4 +1,4 @@
-/** Others on the CPUs that are measured, and limits of the generator, are told, and blamed on no system. */
+/** A result reports other processes on the measured CPUs, and limits of the generator. It blames no system for them. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
@@ -49,7 +49,7 @@ function neighbour(cpu, seconds, script) {
   };
 }
 
-/** Of those that this process may use: the one of placement shared. */
+/** The shared CPU of the placement, among the CPUs that this process may use. */
 const LAST = Number(/^Cpus_allowed_list:.*?(\d+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]);
 
 test('a busy loop on the CPU of placement shared makes the run inconclusive', async () => {
@@ -69,10 +69,10 @@ test('a busy loop on the CPU of placement shared makes the run inconclusive', as
   }
 });
 
-/** It comes with the load, and leaves room for a measurement before it comes again. */
+/** The neighbour starts with the load. It pauses long enough for one measurement before it starts again. */
 const THIRD = {
   'dataplane/socks-tcp': { TESTBED: 'sing-box', ROUND_TRIPS: '20000' },
-  // Nothing of it is pinned, and nothing of the panel either.
+  // A run of the relay or of the panel pins no process.
   'pulsar/ingest': { MESSAGES: '5000' },
 };
 const TEN_OF_THIRTY =
@@ -98,7 +98,7 @@ for (const [only, variables] of Object.entries(THIRD)) {
 }
 
 /**
- * A part is measured again where its neighbour goes soon enough, else the scenario is.
+ * If the neighbour stops soon enough, only the part is measured again, else the whole scenario.
  * @param {any} result
  * @param {string[]} before what disturbed the measurements before this one
  * @param {string} output
@@ -118,7 +118,7 @@ function namesParts({ repeated, operations }, before, output) {
 }
 
 /**
- * Where nothing is pinned they are of all CPUs together. A scenario that was spoilt was measured again.
+ * If nothing is pinned, the figures are of all CPUs together. A spoilt scenario was measured again.
  * @param {any} result
  * @param {string[]} before what disturbed the measurements before this one
  */

@@ -1,4 +1,4 @@
-/** What several runners send of an open loop comes when that of one runner comes. Others beside it would be in what is counted. */
+/** Messages of an open loop arrive at the same times from several runners as from one. Other tests would disturb the counts. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startRelay } from '../fakes/relay.js';
@@ -17,10 +17,10 @@ const EACH_MS = 1000 / RATE;
 const folder = temporaryFolder('arrivals');
 after(folder.remove);
 
-/** The value below which a share of all is. @param {number[]} values @param {number} share */
+/** The value below which a share of all values lies. @param {number[]} values @param {number} share */
 const quantile = (values, share) => values.toSorted((a, b) => a - b)[Math.floor(values.length * share)];
 
-/** What a relay got of an open loop of so many runners. @param {string} runners */
+/** The messages that a relay received from an open loop. @param {string} runners */
 async function arrivalsOf(runners) {
   const relay = await startRelay({});
   const bench = startBench({
@@ -44,10 +44,10 @@ async function arrivalsOf(runners) {
 }
 
 /**
- * Where arrivals are in the run's schedule, in which message n is sent after n times EACH_MS. The middle message of all is taken as
- * on time: when the load began, nobody but the runners knows.
+ * Places arrivals in the run's schedule, which sends message n after n times EACH_MS. The middle message counts as on time,
+ * because only the runners know when the load began.
  * @param {{ at: number, seq: number }[]} arrivals
- * @param {number} runners of which each sends every so-manieth message
+ * @param {number} runners of k runners, each sends every k-th message
  */
 function placed(arrivals, runners) {
   const late = arrivals.map(({ at, seq }) => at - seq * EACH_MS);
@@ -68,18 +68,18 @@ function placed(arrivals, runners) {
 
 const PLANNED = RATE * SECONDS;
 
-/** What must hold, however busy the machine is. @param {{ at: number, seq: number }[]} arrivals @param {number} runners */
+/** Checks that hold on a busy machine, too. @param {{ at: number, seq: number }[]} arrivals @param {number} runners */
 function assertPlaced(arrivals, runners) {
   const told = arrivals.map(({ seq }) => seq).toSorted((a, b) => a - b);
   assert.equal(new Set(told).size, told.length, 'a message came twice');
   const { apart } = placed(arrivals, runners);
-  // Of each runner half of all may be late: its middle message tells when it began.
+  // Half of each runner's messages may be late: the middle message of a runner shows when the runner began.
   assert.ok(apart < BIN_MS / 2, `the runners are ${apart} ms apart`);
 }
 
 /**
- * What somebody else on the machine spoils: what is late at the planned end is not sent, an end that is late sends more, and what was
- * held comes in a bunch.
+ * The effects of other processes on the machine. Messages that are late at the planned end are not sent. A late end sends more
+ * messages. Delayed messages arrive in a bunch.
  * @param {{ at: number, seq: number }[]} arrivals
  * @param {number} runners
  */
@@ -106,7 +106,7 @@ for (const runners of [1, 3]) {
   );
 }
 
-/** Arrivals of an open loop, each late by what is given of it. @param {(seq: number) => number} late */
+/** Arrivals of an open loop, each late by the given time in ms. @param {(seq: number) => number} late */
 const made = (late) =>
   Array.from({ length: PLANNED }, (_, seq) => ({ at: 5000 + seq * EACH_MS + late(seq), seq }));
 
@@ -114,7 +114,7 @@ test('runners that begin apart, or send in bunches, are seen, and a busy machine
   const even = made((seq) => seq % 3);
   assertPlaced(even, 3);
   assert.equal(spoilt(even, 3), '');
-  // A third of the time everything is held, for 200 ms.
+  // All messages are held for 200 ms at a time, a third of the total time.
   const held = made((seq) => (seq % 120 < 40 ? 200 - (seq % 40) * EACH_MS : 0));
   assertPlaced(held, 3);
   assert.match(spoilt(held, 3), /off by a quarter/);

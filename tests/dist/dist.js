@@ -1,4 +1,4 @@
-/** The files of a release: two builds of one commit are the same bytes, and it runs where there is nothing else. */
+/** The files of a release: two builds of one commit are the same bytes, and the release runs on a machine without other files. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { ROOT, start, temporaryFolder } from '../support/k6.js';
 const folder = temporaryFolder('dist');
 after(folder.remove);
 const ARCHITECTURE = { x64: 'amd64', arm64: 'arm64' }[process.arch] ?? assert.fail(process.arch);
-/** What was made already, such as on another machine; then nothing is built here. */
+/** A release that was made already, such as on another machine; then nothing is built here. */
 const GIVEN = process.env.DIST ? resolve(process.env.DIST) : undefined;
 
 /** @param {string} name of a folder in the temporary one */
@@ -32,7 +32,7 @@ const COMMIT = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding:
 async function build(name, env = {}) {
   const checkout = inside(`${name}/checkout`);
   execFileSync('git', ['clone', '--quiet', '--no-hardlinks', ROOT, checkout]);
-  // Somebody may have committed meanwhile.
+  // HEAD may have moved since COMMIT was read.
   execFileSync('git', ['-C', checkout, 'checkout', '--quiet', COMMIT]);
   const began = performance.now();
   const run = start(join(checkout, 'setup/dist'), [inside(`${name}/out`), ARCHITECTURE], {
@@ -44,7 +44,7 @@ async function build(name, env = {}) {
   return readFileSync(inside(`${name}/out/SHA256SUMS`), 'utf8');
 }
 
-/** What a program of the release sees of this machine: its own folder, /proc, and an empty /tmp; no variable but these. */
+/** A program of the release sees only its own folder, /proc, an empty /tmp and these variables. */
 const ALONE = `
 mkdir -p "$ROOT/proc" "$ROOT/tmp" "$ROOT/dev"
 touch "$ROOT/dev/null"
@@ -56,7 +56,7 @@ exec env -i PATH=/nonexistent HOME=/tmp "\${KEPT[@]}" "$(command -v chroot)" "$R
 /**
  * @param {string} root
  * @param {string[]} command
- * @param {{ before?: string, around?: string[] }} [more] before is run by bash before all that: KEPT are variables
+ * @param {{ before?: string, around?: string[] }} [more] bash runs `before` first; KEPT names variables
  */
 const alone = (root, command, { before = '', around = [] } = {}) => {
   const [first, ...rest] = [
@@ -81,7 +81,7 @@ const RELAY = [join(ROOT, 'bin/sidecar'), 'testbed', 'run', 'pulsar-relay', '--'
 const BENCH = ['x', 'bench', '--run-id', 'there', '--env', 'up', '--only', 'pulsar'];
 
 /**
- * On a crowded machine the generator may be what was measured; all else has to be right.
+ * On a crowded machine the run may have measured the generator; every other part of the result must be right.
  * @param {ReturnType<typeof start>} run
  * @param {string} results
  */
@@ -104,7 +104,7 @@ test(
   { skip: GIVEN && 'DIST was made before' },
   async () => {
     const first = await build('first');
-    // From nothing: the first may take from Go's cache what was built elsewhere.
+    // The second build starts from nothing: the first may reuse builds in Go's cache.
     const second = await build('second', { GOCACHE: inside('go') });
     assert.match(first, /windtunnel-\d+\.\d+\.\d+-linux-\w+\.tar\.gz\n/);
     assert.equal(first, second);
@@ -136,7 +136,7 @@ test('the archive has what it says, and nothing of the machine that made it', ()
       parts.some((/** @type {string} */ purl) => want.test(purl)),
       String(want),
     );
-  // Of the home, what toolchains keep there; alone it may be a word that names of packages have.
+  // The folders of toolchains in the home: the home's path alone may be a word in names of packages.
   const home = String(process.env.HOME);
   const own = [
     ...[folder.path, ROOT.replace(/\/$/, ''), `${home}/.`, `${process.env.GOPATH ?? `${home}/go`}/`],

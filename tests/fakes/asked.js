@@ -1,10 +1,10 @@
-/** Modules of ours are no fakes: each question is put to those in bin/k6, which `make bin/k6` builds, once. */
+/** Our own modules are real: bin/k6, which `make bin/k6` builds, answers each question once. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const K6 = fileURLToPath(new URL('../../bin/k6', import.meta.url));
 
-/** Answers, as JSON, by what was asked: the same question has the same answer. @type {Map<string, string>} */
+/** Answers, as JSON, by question: the same question has the same answer. @type {Map<string, string>} */
 const answers = new Map();
 
 /** @param {string} module @returns {(name: string) => (...asked: any[]) => any} by the name of an export */

@@ -1,4 +1,4 @@
-/** k6/x/windtunnel/record as far as lib/ uses it: every sample is kept, and what was said. */
+/** k6/x/windtunnel/record as far as lib/ uses it: it keeps every sample and every message. */
 import execution from './k6-execution.js';
 
 /** @type {{ metric: string, value: number | boolean, tags: Record<string, string> | undefined }[]} */
@@ -80,10 +80,10 @@ export class Operation {
   }
 }
 
-/** A test that sets the clock sets k6's own. */
+/** k6's own clock, which a test may set. */
 export const now = () => execution.instance.currentTestRunDuration;
 
-/** @param {{ timings: { duration: number } }} response on a connection that there was */
+/** @param {{ timings: { duration: number } }} response on an existing connection */
 export const wholeMs = ({ timings }) => timings.duration;
 
 /** @param {{ timings?: { connecting?: number } }} response */
@@ -94,7 +94,7 @@ const texts = new Set();
 /** @param {string} text */
 export const once = (text) => !texts.has(text) && Boolean(texts.add(text));
 
-/** Requests in a row that nobody answered, as in k6/modules/record/shared.go. */
+/** Requests in a row without an answer, as in k6/modules/record/shared.go. */
 const silence = { row: 0, since: 0 };
 export const answered = () => void (silence.row = 0);
 /** @param {number} startedAt */

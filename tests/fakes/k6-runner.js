@@ -1,6 +1,6 @@
-/** k6/x/windtunnel/runner of a run of one; a test may set others. */
+/** k6/x/windtunnel/runner of a run with one runner; a test may set more runners. */
 export const calls = /** @type {string[]} */ ([]);
-/** What it answers. */
+/** The module's answer. */
 export const told = {
   many: false,
   setsUp: true,

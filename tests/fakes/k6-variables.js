@@ -1,4 +1,4 @@
-/** k6/x/windtunnel/variables: its list is data, and what it says of a value is no fake. */
+/** k6/x/windtunnel/variables: its list is data, and its checks of values are real. */
 import { readFileSync } from 'node:fs';
 import { asking } from './asked.js';
 

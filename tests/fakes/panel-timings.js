@@ -1,4 +1,4 @@
-/** What the fake panel says of where its time goes: a Server-Timing header, and the same as a histogram. */
+/** The times that the fake panel reports: a Server-Timing header, and the same times as a histogram. */
 
 /** @typedef {'create' | 'read' | 'disable' | 'enable' | 'delete' | 'list' | 'system' | 'core' | 'restart' | 'inbounds'} Operation */
 /** @typedef {[name: string, ms: number][]} Durations the route's first; a name may repeat */
@@ -29,7 +29,7 @@ export class Timings {
   }
 
   /**
-   * The durations of the next answer to an operation, which count from now on.
+   * The durations of the next answer to an operation. The histogram counts them from now on.
    * @param {Operation} operation
    * @returns {Durations}
    */
@@ -54,7 +54,7 @@ export class Timings {
     return durations.map(([name, ms]) => `${name};dur=${ms.toFixed(3)}`).join(', ');
   }
 
-  /** In Prometheus's text format, with a metric that is none of ours. */
+  /** The histogram in Prometheus's text format, with a metric of another program. */
   exposition() {
     const lines = [
       '# HELP python_info Python platform information',

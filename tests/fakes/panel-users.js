@@ -1,25 +1,25 @@
-/** The users of the fake panel, and what its API answers of them: as strict as Marzban 0.8.4, apart from its faults. */
+/** The users of the fake panel, and the answers of its API: as strict as Marzban 0.8.4, apart from its faults. */
 
 /** @typedef {import('./panel-timings.js').Operation} Operation */
 /** @typedef {{ username: string, status: string, note: string | null, createdAt: string }} User */
-/** @typedef {{ method: string, path: string, query: URLSearchParams, headers: import('node:http').IncomingHttpHeaders, text: string }} Request */
-/** @typedef {{ status: number, body: unknown, reset?: boolean }} Answer a string as body is plain text; reset cuts the connection */
+/** @typedef {{ method: string, path: string, query: URLSearchParams, headers: import('node:http').IncomingHttpHeaders, text: string }} Request from a client. */
+/** @typedef {{ status: number, body: unknown, reset?: boolean }} Answer a string as body is plain text. `reset` cuts the connection. */
 
 /**
  * @typedef {object} UserFaults
- * @property {{ every: number, answer: 409 | 422 | 500 | 'reset' }} [createError] each nth create; nobody is created
- * @property {number} [databaseLockedEvery] each nth create, modification and deletion finds the database locked
- * @property {Operation[]} [lockable] only these are counted for it, and meet it
- * @property {number} [lostEvery] each nth create is answered as a success, and the user is not kept
- * @property {number} [statusLieEvery] each nth modification is answered 200 with the old status, which stays
- * @property {boolean} [ownerless] a deletion is done and answered 500: Marzban, where its admin is not in the database
- * @property {string[]} [foreign] users that are there before, active
- * @property {string[]} [vanishing] of them: somebody removes these when the run makes its first user
- * @property {number} [listRaceEvery] each nth list after a deletion began answers 500: Marzban, where a list meets a user who is being deleted
- * @property {('offset' | 'limit' | 'order' | 'search' | 'status')[]} [ignores] what of a list's query it does not heed
- * @property {Partial<Record<Operation, unknown>>} [says] the body of these answers, with status 200
- * @property {'pasarguard'} [dialect] 201 and 204, and users with group_ids and proxy_settings; Marzban's unless given
- * @property {Partial<Record<Operation, number>>} [statuses] of answers that are a success
+ * @property {{ every: number, answer: 409 | 422 | 500 | 'reset' }} [createError] each nth create fails, and no user is created.
+ * @property {number} [databaseLockedEvery] each nth create, modification and deletion finds the database locked.
+ * @property {Operation[]} [lockable] only these operations count for the lock, and find it.
+ * @property {number} [lostEvery] each nth create is answered as a success, but the user is not kept.
+ * @property {number} [statusLieEvery] each nth modification is answered 200 with the old status, which stays.
+ * @property {boolean} [ownerless] a deletion succeeds and is answered 500, as by Marzban if its admin is not in the database.
+ * @property {string[]} [foreign] active users that exist before the run.
+ * @property {string[]} [vanishing] users of `foreign` that disappear when the run makes its first user.
+ * @property {number} [listRaceEvery] each nth list after the start of a deletion is answered 500, as by Marzban during a deletion.
+ * @property {('offset' | 'limit' | 'order' | 'search' | 'status')[]} [ignores] parts of a list's query that it ignores.
+ * @property {Partial<Record<Operation, unknown>>} [says] the body of these answers, with status 200.
+ * @property {'pasarguard'} [dialect] 201 and 204, and users with group_ids and proxy_settings; without it the dialect of Marzban.
+ * @property {Partial<Record<Operation, number>>} [statuses] of successful answers.
  */
 
 const TAG = 'Shadowsocks TCP';
@@ -30,7 +30,7 @@ const CHANGES = ['active', 'disabled', 'on_hold'];
 export const ok = (body) => ({ status: 200, body });
 /** @param {number} status @param {unknown} detail @returns {Answer} */
 export const refuse = (status, detail) => ({ status, body: { detail } });
-/** What an exception that nobody caught becomes. @returns {Answer} */
+/** The answer for an uncaught exception. @returns {Answer} */
 const crash = () => ({ status: 500, body: 'Internal Server Error' });
 const notFound = () => refuse(404, 'User not found');
 const locked = () => refuse(500, 'database is locked');
@@ -38,10 +38,10 @@ const locked = () => refuse(500, 'database is locked');
 /** Every nth is true. @param {number | undefined} every @param {number} count */
 const nth = (every, count) => every !== undefined && count % every === 0;
 
-/** As Marzban writes times. */
+/** Time in Marzban's format. */
 const timestamp = () => new Date().toISOString().slice(0, 19);
 
-/** @param {string} text @returns {any} undefined where it is no JSON object */
+/** @param {string} text @returns {any} undefined if the text is no JSON object */
 export function objectOf(text) {
   try {
     const value = JSON.parse(text);
@@ -51,7 +51,7 @@ export function objectOf(text) {
   }
 }
 
-/** What PasarGuard's validation says of a new user. @param {any} body @returns {Answer | undefined} */
+/** PasarGuard's validation of a new user. @param {any} body @returns {Answer | undefined} */
 function ofPasarGuard({ group_ids: groups, proxy_settings: settings, proxies, inbounds }) {
   if (groups?.length > 0 && settings && !proxies && !inbounds) return undefined;
   return refuse(422, { group_ids: 'you must select at least one group' });
@@ -66,7 +66,7 @@ const isListed = (user, search, names, status) =>
   (names.length === 0 || names.includes(user.username)) &&
   (status === null || user.status === status);
 
-/** What Marzban's validation says of a list. @param {URLSearchParams} query @returns {Answer | undefined} */
+/** Marzban's validation of a list. @param {URLSearchParams} query @returns {Answer | undefined} */
 function invalidQuery(query) {
   const wrong = ['offset', 'limit'].find((name) => query.has(name) && !/^\d+$/.test(query.get(name) ?? ''));
   if (wrong) return refuse(422, { [wrong]: 'Input should be a valid integer' });
@@ -84,17 +84,17 @@ export class Users {
       disabled: 0,
       enabled: 0,
       deleted: 0,
-      /** Modifications that found the user as they wanted it. */
+      /** Modifications of a user who already had the wanted state. */
       unchanged: 0,
       lost: 0,
       lied: 0,
       locked: 0,
       reset: 0,
-      /** Names of everyone who was created, also of those who were lost. @type {Set<string>} */
+      /** Names of all created users, lost ones too. @type {Set<string>} */
       names: new Set(),
-      /** Writes to users that were there before. @type {string[]} */
+      /** Writes to users that existed before. @type {string[]} */
       violations: [],
-      /** What Marzban would refuse, or take in a sense that nobody wants. @type {string[]} */
+      /** Requests that Marzban would refuse or misunderstand. @type {string[]} */
       mistakes: [],
     };
     /** @type {Map<string, User>} */
@@ -150,7 +150,7 @@ export class Users {
     return operation === 'delete' ? { status: 204, body: '' } : answer;
   }
 
-  /** A body as FastAPI takes one. @param {Request} request @returns {any} undefined where it refuses it */
+  /** A body that FastAPI accepts. @param {Request} request @returns {any} undefined if FastAPI refuses the body */
   bodyOf({ method, path, headers, text }) {
     const json = headers['content-type']?.startsWith('application/json');
     const body = json ? objectOf(text) : undefined;
@@ -158,7 +158,7 @@ export class Users {
     return body;
   }
 
-  /** Counts a write, and tells whether the database is locked for it. @param {Operation} operation */
+  /** Counts a write, and returns whether the database is locked for it. @param {Operation} operation */
   findsLock(operation) {
     const { databaseLockedEvery, lockable } = this.faults;
     if (lockable && !lockable.includes(operation)) return false;
@@ -168,7 +168,7 @@ export class Users {
     return found;
   }
 
-  /** What Marzban's validation says of a new user. @param {any} body @returns {Answer | undefined} */
+  /** Marzban's validation of a new user. @param {any} body @returns {Answer | undefined} */
   invalid(body) {
     if (!/^[a-z0-9_]{3,32}$/.test(body.username ?? '')) {
       this.mistake(`a create with user name ${body.username}`);
@@ -182,7 +182,7 @@ export class Users {
     return this.ofMarzban(body);
   }
 
-  /** What Marzban's validation says of its proxies and inbounds. @param {any} body @returns {Answer | undefined} */
+  /** Marzban's validation of a user's proxies and inbounds. @param {any} body @returns {Answer | undefined} */
   ofMarzban(body) {
     if (Object.keys(body.proxies ?? {}).length === 0) {
       this.mistake('a create without proxies');

@@ -1,7 +1,6 @@
 /**
- * A user panel of known faults: it speaks the part of Marzban's API that the
- * scenarios use, delays, stalls, refuses, loses and lies as it is told, and keeps
- * the truth for a test to compare a result with.
+ * A user panel of known faults. It speaks the part of Marzban's API that the scenarios use. Its options make it delay, stall,
+ * refuse, lose and lie. It keeps the truth, so that a test can compare a result with it.
  */
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,15 +14,15 @@ import { Stall } from './stall.js';
 
 /**
  * @typedef {object} ServerFaults
- * @property {string} [password] of admin; 'panel' unless given
- * @property {number} [delayMs] before each answer but that of a log-in; no part of the timings
- * @property {{ afterRequests: number } & import('./stall.js').Length} [stall] from that request on, or laterMs later, nothing is answered for ms
- * @property {number} [tokenRequests] a token is good for so many requests
- * @property {boolean} [everyTokenDead] once a token is worn out, new ones are refused as well
- * @property {ConstructorParameters<typeof Timings>[0]} [timings] of each answer, or of the nth to an operation; none unless given
- * @property {boolean} [serverTiming] whether answers carry the timings; true unless given
- * @property {boolean} [prometheus] whether /metrics tells them
- * @property {number} [goneAfter] after so many creations it cuts every connection: it was killed
+ * @property {string} [password] of admin; 'panel' unless given.
+ * @property {number} [delayMs] before each answer except a log-in's; no part of the timings.
+ * @property {{ afterRequests: number } & import('./stall.js').Length} [stall] after this number of requests, or laterMs later, it answers nothing for `ms`.
+ * @property {number} [tokenRequests] requests for which a token is valid.
+ * @property {boolean} [everyTokenDead] once a token is worn out, new tokens are refused as well.
+ * @property {ConstructorParameters<typeof Timings>[0]} [timings] of each answer, or of the nth to an operation; none unless given.
+ * @property {boolean} [serverTiming] whether answers carry the timings; true unless given.
+ * @property {boolean} [prometheus] whether /metrics shows the timings.
+ * @property {number} [goneAfter] creations after which it cuts every connection, like a killed panel.
  */
 
 /** @typedef {ServerFaults & import('./panel-users.js').UserFaults} Faults */
@@ -66,7 +65,7 @@ class Panel {
       /** Milliseconds from having read a request to answering it, measured here. @type {Partial<Record<Operation, number[]>>} */
       served: {},
     });
-    /** Requests that each token was good for. @type {Map<string, number>} */
+    /** Requests that each token was valid for. @type {Map<string, number>} */
     this.uses = new Map();
     this.wornOut = false;
     this.requests = 0;
@@ -98,7 +97,7 @@ class Panel {
     return ok({ access_token: token, token_type: 'bearer' });
   }
 
-  /** Counts a use of a token. @param {string} token @returns {boolean} whether it is good */
+  /** Counts a use of a token. @param {string} token @returns {boolean} whether the token is valid */
   admits(token) {
     const uses = this.uses.get(token);
     if (uses === undefined || (this.wornOut && this.faults.everyTokenDead)) return false;
@@ -138,7 +137,7 @@ class Panel {
     const { method, path } = request;
     if (method === 'POST' && path === '/api/admin/token') return send(response, this.logIn(request));
     if (this.faults.prometheus && path === '/metrics') return send(response, ok(this.timings.exposition()));
-    // A way to open a connection that asks for nothing.
+    // A HEAD request opens a connection without any effect on the panel.
     if (method === 'HEAD') return send(response, refuse(405, 'Method Not Allowed'));
     const operation = operationOf(request);
     if (this.users.count.creates >= (this.faults.goneAfter ?? Infinity))
@@ -154,8 +153,8 @@ class Panel {
 }
 
 /**
- * Where the application crashed, uvicorn writes down why, serving nobody, and then closes the connection. No header
- * says so: the client may have sent its next request.
+ * If the application crashed, uvicorn logs the reason and then closes the connection. The answer has no header for this: the client
+ * may have sent its next request.
  * @param {import('node:net').Socket | null} socket
  */
 function crash(socket) {
@@ -192,7 +191,7 @@ export async function startPanel(faults = {}) {
     const aborted = () => response.destroy();
     void read(incoming).then((request) => panel.handle(request, response), aborted);
   });
-  // As long as uvicorn's.
+  // The same time as uvicorn's.
   server.keepAliveTimeout = 5_000;
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
@@ -200,9 +199,9 @@ export async function startPanel(faults = {}) {
   return {
     url: `http://127.0.0.1:${port}`,
     truth: panel.truth,
-    /** Names of everyone who is there now. */
+    /** Names of all current users. */
     users: () => [...all.keys()],
-    /** Names of those who were created and are still there. */
+    /** Names of created users that still exist. */
     left: () => [...all.keys()].filter((name) => truth.names.has(name)),
     /** @param {string} name */
     statusOf: (name) => all.get(name)?.status,

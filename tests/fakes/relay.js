@@ -1,7 +1,6 @@
 /**
- * A relay of known faults: it speaks the part of the Pulsar relay's protocol that
- * the scenarios use, delays, stalls, fails, drops and duplicates as it is told,
- * and keeps the truth for a test to compare a result with.
+ * A relay of known faults. It speaks the part of the Pulsar relay's protocol that the scenarios use. Its options make it delay,
+ * stall, fail, drop and duplicate. It keeps the truth, so that a test can compare a result with it.
  */
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
@@ -9,28 +8,28 @@ import { Stall } from './stall.js';
 
 /**
  * @typedef {object} Faults
- * @property {number} [delayMs] before each answer to a publish, poll answer or delivery
- * @property {{ afterPublishes: number } & import('./stall.js').Length} [stall] from that publish on, or laterMs later, nothing is answered for ms
- * @property {{ every: number, status: number }} [publishError] each nth publish gets this status
- * @property {string} [refuseAgent] publishes of a client that calls itself so get a 403
- * @property {number} [capacityPerSecond] publishes are served one after the other, at most so many a second
- * @property {number} [garbledEvery] each nth bulk or poll answer is not what it should be
- * @property {number} [resetEvery] each nth publish has its connection cut
- * @property {number} [rejectEvery] each nth message of batches is rejected
- * @property {number} [dropEvery] each nth delivery is not sent
- * @property {number} [duplicateEvery] each nth delivery is sent twice
- * @property {number} [duplicateAfterMs] the second time so much later
- * @property {number} [swapEvery] each nth delivery is sent after the next one
- * @property {{ after: number, code: number, reason?: string }} [closeAfter] closes the socket after so many deliveries on it
- * @property {{ status: number, headers?: Record<string, string> }} [handshake] the answer to every WebSocket handshake
- * @property {number} [publishStatus] of publishes that are taken; 201 unless given
- * @property {{ status: number, to: string, afterPublishes: number }} [redirect] of the publishes after so many
- * @property {number} [restartAfter] after so many publishes it knows no token that it gave before
- * @property {string} [loginSays] the whole answer to a log-in
- * @property {number} [keepAliveMs] a request on a connection that was idle for longer is not read: the connection is cut
- * @property {'none' | 'query' | 'subprotocol'} [websocketAuth] none unless given
- * @property {string} [token] wanted in Authorization, where given
- * @property {number} [tokenSeconds] its life, as a log-in tells it
+ * @property {number} [delayMs] before each answer to a publish, poll answer or delivery.
+ * @property {{ afterPublishes: number } & import('./stall.js').Length} [stall] after this number of publishes, or laterMs later, it answers nothing for `ms`.
+ * @property {{ every: number, status: number }} [publishError] each nth publish gets this status.
+ * @property {string} [refuseAgent] publishes of a client with this user agent get a 403.
+ * @property {number} [capacityPerSecond] most publishes a second; it serves them one after the other.
+ * @property {number} [garbledEvery] each nth bulk or poll answer is malformed.
+ * @property {number} [resetEvery] each nth publish has its connection cut.
+ * @property {number} [rejectEvery] each nth message of batches is rejected.
+ * @property {number} [dropEvery] each nth delivery is not sent.
+ * @property {number} [duplicateEvery] each nth delivery is sent twice.
+ * @property {number} [duplicateAfterMs] delay of the second delivery.
+ * @property {number} [swapEvery] each nth delivery is sent after the next one.
+ * @property {{ after: number, code: number, reason?: string }} [closeAfter] closes the socket after this number of deliveries.
+ * @property {{ status: number, headers?: Record<string, string> }} [handshake] the answer to every WebSocket handshake.
+ * @property {number} [publishStatus] of accepted publishes; 201 unless given.
+ * @property {{ status: number, to: string, afterPublishes: number }} [redirect] of the publishes after the first ones.
+ * @property {number} [restartAfter] publishes after which it forgets all tokens.
+ * @property {string} [loginSays] the whole answer to a log-in.
+ * @property {number} [keepAliveMs] longest idle time of a connection: it cuts the connection then, and reads no further request.
+ * @property {'none' | 'query' | 'subprotocol'} [websocketAuth] none unless given.
+ * @property {string} [token] wanted in Authorization, if given.
+ * @property {number} [tokenSeconds] its life, as a log-in reports it.
  */
 
 /** @typedef {Awaited<ReturnType<typeof startRelay>>} FakeRelay */
@@ -97,7 +96,7 @@ class Relay {
     if (at > performance.now()) await sleep(at - performance.now());
   }
 
-  /** Whether this answer is to be garbled. */
+  /** Whether to garble this answer. */
   garbles() {
     this.answers += 1;
     return Relay.nth(this.faults.garbledEvery, this.answers);
@@ -139,7 +138,7 @@ class Relay {
       socket.close(faults.closeAfter.code, faults.closeAfter.reason);
   }
 
-  /** Sends a publish elsewhere, where it does so. @param {import('node:http').ServerResponse} response */
+  /** Redirects a publish, if this fault is set. @param {import('node:http').ServerResponse} response */
   redirects(response) {
     const { redirect } = this.faults;
     if (!redirect || this.truth.publishes < redirect.afterPublishes) return false;
@@ -172,7 +171,7 @@ class Relay {
     }
     truth.messages += 1;
     const message = JSON.parse(text);
-    // As the real one does: a message makes its topic. One whose client has gone while it waited for its turn is not stored.
+    // As in the real relay, a message makes its topic. A waiting message is not stored if its client has disconnected.
     if (!response.socket?.destroyed) truth.topics.add(message.topic);
     truth.arrivals.push({ at: readAt, payload: message.payload });
     this.deliver(message);
@@ -222,13 +221,13 @@ class Relay {
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
   }
 
-  /** The one that it takes now. */
+  /** The token that is valid now. */
   token() {
     const { token, restartAfter = Infinity } = this.faults;
     return this.truth.publishes >= restartAfter ? `${token}-renewed` : token;
   }
 
-  /** Whether it takes what a request has to show. @param {string | undefined} authorization */
+  /** Whether the relay accepts the credentials of a request. @param {string | undefined} authorization */
   knows(authorization) {
     return !this.faults.token || authorization === `Bearer ${this.token()}`;
   }

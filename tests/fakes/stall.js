@@ -2,7 +2,7 @@
 
 const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** @typedef {{ ms: number, laterMs?: number }} Length how long it lasts, and how long after begin() it begins: at once unless given */
+/** @typedef {{ ms: number, laterMs?: number }} Length of the stall, and its delay after begin(): none unless given */
 
 export class Stall {
   constructor() {
@@ -16,7 +16,7 @@ export class Stall {
     this.until = this.from + ms;
   }
 
-  /** Waits for its end, where it is on. */
+  /** Waits for the end of a stall. */
   async pass() {
     for (let now = performance.now(); now >= this.from && now < this.until; now = performance.now())
       await sleep(this.until - now);

@@ -1,4 +1,4 @@
-/** A Kubernetes of one node for tests, with k6-operator and the real relay in it, and `k6 x cluster` as a user runs it there. */
+/** A Kubernetes of one node for tests, with k6-operator and the real relay. `k6 x cluster` runs there as for a user. */
 import { execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -29,7 +29,7 @@ const RELAY_URL = `http://${ADDRESS}:${PORT}`;
 const execute = (command, ...args) =>
   execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 26 });
 
-/** What the relay is started with. */
+/** The settings of the relay. */
 const RELAY = {
   PULSAR_JWT_SECRET_KEY: 'k'.repeat(40),
   PULSAR_TRUSTED_HOSTS: JSON.stringify([ADDRESS]),
@@ -46,7 +46,7 @@ const RELAY = {
   PYTHONDONTWRITEBYTECODE: '1',
 };
 
-/** Log settings by which uvicorn writes a line for each request, and nothing else. */
+/** Log settings: uvicorn writes only a line for each request. */
 const ACCESS_LOG = {
   version: 1,
   disable_existing_loggers: false,
@@ -57,7 +57,7 @@ const ACCESS_LOG = {
 export class Cluster {
   constructor() {
     this.folder = mkdtempSync(join(tmpdir(), 'windtunnel-kubernetes-'));
-    // Its cgroups have the folder's name: another cluster's are not the same.
+    // The cgroups have the folder's name, so each cluster has different cgroups.
     this.directory = join(this.folder, `cluster-${process.pid}`);
     this.count = 0;
     this.runs = /** @type {string[]} */ ([]);
@@ -65,7 +65,7 @@ export class Cluster {
 
   async up() {
     execute(join(HERE, 'cluster'), 'up', this.directory);
-    // What `docker save` wrote of the stage `runner`, in place of what is made of files of this machine.
+    // The output of `docker save` for the stage `runner` replaces an image made from files of this machine.
     const given = process.env.IMAGE_TAR;
     const images = ['pause', 'operator', 'windtunnel'].map((image) => {
       if (image === 'windtunnel' && given) return given;
@@ -74,7 +74,7 @@ export class Cluster {
       return tar;
     });
     execute(join(HERE, 'cluster'), 'load', this.directory, ...images);
-    // Its addresses are in its network alone; files are the machine's.
+    // The cluster has a separate network, and the machine's files.
     this.first = Number(readFileSync(join(this.directory, 'first.pid'), 'utf8'));
     this.network = `/proc/${this.first}/ns/net`;
     mkdirSync(join(this.folder, 'path'));
@@ -90,7 +90,7 @@ export class Cluster {
       KUBECONFIG: join(this.directory, 'kubeconfig'),
       IMAGE: 'localhost/windtunnel:test',
       RUNNERS: '2',
-      // Two of them, a coordinator and k6-operator have room on two CPUs.
+      // Two runners, a coordinator and k6-operator fit on two CPUs.
       RUNNER_CPU: '400m',
       RUNNER_MEMORY: '256Mi',
       CONFIRM_REMOTE: ADDRESS,
@@ -102,7 +102,7 @@ export class Cluster {
     this.environment.KUBECONFIG = this.asUser();
   }
 
-  /** A way into the cluster for a user who has the Role that docs/how-to/kubernetes.md gives. @returns {string} its path */
+  /** A kubeconfig for a user with the Role in docs/how-to/kubernetes.md. @returns {string} its path */
   asUser() {
     const page = readFileSync(join(ROOT, 'docs', 'kubernetes.md'), 'utf8');
     const role = join(this.folder, 'role.yaml');
@@ -111,7 +111,7 @@ export class Cluster {
     return this.allowed('user', 'windtunnel');
   }
 
-  /** A way into the cluster for a user of one's own who has a Role. @param {string} user @param {string} role @returns {string} its path */
+  /** A kubeconfig for a given user with a given Role. @param {string} user @param {string} role @returns {string} its path */
   allowed(user, role) {
     this.kubectl('create', 'serviceaccount', user);
     this.kubectl('create', 'rolebinding', user, `--role=${role}`, `--serviceaccount=default:${user}`);
@@ -127,7 +127,7 @@ export class Cluster {
     this.kubectl('apply', '--server-side', '--filename', join(this.folder, 'operator.yaml'));
     const deployment = 'deployment/k6-operator-controller-manager';
     this.kubectl('rollout', 'status', deployment, '--namespace=k6-operator-system', '--timeout=90s');
-    // The API server serves a new resource some time after it took its definition.
+    // The API server serves a new resource some time after it accepted the definition.
     await until(() => this.serves('testruns.k6.io'), 'the resource testruns.k6.io');
   }
 
@@ -201,10 +201,10 @@ export class Cluster {
     return this.influx;
   }
 
-  /** An address that pods reach and at which nobody listens. */
+  /** An address that pods reach, without a listener. */
   nowhere = `http://${ADDRESS}:9`;
 
-  /** What the relay answers, with its status at the end. @param {string[]} args of curl, the path first */
+  /** The relay's answer, with its status at the end. @param {string[]} args of curl, the path first */
   ask(path, ...args) {
     try {
       const curl = ['curl', '--silent', '--write-out', ' %{http_code}', ...args, RELAY_URL + path];
@@ -222,7 +222,7 @@ export class Cluster {
     return JSON.parse(answer.slice(0, answer.lastIndexOf(' ')));
   }
 
-  /** Messages that the relay has accepted since an offset of its log, by the address of who sent them. @param {number} since */
+  /** Messages that the relay has accepted since an offset of its log, by the sender's address. @param {number} since */
   accepted(since) {
     /** @type {Map<string, number>} */
     const by = new Map();
@@ -264,7 +264,7 @@ export class Cluster {
     process.kill(found.pid, 'SIGKILL');
   }
 
-  /** All that a run may leave in the cluster. */
+  /** Every object that a run may leave in the cluster. */
   left() {
     const kinds = 'testruns.k6.io,jobs,pods,services,secrets,configmaps,networkpolicies';
     return this.items(kinds, '--selector=windtunnel/run').map(

@@ -1,6 +1,7 @@
 /**
- * What k6-operator runs for pulsar/concurrent with two runners: `make cluster-manifests` says what is asked of it, its own Go
- * packages what it makes of that. It takes no cluster. As a program this writes tests/fixtures/k6-operator.json.
+ * The commands that k6-operator runs for pulsar/concurrent with two runners. `make cluster-manifests` writes the TestRun, and the
+ * operator's own Go packages turn the TestRun into commands, without a cluster. As a program this file writes
+ * tests/fixtures/k6-operator.json.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { openEntry } from '../support/runners.js';
 const FIXTURE = join(ROOT, 'tests', 'fixtures', 'k6-operator.json');
 const TARGET = '192.0.2.1';
 
-/** A TestRun and all beside it, as text. */
+/** A TestRun and its other manifests, as text. */
 function manifests() {
   const folder = temporaryFolder('operator');
   try {
@@ -33,7 +34,7 @@ function manifests() {
   }
 }
 
-/** By the packages: the version of the operator, and the commands of its initializer, its runners and its starter. */
+/** From the packages: the version of the operator, and the commands of its initializer, its runners and its starter. */
 export const commandsOfOperator = () =>
   JSON.parse(
     execFileSync('go', ['run', '-trimpath', './commands'], {
@@ -44,7 +45,7 @@ export const commandsOfOperator = () =>
     }),
   );
 
-/** The same, as it was when it was last written. */
+/** The same from the fixture. */
 export const commandsThatAreKept = () => JSON.parse(readFileSync(FIXTURE, 'utf8'));
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

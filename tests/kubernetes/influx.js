@@ -23,7 +23,7 @@ function settings(data, address) {
 /**
  * @param {string} network the file of a network namespace
  * @param {string} host an address there that pods reach
- * @param {string} folder that there is
+ * @param {string} folder that exists
  */
 export async function startInflux(network, host, folder) {
   const own = join(folder, 'influxdb');
@@ -47,7 +47,7 @@ export async function startInflux(network, host, folder) {
     if (child.exitCode !== null) throw new Error(`InfluxDB ended: ${said}`);
     return /^windtunnel may write$/m.test(said);
   }, 'InfluxDB');
-  // Its address is in that network alone.
+  // The address exists only in that network.
   const get = async (/** @type {string} */ url, /** @type {Record<string, string>} */ headers) => {
     const told = Object.entries(headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]);
     return execFileSync('nsenter', [`--net=${network}`, '--', 'curl', '--silent', ...told, url], {

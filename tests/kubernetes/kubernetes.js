@@ -1,6 +1,6 @@
 /**
- * `make cluster` on a real Kubernetes with the real k6-operator, against the real relay inside of it.
- * Not `*.test.js`: `make test` does not build them, `make test-kubernetes` does.
+ * `make cluster` on a real Kubernetes with the real k6-operator, against the real relay in the cluster.
+ * The name does not end in `.test.js`, because only `make test-kubernetes` builds these programs.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
@@ -22,10 +22,10 @@ const INCONCLUSIVE = 3;
 const SETUP = 4;
 const FAIL = 99;
 const INTERRUPTED = 130;
-/** So long that something can happen to it meanwhile. */
+/** Long enough for a test to disturb the run. */
 const LONG = { PROFILE: 'quick', MESSAGES: '40000' };
 
-/** ms; a test takes half a minute. */
+/** Limit of a test in ms; a test takes half a minute. */
 const TOO_LONG = 4 * 60_000;
 
 /** @param {string} name @param {() => void | Promise<void>} check */
@@ -39,7 +39,7 @@ before(async () => {
   await cluster.startRelay();
 });
 
-// In the order in which they stand: the last one ends the cluster.
+// The hooks run in this order: the last one ends the cluster.
 const end = () => {
   if (existsSync(cluster.folder)) cluster.down();
 };
@@ -50,7 +50,7 @@ for (const signal of ['SIGINT', 'SIGTERM'])
     process.exit(INTERRUPTED);
   });
 
-/** What the cluster and the relay still have of runs. */
+/** Objects and topics that runs left in the cluster and the relay. */
 function assertNothingLeft() {
   assert.deepEqual(cluster.left(), []);
   assert.deepEqual(cluster.topics(), []);
@@ -64,7 +64,7 @@ const runners = () =>
 const said = ({ output }) => output.stdout + output.stderr;
 
 /**
- * Waits until a run has passed, or is inconclusive because the machine is crowded, and for nothing else.
+ * Waits until a run passes, or is inconclusive only because the machine is crowded.
  * @param {ReturnType<Cluster['run']>} run
  */
 async function passed(run) {
@@ -121,7 +121,7 @@ test('two runners make one result: the relay has what it says, and each sent its
   assert.equal(by.size, 2);
   const counted = [...by.values()].reduce((sum, count) => sum + count, 0);
   assert.equal(publish.requests, 1000);
-  // Each client warms up by a message that nobody but the relay counts.
+  // Each client warms up with a message that only the relay counts.
   assert.equal(counted, publish.requests + result.run.parameters.clients);
   assert.equal(result.runners.length, 2);
   assert.ok(existsSync(join(run.folder, 'report.html')));
@@ -133,7 +133,7 @@ test(
   BOUND,
   undisturbed(async () => {
     const thresholds = { concurrent: { publish_open: { 'p(95)': 0.001 } } };
-    // At a rate that leaves the generators idle: on a crowded machine a closed loop would be inconclusive.
+    // The rate leaves the generators idle: on a crowded machine a closed loop would be inconclusive.
     const shape = { PROFILE: 'soak', DURATION: '5s', RATE: '20' };
     const run = cluster.run({ ...shape, ENV: cluster.writeEnvironment('strict', { thresholds }) });
     const code = await run.ended;
@@ -141,7 +141,7 @@ test(
     const result = run.result('pulsar-concurrent');
     assert.match(faultsOf(result).join('\n'), /^publish_open: P95 [\d.]+ ms, at most 0\.001 ms$/);
     assertNothingLeft();
-    // The generators may be late all the same.
+    // The generators may still be late.
     timely(code === FAIL, said(run));
     assert.equal(result.verdict, 'fail');
   }),
@@ -210,7 +210,7 @@ test('points of both runners add up to what the relay has, and no secret comes h
     ],
   );
   const counted = [...cluster.accepted(since).values()].reduce((sum, count) => sum + count, 0);
-  // Each client warms up by a message that nobody but the relay counts.
+  // Each client warms up with a message that only the relay counts.
   assert.equal(await db.sum('count', 'operation_failed', where), counted - told.parameters.clients);
   assert.equal(await db.sum('count', 'operation_ms', where), operations[0].latency_ms.count);
   const events = await db.rows(`SELECT kind, title, verdict FROM events WHERE testid='${run.id}'`);

@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ROOT / "bin" / "kubernetes"
 BUSYBOX = PARTS / "debian" / "bin" / "busybox"
-# What k6-operator's initializer and starter call, and whoever takes results home.
+# Programs that k6-operator's initializer and starter call, or that a user needs to download results.
 TOOLS = ["cat", "dirname", "grep", "ls", "mkdir", "rm", "sh", "sleep", "tar", "touch"]
 
 
@@ -63,7 +63,7 @@ def libraries(program: Path) -> list[Path]:
 
 
 def copied() -> list[tuple[str, str]]:
-    """What the stage `runner` copies from the checkout: source and path below its working folder."""
+    """Files that the stage `runner` copies from the checkout: source and path below its working folder."""
     text = (ROOT / "docker" / "Dockerfile").read_text()
     stage = text.split(" AS runner\n")[1].split("\nFROM ")[0]
     return re.findall(r"^COPY ([^-\s]\S*) (\S+)$", stage, re.MULTILINE)
@@ -94,7 +94,7 @@ def operator(layer: Layer) -> None:
     layer.file("/manager", PARTS / "k6-operator")
 
 
-# How each is made, what it runs, and for whom.
+# For each image: how it is made, which program it runs, and as which user.
 IMAGES = {
     "pause": (pause, ["/bin/busybox", "sleep", "infinity"], "65535"),
     "operator": (operator, ["/manager"], "65532"),

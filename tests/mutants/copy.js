@@ -1,4 +1,4 @@
-/** A copy of the repository in which faults are planted, so that nobody's checkout is touched. */
+/** A copy of the repository. Faults are planted in the copy, so that no checkout changes. */
 import { spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -20,16 +20,16 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
-/** Older than whatever was built, so that make builds only what a fault is in. */
+/** Older than every build, so that make rebuilds only the parts that have the fault. */
 const OLD = new Date('2020-01-01');
 /**
- * What cargo compiles goes by times, and by a path within the workspace: sources that look old would be taken for those of whatever the target
- * was built of. So they are new, and compiled once.
+ * Cargo compares times, and paths within the workspace. It would take sources that look old for the sources of the existing target.
+ * So the sources are new, and cargo compiles them once.
  */
 const OF_CARGO = 'sidecar/';
-/** What a fault may be compiled into. */
+/** Folders of programs that a fault may be compiled into. */
 const PROGRAMS = ['k6', 'sidecar'];
-/** Used as they are: no test writes into them. */
+/** Folders that are linked, not copied: no test writes into them. */
 const LINKED = ['node_modules', '.venv', 'ci/node_modules'];
 
 /** @param {string[]} args @param {{ cwd?: string, input?: Buffer }} [options] */
@@ -40,7 +40,7 @@ function git(args, { cwd = ROOT, input } = {}) {
 }
 
 /**
- * A place in which `from` stands once.
+ * Replaces the only `from` of a text.
  * @param {string} text
  * @param {{ name: string, file: string, from: string, to: string }} fault
  * @returns {string} the text with the fault
@@ -52,7 +52,7 @@ export function planted(text, { name, file, from, to }) {
 }
 
 export class Copy {
-  /** With what is changed and not yet committed. A new file is in it from `git add` on. */
+  /** The copy has uncommitted changes, too. It has a new file after `git add`. */
   constructor() {
     this.folder = mkdtempSync(join(tmpdir(), 'mutants-'));
     this.root = join(this.folder, 'repository');
@@ -74,7 +74,7 @@ export class Copy {
     cpSync(join(ROOT, 'bin'), join(this.root, 'bin'), { recursive: true, preserveTimestamps: true });
     this.takePrograms();
     const target = 'sidecar/target/release';
-    // As cp does it, it costs no room where the file system can share it.
+    // cp needs no space if the file system can share the blocks.
     if (existsSync(join(ROOT, target))) {
       mkdirSync(join(this.root, target), { recursive: true });
       spawnSync('cp', ['-a', '--reflink=auto', `${join(ROOT, target)}/.`, join(this.root, target)]);
@@ -86,14 +86,14 @@ export class Copy {
     const path = join(this.root, fault.file);
     const text = readFileSync(path, 'utf8');
     writeFileSync(path, planted(text, fault));
-    /** What undoes it. */
+    /** Undoes the fault. */
     return () => {
       writeFileSync(path, text);
       this.takePrograms();
     };
   }
 
-  /** Without a fault, and newer than all sources. */
+  /** Copies the programs without a fault, newer than all sources. */
   takePrograms() {
     for (const name of PROGRAMS) {
       cpSync(join(ROOT, 'bin', name), join(this.root, 'bin', name));
@@ -101,7 +101,7 @@ export class Copy {
     }
   }
 
-  /** Processes that a test with a fault has left: of this folder by their programs, words, places or environments. */
+  /** Processes that a test with a fault left: their program, arguments, working folder or environment names this folder. */
   left() {
     return readdirSync('/proc')
       .map(Number)
@@ -120,7 +120,7 @@ export class Copy {
       try {
         return read().includes(this.folder);
       } catch {
-        return false; // it has ended, or is somebody else's
+        return false; // the process has ended, or another user owns it
       }
     });
   }
@@ -130,7 +130,7 @@ export class Copy {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It has ended meanwhile.
+        // The process has ended meanwhile.
       }
     }
   }

@@ -5,12 +5,12 @@ import scripts from './faults/scripts.js';
 import sidecar from './faults/sidecar.js';
 
 /**
- * Faults that a tired developer could write. Each changes what a user is told: a figure, a verdict, an exit code, a log, or what is left
- * running. Faults within one package are for mutation tools (`make test-mutants-engine`); these are of all languages and of the borders
- * between them.
+ * Faults that a tired developer could write. Each changes something that a user sees: a figure, a verdict, an exit code, a log, or a
+ * process that is left. Mutation tools plant faults within one package (`make test-mutants-engine`). These faults are of all languages
+ * and of the borders between them.
  *
- * `from` stands once in the file, and `to` takes its place. `tests` are those that should find the fault, the cheapest first; the first
- * that fails has found it.
+ * `from` stands once in the file, and `to` takes its place. `tests` should find the fault, the cheapest first; the first
+ * test that fails has found it.
  *
  * @typedef {object} Fault
  * @property {string} name

@@ -1,8 +1,8 @@
 /**
- * Plants each fault of the list, one at a time, and tells which test finds it, and in which tier. Faults that are named are planted
- * alone; --list names them all. Each listed test must pass without a fault first.
+ * Plants each fault of the list, one at a time, and reports which test finds it, and in which tier. Given names of faults, it plants
+ * only these; --list prints all names. Each listed test must first pass without a fault.
  *
- * It ends with 1 where a fault was not found, or the list is wrong.
+ * It ends with 1 if a fault was not found, or the list is wrong.
  */
 import { parseArgs } from 'node:util';
 import { Copy } from './copy.js';
@@ -28,7 +28,7 @@ function asked() {
 const inSeconds = (seconds) => `${seconds.toFixed(0)} s`.padStart(6);
 
 /**
- * The tests that say nothing of a fault, and why: without one they do not pass here.
+ * The tests that cannot judge a fault, and why: they do not pass here without a fault.
  * @param {Fault[]} faults
  * @param {Copy} copy
  */
@@ -47,7 +47,7 @@ async function useless(faults, copy) {
   return found;
 }
 
-/** What a test under Node.js starts has the fault too, where it is compiled. @param {Fault} fault @param {Copy} copy */
+/** Builds the program that has the fault, because tests under Node.js start it. @param {Fault} fault @param {Copy} copy */
 async function build({ file }, copy) {
   const program = file.startsWith('k6/') ? 'bin/k6' : file.startsWith('sidecar/') ? 'bin/sidecar' : null;
   if (program === null) return null;
@@ -55,7 +55,7 @@ async function build({ file }, copy) {
   return code === 0 ? null : output;
 }
 
-/** @param {Fault} fault @param {Copy} copy @param {Map<string, string>} no tests that say nothing @returns {Promise<Found>} */
+/** @param {Fault} fault @param {Copy} copy @param {Map<string, string>} no tests that cannot judge a fault @returns {Promise<Found>} */
 async function look(fault, copy, no) {
   const whys = [];
   let built = false;

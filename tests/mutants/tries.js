@@ -1,4 +1,4 @@
-/** How one test runs in the copy, and what its end says. */
+/** Runs one test in the copy, and judges how it ended. */
 import { spawn } from 'node:child_process';
 import { BUSY } from '../support/others.js';
 import { isOf } from '../tiers.js';
@@ -8,14 +8,14 @@ import { isOf } from '../tiers.js';
  * some of its tests.
  * @typedef {{ go: string, name?: string } | { rust: string, name: string } | { js: string, name?: string }} Test
  *
- * @typedef {'passed' | 'failed' | 'busy' | 'broken'} End of a test: busy where the machine was, broken where it could not be built or
- *   begun
+ * @typedef {'passed' | 'failed' | 'busy' | 'broken'} End of a test: busy if the machine was busy, broken if the test could not be built
+ *   or started
  * @typedef {{ end: End, why: string, seconds: number }} Tried
  */
 
-/** A test that a fault makes wait for ever has found it. */
+/** A test that a fault makes wait for ever has found the fault. */
 const LIMIT_S = 400;
-/** Of the rust tests, those beside the code. */
+/** Name of the Rust tests beside the code. */
 export const UNIT = 'unit';
 /** Lines of an output that says why. */
 const TOLD = 12;
@@ -46,7 +46,7 @@ function commandOf(test) {
   return { command: run, within: '.' };
 }
 
-/** Of tests in Go and Rust that have not failed. @param {string} output @returns {End} */
+/** The end of tests in Go and Rust that have not failed. @param {string} output @returns {End} */
 const unlessBusy = (output) => (output.includes(`${BUSY} (`) ? 'busy' : 'passed');
 
 /** @param {number | null} code @param {string} output @returns {End} */
@@ -85,7 +85,7 @@ function killGroup({ pid }) {
   try {
     if (pid) process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }
 
@@ -124,7 +124,7 @@ export function started([program, ...args], cwd, env) {
       output += String(error);
       end(null);
     });
-    // Whom the test left behind may hold its output open.
+    // A process that the test left may hold its output open.
     child.on('exit', (code) => setTimeout(end, 100, code));
   });
 }

@@ -14,7 +14,7 @@ const PASS = 0;
 const INCONCLUSIVE = 3;
 
 const folder = mkdtempSync(join(tmpdir(), 'windtunnel-primitives-test-'));
-/** @type {{ code: number, stdout: string, report: any, result: any }} what was measured, and what is thought of it */
+/** @type {{ code: number, stdout: string, report: any, result: any }} the measurements, and the verdict on them */
 let run;
 
 /** @param {string[]} args @returns {Promise<{ code: number, stdout: string, stderr: string }>} */
@@ -61,7 +61,7 @@ test('every cipher is measured in both directions, at every size, by every imple
         for (const bytes of SIZES) assert.ok(median(row({ subject, operation, implementation, bytes })) > 0);
 });
 
-/** Of the one round of smoke. @param {any} measurement */
+/** The median of the only round in smoke mode. @param {any} measurement */
 const median = ({ rounds }) => rounds[0].median;
 
 /** @param {any} result */
@@ -70,7 +70,7 @@ const failedChecks = (result) =>
     .filter((/** @type {any} */ { ok }) => ok === false)
     .map((/** @type {any} */ one) => one.check);
 
-/** Where the same work differs from itself, nothing is known of twice the work. @param {any} result */
+/** If the same work differs from itself, the check of twice the work proves nothing. @param {any} result */
 function isTwiceWrong(result) {
   const names = failedChecks(result);
   return names.includes('twice the work') && !names.includes('the same work again');
@@ -78,12 +78,12 @@ function isTwiceWrong(result) {
 
 test('the measurement knows its own known answers; only a busy machine may make it inconclusive', async () => {
   assert.equal(run.code, failedChecks(run.result).length === 0 ? PASS : INCONCLUSIVE);
-  // A neighbour may slow one of the three measurements, but not in each of several runs.
+  // A neighbour may slow one of the three measurements, but not in every run.
   let { result } = run;
   for (let again = 0; isTwiceWrong(result) && again < 5; again += 1)
     ({ result } = await measure(join(folder, `control-${again}`), '--only', 'control'));
   assert.ok(!isTwiceWrong(result), JSON.stringify(result.validity));
-  // Their measures are those of another moment, or of a cache that holds the bytes but not their copy.
+  // Their references were measured at another moment, or the cache held the bytes but not their copy.
   const why = sectionOf('not_plausible')?.rows.map((/** @type {any[]} */ cells) => cells.at(-1)) ?? [];
   const odd = why.filter((/** @type {string} */ text) => !/empty loop|copy of the same bytes/.test(text));
   assert.deepEqual(odd, []);
@@ -106,7 +106,7 @@ test('more bytes take longer, so nothing was optimised away', () => {
   for (const key of cases) {
     const small = median(row({ ...key, bytes: 64 }));
     const large = median(row({ ...key, bytes: 1048576 }));
-    // Work that was optimised away takes the same time at every size; a neighbour may slow one of the two twentyfold.
+    // If the compiler removed the work, it would take the same time at every size; a neighbour may slow one of the two twentyfold.
     assert.ok(
       large > 10 * small,
       `${JSON.stringify(key)}: 16,384 times the bytes took ${large / small} times as long`,
@@ -123,7 +123,7 @@ test('portable code is portable: with AES in the CPU it is several times slower'
     const time = (/** @type {number} */ bytes, /** @type {string} */ implementation) =>
       median(row({ subject, operation: 'encrypt', bytes, implementation }));
     const ratios = SIZES.map((bytes) => time(bytes, 'portable') / time(bytes, 'rustcrypto'));
-    // The middle one of seven: a neighbour slows few of them.
+    // The median of seven measurements: a neighbour slows few of them.
     assert.ok(ratios.toSorted((a, b) => a - b)[3] > 2, `${subject}: ${ratios}`);
   }
 });

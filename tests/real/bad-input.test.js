@@ -1,4 +1,4 @@
-/** Whatever is wrong with the input is told in one line, with the documented exit code. */
+/** Each error in the input is reported in one line, with the documented exit code. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -168,7 +168,7 @@ test('topics are removed after Ctrl-C too', async () => {
     assert.equal(relay.truth.topics.size, 0);
     const result = bench.result('pulsar-ingest');
     assert.equal(result.verdict, 'inconclusive');
-    // k6 drops samples from the moment of the interrupt: it may fall between two of one request.
+    // k6 drops samples after the interrupt, which may fall between two samples of one request.
     const { success, latency_ms: latency } = result.operations[0];
     assert.equal(success, latency.count);
   } finally {
@@ -197,9 +197,9 @@ test('make refuses an ONLY that contradicts its target', () => {
     spawnSync('make', ['-n', ...args], {
       cwd: ROOT,
       encoding: 'utf8',
-      // Of a `make -j` around it, its own would tell on stderr.
+      // Inside `make -j` this make would report the outer make on stderr.
       env: { ...process.env, MAKEFLAGS: '', MAKELEVEL: '' },
-      // Bash reads its start-up files where its input is a socket.
+      // Bash reads its start-up files if its input is a socket.
       stdio: ['ignore', 'pipe', 'pipe'],
     });
   const made = make('protocols', 'ONLY=protocols/matrix,protocols/chain');

@@ -1,4 +1,4 @@
-/** A run is kept, and the next one is judged by it. */
+/** A run becomes the baseline, and the next run is compared with it. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What make builds before a run: what the run's testbeds start, and no more. */
+/** Before a run, make builds only the programs that the run's testbeds start. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
@@ -16,7 +16,7 @@ before(() => {
   for (const runner of ['k6', 'sidecar']) symlinkSync(`${ROOT}bin/${runner}`, `${folder.path}/bin/${runner}`);
 });
 
-/** What `make -n` would build. @param {string[]} args */
+/** The targets that `make -n` would build. @param {string[]} args */
 function built(...args) {
   const { status, stdout, stderr } = spawnSync('make', ['-n', ...args], {
     cwd: folder.path,

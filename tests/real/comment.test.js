@@ -1,4 +1,4 @@
-/** What `k6 x comment` writes, whatever names are in it, the part that may write takes; and nothing of it is missing. */
+/** The job that may write comments accepts each comment of `k6 x comment`, with any names in it, and nothing is missing. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

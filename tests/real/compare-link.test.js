@@ -1,4 +1,4 @@
-/** Two real proxies compared over a link: the same one for both, told by the comparison, and no other beside it. */
+/** Two real proxies compared over a link: both have the same link, the comparison reports it, and no other link runs. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const ROW = 'vless-tls';
 const SCENARIO = 'dataplane/socks-tcp';
 const MATRIX = { ...ON_ANY_MACHINE, ONLY: 'protocols/matrix', PROFILE: 'smoke', TURNS: '2', TUNNELS: '10' };
 const SMALL = { PROFILE: 'smoke', ROUND_TRIPS: '20' };
-/** Usage: what cannot be compared is. */
+/** The exit code for usage: results that cannot be compared have it. */
 const REFUSED = 2;
 
 const skip = mayMakeNamespaces() ? false : 'no rights to make network namespaces';
@@ -55,7 +55,7 @@ describe('over a link, where all wait for round trips', { concurrency: 3 }, () =
       for (const file of files.flat()) {
         const { default: result } = await import(file, { with: { type: 'json' } });
         assert.deepEqual([result.run.link.text, result.run.link.seed], [LINK, SEED], file);
-        // A proxy that went past the link would take a part of a millisecond.
+        // A proxy that bypasses the link would take less than a millisecond.
         for (const operation of ['tcp', 'tcp_direct'])
           assert.ok(
             p50Of(result, operation) >= RTT_MS,
@@ -116,9 +116,9 @@ describe('over a link, where all wait for round trips', { concurrency: 3 }, () =
         ).baseline;
         assert.equal(outcome, 'measured', detail);
         const { min, max } = figures.udp_lost_share;
-        // All were sent: what waits for the end of the probe counts as lost, too.
+        // All datagrams were sent: a datagram that waits at the end of the probe counts as lost, too.
         assert.ok(max < 0.5, `${min} to ${max} lost`);
-        // Of 50 datagrams there and back the link loses none once in 4,000 runs.
+        // The link loses none of 50 datagrams there and back once in 4,000 runs.
         timely(max > 0, 'the link has lost none');
       } finally {
         bench.remove();

@@ -20,11 +20,11 @@ const REFUSED =
 const make = (...args) =>
   spawnSync('make', args, { cwd: ROOT, encoding: 'utf8', env: cleanEnvironment(), timeout: 300_000 });
 
-/** What make says besides its own line. @param {string} stderr */
+/** The output of make without its own line. @param {string} stderr */
 const linesOf = (stderr) => stderr.split('\n').filter((line) => line !== '' && !line.startsWith('make: ***'));
 
 /**
- * So many runs at least, each of them used unless others took the CPU of the system or of k6.
+ * Checks a least number of runs. Each run is used, unless others took the CPU of the system or of k6.
  * @param {{ used: boolean, message: string }[]} runs @param {number} least
  */
 function assertMeasured(runs, least) {
@@ -58,7 +58,7 @@ test('a panel from a folder that was changed is told from the one that was not',
   const sides = ['--a', 'panel', '--b', `panel:source=${source}`, '--runs', '1'];
   const run = await compared([...sides, '--scenario', 'panel/users-create,panel/users-disable'], QUICKLY);
   try {
-    assert.equal(run.code, 3, run.output.stdout + run.output.stderr); // so few pairs tell nothing
+    assert.equal(run.code, 3, run.output.stdout + run.output.stderr); // too few pairs for a verdict
     const { a, b, verdict } = JSON.parse(run.text('panel-users-create/compare.json'));
     assert.equal(verdict, 'inconclusive');
     assert.notEqual(a.contents.source, b.contents.source);
@@ -83,7 +83,7 @@ test('an A/A is measured where it is asked for', async () => {
   }
 });
 
-/** A wheel of the relay that is installed, with a line more. @param {string} line */
+/** A wheel of the installed relay, with one more line. @param {string} line */
 function wheel(line) {
   const lib = join(ROOT, '.venv/pulsar-relay/lib');
   const packages = join(lib, readdirSync(lib)[0], 'site-packages');
@@ -195,7 +195,7 @@ async function compareTwo({ instances }) {
   const swapped = { MARZBAN_PASSWORD_A: passwords[1], MARZBAN_PASSWORD_B: passwords[0] };
   const wrong = await compared([...sides, '--scenario', 'panel/users-create'], swapped);
   wrong.remove();
-  assert.equal(wrong.code, 4, wrong.output.stdout + wrong.output.stderr); // each side asks with its own
+  assert.equal(wrong.code, 4, wrong.output.stdout + wrong.output.stderr); // each side uses its own password
   const remote = ['--a', 'https://a.example.net', '--b', urls[1], '--env', environment];
   const refused = await compared([...remote, '--scenario', 'panel/users-create'], secrets);
   assert.equal(refused.code, 2);

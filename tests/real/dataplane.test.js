@@ -29,7 +29,7 @@ test(
   }),
 );
 
-/** The run was in TLS, and the far end has counted what was sent. @param {any} result */
+/** The run used TLS, and the far end counted the sent payload. @param {any} result */
 function assertTLS(result) {
   assert.equal(result.run.parameters.tls, 'ca of the testbed, server_name windtunnel.test');
   const counts = result.integrity.filter((/** @type {any} */ { check }) => check.startsWith('far end: '));
@@ -95,8 +95,8 @@ for (const [
   test(`round trips and handshakes with ${what}`, () => assertWhole(variables, more));
 }
 
-// sing-box holds 64 datagrams of an association and drops what comes beside them (sing, udpnat2): a rate at which a busy machine
-// may stop it for a second.
+// sing-box holds 64 datagrams of an association and drops further ones (sing, udpnat2). At this rate a busy machine may stop sing-box
+// for a second.
 test('round trips and handshakes with an open loop, through a pair that is up', () =>
   withSystems(['dataplane'], ({ variables }) =>
     assertWhole({ ...variables, PROFILE: 'soak', DURATION: '4s', RATE: '50' }),

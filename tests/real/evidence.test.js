@@ -1,4 +1,4 @@
-/** Faults of content (tests/fakes/proxy) get their verdict in a single run, in a comparison and in a gate, whatever others do. */
+/** Faults of content (tests/fakes/proxy) get their verdict in a single run, in a comparison and in a gate, on a busy machine too. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** A run whose disk fills up still shows what it measured, says that the disk is full, and is no pass. */
+/** A run whose disk fills up still shows its measurements, says that the disk is full, and is no pass. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { ON_ANY_MACHINE } from '../support/bench.js';
 import { K6, ROOT, cleanEnvironment, start } from '../support/k6.js';
 
-/** A disk of its own, that nobody else sees, in place of results/. */
+/** A separate disk in place of results/, invisible to other processes. */
 const MOUNT = 'mount -t tmpfs -o "size=$0" windtunnel "$1" && shift && exec "$@"';
 const results = join(ROOT, 'results');
 mkdirSync(results, { recursive: true });
@@ -16,7 +16,7 @@ const able = spawnSync('unshare', ['-m', 'sh', '-c', MOUNT, '16k', results, 'tru
 for (const [only, runners, size] of [
   ['pulsar/ingest', '1', '8k'],
   ['pulsar/ingest', '1', '16k'],
-  // No record fits, the records do and the result does not, all but the report does.
+  // The disk holds no record; then the records without the result; then every file except the report.
   ['pulsar/concurrent', '2', '8k'],
   ['pulsar/concurrent', '2', '24k'],
   ['pulsar/concurrent', '2', '32k'],

@@ -1,4 +1,4 @@
-/** How a gate ends where nothing can be told, by the kind of doubt and by its policy: ci/gate and `k6 x comment` on made comparisons. */
+/** The end of a gate without a verdict, by the kind of doubt and by its policy: ci/gate and `k6 x comment` on made comparisons. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

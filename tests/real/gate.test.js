@@ -1,4 +1,4 @@
-/** The workflows' own steps, on made events, against commits of a small proxy: what they hold, and what they say where nothing can tell. */
+/** The workflows' own steps, on made events, against commits of a small proxy: their contents, and their output without a verdict. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -62,7 +62,7 @@ test('rows of the matrix take two commits that are built, base as the baseline',
     testbed: '',
     'worse-by': '',
     minutes: '1',
-    // Another file for each commit, which is sing-box all the same.
+    // The file differs for each commit, but each file is still sing-box.
     build: `mkdir -p out && { printf '#!/bin/sh\\nexec %s "$@"\\n' '${join(ROOT, 'bin/sing-box')}'; sed 's/^/# /' proxy.py; } >out/proxy && chmod +x out/proxy`,
   };
   const measured = await proxy.gate('merged/equal', 'pull_request', inputs, { TURNS: '2', TUNNELS: '10' });
@@ -126,7 +126,7 @@ test('a build that fails is told in a comment of a fork’s pull request, and is
   assert.deepEqual([measured.outputs.verdict, measured.job.failed], ['set-up failed', true], measured.log);
   assert.match(measured.comment, /set-up failed/);
   keep('broken', measured);
-  // Its comment is written once, however often.
+  // The comment is written once, however often publish.yml runs.
   /** @type {any[]} */
   const comments = [];
   const first = await proxy.publish(measured, comments);

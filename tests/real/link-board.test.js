@@ -1,4 +1,4 @@
-/** The row Link of the boards, against a real InfluxDB that real runs over a link have streamed to: its figures are the link's own counts. */
+/** The row Link of the boards, on a real InfluxDB with real runs over a link: the row's figures are the link's own counts. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { committed } from '../../grafana/generate.js';
@@ -10,9 +10,9 @@ import { rowsOf, sectionOf } from '../support/sections.js';
 import { startSidecar } from '../support/sidecar.js';
 
 const MBIT = 20;
-/** What is lost by seed, and what a short queue drops while a tunnel is kept full. */
+/** A link with loss by seed, and with a short queue that drops packets of a full tunnel. */
 const LINK = `rtt:20ms,rate:${MBIT}mbit,queue:20p,loss:1%,seed:7`;
-/** Packets that may be lost between what a run counts at its end and the last look at its link. */
+/** Packets that may be lost between a run's count at its end and the last sample of its link. */
 const LATER = 5;
 const PANELS = [1001, 1002, 1003];
 
@@ -91,11 +91,11 @@ test('dataplane.json: with LINK the row has what the link of the pair counted', 
       context.diagnostic(about);
       for (const kind of ['queue_dropped', 'lost'])
         assert.ok(found[kind] >= counts[kind] && found[kind] <= counts[kind] + LATER, about);
-      // What was sent, less what was lost.
+      // Sent bytes without lost bytes.
       assert.ok(found.bytes > 0.8 * counts.sent_bytes && found.bytes <= 1.001 * counts.sent_bytes, about);
       assert.ok(found.queued > 0 && found.queued <= counts.queued_bytes_most, about);
       assert.equal(found.rate, MBIT * 1e6, about);
-      // A point is of a second, and a look may be late.
+      // A point covers one second, and a sample may be late.
       assert.ok((found.most * 8) / 1e6 < 1.3 * MBIT, about);
     }
     assert.ok(
@@ -120,7 +120,7 @@ test(
     await withBoard('link.json', variables, async (_run, testid) => {
       const found = await streamed(testid, 'down');
       context.diagnostic(JSON.stringify(found));
-      // Each of its transfers of two seconds with nothing lost fills the line; four ways, direct and through the row, are measured in step.
+      // Each transfer of two seconds without loss fills the line. Four ways, direct and through the row, are measured at the same time.
       assert.ok(
         (found.most * 8) / 1e6 > 0.5 * MBIT && (found.most * 8) / 1e6 < 4 * 1.3 * MBIT,
         JSON.stringify(found),

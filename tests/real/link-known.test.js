@@ -1,5 +1,5 @@
 /**
- * What users of a link get, where the answer is known: plain TCP and UDP over links whose delay, rate and loss are set, without a proxy.
+ * The service of a link with a known answer: plain TCP and UDP over links with a set delay, rate and loss, without a proxy.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -50,7 +50,7 @@ overLink('a page of small objects takes six round trips', 'rtt:20ms', async (lin
   }
   const trips = roundTripsOf(timed[0], timed[1]);
   context.diagnostic(`${trips?.toFixed(2)} round trips`);
-  // The first tunnel opens (1) and brings the document (1); then five more open (1), three of which bring three objects each (3).
+  // The first tunnel opens (1) and brings the document (1); then five more open (1), and three tunnels bring three objects each (3).
   assert.equal(countOf(trips), 6);
 });
 
@@ -72,7 +72,7 @@ overLink(
     const played = await streamed(link, 16);
     const share = stalledShare(played);
     context.diagnostic(JSON.stringify(played));
-    // Of the line 1,448 bytes of 1,500 are payload: 1 - 2.5 × 0.965 / 5 = 0.52. The first picture came with two segments.
+    // A packet of 1,500 bytes has 1,448 bytes of payload: 1 - 2.5 × 0.965 / 5 = 0.52. The first picture came with two segments.
     assert.ok(share > 0.44 && share < 0.6, `${share}`);
   },
 );
@@ -90,7 +90,7 @@ overLink(
     const played = await watched;
     context.diagnostic(JSON.stringify(played));
     assert.equal(played.played_s, 6);
-    // TCP's own timer tries again later than the link is back: at most as long again as the link was dead.
+    // TCP's own timer tries again after the link is back: the extra wait is at most the time that the link was dead.
     assert.ok(played.stalled_s > 1 && played.stalled_s < 5, `${played.stalled_s} s`);
   },
 );

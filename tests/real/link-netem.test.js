@@ -9,9 +9,9 @@ import { mayMakeNamespaces } from '../support/namespaces.js';
 const RTT_MS = 50;
 const LOSS_PERCENT = 5;
 const PINGS = 600;
-/** Of either, a busy machine's waking up included, ms. */
+/** Largest error of either link in ms, with the delay of a busy machine. */
 const WITHIN_MS = 2;
-/** Five standard deviations of what is lost of so many pings there and back, per cent. */
+/** Five standard deviations of the pings lost there and back, percent. */
 const LOST = 100 * (1 - (1 - LOSS_PERCENT / 100) ** 2);
 const LOST_WITHIN = 5 * Math.sqrt((LOST * (100 - LOST)) / PINGS);
 
@@ -20,7 +20,7 @@ const skip = may ? false : 'no rights to make network namespaces, or no ping';
 
 /** @typedef {{ medianMs: number, lostPercent: number }} Pinged */
 
-/** @param {string[]} at the command that runs another where the pings start @param {string} to @returns {Pinged} */
+/** @param {string[]} at the command that runs ping in the network of the pings' source @param {string} to @returns {Pinged} */
 function ping(at, to) {
   const [program, ...args] = [...at, 'ping', '-i', '0.01', '-c', String(PINGS), '-W', '2', to];
   const { stdout, stderr } = spawnSync(program, args, { encoding: 'utf8' });
@@ -48,7 +48,7 @@ async function overLink() {
   }
 }
 
-/** The loopback of a namespace of its own, which each packet crosses there and back. @returns {string[]} */
+/** The loopback of a separate namespace, which each packet crosses there and back. @returns {string[]} */
 const inNetem = () => {
   const netem = `netem delay ${RTT_MS / 2}ms loss ${LOSS_PERCENT}%`;
   const script = `PATH=$PATH:/usr/sbin:/sbin; ip link set lo up && tc qdisc add dev lo root ${netem} && exec "$@"`;

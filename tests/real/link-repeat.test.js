@@ -1,4 +1,4 @@
-/** Two runs of a row over one link with the same seed: the same packets are lost, the same round trips are taken, and goodput hardly differs. */
+/** Two runs of a row over one link with the same seed lose the same packets, take the same round trips, and differ little in goodput. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { countOf } from '../../lib/link/slope.js';

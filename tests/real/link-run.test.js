@@ -1,4 +1,4 @@
-/** Runs over a link: `LINK=…` reaches the pair, what it was found to be is in the result, and a link that dies excuses nobody. */
+/** Runs over a link: `LINK=…` reaches the pair, the result has the measured link, and a link that dies is no excuse. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, test } from 'node:test';
@@ -12,7 +12,7 @@ import { startSidecar } from '../support/sidecar.js';
 const RTT_MS = 40;
 const LINK = `rtt:${RTT_MS}ms,rate:50mbit,seed:7`;
 const SMALL = { ROUND_TRIPS: '20', PROFILE: 'smoke' };
-/** The command of its process that is the pair's client. */
+/** The command of the pair's client. */
 const CLIENT = 'client';
 
 const skip = mayMakeNamespaces() ? false : 'no rights to make network namespaces';
@@ -45,7 +45,7 @@ test('a run over a link tells what it was, and both proxy and control go over it
     }
     const sections = result.sections.map((/** @type {any} */ { name }) => name);
     assert.ok(sections.includes('link') && sections.includes('link_carried'), sections.join());
-    // How well a busy machine carries it is told, and not asserted.
+    // The quality of the link on a busy machine is reported, and not asserted.
     checkOf(result, `link ${LINK}`);
     checkOf(result, "link: the run's pair");
   } finally {
@@ -97,7 +97,7 @@ test('a link that dies in mid-run makes the run inconclusive, whatever failed', 
     });
     await until(async () => {
       const { body } = await sidecar.ask('GET', `/instances/${instance.id}/link`);
-      // Those of what set-up asks are fewer.
+      // Set-up sends fewer packets.
       return body.up.sent > 100;
     }, 'what the load sends');
     const { pid } = instance.processes.find((/** @type {any} */ { name }) => name === CLIENT);
@@ -111,7 +111,7 @@ test('a link that dies in mid-run makes the run inconclusive, whatever failed', 
     const { ok, detail } = checkOf(result, "link: the run's pair");
     assert.equal(ok, false);
     assert.match(detail, /^it died: /);
-    // A busy machine may have spoilt the link's calibration before, which is told first.
+    // A busy machine may have spoilt the link's calibration, and the result reports that first.
     assert.match(
       result.reasons[0].text,
       /link: the run's pair: it died|^link .*\(and \d more faults? of the generator\)/,

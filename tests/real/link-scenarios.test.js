@@ -1,4 +1,4 @@
-/** The scenarios of a link with real rows: what they show, and what fails them. */
+/** The scenarios of a link with real rows: their figures, and the faults that fail them. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ test('rows over a link: round trips, of which too many fail anywhere, what users
     );
     for (const { row, rtt_ms: rtt, page_ms: page, share_down: share, wire_per_byte: wire } of rows) {
       assert.ok(rtt >= 60 && page > 60 * 3, `${row}: ${rtt}, ${page} ms`);
-      // What waited behind a lost packet comes at once: in a window of one second that may be more than the line carries in it.
+      // Packets that waited behind a lost packet arrive at once: one second may bring more than the line carries in a second.
       assert.ok(share > 0 && share < 1.5, `${row}: ${share}`);
       assert.ok(wire === null || (wire > 1 && wire < 2), `${row}: ${wire}`);
     }
@@ -106,7 +106,7 @@ test(
       const [, rest, down] = rows;
       // TCP's handshake, TLS 1.3's, the payload's.
       assert.equal(Math.round(rest.trips), 3);
-      // What fills the line fills its queue as far as the host's congestion control lets it.
+      // A transfer that fills the line fills its queue as far as the host's congestion control allows.
       assert.ok(down.goodput > 5 && down.queue_ms > 10 && down.queue_ms <= 330, JSON.stringify(down));
       const { plot, rows: points } = sectionOf(result, 'loaded_same');
       assert.deepEqual([plot.kind, plot.y], ['curves', ['trojan', 'tcp_cubic', 'tcp_bbr']]);
@@ -139,7 +139,7 @@ test(
       );
       for (const { of, before, silent, tunnels, died, lost } of rows) {
         assert.ok(valueOf(before) > 3, `${of}: ${valueOf(before)} Mbit/s before`);
-        // The link was dead for 2 s; what was on its way still arrived.
+        // The link was dead for 2 s; packets on their way still arrived.
         assert.ok(valueOf(silent) >= 1.7, `${of}: silent for ${valueOf(silent)} s`);
         assert.deepEqual([tunnels, died, lost], [5, 0, 0], of);
       }

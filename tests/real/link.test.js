@@ -1,4 +1,4 @@
-/** Real pairs over a link: what they carry goes over it, and the round trips that a tunnel takes are counted from two delays. */
+/** Real pairs over a link: their payload crosses the link, and two delays give the round trips that a tunnel takes. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { rowsOf } from '../../lib/protocols/matrix.js';
@@ -14,8 +14,8 @@ const PATIENT_MS = patientMs(20_000);
 /** The sidecar: this machine or user cannot run it. */
 const CANNOT = 501;
 /**
- * Rows whose hop is a link, and how many of its round trips pass until the first bytes are back where that is known: TCP's
- * handshake, TLS 1.3's, and the payload's. The others have to take one at least.
+ * Rows whose hop is a link, and the known round trips until the first bytes are back: TCP's handshake, TLS 1.3's, and the payload's.
+ * The other rows take at least one round trip.
  * @type {Record<string, number | undefined>}
  */
 const ROWS = {
@@ -44,7 +44,7 @@ after(async () => {
   logs.remove();
 });
 
-/** The fastest of some tunnels, until their first payload is back; ms. @param {any} instance @param {string} target */
+/** Time to the first payload of the fastest of some tunnels, ms. @param {any} instance @param {string} target */
 async function firstReplyMs({ id, variables }, target) {
   const { state, outcome, error } = await probe(sidecar, {
     kind: 'handshake',
@@ -109,7 +109,7 @@ for (const row of rowsOf('sing-box').filter(({ row: name }) => name in ROWS)) {
     overLink(context, 'protocols', { ...row.variables, binary: binaryOf(row) }, ROWS[row.row]));
 }
 
-/** Datagrams: their server says where its relay is, which must be at its end of the link. */
+/** Datagrams: the server gives the address of its relay, which must be at the server's end of the link. */
 for (const name of ['socks', 'mixed']) {
   test(`datagrams of ${name} with xray go over a link`, async (context) => {
     const row = rowsOf('xray').find(({ row: own }) => own === name);

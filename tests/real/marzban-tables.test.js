@@ -1,4 +1,4 @@
-/** Marzban's tables in real databases: what seeding has to give, and what they refuse. */
+/** Marzban's tables in real databases: the values that seeding must give, and the values that the tables refuse. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startMariadb, startSqlite } from '../support/database.js';
@@ -37,7 +37,7 @@ for (const { name, ddl, start, mysql } of databases) {
     test('a name is taken once', async () => {
       await assert.rejects(database.query(SEED, ['anna', 'active', 'no_reset']), /duplicate|unique/i);
       const other = database.query(SEED, ['ANNA', 'active', 'no_reset']);
-      // Since its migration dd725e4d3628 Marzban tells cases apart on MySQL.
+      // Since its migration dd725e4d3628 Marzban distinguishes upper and lower case on MySQL.
       if (mysql) await other;
       else await assert.rejects(other, /unique/i);
     });

@@ -1,4 +1,4 @@
-/** Builds of one's own: an interpreter and a folder of sources in place of what make installs, and what is wrong with them. */
+/** The user's own builds: an interpreter and a folder of sources in place of make's, and the errors in them. */
 import assert from 'node:assert/strict';
 import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const PYTHON = join(ROOT, '.venv/pulsar-relay/bin/python');
 /** @param {string} TESTBED */
 const ingest = (TESTBED) => startBench({ ONLY: 'pulsar/ingest', TESTBED, MESSAGES: '40' });
 
-/** @param {string} TESTBED @param {string} version of the relay, as the result tells it */
+/** @param {string} TESTBED @param {string} version of the relay, as the result has it */
 async function runsAs(TESTBED, version) {
   const bench = ingest(TESTBED);
   try {

@@ -1,6 +1,6 @@
 /**
- * A system that nobody here has heard of is three folders of its user's: its scripts, with what they bring along (the schema
- * of its settings, thresholds, a board), its testbed, its environment.
+ * An unknown system consists of three folders of its user: the scripts, the testbed and the environment. The folder of scripts also has
+ * the schema of the settings, thresholds and a board.
  */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

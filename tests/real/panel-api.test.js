@@ -1,4 +1,4 @@
-/** The testbed `panel` does what Marzban does, with every driver, and xray really has the users. */
+/** The testbed `panel` behaves as Marzban with every driver, and xray really has the users. */
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -9,7 +9,7 @@ import { COMPONENTS, TAG, countsOf, newUser, panel } from '../support/panel.js';
 import { commandLines, isAlive, processOf, until } from '../support/processes.js';
 import { startSidecar } from '../support/sidecar.js';
 
-/** Of panels that are lent; a lent one was used before. */
+/** Drivers of lent panels; other tests may have used a lent panel before. */
 const LENT = ['sqlite', 'asyncmy'];
 const DRIVERS = [...LENT, 'pymysql'];
 const logs = temporaryFolder('panel-api');
@@ -19,7 +19,7 @@ let sidecar;
 let lent;
 /** One of each driver. @type {Map<string, ReturnType<typeof opened>>} */
 const panels = new Map();
-/** What each had summed up before, by driver. @type {Map<string, import('../support/panel.js').Counts>} */
+/** Each panel's sums before the tests, by driver. @type {Map<string, import('../support/panel.js').Counts>} */
 const earlier = new Map();
 
 before(async () => {
@@ -241,7 +241,7 @@ onEach('tells of itself and of xray', async (one) => {
 });
 
 /**
- * As a load test seeds users.
+ * Seeds users as a load test does.
  * @param {{ run: (statement: string) => Promise<unknown[][]> }} sql
  * @param {string} username
  * @param {string} status

@@ -8,7 +8,7 @@ import { startMariadb, startSqlite } from '../support/database.js';
 import { K6, ROOT, cleanEnvironment, start, temporaryFolder } from '../support/k6.js';
 
 const RUN = 'seed-test';
-/** More than one statement inserts. */
+/** Users that take more than one INSERT statement. */
 const COUNT = 1200;
 const PREFIX = `ws_${createHash('sha256').update(RUN).digest('hex').slice(0, 12)}_user`;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -43,7 +43,7 @@ async function run(database, variables = {}) {
 
 const OTHERS = [
   ['anna', 'hers'],
-  // By its name it could be a seeded one, by its note it is not; then the other way round.
+  // The first user has the name of a seeded user without its note; the second user has the note but another name.
   [`${PREFIX}9999999`, null],
   ['bert', `windtunnel ${RUN}`],
   // The wildcards of LIKE.
@@ -64,7 +64,7 @@ async function addOthers(database) {
   }
 }
 
-/** Everything there is. @param {import('../support/database.js').Database} database */
+/** All rows. @param {import('../support/database.js').Database} database */
 const everything = async (database) => ({
   users: await database.query('SELECT * FROM users ORDER BY id'),
   proxies: await database.query('SELECT * FROM proxies ORDER BY id'),

@@ -1,4 +1,4 @@
-/** The panel's scenarios, for real: the reference panel with xray-core, on MariaDB, and where it stays up; tests/real/smoke has all six on SQLite. */
+/** The panel's scenarios on the real reference panel with xray-core, on MariaDB and on a panel that stays up; tests/real/smoke has all six on SQLite. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startBench } from '../support/bench.js';
@@ -21,7 +21,7 @@ after(folder.remove);
 const assertJudged = (code, bench) =>
   assert.ok([0, 3].includes(Number(code)), `exit code ${code}: ${bench.output.stdout}${bench.output.stderr}`);
 
-/** Of a password, a token or a database's URL there is no trace. @param {Bench} bench @param {string} shown @param {RegExp} url */
+/** Files and command lines are free of passwords, tokens and URLs of databases. @param {Bench} bench @param {string} shown @param {RegExp} url */
 function assertSecret(bench, shown, url) {
   const secret = new RegExp(`${SECRET}|eyJ[\\w-]+\\.eyJ|${url.source}`);
   const leaks = bench.files().filter(({ text }) => secret.test(text));
@@ -35,7 +35,7 @@ function assertSecret(bench, shown, url) {
 
 const CREATION = /^INSERT INTO `users` /;
 
-/** Scenarios and their operations, one a driver, which is asked for each statement, whatever it is. Both have the same statements. */
+/** One scenario for each driver, and its operations. The driver handles each statement. Both scenarios have the same statements. */
 const SINGLE = {
   pymysql: Object.entries({ 'users-create': 'create' }),
   asyncmy: Object.entries({ 'users-enable': 'enable' }),
@@ -96,7 +96,7 @@ for (const [driver, scenarios] of Object.entries(SINGLE)) {
         assert.equal(database.statements_per_request, database.statements / 100);
         const creations = digests.filter((/** @type {any} */ { text }) => CREATION.test(text));
         assert.equal(creations.length, name === 'users-create' ? 1 : 0);
-        // MariaDB counts without a lock: of 40,000 statements of four clients at once 21 were not in the digests.
+        // MariaDB counts without a lock: the digests missed 21 of 40,000 statements of four parallel clients.
         for (const { calls: made } of creations) assert.ok(made >= 97 && made <= 100, `${made} of 100`);
         const panel = rowsOf(sectionOf(result, 'component')).find(
           ({ component }) => component === 'database',
@@ -125,7 +125,7 @@ for (const driver of ['sqlite', 'asyncmy']) {
 
     /** @param {object} [more] */
     const entry = (more) => panelEntry(panel.url, { database_env: 'PANEL_DATABASE_URL', ...more });
-    /** How many users xray lets in now; none while its inbound is made anew. */
+    /** The number of users that xray accepts now: 0 while xray makes its inbound again. */
     const inXray = () => {
       try {
         return panel.countInXray();
@@ -221,7 +221,7 @@ test('a panel that is killed in mid-run fails by name, and what was measured sta
 });
 
 /**
- * Requests to a route that the panel has answered, by its own count.
+ * Answered requests to a route, by the panel's own count.
  * @param {string} url @param {string} route
  */
 async function answered(url, route) {

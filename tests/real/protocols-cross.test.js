@@ -1,4 +1,4 @@
-/** Candidates that are not what they say: each is found out, named, and never met. */
+/** Candidates that break their own claims: each run finds and names the fault, and never says that the candidate meets its targets. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';

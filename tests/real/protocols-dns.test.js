@@ -1,4 +1,4 @@
-/** DNS through real clients and servers: what their caches keep, what gets through, and what a dead server looks like. */
+/** DNS through real clients and servers: the contents of their caches, the queries that pass, and the errors of a dead server. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ async function resolver(variables) {
   let runs = 0;
   return {
     instance,
-    /** Asks, and says how many queries got through. @param {object} spec @param {object} [questions] */
+    /** Sends queries, and returns how many passed. @param {object} spec @param {object} [questions] */
     async probe(spec, questions = {}) {
       const { dns_queries: sofar } = await get(`/echoes/${echo.id}`);
       runs += 1;
@@ -66,7 +66,7 @@ async function resolver(variables) {
   };
 }
 
-/** All but what the way may lose, and nothing wrong. @param {any} probe */
+/** Every answer is right, and only a few datagrams are lost. @param {any} probe */
 function assertAnswered(probe) {
   const { succeeded, errors } = probe.outcome ?? {};
   assert.ok(succeeded >= QUERIES - LOST_MOST, JSON.stringify(probe));
@@ -152,7 +152,7 @@ for (const [variables, caches] of /** @type {[Record<string, string>, boolean][]
       const code = await bench.ended;
       assert.ok([0, 3, 99].includes(code), bench.output.stdout);
       const result = bench.result('protocols-dns');
-      // Of what else uses the machine a run may be told inconclusive, and a few queries may be lost, which fails it.
+      // A busy machine may make a run inconclusive, or may lose a few queries, which fails the run.
       const odd = faultsOf(result).filter(
         (reason) => !/\d × lost in|: .*, (at most 0%?|at least 400|at most 50 ms)$/.test(reason),
       );

@@ -1,4 +1,4 @@
-/** That a row's hop is what its name says: a client that leaves out its transport, TLS, REALITY, Vision or obfs, or has another cipher, gets no echo. */
+/** A row's hop is as its name says: a client without the transport, TLS, REALITY, Vision, obfs or right cipher gets no echo. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { rowsOf } from '../../lib/protocols/matrix.js';
@@ -40,12 +40,12 @@ const QUIC = ['hysteria', 'hysteria2', 'tuic'];
 /** @param {Row} row */
 const isDatagrams = ({ variables, transport }) =>
   transport === 'quic' || [...QUIC, 'wireguard'].includes(String(variables.protocol));
-/** What speaks its transport or TLS by the engine's common parts. @param {Row} row */
+/** Whether a row uses the engine's common transport or TLS. @param {Row} row */
 const isLayered = (row) =>
   ['http', 'trojan', 'vmess', 'vless'].includes(String(row.variables.protocol)) && !isDatagrams(row);
 const site = (/** @type {any} */ instance) => fileOf(instance, 'site.json').inbounds[0].tls.certificate;
 
-/** With a key of the same size where the key is one, and not a password. @type {Record<string, string>} */
+/** Other ciphers. A cipher with a key instead of a password keeps the key's size. @type {Record<string, string>} */
 const OTHER_CIPHER = {
   'aes-128-gcm': 'aes-256-gcm',
   'aes-256-gcm': 'chacha20-ietf-poly1305',
@@ -153,7 +153,7 @@ async function echoesFor(instance, change, tries) {
   }
 }
 
-/** Connections to the server while tunnels are open through the client, each of which has carried something. @param {any} instance */
+/** Connections to the server while tunnels are open through the client. Each tunnel has carried payload. @param {any} instance */
 async function connectionsOfTunnels({ variables }) {
   const [host, port] = echo.tcp.split(':');
   const proxy = { host: '127.0.0.1', port: variables.socks_port };
@@ -170,7 +170,7 @@ async function connectionsOfTunnels({ variables }) {
   }
 }
 
-/** The fewest and the most that they may be; null where the transport itself may carry several in one. @param {Row} row */
+/** The fewest and the most connections; null if one connection of the transport may carry several tunnels. @param {Row} row */
 function connectionsWanted(row) {
   if (isDatagrams(row)) return [0, 0];
   if (row.multiplex) return [1, TUNNELS - 1];

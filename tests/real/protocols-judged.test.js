@@ -1,4 +1,4 @@
-/** What turns of the matrix tell of the same program: a row goes on until it knows. A slowed one is in tests/alone/candidate. */
+/** Turns of the matrix with the same program on both sides: a row continues until a verdict. tests/alone/candidate has a slowed program. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';

@@ -153,7 +153,7 @@ describe('a run of the matrix', { concurrency: 3 }, () => {
       const { verdict, validity } = result;
       const reasons = reasonsOf(result);
       const valid = validity.every((/** @type {any} */ { ok }) => ok !== false);
-      // A machine that is busy with something else says nothing of a threshold.
+      // On a busy machine a threshold has no verdict.
       assert.equal(verdict, valid ? 'fail' : 'inconclusive', reasons.join('\n'));
       assert.ok(
         reasons.some((line) => /^socks: P95 .* ms, at most .* ms$/.test(line)),
@@ -168,7 +168,7 @@ describe('a run of the matrix', { concurrency: 3 }, () => {
     const bench = startBench({ ONLY, PROFILE: 'smoke', TURNS: '50', TUNNELS: '10', PROTOCOL: 'socks' });
     try {
       const all = () => descendants(Number(bench.child.pid));
-      // Beside the environment's own testbed.
+      // The run also has the environment's own testbed.
       const clients = () => all().filter(({ command }) => /run -c client\.json/.test(command)).length;
       await until(() => clients() > 1, 'the first turn');
       const children = all();

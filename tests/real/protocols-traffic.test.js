@@ -49,7 +49,7 @@ test('traffic goes through a row, each use alone and all at once', async () => {
       }
     }
     const { requests, transfer } = operation(result, 'video');
-    // Its rate is of n segments in the n - 1 intervals between them, and the time of the last one.
+    // The rate is n segments over the n - 1 intervals between them plus the time of the last segment.
     const most = (8 * requests) / (requests - 1);
     assert.ok(transfer.mbit_per_s > 6, `${transfer.mbit_per_s} Mbit/s of a stream of 8`);
     assert.ok(transfer.mbit_per_s <= most * 1.01, `${transfer.mbit_per_s} Mbit/s`);

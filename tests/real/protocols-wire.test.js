@@ -1,4 +1,4 @@
-/** The wire of the turns that are judged: a candidate that leaves out TLS later on is found out, and all real rows are what they say. */
+/** The wire of judged turns: a candidate that later leaves out TLS is found, and all real rows match their names. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -7,10 +7,10 @@ import { ROOT, temporaryFolder } from '../support/k6.js';
 import { reasonsOf } from '../support/reasons.js';
 import { protocolRow, protocolRows } from '../support/sections.js';
 
-/** Each end starts twice to meet the baseline's, and twice in each of the first turns: by itself, and for many tunnels. */
+/** Each end starts twice with the baseline's other end, and twice in each of the first turns: alone, and for many tunnels. */
 const FIRST_FOR_TUNNELS = 4;
 
-// tests/real/evidence.test.js has one that leaves it out from turn 2 on.
+// tests/real/evidence.test.js has a candidate without TLS from turn 2 on.
 test('a candidate that leaves out TLS for many tunnels alone fails, and the turn is named', async () => {
   const starts = temporaryFolder('protocols-wire');
   try {

@@ -13,7 +13,7 @@ import { startSidecar } from '../support/sidecar.js';
 
 const ROUND_TRIPS = 100;
 const LOST_MOST = 5;
-/** For a transfer: through xray's WireGuard 5 s were once too few, with other tests beside it. */
+/** Time for a transfer: 5 s were once too few through xray's WireGuard beside other tests. */
 const PATIENT_MS = patientMs(20_000);
 /** The sidecar: this machine or user cannot run it. */
 const CANNOT = 501;
@@ -43,7 +43,7 @@ async function move(instance, kind, more = {}) {
   return probe(sidecar, { kind, ...place, count: ROUND_TRIPS, ...more });
 }
 
-/** Of tunnels where an engine is known to break some. */
+/** Tries of a tunnel, if the engine is known to break some tunnels. */
 const TRIES = 12;
 
 /**
@@ -62,7 +62,7 @@ async function moveWhole(instance, kind, more, breaks) {
   return last.outcome;
 }
 
-/** That no way leads past them. @param {any} outcome of a probe that measured what the instance used */
+/** The client and the server carried the payload: each used CPU time. @param {any} outcome of a probe that measured what the instance used */
 function wentThrough({ usage }) {
   for (const { name, role, cpu_s: cpu } of usage.processes)
     assert.ok(role !== 'system' || cpu > 0, `${name} did nothing`);
@@ -146,7 +146,7 @@ for (const inbound of ['redirect', 'tproxy', 'tun']) {
     }
     assert.equal(status, 201, JSON.stringify(instance));
     try {
-      // A connection to its own port it would pass on, to itself, up to the limit of open files.
+      // The client would pass a connection to its own port on to itself, up to the limit of open files.
       await sleep(500);
       const open = readdirSync(`/proc/${instance.processes[0].pid}/fd`).length;
       assert.ok(open < 100, `${open} open files before there was any traffic`);

@@ -1,4 +1,4 @@
-/** The data-plane testbeds, for real: bytes go through each, and nothing is left of them. */
+/** The real data-plane testbeds: each carries bytes, and leaves nothing. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -171,7 +171,7 @@ test('socks-pair keeps five tunnels up, and no more', async () => {
   await sidecar.ask('DELETE', `/instances/${instance.id}`);
 });
 
-/** Starts a testbed where there is nothing but loopback. @param {string} name @param {string[]} more */
+/** Starts a testbed in a network with only loopback. @param {string} name @param {string[]} more */
 function startAlone(name, more = []) {
   const variables = [`binary=${STAND_IN}`, ...more].flatMap((text) => ['--var', text]);
   const script = `ip link set lo up && exec bin/sidecar testbed run ${name} --log-dir "$LOGS" "$@" -- true`;

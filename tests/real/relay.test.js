@@ -1,4 +1,4 @@
-/** The relay's scenarios against the real relay, and what may happen to it; tests/real/smoke has all seven as a bench starts them. */
+/** The relay's scenarios against the real relay, and the relay's faults; tests/real/smoke has all seven as a bench starts them. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { errorLines, startBench } from '../support/bench.js';
@@ -65,7 +65,7 @@ test('Ctrl-C keeps what was measured, marks it, and stops everything', async () 
   const load = { PROFILE: 'soak', DURATION: '5m', RATE: '20', TOPICS: '1' };
   const bench = startBench({ ...load, ONLY: 'pulsar', PULSAR_PASSWORD: SECRET });
   try {
-    // 20 of the set-up, and four seconds of an open loop, of which two are not recorded.
+    // 20 messages of the set-up, and four seconds of an open loop. Two of the four seconds are not recorded.
     await until(async () => (await messagesOf(bench, SECRET)) === 100, 'the load');
     const started = descendants(Number(bench.child.pid));
     bench.child.kill('SIGINT');

@@ -15,12 +15,12 @@ const ALL = SYSTEMS.flatMap((system) =>
     .filter((name) => /^[a-z].*\.js$/.test(name))
     .map((name) => `${system}/${name.replace('.js', '')}`),
 );
-/** Of those that send at a rate, from full on, one of each kind. */
+/** One scenario of each kind that sends at a rate, in profile full and above. */
 const OPEN = ['pulsar/ingest', 'panel/users-list', 'panel/mixed'];
-/** Some have one client, and each runner needs one; to list 2,000 users takes longer than all else, and asks nothing more of runners. */
+/** Each runner needs a client. A list of 2,000 users takes longer than all other requests, and tests nothing more of runners. */
 const VARIABLES = { RUNNERS: '2', CLIENTS: '4', EXISTING: '100' };
 
-/** What one runner would send, of some operations of a smoke run. @type {Record<string, [string, number]>} */
+/** The requests that one runner would send, for some operations of a smoke run. @type {Record<string, [string, number]>} */
 const OF_ONE = {
   'pulsar/ingest': ['publish', 200],
   'pulsar/concurrent': ['publish', 200],
@@ -28,7 +28,7 @@ const OF_ONE = {
   'panel/users-create': ['create', 100],
 };
 
-/** A short load has few samples, and beside other tests it is late: no matter of runners. */
+/** A short load has few samples, and is late beside other tests: neither depends on runners. */
 const OF_A_SHORT_LOAD = ['samples', 'dropped', 'generator', 'machine'];
 
 const sum = (/** @type {number[]} */ values) => values.reduce((all, one) => all + one, 0);
@@ -113,7 +113,7 @@ test('closed loops, then open ones at a rate', async () => {
     const open = operations.filter((/** @type {any} */ { loop }) => loop === 'open');
     const sent = sum(open.map((/** @type {any} */ { requests }) => requests));
     const dropped = sum(runners.map((/** @type {any} */ { dropped_iterations: own }) => own));
-    // Those that a busy machine dropped may be of the first quarter, which is not measured.
+    // A busy machine may drop iterations in the first quarter, which is not measured.
     const told = `${name}: ${sent} requests sent, ${dropped} dropped, ${planned} planned`;
     assert.ok(sent <= planned + 2 && sent + dropped >= planned - 2, told);
   });

@@ -1,4 +1,4 @@
-/** Faults between runners and their coordinator, with real processes of both. docs/how-to/runners.md tells what comes of them. */
+/** Faults between runners and their coordinator, with real processes of both. docs/how-to/runners.md has the consequences. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startRelay } from '../fakes/relay.js';
@@ -19,9 +19,9 @@ const SEGMENTS = ['0:1/2', '1/2:1'];
 const EVERY_PATH = ['/v1/register', '/v1/set-up', '/v1/ready', '/v1/loaded', '/v1/torn-down'];
 
 /**
- * Two runners of pulsar/concurrent, of which the second one's way to the coordinator has faults.
+ * Two runners of pulsar/concurrent. The second runner's connection to the coordinator has faults.
  * @param {Record<string, string | undefined>} env of the coordinator
- * @param {string} url of the second one's way @param {Record<string, string>} [second] more variables of it
+ * @param {string} url of the second runner's coordinator @param {Record<string, string>} [second] more variables of it
  */
 function startRunners(env, url, second = {}) {
   return SEGMENTS.map((segment, index) => {
@@ -38,7 +38,7 @@ function startRunners(env, url, second = {}) {
  *   relay: import('../fakes/relay.js').FakeRelay, runners: ReturnType<typeof start>[], between: Awaited<ReturnType<typeof startBetween>>,
  *   coordinator: Awaited<ReturnType<typeof startCoordinator>> }) => Promise<void>} body
  * @param {{ relay?: import('../fakes/relay.js').Faults, both?: boolean, second?: Record<string, string>, variables?: Record<string, string> }} [more]
- *   `both`: the first runner goes the same way
+ *   `both`: the first runner has the same faults
  */
 async function withFaults(faults, body, { relay: ill = {}, both = false, second = {}, variables = {} } = {}) {
   const relay = await startRelay(ill);
@@ -60,7 +60,7 @@ async function withFaults(faults, body, { relay: ill = {}, both = false, second 
 /** @param {ReturnType<typeof start>[]} all */
 const codesOf = (all) => Promise.all(all.map(({ ended }) => ended));
 
-/** Lines at which k6 tells an error. @param {ReturnType<typeof start>} runner */
+/** Lines of k6's log with an error. @param {ReturnType<typeof start>} runner */
 const errorsOf = ({ output }) => output.stderr.split('\n').filter((line) => /level=(error|fatal)/.test(line));
 
 /** @param {Awaited<ReturnType<typeof startCoordinator>>} coordinator */

@@ -1,4 +1,4 @@
-/** What is left, and what is said, where nobody has time for last words: SIGKILL of the coordinator, and of all runners. */
+/** The processes and the output that remain after SIGKILL of the coordinator, and of all runners. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startRelay } from '../fakes/relay.js';

@@ -13,7 +13,7 @@ const folder = temporaryFolder('runners-limit');
 after(folder.remove);
 
 /**
- * The limit that so many runners find, in requests a second: the last step that held, and the first that did not.
+ * The limit that a number of runners finds, in requests a second: the last step that held, and the first that did not.
  * @param {Record<string, string>} variables
  */
 async function limitOf(variables) {

@@ -45,7 +45,7 @@ test('as many messages arrive as of one runner, each once, on one set of topics'
   assert.deepEqual(arrived[2], arrived[0]);
 });
 
-/** What k6-operator runs for two runners of pulsar/concurrent, printed by its own Go packages: tests/kubernetes/commands.js. */
+/** The commands of k6-operator for two runners of pulsar/concurrent, from its own Go packages: tests/kubernetes/commands.js. */
 const OPERATOR = JSON.parse(readFileSync(join(ROOT, 'tests', 'fixtures', 'k6-operator.json'), 'utf8'));
 
 /** A port that is free now. */
@@ -79,7 +79,7 @@ test('the operator’s own command lines: options read, paused, started one afte
   /** @type {ReturnType<typeof start>[]} */
   let runners = [];
   try {
-    // Of its own accord k6 archive keeps no variables: deploy/ gives this one to the initializer.
+    // k6 archive keeps no variables by default: deploy/ gives this one to the initializer.
     const initializer = startAsOperator(
       OPERATOR.initializer,
       {},

@@ -1,4 +1,4 @@
-/** A smoke run of each system against the real thing: some scenarios of each. tests/real/smoke.test.js asks the same of the whole one. */
+/** A smoke run of each system against the real thing: some scenarios of each. tests/real/smoke.test.js checks the whole run. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { assertDataplane } from '../support/dataplane-smoke.js';
@@ -21,7 +21,7 @@ const ONLY = Object.entries(NAMES)
   .flatMap(([system, names]) => names.map((name) => `${system}/${name}`))
   .join(',');
 const noLink = mayMakeNamespaces() ? false : 'no rights to make network namespaces';
-/** Enough to tell that a row is measured. */
+/** Enough to show that a row is measured. */
 const SHORT = { TUNNELS: '10' };
 
 /** @type {import('../support/smoke-run.js').Smoke} */

@@ -1,4 +1,4 @@
-/** One smoke run of all scenarios against the real systems, and what each system's tests and the boards ask of it. */
+/** One smoke run of all scenarios against the real systems, and the checks of each system and of the boards. */
 import { after } from 'node:test';
 import { endSmokeRun } from '../support/smoke-run.js';
 import './smoke/boards.js';

@@ -1,4 +1,4 @@
-/** What `k6 x bench` streams, in Debian's InfluxDB; and that one which is away spoils nothing. tests/real/smoke has sums of all scenarios. */
+/** The points that `k6 x bench` streams to Debian's InfluxDB. An unreachable one spoils nothing. tests/real/smoke has sums of all scenarios. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { after, before, test } from 'node:test';
@@ -13,14 +13,14 @@ import { openEntry } from '../support/runners.js';
 import { startSidecar } from '../support/sidecar.js';
 import { assertSums, seriesOf } from '../support/streamed.js';
 
-/** Of any scenario's run without errors: of its own, and of each operation. docs/reference/streaming.md says of what. */
+/** Most sets of tags in a run without errors, of a scenario and of each operation (docs/reference/streaming.md). */
 const MOST_OF_SCENARIO = 80;
 const MOST_OF_OPERATION = 80;
 
 const folder = temporaryFolder('streaming');
 let /** @type {Awaited<ReturnType<typeof startSidecar>>} */ sidecar;
 
-/** An InfluxDB whose data outlives it, and whose port and password stay the same. */
+/** An InfluxDB that keeps its data, port and password after a restart. */
 const database = {
   password: 'streaming-test-password',
   port: 0,
@@ -38,7 +38,7 @@ const database = {
   },
 };
 
-/** It serves all tests, of which the last two kill it. @type {Awaited<ReturnType<typeof database.start>>} */
+/** One InfluxDB serves all tests; the last two tests kill it. @type {Awaited<ReturnType<typeof database.start>>} */
 let running;
 before(async () => {
   sidecar = await startSidecar(`${folder.path}/logs`, { INFLUX_PASSWORD: database.password });
@@ -55,7 +55,7 @@ const linesOf = ({ stderr }) => stderr.split('\n').filter((line) => line !== '')
 /** @param {{ folder: string }} bench */
 const idOf = (bench) => /** @type {string} */ (bench.folder.split('/').at(-1));
 
-/** Whatever else the machine does may make a run inconclusive; nothing else may be wrong. @param {unknown} code */
+/** A busy machine may make a run inconclusive; no other fault is allowed. @param {unknown} code */
 const assertFine = (code) => assert.ok(code === 0 || code === 3, `exit code ${code}`);
 
 /**
@@ -104,7 +104,7 @@ test('a scenario of 48 operations has few series for each, and none is left out'
   const bench = startBench({
     ONLY: 'dataplane/throughput',
     PROFILE: 'smoke',
-    WRITES: '1,64,256,1024', // those of the profile quick
+    WRITES: '1,64,256,1024', // the values of the profile quick
     TRANSFER_MIB: '1',
     TESTBED: 'sing-box',
     ...outputs,

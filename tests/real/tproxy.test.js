@@ -1,6 +1,6 @@
 /**
- * The transparent proxy, as `make` runs it: real xray and sing-box and the stand-in for one's own pair, and
- * what is left of its networks. Without the rights to make namespaces only the refusals are tested.
+ * The transparent proxy, as `make` runs it: real xray and sing-box, the stand-in for the user's own pair, and the remains of the
+ * networks. Without the rights to make namespaces only the refusals are tested.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -94,7 +94,7 @@ for (const [what, end, expected] of /** @type {[string, (run: any) => void, numb
   });
 }
 
-/** Runs the bench as a user of a namespace of its own. @param {string[]} rights of unshare @param {string} only */
+/** Runs the bench as a user in a separate namespace. @param {string[]} rights of unshare @param {string} only */
 function benchWith(rights, only) {
   const id = `test-${process.pid}-${rights.join('')}-${only.length}`;
   const words = [...rights, 'bin/k6', 'x', 'bench', '--run-id', id, '--only', only];
@@ -127,7 +127,7 @@ test('without the rights it is left out with one line, and the others run', { sk
   assert.match(beside.stdout, why);
 });
 
-/** A user who may make nothing, in a namespace where make can start programs. */
+/** A user without rights to make namespaces, in a namespace where make can start programs. */
 const NOBODY = ['--user', '--map-user=1000', '--map-group=1000'];
 const cannot = mayWrite(NOBODY) ? false : 'no user namespaces here, or none that may write results';
 

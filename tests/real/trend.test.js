@@ -14,7 +14,7 @@ import { asIfUndisturbed } from '../support/undisturbed.js';
 
 /** Otava is installed by `make test`. */
 const skip = existsSync(join(ROOT, '.venv/trend/bin/otava')) ? false : 'make .venv/trend/.installed';
-/** The table of changes, of which there are none. */
+/** The table of changes, which is empty. */
 const CHANGES = 901;
 const folder = temporaryFolder('trend-real');
 const board = JSON.parse(committed()['trend.json']);

@@ -1,7 +1,7 @@
 /**
- * The tutorials, command by command, in a checkout of their own: each block of sh runs in one shell, as a reader pastes it, and ends with
- * 0 or with the code that its first line names (```sh exits 99). The lines of a block of text stand in the output of the block before,
- * where … stands for anything.
+ * The tutorials, command by command, in a separate checkout. Each block of sh runs in one shell, as a reader pastes it. The block ends
+ * with 0 or with the code that its first line names (```sh exits 99). The lines of a block of text appear in the output of the block
+ * before; … matches any text.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { ROOT, cleanEnvironment, start, temporaryFolder } from '../support/k6.js
 import { assertVerdict } from '../support/verdict.js';
 
 const TUTORIALS = join(ROOT, 'docs/tutorials');
-/** A busy machine may leave a verdict open. The code is then the bench's, or make's. */
+/** A busy machine may leave a verdict open. The exit code is then the bench's, or make's. */
 const INCONCLUSIVE = /^verdict: inconclusive/m;
 const CODES_OF_INCONCLUSIVE = [2, 3];
 

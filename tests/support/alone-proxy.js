@@ -1,4 +1,4 @@
-/** A SOCKS5 proxy that dials nobody: it grants each request, and returns each payload without a far end. */
+/** A SOCKS5 proxy that never dials: it grants each request, and returns each payload without a far end. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -11,7 +11,7 @@ const granted = (port) => Buffer.from([5, 0, 0, 1, 127, 0, 0, 1, port >> 8, port
 
 export async function startAloneProxy() {
   const relay = createSocket('udp4');
-  // The header that says where a datagram goes is the one that says where its answer comes from.
+  // The header with the target of a datagram is also the header with the source of its answer.
   relay.on('message', (datagram, { port, address }) => relay.send(datagram, port, address));
   relay.bind(0, LOOPBACK);
   await once(relay, 'listening');

@@ -1,13 +1,13 @@
-/** Runs `k6 x bench` into a run of its own under results/, and removes it. */
+/** Runs `k6 x bench` into a separate run under results/, and removes the run. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { K6, ROOT, cleanEnvironment, start } from './k6.js';
 
-/** For a test other benches of the machine are no matter, and that it is busy is no reason to measure again. */
+/** A test ignores other benches on the machine, and does not measure again on a busy machine. */
 export const ON_ANY_MACHINE = { BESIDE: '1', AGAIN: '0' };
 
-/** What a bench says of others, where it may run beside them. */
+/** Messages of a bench about other benches beside it. */
 const OF_OTHERS = /^another bench runs .* \(BESIDE is set\)\n/gm;
 
 let count = 0;
@@ -29,7 +29,7 @@ export function startBench(variables, args = []) {
       get stdout() {
         return run.output.stdout;
       },
-      /** Without what is said of other benches. */
+      /** Standard error without messages about other benches. */
       get stderr() {
         return run.output.stderr.replaceAll(OF_OTHERS, '');
       },
@@ -53,8 +53,8 @@ export function startBench(variables, args = []) {
 }
 
 /**
- * The lines that tell what is wrong: those on standard error where nothing could be
- * run at all, else those of the summary that say why a scenario was not set up.
+ * The lines of errors: from standard error if nothing could run, else the lines of the summary that say why a scenario was
+ * not set up.
  * @param {{ stdout: string, stderr: string }} output
  */
 export function errorLines({ stdout, stderr }) {
@@ -63,8 +63,8 @@ export function errorLines({ stdout, stderr }) {
 }
 
 /**
- * Variables that are refused are told in one line: with 2 before anything starts, where the registry bounds them, else with 4
- * by the script.
+ * Refused variables are reported in one line. The exit code is 2 before anything starts, if the registry bounds the variable,
+ * else 4 from the script.
  * @param {Record<string, string>} variables
  * @param {RegExp} line
  */

@@ -1,12 +1,12 @@
-/** What stands between a runner and its coordinator, and spoils what they say to each other: the way there is a test's own. */
+/** A server between a runner and its coordinator that spoils their messages; a test sets the faults. */
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 
 /**
  * @typedef {object} Faults
- * @property {(path: string, nth: number) => 'pass' | 'cut' | 'unanswered' | 'dead'} [fate] of the nth request to a path, from 1: it
- *   is passed on; its second half is lost; its answer is; or the coordinator is no more, for this request and all after it
- * @property {number} [hours] by which the coordinator's clock is ahead
+ * @property {(path: string, nth: number) => 'pass' | 'cut' | 'unanswered' | 'dead'} [fate] of the nth request to a path, from 1.
+ *   The request passes; its second half is lost; its answer is lost; or the coordinator is dead, for this and all later requests
+ * @property {number} [hours] that the coordinator's clock is ahead
  */
 
 /** The times in an answer of the coordinator's, set forward. @param {string} text @param {number} hours */

@@ -7,7 +7,7 @@ export const CANDIDATE = join(ROOT, 'tests/fixtures/candidate');
 const MATRIX = { ONLY: 'protocols/matrix', PROFILE: 'smoke', TURNS: '2', TUNNELS: '10' };
 
 /**
- * Of a few short turns.
+ * Runs a few short turns.
  * @param {Record<string, string>} variables
  * @param {(found: { code: unknown, result: any, bench: ReturnType<typeof startBench> }) => void} check
  */

@@ -11,7 +11,7 @@ import { connect as connectSecurely, createServer } from 'node:tls';
  */
 
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-/** No extensions by default. `openssl ca` alone can date a certificate back. */
+/** The settings add no extensions. Only `openssl ca` can date a certificate back. */
 const CONFIG = (/** @type {string} */ folder) => `
 [req]
 distinguished_name = names
@@ -111,7 +111,7 @@ export async function startTLS(port, options) {
     port: own,
     address: `127.0.0.1:${own}`,
     url: `socks5://127.0.0.1:${own}`,
-    /** The version of each connection so far. */
+    /** The TLS version of each connection so far. */
     spoken,
     stop: () => {
       server.close();

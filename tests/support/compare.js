@@ -1,4 +1,4 @@
-/** Runs `k6 x compare` into a run of its own under results/, and removes it. */
+/** Runs `k6 x compare` into a separate run under results/, and removes the run. */
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ON_ANY_MACHINE } from './bench.js';
@@ -22,7 +22,7 @@ export function startCompare(args, variables = {}) {
   return {
     ...run,
     folder,
-    /** The lines on standard error, without what is said of other benches. */
+    /** The lines on standard error, without messages about other benches. */
     get lines() {
       return run.output.stderr
         .replaceAll(OF_OTHERS, '')
@@ -33,7 +33,7 @@ export function startCompare(args, variables = {}) {
     text: (name) => readFileSync(join(folder, name), 'utf8'),
     /** @returns {any} */
     result: () => JSON.parse(readFileSync(join(folder, 'compare.json'), 'utf8')),
-    /** Every text of the run, and what it printed. */
+    /** Every text of the run, and its output. */
     texts: () => [
       run.output.stdout,
       run.output.stderr,

@@ -1,4 +1,4 @@
-/** A run's points in InfluxDB again, as those of another run. */
+/** Copies a run's points in InfluxDB as the points of another run. */
 import { influx } from './influx.js';
 
 /** @param {string} text of a tag in line protocol */

@@ -1,4 +1,4 @@
-/** Databases for tests, real and of their own: a private MariaDB, or a SQLite file. */
+/** Real, private databases for tests: a MariaDB, or a SQLite file. */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { patience } from './patience.js';
 /**
  * @typedef {object} Database
  * @property {string} url as PANEL_DATABASE_URL has it
- * @property {(sql: string, args?: unknown[]) => Promise<any[]>} query rows as objects; none of a statement that has none
+ * @property {(sql: string, args?: unknown[]) => Promise<any[]>} query rows as objects; no rows for a statement without rows
  * @property {(path: string) => Promise<void>} load runs a file of statements, its path from the repository's root
  * @property {() => Promise<void>} stop ends it and removes its files
  */
@@ -33,7 +33,7 @@ async function freePort() {
   return port;
 }
 
-/** What the server does first: it makes the user, whose password is then in no command line. @param {string} password */
+/** SQL that the server runs first: it makes the user, so that no command line has the password. @param {string} password */
 const firstStatements = (password) =>
   [
     `CREATE DATABASE ${NAME} CHARACTER SET utf8mb4;`,
@@ -43,7 +43,7 @@ const firstStatements = (password) =>
     '',
   ].join('\n');
 
-/** Starts MariaDB in a folder of its own, with performance_schema. @returns {Promise<Database>} */
+/** Starts MariaDB in a separate folder, with performance_schema. @returns {Promise<Database>} */
 export async function startMariadb() {
   const folder = temporaryFolder('mariadb');
   const password = randomUUID();
@@ -109,7 +109,7 @@ async function ready(query, server) {
   }
 }
 
-/** An empty SQLite file in write-ahead mode, as a panel has it. @returns {Promise<Database>} */
+/** An empty SQLite file in write-ahead mode, as in a panel. @returns {Promise<Database>} */
 export async function startSqlite() {
   const folder = temporaryFolder('sqlite');
   const path = join(folder.path, 'panel.sqlite3');

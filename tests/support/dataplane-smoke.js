@@ -1,4 +1,4 @@
-/** What tests ask of a smoke run's data-plane scenarios, whichever proxy it was. */
+/** Checks of a smoke run's data-plane scenarios, for any proxy. */
 import assert from 'node:assert/strict';
 import { operation } from './k6.js';
 import { faultsOf } from './reasons.js';
@@ -10,7 +10,7 @@ const split = ['throughput', 'concurrency'];
 const SCENARIOS = ['socks-tcp', 'socks-udp', 'handshake', 'throughput', 'concurrency', 'queue-sweep'];
 
 /**
- * That they measured what they should, and passed but for the machine. Returns their results.
+ * Checks that the scenarios measured their operations, and passed, except for reasons of the machine. Returns their results.
  * @param {ReturnType<typeof import('./bench.js').startBench>} bench that has ended
  * @param {string} testbed
  * @param {string[]} [names] of the scenarios that it ran
@@ -25,14 +25,14 @@ export function assertDataplane(bench, testbed, names = SCENARIOS) {
   return results;
 }
 
-/** That others use the machine is told, and is no fault of what is tested. @param {any} result */
+/** A result may report a busy machine, which is no fault of the tested system. @param {any} result */
 function assertSound(result) {
   const { scenario } = result.run;
-  // Values of a sweep are compared by what they lose: on a crowded machine short queues lose some, and some come too late.
+  // A sweep compares the losses of its values: on a crowded machine short queues lose some datagrams, and some arrive too late.
   const wrong = faultsOf(result).filter(
     (reason) => scenario !== 'queue-sweep' || !/^value_\d+: \d+ × (lost|late) in/.test(reason),
   );
-  // Of these all that counts as lost came after its time-out.
+  // Every lost datagram of these operations arrived after its timeout.
   const tardy = result.operations
     .filter((/** @type {any} */ { errors }) => errors.late > 0 && errors.late === errors.lost)
     .map((/** @type {any} */ { name }) => `${name}: `);
@@ -70,7 +70,7 @@ const beside = (name) => (/** @type {any} */ result) => {
   assert.ok(own.cpu.system_us_per_operation > 0);
 };
 
-/** What is asked of one scenario alone. @type {Record<string, (result: any) => void>} */
+/** Checks of one scenario alone. @type {Record<string, (result: any) => void>} */
 const MORE = {
   'socks-tcp'(result) {
     beside('tcp')(result);

@@ -1,4 +1,4 @@
-/** The sidecar's echo server as a process of its own: a far end with known faults. */
+/** The sidecar's echo server as a separate process: a far end with known faults. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { ROOT, cleanEnvironment } from './k6.js';

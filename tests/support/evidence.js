@@ -1,6 +1,6 @@
 /**
- * A proxy with one known fault (tests/fakes/proxy) alone, and against an honest one in a gate: the comparison and the gate have a verdict
- * each.
+ * A proxy with one known fault (tests/fakes/proxy), alone and against an honest proxy in a gate. The comparison and the gate each have a
+ * verdict.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

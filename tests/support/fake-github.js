@@ -1,11 +1,11 @@
 /**
- * GitHub's API as far as ci/publish.js asks it: one pull request, its comments, its checks, the artifacts and the jobs of one run.
+ * The part of GitHub's API that ci/publish.js uses: one pull request, its comments, its checks, the artifacts and the jobs of one run.
  */
 import { createServer } from 'node:http';
 
 export const REPOSITORY = 'proxy-project/proxy';
 
-/** @typedef {{ status: number, headers?: Record<string, string>, message?: string } | 'lost'} Fault lost: done, and not answered */
+/** @typedef {{ status: number, headers?: Record<string, string>, message?: string } | 'lost'} Fault lost: the request succeeds without an answer */
 
 /**
  * @param {{ sha: string, owner: string, branch: string, artifacts?: { id: number, name: string, size_in_bytes: number,
@@ -55,7 +55,7 @@ export async function startGitHub({
     return change(of, body);
   }
 
-  /** Of what has an id of its own. @param {string} of @param {any} body */
+  /** Changes a comment or a check by its id. @param {string} of @param {any} body */
   function change(of, body) {
     const removed = comments.findIndex(({ id }) => of === `DELETE /issues/comments/${id}`);
     if (removed >= 0) return comments.splice(removed, 1)[0];

@@ -1,20 +1,20 @@
-/** A SOCKS5 proxy that carries TCP and UDP as a real one does, until it falls silent for a while or goes away. */
+/** A SOCKS5 proxy that carries TCP and UDP like a real proxy, until it is silent for a time or ends. */
 import { createSocket } from 'node:dgram';
 import { connect, createServer } from 'node:net';
 
 const LOOPBACK = '127.0.0.1';
 const UDP_ASSOCIATE = 3;
-/** Of a datagram to an IPv4 address (RFC 1928, 7). */
+/** Bytes in the header of a datagram to an IPv4 address (RFC 1928, 7). */
 const UDP_HEADER = 10;
 
 /**
  * @typedef {object} Outage
- * @property {number} after so many requests: tunnels and associations asked for, pieces of payload and datagrams sent
- * @property {number} [ms] how long nothing comes out, while connections and payload are taken; what was taken comes out
- *   then. Left out: it goes away for good, and whoever dials it is refused
+ * @property {number} after this number of requests: wanted tunnels and associations, sent pieces of payload and datagrams
+ * @property {number} [ms] time without output, while the proxy accepts connections and payload; then it sends the accepted
+ *   payload. Without `ms` the proxy ends, and refuses later connections
  */
 
-/** What passes through it, in its order, while it is not silent. */
+/** Passes payload in order while the proxy is not silent. */
 class Gate {
   /** @param {Outage} outage @param {() => void} leave */
   constructor(outage, leave) {

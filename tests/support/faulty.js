@@ -35,7 +35,7 @@ export async function withPanel(faults, body) {
 /** @param {number[]} values */
 export const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
-/** Of times: a test that is `undisturbed` tries again. @param {number} value @param {number} truth @param {number} share */
+/** Checks a time: a test that is `undisturbed` tries again. @param {number} value @param {number} truth @param {number} share */
 export function within(value, truth, share) {
   timely(Math.abs(value - truth) <= truth * share, `${value} is not within ${share * 100} % of ${truth}`);
 }

@@ -36,7 +36,7 @@ export function git(cwd, args, days = 0) {
   return done.stdout.trim();
 }
 
-/** What the proxy is built by: its price is a file beside it, and its environment is kept for who looks at it. */
+/** The command that builds the proxy: a file beside it has the price, and out/environment keeps the environment for tests. */
 export const BUILD =
   'mkdir -p out && env >out/environment && sed "s/^PRICE = .*/PRICE = $(cat price)/" proxy.py >out/proxy && chmod +x out/proxy';
 
@@ -81,7 +81,7 @@ export const contextOf = (event, { labels = [], inputs = {} } = {}) => ({
 
 /**
  * Runs gate.yml on a branch of the repository.
- * @param {string} folder of its own @param {string} repository @param {string} branch that the event checks out
+ * @param {string} folder for the runner @param {string} repository @param {string} branch that the event checks out
  * @param {string} event @param {Record<string, string>} inputs
  * @param {Record<string, string>} [variables] of the job, which its scenario reads
  */
@@ -97,7 +97,7 @@ export async function gate(folder, repository, branch, event, inputs, variables 
       else git(folder, ['clone', '-q', '--branch', branch, repository, path]);
     },
     'actions/setup-go': nothing,
-    // What is built here is as new as its sources.
+    // The programs built here are as new as their sources.
     'actions/cache/restore': async () => ({ 'cache-hit': 'true' }),
     'actions/upload-artifact': async ({ name, path }) => {
       if (!existsSync(path)) return;
@@ -134,8 +134,8 @@ export async function gate(folder, repository, branch, event, inputs, variables 
 
 /**
  * Runs publish.yml after a gate of a pull request, from a fork.
- * @param {string} folder of its own @param {Awaited<ReturnType<typeof gate>>} measured @param {string} name of the gate
- * @param {any[]} comments that there are
+ * @param {string} folder for the runner @param {Awaited<ReturnType<typeof gate>>} measured @param {string} name of the gate
+ * @param {any[]} comments that exist
  */
 export async function publish(folder, measured, name, comments) {
   const sha = '1'.repeat(40);
@@ -165,7 +165,7 @@ export async function publish(folder, measured, name, comments) {
       cpSync(join(measured.artifacts, artifact), given.path, { recursive: true });
     },
   };
-  // What publish.yml installs is installed here.
+  // The packages that publish.yml installs are installed here.
   const npm = join(folder, 'programs');
   mkdirSync(npm);
   writeFileSync(join(npm, 'npm'), '#!/bin/sh\n', { mode: 0o755 });

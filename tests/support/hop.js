@@ -1,4 +1,4 @@
-/** The hop between a row's client and server, looked at from outside, and other clients of the same server. */
+/** The hop between a row's client and server, seen from outside, and other clients of the same server. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -61,8 +61,8 @@ const accepts = (port) =>
 /**
  * Starts another client of an instance's server, with keys, certificate and engine of the instance's own.
  * @param {any} instance
- * @param {string} folder of its own, for its configuration
- * @param {(hop: any) => void} change of what the outbound `hop` is configured as
+ * @param {string} folder for its configuration
+ * @param {(hop: any) => void} change of the configuration of the outbound `hop`
  */
 export async function otherClient(instance, folder, change) {
   const config = fileOf(instance, 'client.json');

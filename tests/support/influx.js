@@ -1,13 +1,13 @@
-/** Asks an InfluxDB what was streamed to it. */
+/** Asks an InfluxDB for the points that a run streamed to it. */
 
-/** @typedef {{ name: string, tags?: Record<string, string>, columns: string[], values: any[][] }} Series tags are those that a query groups by */
+/** @typedef {{ name: string, tags?: Record<string, string>, columns: string[], values: any[][] }} Series its tags are the tags in GROUP BY */
 
 /** @param {string} url @param {Record<string, string>} headers @returns {Promise<string>} */
 const fetched = async (url, headers) => (await fetch(url, { headers })).text();
 
 /**
  * @param {Record<string, string>} outputs of the testbed influxdb, its secret one too
- * @param {typeof fetched} [get] where it is not in this process's network
+ * @param {typeof fetched} [get] for an InfluxDB outside this process's network
  */
 export function influx(outputs, get = fetched) {
   const login = Buffer.from(`${outputs.INFLUX_USERNAME}:${outputs.INFLUX_PASSWORD}`).toString('base64');

@@ -28,7 +28,7 @@ export function start(command, args, options = {}) {
   return { child, output, ended };
 }
 
-/** What a child needs of this process's environment, without anything that would steer a scenario. */
+/** The part of this process's environment that a child needs, without variables of scenarios. */
 export function cleanEnvironment() {
   const needed = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'TZ', 'CARGO_HOME', 'RUSTUP_HOME'];
   return Object.fromEntries(needed.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
@@ -99,7 +99,7 @@ export const panelEntry = (url, panel = {}) => ({
 export const runPanel = (name, url, variables = {}, panel = {}) =>
   runScript('panel', name, panelEntry(url, panel), { PANEL_PASSWORD: 'panel', ...variables });
 
-/** Of every run that runScript starts. */
+/** The id of every run that runScript starts. */
 export const RUN_ID = 'known-answer';
 
 /**

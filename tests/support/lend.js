@@ -29,7 +29,7 @@ async function startOwn() {
  * @param {Wanted[]} wanted
  * @param {string} [address] of the lender
  * @returns {Promise<{ instances: any[], giveBack: () => Promise<void> }>} instances as the sidecar answers their start. `giveBack` fails
- *   where something is left on one
+ *   if something is left on a system
  */
 export async function lendAll(wanted, address) {
   const socket = connect(address ?? process.env[LENDER] ?? (await (own ??= startOwn())));
@@ -63,7 +63,7 @@ export async function lend(...wanted) {
 }
 
 /**
- * Gives what was borrowed for a body back, whether the body fails or not. Anything left on a system fails the test, too.
+ * Returns the borrowed systems after a body, whether the body fails or not. Anything left on a system fails the test, too.
  * @template {{ giveBack: () => Promise<void> }} Loan
  * @template T
  * @param {Loan} loan

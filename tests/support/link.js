@@ -1,14 +1,14 @@
-/** A link of its own, and probes from its one end to a far end at its other, through the pair that it was made for or past it. */
+/** A separate link, and probes from one end to a far end at the other end. Probes go through the link's pair, or past the pair. */
 import { entryOf } from '../../lib/protocols/way.js';
 import { patientMs } from './patience.js';
 import { probe } from './rows.js';
 
 /** The sidecar: this machine or user cannot run it. */
 const CANNOT = 501;
-/** Nothing over a link of these tests takes so long. */
+/** Each probe over a link of these tests takes less time, ms. */
 const PATIENT_MS = patientMs(20_000);
 const PATIENCE = { timeout_ms: PATIENT_MS, handshake_timeout_ms: PATIENT_MS };
-/** The far end listens at all addresses of its end, of which a server reaches its own. */
+/** The far end listens at all addresses of its end of the link. A server reaches loopback. */
 const [EVERYWHERE, HOME] = ['0.0.0.0', '127.0.0.1'];
 
 /** @typedef {import('./rows.js').Sidecar} Sidecar */
@@ -25,8 +25,8 @@ export class Link {
   /**
    * @param {Sidecar} sidecar
    * @param {string} text
-   * @param {object} [variables] of the row whose pair it is between
-   * @returns {Promise<Link | null>} null where there can be none here
+   * @param {object} [variables] of the row with the link's pair
+   * @returns {Promise<Link | null>} null if this machine cannot have a link
    */
   static async start(sidecar, text, variables = { protocol: 'socks' }) {
     const { status, body } = await sidecar.ask('POST', '/testbeds/protocols/start', {
@@ -49,18 +49,18 @@ export class Link {
     await this.change({ set: items });
   }
 
-  /** As it was started. */
+  /** The settings at the start. */
   async restart() {
     await this.change({ restart: true });
   }
 
-  /** What it has done so far. */
+  /** The link's counts so far. */
   async counts() {
     return (await this.sidecar.ask('GET', `/instances/${this.instance.id}/link`)).body;
   }
 
   /**
-   * Runs a probe directly over it, and takes the samples of one series.
+   * Runs a probe directly over the link, and returns the samples of one series.
    * @param {any} spec
    * @param {string} [series]
    */

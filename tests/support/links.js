@@ -39,7 +39,7 @@ function parse(text) {
  * @param {string} root of the checkout
  * @param {string} from the file that has the link
  * @param {string} target relative to the file
- * @returns {string} what is wrong with it; '' where nothing is
+ * @returns {string} the fault of the link, or ''
  */
 function fault(root, from, target) {
   const [path, anchor] = target.split('#');

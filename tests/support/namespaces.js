@@ -1,4 +1,4 @@
-/** Network namespaces, as the kernel shows them to whoever looks from outside. */
+/** Network namespaces, as the kernel shows them to other processes. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readlinkSync } from 'node:fs';
 
@@ -26,7 +26,7 @@ const heldBy = (pid) =>
     .map(target)
     .filter((name) => name.startsWith('net:['));
 
-/** Those of some processes that are not this process's own. @param {number[]} pids @returns {string[]} */
+/** Namespaces of some processes, except this process's own. @param {number[]} pids @returns {string[]} */
 export const namespacesOf = (pids) => [
   ...new Set(pids.flatMap(heldBy).filter((name) => name !== target('/proc/self/ns/net'))),
 ];
@@ -35,14 +35,14 @@ export const namespacesOf = (pids) => [
 export const holders = (namespace) =>
   entries('/proc').filter((pid) => /^\d+$/.test(pid) && heldBy(pid).includes(namespace));
 
-/** What `ip` shows of this process's own network. */
+/** The output of `ip` for this process's own network. */
 export const ownNetwork = () =>
   ['netns', 'link', 'rule', 'route']
     .flatMap((what) => spawnSync('ip', ['-oneline', what, 'show'], { encoding: 'utf8' }).stdout.split('\n'))
     .filter((line) => /near|far|client|proxy|server|tun0|fwmark|198\.1[89]\.|2001:2:/.test(line))
     .join('\n');
 
-/** What the testbeds of transparent proxies take of a machine. */
+/** Commands that need the same features of a machine as the testbeds of transparent proxies. */
 const TAKEN = [
   'ip link add near type veth peer name far',
   'ip rule add fwmark 1 lookup 100',
@@ -51,7 +51,7 @@ const TAKEN = [
 ].join(' && ');
 
 /**
- * Whether this user may make network namespaces, and the machine has what the testbeds take.
+ * Whether this user may make network namespaces, and the machine has the features for the testbeds.
  * @param {string[]} rights of unshare, such as -Ur
  */
 export const mayMakeNamespaces = (...rights) =>

@@ -1,6 +1,6 @@
 /**
- * CPU time that others took while a test ran, so that a test can say that the machine was busy. Whatever the test has started counts
- * as its own, after the death of its parent too: a fault that burns CPU is no excuse for itself.
+ * CPU time that others took while a test ran, so that a test can say that the machine was busy. Each process that the test started
+ * counts as its own, even after the death of its parent: a fault that burns CPU is no excuse for itself.
  */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -25,11 +25,11 @@ function takenTicks() {
 /** @param {Times} one */
 const keyOf = ({ pid, born }) => `${pid} ${born}`;
 
-/** Counts the ticks of a process tree, whose members stay its own when they lose their parent. */
+/** Counts the ticks of a process tree. A process stays in the tree when it loses its parent. */
 class Own {
-  /** What was last seen of each, and whether its parent waits for it. @type {Map<string, Times & { waited: boolean }>} */
+  /** The last times of each process, and whether its parent waits for it. @type {Map<string, Times & { waited: boolean }>} */
   #seen = new Map();
-  /** Ticks of those that have ended, and which nobody of the tree has waited for. */
+  /** Ticks of ended processes that no parent in the tree waited for. */
   #lost = 0;
 
   /** @param {number} root pid */
@@ -37,7 +37,7 @@ class Own {
     this.root = root;
   }
 
-  /** All ticks until now, of kernel threads too. They work for whoever asks. @param {Times[]} all */
+  /** All ticks until now. Ticks of kernel threads count too, because the threads work for any process. @param {Times[]} all */
   ticks(all) {
     const living = new Map(all.map((one) => [keyOf(one), one]));
     const pids = new Set([this.root]);
@@ -66,7 +66,7 @@ class Own {
 /** @param {number[]} values */
 const sum = (values) => values.reduce((total, one) => total + one, 0);
 
-/** @param {Times[]} all @param {Set<number>} pids that grows by all that they have started */
+/** @param {Times[]} all @param {Set<number>} pids the set that gets all descendants, too */
 function addDescendants(all, pids) {
   for (let before = -1; before !== pids.size;) {
     before = pids.size;
@@ -82,7 +82,7 @@ function addDescendants(all, pids) {
  */
 
 /**
- * Judges seconds of others. Exported for its test.
+ * Judges the CPU seconds of others. Exported for its test.
  * @param {{ seconds: number, others_s: number }[]} parts in order, each of burst_s or more, but for the last
  * @param {number} cpus
  * @returns {Busy}
@@ -101,7 +101,7 @@ export function judged(parts, cpus) {
 
 /**
  * Watches others until it is ended.
- * @param {number} [root] pid of what the watched test has started, itself included
+ * @param {number} [root] pid of the watched process tree
  * @returns {() => Busy}
  */
 export function watchOthers(root = process.pid) {
@@ -134,7 +134,7 @@ export async function othersNow(ms = 1500) {
   return end();
 }
 
-/** The start of the reason of every test that a busy machine has kept from its answer; tests/run.js looks for it. */
+/** The start of the reason of every test without an answer on a busy machine; tests/run.js looks for it. */
 export const BUSY = 'the machine was busy';
 
 /** @param {Busy} busy */

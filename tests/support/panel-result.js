@@ -1,11 +1,11 @@
-/** What tests ask of any result of the panel's scenarios. */
+/** Checks of any result of the panel's scenarios. */
 import assert from 'node:assert/strict';
 import { assertVerdict } from './verdict.js';
 
-/** A bound on time that is broken: how fast a panel is on a machine that others use is no matter here. @param {{ kind: string, text: string }} reason */
+/** A broken bound on time: these tests do not check the panel's speed on a shared machine. @param {{ kind: string, text: string }} reason */
 const isOfTime = ({ kind, text }) => kind === 'threshold' && / ms, at most /.test(text);
 
-/** On a crowded machine the generator may be what was measured; that must be said, and be all. @param {ReturnType<typeof import('./bench.js').startBench>} bench @param {string} name */
+/** On a crowded machine the run may have measured the generator; the result may have only this reason. @param {ReturnType<typeof import('./bench.js').startBench>} bench @param {string} name */
 export function soundResult(bench, name) {
   const result = bench.result(`panel-${name}`);
   for (const row of result.operations) {

@@ -1,10 +1,10 @@
-/** What tests ask of a smoke run's scenarios of the panel, on SQLite. */
+/** Checks of a smoke run's scenarios of the panel, on SQLite. */
 import assert from 'node:assert/strict';
 import { assertIntegrity, processesOf, soundResult } from './panel-result.js';
 import { rowsOf, sectionOf } from './sections.js';
 import { assertSystemCpu } from './system-cpu.js';
 
-/** What nobody but the panel may tell of. */
+/** A secret that only the panel may show. */
 export const PANEL_SECRET = /sqlite:\/\/\/\/\S+panel\.sqlite3/;
 
 /** @param {ReturnType<typeof import('./bench.js').startBench>} bench that has ended @param {string[]} names of scenarios */

@@ -6,7 +6,7 @@ import { ROOT, cleanEnvironment } from './k6.js';
 
 export const TAG = 'Shadowsocks TCP';
 
-/** A panel closes a connection after some seconds without a request: a request on it could fail just then. */
+/** A panel closes a connection after some seconds without a request: a request at that moment could fail. */
 const ONCE = { connection: 'close' };
 
 /** The body of a create. @param {string} username @param {object} [more] */
@@ -33,7 +33,7 @@ export const COMPONENTS = ['route', 'database_pool', 'database', 'xray_remove', 
 
 /** @typedef {Record<string, { count: number, sum: number }>} Counts of calls, and their seconds, by component */
 
-/** What a panel sums up for Prometheus. @param {string} url @returns {Promise<Counts>} */
+/** The panel's sums for Prometheus. @param {string} url @returns {Promise<Counts>} */
 export async function countsOf(url) {
   const text = await (await fetch(`${url}/metrics`, { headers: ONCE })).text();
   const of = (/** @type {string} */ component, /** @type {string} */ kind) =>
@@ -66,7 +66,7 @@ export function panel({ outputs, secret_outputs: secrets, processes }) {
   const xray = JSON.parse(readFileSync(`/proc/${pid('panel')}/cwd/xray.json`, 'utf8')).api.listen;
   /** @type {Set<import('node:child_process').ChildProcess>} */
   const transactions = new Set();
-  /** Every call that the panel has told of. @type {{ name: string, ms: number }[]} */
+  /** Every call that the panel has reported. @type {{ name: string, ms: number }[]} */
   const told = [];
 
   /**
@@ -103,15 +103,15 @@ export function panel({ outputs, secret_outputs: secrets, processes }) {
       for (const { username } of (await ask('GET', '/api/users', { token })).body.users)
         await ask('DELETE', `/api/user/${username}`, { token });
     },
-    /** As the administrator, logged in anew. @param {string} method @param {string} path @param {unknown} [json] */
+    /** Sends a request as the administrator, after a new log-in. @param {string} method @param {string} path @param {unknown} [json] */
     call: async (method, path, json) => ask(method, path, { token: await logIn(), json }),
-    /** The users of that name that xray has, as it says itself. @param {string} username */
+    /** The users with that name in xray, as xray reports. @param {string} username */
     inXray: (username) => {
       const all = askXray(xray, 'inbounduser').users ?? [];
       return all.filter((/** @type {any} */ user) => user.email.replace(/^\d+\./, '') === username);
     },
     countInXray: () => Number(askXray(xray, 'inboundusercount').count ?? 0),
-    /** Ends what a test that failed has left open. */
+    /** Ends processes that a failed test left open. */
     release: () => transactions.forEach((child) => child.kill()),
     /** A transaction that stays open until end(). */
     transaction: () => {

@@ -1,11 +1,11 @@
-/** How long tests wait for what must come. A slow or busy machine gets more time, as measured, and once more where a wait expires. */
+/** The longest waits of tests. A slow or busy machine gets more time: the tests measure its speed, and again when a wait expires. */
 
 import { LIMITS } from './limits.js';
 
-/** Of the measured computation, which takes usual_ms on an idle machine. */
+/** Steps of the measured computation, which takes usual_ms on an idle machine. */
 const STEPS = 20_000_000;
 
-/** Time that a fixed computation takes, by what it usually takes: waits for a CPU count. At least 1. */
+/** The time of a fixed computation, divided by its usual time. The time includes waits for a CPU. At least 1. */
 export function slowness() {
   const began = performance.now();
   let state = 1;
@@ -14,11 +14,11 @@ export function slowness() {
   return Math.min(LIMITS.most_slowness, Math.max(1, took / LIMITS.usual_ms));
 }
 
-/** As of the last measurement. */
+/** The slowness at the last measurement. */
 let factor = slowness();
 
 /**
- * A limit of time, which grows where the machine has become slower.
+ * A limit of time, which grows if the machine has become slower.
  * @param {number} ms on a machine of usual speed
  * @param {{ now?: () => number, measure?: () => number }} [clock] of its test
  * @returns {() => boolean} whether to go on waiting

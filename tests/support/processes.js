@@ -11,7 +11,7 @@ import { patience } from './patience.js';
  * @property {string} command line; empty if it has ended
  */
 
-/** What proc(5) says in field 3 and behind, or nothing if there is no such process. @param {number} pid */
+/** Fields 3 and later of /proc/PID/stat (proc(5)), or nothing for a missing process. @param {number} pid */
 function statOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -28,10 +28,10 @@ function statOf(pid) {
  * @property {number} born
  * @property {number} parent
  * @property {number} ticks of CPU that it took
- * @property {number} reaped ticks of all that it has waited for
+ * @property {number} reaped ticks of all processes that it waited for
  */
 
-/** Ticks of every process, zombies too: nobody has waited for them. @returns {Times[]} */
+/** Ticks of every process, zombies too, because no parent has waited for zombies. @returns {Times[]} */
 export const processTimes = () =>
   pids().flatMap((pid) => {
     try {
@@ -61,14 +61,14 @@ function commandOf(pid) {
 /** @returns {number[]} all on the machine */
 const pids = () => readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
 
-/** A process that is there. @param {number} pid @returns {Process} */
+/** An existing process. @param {number} pid @returns {Process} */
 export function processOf(pid) {
   const stat = statOf(pid);
   if (!stat) throw new Error(`there is no process ${pid}`);
   return { pid, ...stat, command: commandOf(pid) };
 }
 
-/** All that a process has started, directly or not. @param {number} pid */
+/** All descendants of a process. @param {number} pid */
 export function descendants(pid) {
   /** @type {Map<number, Omit<Process, 'command'>[]>} */
   const children = new Map();
@@ -90,19 +90,19 @@ export function descendants(pid) {
   return found;
 }
 
-/** Whether that very process still is, not another with its pid. @param {{ pid: number, born: number }} process */
+/** Whether the same process still exists, not another process with its pid. @param {{ pid: number, born: number }} process */
 export const isAlive = ({ pid, born }) => statOf(pid)?.born === born;
 
-/** Kills a process and all that it has started, as far as they still are. @param {number} pid */
+/** Kills a process and its descendants, if they still exist. @param {number} pid */
 export function killTree(pid) {
   if (!statOf(pid)) return;
   for (const one of [...descendants(pid), processOf(pid)].filter(isAlive)) process.kill(one.pid, 'SIGKILL');
 }
 
-/** Command lines of everything on the machine. */
+/** Command lines of all processes on the machine. */
 export const commandLines = () => pids().map(commandOf);
 
-/** Sees what a process starts, and what that shows to anybody on the machine; others there may show anything. @param {import('node:child_process').ChildProcess} child */
+/** Records the descendants of a process and their public command lines, and no other processes. @param {import('node:child_process').ChildProcess} child */
 export function watch(child) {
   /** @type {Map<string, Process>} */
   const started = new Map();

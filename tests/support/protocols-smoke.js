@@ -63,7 +63,7 @@ export function assertChain(bench, one, other) {
   );
 }
 
-/** A row over a link takes the round trips that its protocol has. @param {Bench} bench */
+/** A row over a link takes the round trips of its protocol. @param {Bench} bench */
 export function assertTrips(bench) {
   const [row, ...others] = rowsOf(sectionOf(bench.result('link-protocols'), 'over_link'));
   assert.deepEqual([row.row, row.outcome, others], ['trojan', 'measured', []]);

@@ -1,4 +1,4 @@
-/** What tests ask of a smoke run's scenarios of the relay. */
+/** Checks of a smoke run's scenarios of the relay. */
 import assert from 'node:assert/strict';
 import { assertSystemCpu } from './system-cpu.js';
 import { assertVerdict } from './verdict.js';

@@ -1,4 +1,4 @@
-/** The real relay that a run has started, asked beside the run. */
+/** Asks the real relay of a run during the run. */
 import { descendants } from './processes.js';
 
 /** @param {{ child: import('node:child_process').ChildProcess }} bench */
@@ -8,7 +8,7 @@ export const relayOf = ({ child }) =>
   );
 
 /**
- * How many messages the relay has for the run's one topic (TOPICS=1), as it tells: at most 100, none before it is up.
+ * The number of messages that the relay has for the run's only topic (TOPICS=1), as it reports: at most 100, and 0 before it is up.
  * @param {{ child: import('node:child_process').ChildProcess }} bench
  * @param {string} password of its administrator
  */

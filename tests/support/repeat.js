@@ -1,14 +1,14 @@
-/** What a row does over a link that is started anew, twice or more with one seed: what should be equal, and what nearly so. */
+/** Runs a row over a link that starts again with the same seed, and compares: some figures are equal, and others nearly equal. */
 import { roundTripsOf } from '../../lib/link/slope.js';
 import { rowsOf } from '../../lib/protocols/matrix.js';
 import { Link } from './link.js';
 
-/** Two delays of a link of nothing else, ms. */
+/** Two delays of a link without other settings, ms. */
 const DELAYS = [20, 120];
 const ONLY_DELAY = 'rate:none,loss:0%,jitter:0ms';
-/** The first tunnel may take more. */
+/** The first tunnel may take more round trips. */
 const TUNNELS = 4;
-/** Datagrams there and back, past the pair, so that all packets of the link are these. */
+/** Datagrams there and back, past the pair, so that the link carries no other packets. */
 const BATCH = {
   kind: 'udp',
   payload_bytes: 160,
@@ -25,10 +25,10 @@ const BATCH = {
  * @property {number} seconds
  *
  * @typedef {object} Repeated
- * @property {number | null} roundTrips to the first byte of a new tunnel, with what is noise in it
+ * @property {number | null} roundTrips to the first byte of a new tunnel, noise included
  * @property {number[]} lost datagrams of each batch, by the link's own count: up and down in turn
  * @property {number} mbit payload of a tunnel that is kept full downwards
- * @property {number} ownLost packets that the link lost by itself
+ * @property {number} ownLost packets that the link lost at random
  */
 
 /**
@@ -36,7 +36,7 @@ const BATCH = {
  * @param {string} row of sing-box
  * @param {string} text of the link
  * @param {Sizes} sizes
- * @returns {Promise<Repeated | null>} null where there can be no link here
+ * @returns {Promise<Repeated | null>} null if this machine cannot have a link
  */
 export async function repeated(sidecar, row, text, sizes) {
   const variables = rowsOf('sing-box').find((one) => one.row === row)?.variables;
@@ -96,9 +96,9 @@ const ownOf = ({ up, down }) =>
   [up, down].reduce((sum, way) => sum + way.own_overrun + way.own_refused + way.own_unread, 0);
 
 /**
- * How far goodputs of one seed are apart.
+ * The difference between goodputs of one seed.
  * @param {number[]} mbit of at least two runs
- * @returns {{ mean: number, variation: number, apart: number }} the standard deviation by the mean, and the most by the least less 1
+ * @returns {{ mean: number, variation: number, apart: number }} variation: standard deviation / mean; apart: maximum / minimum - 1
  */
 export function spreadOf(mbit) {
   const mean = mbit.reduce((sum, one) => sum + one, 0) / mbit.length;

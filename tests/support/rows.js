@@ -4,11 +4,11 @@ import { FAR_HOST, entryOf } from '../../lib/protocols/way.js';
 
 export { variablesOf } from '../../lib/protocols/way.js';
 
-/** Our builds of newer versions, by what they have that 1.12 has not. @type {Record<string, string>} */
+/** Our builds of newer versions, by the feature that 1.12 lacks. @type {Record<string, string>} */
 const NEWER = { 1.13: 'sing-box-1.13', 1.14: 'sing-box-next' };
 
 /**
- * The program that runs a row which our sing-box is too old for; '' where it is not.
+ * The program for a row that our sing-box is too old for; '' if our sing-box runs the row.
  * @param {Pick<import('../../lib/protocols/matrix.js').Row, 'since'>} row
  */
 export const binaryOf = ({ since }) =>

@@ -1,4 +1,4 @@
-/** Several k6 that make one load: those of a bench, and those that a test starts beside a coordinator of its own. */
+/** Several k6 that make one load: the runners of a bench, or runners that a test starts with its own coordinator. */
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { descendants, until } from './processes.js';
 export const runnerOf = ({ child }, segment) =>
   descendants(Number(child.pid)).find(({ command }) => command.includes(`--execution-segment=${segment} `));
 
-/** Once the load of a bench has begun: what its first runner logs says so. @param {Bench} bench @param {string} name */
+/** Waits until the load of a bench begins, by the log of its first runner. @param {Bench} bench @param {string} name */
 export const loadBegins = (bench, name) =>
   until(() => {
     try {
@@ -74,7 +74,7 @@ export async function startCoordinator(variables, more = []) {
     return {
       ...coordinator,
       id,
-      /** What its runners need in their environment. */
+      /** Variables that its runners need. */
       env: { ...env, COORDINATOR_URL: url },
       result: () => JSON.parse(readFileSync(join(folder, 'pulsar-concurrent.json'), 'utf8')),
       remove,

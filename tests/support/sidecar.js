@@ -1,10 +1,10 @@
-/** A sidecar of one's own, over HTTP. */
+/** A private sidecar, over HTTP. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { ROOT, cleanEnvironment } from './k6.js';
 
 /**
- * Starts `sidecar serve`; it ends with this process, whatever happens.
+ * Starts `sidecar serve`; it always ends with this process.
  * @param {string} logs the folder for the logs of what it starts
  * @param {Record<string, string>} [environment] variables beside the few that every child gets
  */
@@ -30,13 +30,13 @@ export async function startSidecar(logs, environment = {}) {
   return {
     pid: Number(child.pid),
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
-    /** This process may end without it, and so ends it. */
+    /** This process may end without a stop of the sidecar, and the sidecar then ends too. */
     unref: () => {
       child.unref();
       for (const pipe of [child.stdin, child.stdout]) /** @type {import('node:net').Socket} */ (pipe).unref();
     },
     ask,
-    /** What a k6 is told that is to use it. */
+    /** Variables for a k6 that uses the sidecar. */
     variables: { SIDECAR_URL: url, SIDECAR_TOKEN: token ?? '' },
     /** Starts a testbed that must start. @param {string} name @param {object} variables */
     start: async (name, variables) => {

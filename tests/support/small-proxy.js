@@ -1,7 +1,7 @@
 /**
- * Gates of a small proxy, as its tests run them: a head that costs SLOWER per cent more for each byte (60 unless given, which is told
- * within a minute; how often 15 are found, benchmarks/gate counts), one that differs in a remark, one that differs in nothing that is
- * built, one that is broken. KEEP=FOLDER keeps the comments.
+ * Gates of a small proxy, as its tests run them. One head costs SLOWER percent more for each byte: by default 60, which a gate finds
+ * within a minute. benchmarks/gate counts how often gates find 15 percent. One head differs in a comment of the code, one in files
+ * that are not built, and one is broken. KEEP=FOLDER keeps the comments.
  */
 import assert from 'node:assert/strict';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -21,12 +21,12 @@ const PROXY = {
   minutes: '3',
   'worse-by': String(SLOWER / 3),
 };
-/** What a machine with others on it may make of a comparison. */
+/** Reasons without a verdict on a machine that others use. */
 const MACHINE = /can be used|is unclear|too few|neighbour|too near the bound/;
 
 /** @typedef {Awaited<ReturnType<typeof gate>>} Measured */
 
-/** Keeps a comment for who asked for it. @param {string} name @param {Measured} measured */
+/** Keeps a comment if KEEP is set. @param {string} name @param {Measured} measured */
 export function keep(name, { comment }) {
   if (!process.env.KEEP) return;
   mkdirSync(process.env.KEEP, { recursive: true });
@@ -67,7 +67,7 @@ export function smallProxy() {
     /** Runs gate.yml. @param {string} branch @param {string} event @param {Record<string, string>} [inputs] @param {Record<string, string>} [variables] */
     gate: (branch, event, inputs = {}, variables = {}) =>
       gate(fresh(), repository, branch, event, { ...PROXY, ...inputs }, variables),
-    /** Runs publish.yml behind it. @param {Measured} measured @param {any[]} [comments] that there are */
+    /** Runs publish.yml behind it. @param {Measured} measured @param {any[]} [comments] that exist */
     publish: (measured, comments = []) => publish(fresh(), measured, PROXY.name, comments),
   };
 }

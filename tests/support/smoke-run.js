@@ -1,7 +1,7 @@
 /**
- * One smoke run that streams to an InfluxDB: its results are asked about system by system, and what it streamed board by board. The run
- * takes long, so that all who ask are in one file: tests/real/smoke-few.test.js for some scenarios of each system, and
- * tests/real/smoke.test.js for all.
+ * One smoke run that streams to an InfluxDB. Tests check its results system by system, and its points board by board. The run takes
+ * minutes, so one file has all its tests: tests/real/smoke-few.test.js for some scenarios of each system, and tests/real/smoke.test.js
+ * for all.
  */
 import assert from 'node:assert/strict';
 import { startBench } from './bench.js';
@@ -9,7 +9,7 @@ import { temporaryFolder } from './k6.js';
 import { watch } from './processes.js';
 import { startSidecar } from './sidecar.js';
 
-/** Of protocols, so that the run stays short; our own build as candidate. tests/real/protocols-judged.test.js has further turns. */
+/** Few rows of protocols, so that the run stays short, with our own build as candidate. tests/real/protocols-judged.test.js has further turns. */
 const FEW_ROWS = {
   PROTOCOL: 'trojan',
   CANDIDATE: 'sing-box',
@@ -25,9 +25,9 @@ const SECRETS = {
 /**
  * @typedef {object} Smoke
  * @property {ReturnType<typeof startBench>} run
- * @property {Record<string, string>} influx what the testbed influxdb gave out, secrets too
- * @property {string} shown command lines of all that the run has started
- * @property {number[]} left of those what was still there at its end
+ * @property {Record<string, string>} influx outputs of the testbed influxdb, secrets too
+ * @property {string} shown command lines of all processes of the run
+ * @property {number[]} left pids that still existed at its end
  * @property {number} from ms since 1970
  * @property {number} to
  */
@@ -54,11 +54,11 @@ async function make(variables) {
   return { smoke, stop, code };
 }
 
-/** The run, which whoever asks first starts. @param {Record<string, string>} [variables] of it @returns {Promise<Smoke>} */
+/** The run, which the first caller starts. @param {Record<string, string>} [variables] of it @returns {Promise<Smoke>} */
 export async function smokeRun(variables = {}) {
   made ??= make(variables).then(async (all) => {
     const { run } = all.smoke;
-    // Whatever the verdicts are, a crowded machine's too: results and points must be whole.
+    // Results and points must be whole with any verdict, on a crowded machine too.
     assert.ok([0, 3, 99].includes(Number(all.code)), run.output.stdout + run.output.stderr);
     return all;
   });
@@ -68,7 +68,7 @@ export async function smokeRun(variables = {}) {
 /** Removes the run, and ends its InfluxDB. */
 export const endSmokeRun = async () => (await made)?.stop();
 
-/** Of passwords, tokens and what else a pattern finds there is no trace. @param {Smoke} smoke @param {RegExp} [more] */
+/** Files and command lines are free of passwords, tokens and matches of a pattern. @param {Smoke} smoke @param {RegExp} [more] */
 export function assertSecret({ run, shown }, more = /(?!)/) {
   const secret = new RegExp(
     [...Object.values(SECRETS), 'eyJ[\\w-]+\\.eyJ', more.source].map((one) => `(?:${one})`).join('|'),

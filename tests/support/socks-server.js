@@ -1,16 +1,16 @@
-/** A SOCKS5 server that misbehaves as told: what no real one does on demand. */
+/** A SOCKS5 server that misbehaves on demand, unlike a real server. */
 import { connect, createServer } from 'node:net';
 
 /**
- * @typedef {'silent' | 'garbage' | 'reset' | 'close' | 'login' | 'nagle' | 'late' | { reply: number }} Behaviour what it does with a
- *   request; it greets properly first, but for silent and garbage; login refuses every password; nagle carries what it is
- *   given, and each answer in two writes of which the second waits until the first is acknowledged;
- *   late carries it too, and answers CONNECT after 47 ms
+ * @typedef {'silent' | 'garbage' | 'reset' | 'close' | 'login' | 'nagle' | 'late' | { reply: number }} Behaviour for a
+ *   request. Except for silent and garbage the server greets properly first. login refuses every password. nagle carries the
+ *   payload, and writes each answer in two parts: the second part waits for the acknowledgement of the first. late carries the
+ *   payload, too, and answers CONNECT after 47 ms
  */
 
 /**
  * @param {Behaviour} behaviour
- * @param {number} [good] first tunnels that it carries as a real one does
+ * @param {number} [good] number of first tunnels that it carries like a real server
  */
 export async function startSocksServer(behaviour, good = 0) {
   let connections = 0;

@@ -57,7 +57,7 @@ function decode(bytes) {
 }
 
 /**
- * Greets the proxy, logs in where a user is given, and asks for one thing.
+ * Greets the proxy, logs in if a user is given, and sends one command.
  * @param {Proxy} proxy
  * @param {User | undefined} user
  * @param {number} command
@@ -99,7 +99,7 @@ async function request(proxy, user, command, target) {
 export async function connectTunnel(proxy, target, user) {
   const { socket, read } = await request(proxy, user, CONNECT, target);
   return {
-    /** Sends, and reads as much again. @param {Buffer} data */
+    /** Sends data, and reads the same number of bytes. @param {Buffer} data */
     roundTrip: async (data) => {
       socket.write(data);
       return read(data.length);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 
 const QUIET_S = 1;
-/** The result's times are rounded to microseconds. */
+/** Tolerance in seconds: the result's times are rounded to microseconds. */
 const ROUNDED_S = 1e-5;
 
 /** @param {any} result */

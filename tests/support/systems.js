@@ -17,7 +17,7 @@ const TESTBEDS = {
  * Borrows systems as environments/local.json has them.
  * @param {string[]} names
  * @returns {Promise<{ variables: Record<string, string>, instances: any[], giveBack: () => Promise<void> }>} variables that a bench needs
- *   to measure them. `giveBack` fails where something is left on one
+ *   to measure them. `giveBack` fails if something is left on a system
  */
 export async function borrowSystems(names) {
   const { instances, giveBack } = await lendAll(

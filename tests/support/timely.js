@@ -1,6 +1,6 @@
 /**
- * Times on a machine that others use too. They only spoil: what holds in one of some tries is so, and a fault of ours is in each.
- * Counts, kinds of errors and verdicts are no times: they hold in each try.
+ * Times on a machine that others use, too. Others only spoil times: a time that holds in one of some tries is right, and a fault of
+ * ours is in each try. Counts, kinds of errors and verdicts are no times: they hold in each try.
  */
 import assert from 'node:assert/strict';
 import { LIMITS } from './limits.js';
@@ -9,7 +9,7 @@ import { faultsOf } from './reasons.js';
 
 /** @typedef {import('./others.js').Busy} Busy */
 
-/** The start of the message of what only times have spoilt; tests/run.js looks for it. */
+/** The start of the message if only times have spoilt a test; tests/run.js looks for it. */
 export const SPOILT = 'not in time: ';
 
 export class Spoilt extends assert.AssertionError {
@@ -19,14 +19,14 @@ export class Spoilt extends assert.AssertionError {
   }
 }
 
-/** Of a time, a rate, or an order that a time decides. @param {boolean} holds @param {string} message */
+/** Checks a time, a rate, or an order that a time decides. @param {boolean} holds @param {string} message */
 export function timely(holds, message) {
   if (!holds) throw new Spoilt(message);
 }
 
 /**
- * A test's body, which begins anew where a time in it does not hold. The test fails where that is so to the end and the machine was
- * quiet in any of the tries. Where others kept the machine busy in all of them, the test is skipped, with what they used.
+ * Runs a test's body again if a time in it does not hold. The test fails if no try holds and the machine was quiet in any try. If
+ * others kept the machine busy in all tries, the test is skipped, and reports their CPU use.
  * @template {{ skip: (why: string) => void }} Context
  * @param {(context: Context) => Promise<void>} body
  * @param {() => () => Busy} [watch] of its test
@@ -56,7 +56,7 @@ export const undisturbed =
     }
   };
 
-/** A result has no fault but of the machine. That its link kept what was asked of it is a time. @param {any} result */
+/** A result has only faults of the machine. The check that the link kept its settings counts as a time. @param {any} result */
 export function timelyLink(result) {
   const unkept = result.validity.filter(
     (/** @type {{ check: string, ok: boolean }} */ { check, ok }) => !ok && /^link[ :]/.test(check),

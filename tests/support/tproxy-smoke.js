@@ -11,7 +11,7 @@ import { rowsOf, sectionOf } from './sections.js';
  */
 export function assertTransparent(bench, processes, values) {
   const result = bench.result('dataplane-tproxy');
-  // On a busy machine the run may be inconclusive, and some datagrams may be lost.
+  // A busy machine may make the run inconclusive and lose some datagrams.
   const odd = faultsOf(result).filter((reason) => !/\d × (lost|late) in|^udp: |^tcp: P\d/.test(reason));
   assert.deepEqual(odd, []);
   for (const [name, least] of /** @type {[string, number][]} */ ([

@@ -8,7 +8,7 @@ import { patience } from './patience.js';
 const CLOSING_MS = 2000;
 /** Names in a line, at most. */
 const NAMED = 5;
-/** The relay may have closed a connection of the check before. */
+/** A new connection for each check: the relay may have closed the last one. */
 const ONCE = { connection: 'close' };
 /** State of a connection in /proc/net/tcp. */
 const ESTABLISHED = '01';

@@ -1,4 +1,4 @@
-/** A real run as it would be on a quiet machine: how busy this one is, is not what its test asks. */
+/** A real run as on a quiet machine, because its test does not check the load of this machine. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,16 +1,16 @@
-/** What tests ask of a result's verdict, and of what led to it. */
+/** Checks of a result's verdict, and of its reasons. */
 import assert from 'node:assert/strict';
 import { faultsOf, isOfABusyOne, isOfTheMachine, reasonsOf } from './reasons.js';
 import { Spoilt } from './timely.js';
 
-/** Whether only a crowded machine has prevented a failure. @param {any} result */
+/** Whether only a crowded machine prevented a failure. @param {any} result */
 const isSpoilt = ({ verdict, reasons }) =>
   verdict === 'inconclusive' && reasons.some(isOfTheMachine) && reasons.every(isOfABusyOne);
 
 /**
- * The verdict, and where it is told the exit code, are the expected ones; else the result's reasons are printed. A pass
- * may be inconclusive on a crowded machine, for nothing but that. Another verdict that only a crowded machine has prevented is spoilt, so
- * that an `undisturbed` test tries again.
+ * Checks the verdict and, if given, the exit code. An unexpected verdict prints the result's reasons. A pass may be inconclusive only
+ * because of a crowded machine. Another verdict that only a crowded machine prevented is spoilt, so that an `undisturbed` test tries
+ * again.
  * @param {any} result
  * @param {'pass' | 'fail' | 'inconclusive'} verdict
  * @param {number | string} [code] that the run ended with
@@ -28,8 +28,8 @@ export function assertVerdict(result, verdict, code) {
 }
 
 /**
- * An operation fails more than its bound allows, and the result says so. The verdict is a failure, but on a crowded machine it may be
- * inconclusive for nothing but that.
+ * An operation fails more than its bound allows, and the result says so. The verdict is a failure, or inconclusive only because of a
+ * crowded machine.
  * @param {any} result @param {string} operation @param {number} code that the run ended with
  */
 export function assertTooManyFailed(result, operation, code) {
@@ -41,7 +41,7 @@ export function assertTooManyFailed(result, operation, code) {
   else assertVerdict(result, 'fail', code);
 }
 
-/** What requests meet when the system dies: stopped at once, a load may see nothing but the end of its connections. */
+/** Errors of requests when the system dies. A load that stops at once may see only the end of its connections. */
 const OF_A_DEATH = ['connection_refused', 'connection_reset', 'network', 'cut'];
 
 /** @param {Record<string, number>} errors of an operation whose system was killed */

@@ -1,6 +1,6 @@
 /**
- * Runs the steps of this repository's workflows here: their own `run:` lines, with the variables, outputs and conditions that
- * the files give them. What a step of another repository would do (a checkout, a cache, an artifact), the caller says.
+ * Runs the steps of this repository's workflows here: their own `run:` lines, with the variables, outputs and conditions of the files.
+ * The caller replaces steps of other repositories (a checkout, a cache, an artifact).
  */
 import { spawn } from 'node:child_process';
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,8 +11,8 @@ import { ROOT } from './k6.js';
 
 /**
  * @typedef {Record<string, any>} Context the contexts of expressions: github, inputs, steps, runner, job, env
- * @typedef {(given: Record<string, string>, context: Context) => Promise<Record<string, string> | void>} Action what a step of
- *   another repository does, and its outputs
+ * @typedef {(given: Record<string, string>, context: Context) => Promise<Record<string, string> | void>} Action replaces a step of
+ *   another repository, and returns its outputs
  * @typedef {{ name: string, outcome: 'success' | 'failure' | 'skipped', output: string }} Step
  * @typedef {{ steps: Step[], failed: boolean, outputs: Record<string, string>, context: Context }} Job
  */
@@ -51,7 +51,7 @@ export function evaluate(expression, context) {
   );
 }
 
-/** A text with its expressions in place. @param {unknown} text @param {Context} context */
+/** A text with the values of its expressions. @param {unknown} text @param {Context} context */
 export const filled = (text, context) =>
   String(text).replaceAll(/\$\{\{\s*(.*?)\s*\}\}/gs, (_, expression) =>
     String(evaluate(expression, context)),
@@ -66,7 +66,7 @@ export function runs(of, context, failed) {
   const condition = String(of.if ?? 'true')
     .replace(/^\$\{\{(.*)\}\}$/s, '$1')
     .trim();
-  // Without a function of the status, success() is meant besides.
+  // A condition without a function of the status also means success().
   if (failed && !/\b(always|cancelled|failure)\(\)/.test(condition)) return false;
   return condition === 'true' || Boolean(evaluate(condition, context));
 }
@@ -82,7 +82,7 @@ const outputsOf = (file) =>
 
 export class Runner {
   /**
-   * @param {string} folder of its own
+   * @param {string} folder for the runner
    * @param {Record<string, Action>} actions by their names without a version, such as actions/checkout
    * @param {Record<string, string>} [env] of all steps
    */

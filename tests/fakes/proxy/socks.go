@@ -119,7 +119,7 @@ func address(from io.Reader) (string, error) {
 	return net.JoinHostPort(host, strconv.Itoa(int(binary.BigEndian.Uint16(rest[size:])))), nil
 }
 
-// appendAddress is address, written.
+// appendAddress writes an address as address reads it.
 func appendAddress(to []byte, address netip.AddrPort) []byte {
 	ip := address.Addr().Unmap()
 	kind := byte(ofIPv6)
@@ -161,7 +161,7 @@ func tunnel(client *net.TCPConn, target string, fault fault) {
 	both.Wait()
 }
 
-// pass carries what comes until its end, and passes on the end.
+// pass carries payload until its end, and passes on the end.
 func pass(from, to *net.TCPConn, passes func(), change func([]byte) []byte) {
 	buffer := make([]byte, pieceBytes)
 	for {
@@ -211,7 +211,7 @@ func associate(client *net.TCPConn, fault fault) {
 type relay struct {
 	near, far *net.UDPConn
 	fault     fault
-	// known is of names, which are looked up once.
+	// known has the addresses of names, which are looked up once.
 	known map[string]netip.AddrPort
 }
 
@@ -268,7 +268,7 @@ func (relay *relay) resolve(target string) (netip.AddrPort, error) {
 	return relay.known[target], nil
 }
 
-// changed leaves an empty datagram alone: there is nothing of it to change.
+// changed leaves an empty datagram alone, because it has no bytes to change.
 func changed(payload []byte, change func([]byte) []byte) []byte {
 	if change == nil || len(payload) == 0 {
 		return payload

@@ -1,5 +1,5 @@
-// kubeone is one program with etcd, the programs of a Kubernetes node and control plane, and kubectl in it. It is the
-// program whose name it is called by, or that its first argument names.
+// kubeone is one program with etcd, the programs of a Kubernetes node and control plane, and kubectl in it. Its own name
+// or its first argument selects the program.
 package main
 
 import (

@@ -1,4 +1,4 @@
-/** Faults in what is around them: the bench, boards, the gate, set-up. */
+/** Faults around the measurements: the bench, boards, the gate, set-up. */
 
 /** @type {import('../faults.js').Fault[]} */
 export default [

@@ -1,4 +1,4 @@
-/** Faults in what is compared and told, in Go. */
+/** Faults in comparisons and reports, in Go. */
 
 /** @type {import('../faults.js').Fault[]} */
 export default [
@@ -76,7 +76,7 @@ export default [
     tests: [{ go: 'internal/trend', name: 'TestACreepIsTold' }],
   },
 
-  // What is told.
+  // Reports.
   {
     name: 'token-in-a-log',
     what: 'a token stays in the log where its parameter begins with a capital letter',

@@ -1,4 +1,4 @@
-/** Faults in what is recorded and judged, in Go. */
+/** Faults in the record and the judge, in Go. */
 
 /** @type {import('../faults.js').Fault[]} */
 export default [

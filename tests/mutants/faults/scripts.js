@@ -1,4 +1,4 @@
-/** Faults in what scenarios count, in JavaScript. */
+/** Faults in the counts of scenarios, in JavaScript. */
 
 /** @type {import('../faults.js').Fault[]} */
 export default [

@@ -1,4 +1,4 @@
-/** Faults in what probes, links and processes do, in Rust. */
+/** Faults in probes, links and processes, in Rust. */
 
 /** @type {import('../faults.js').Fault[]} */
 export default [

@@ -12,9 +12,9 @@ import { smokeRun } from '../../support/smoke-run.js';
  * @typedef {import('../../../grafana/stand-in.js').Time} Time
  */
 
-/** Panels that are asked for by name. */
+/** Panels that these tests name. */
 const [SCENARIOS, LATENCY] = [106, 703];
-/** What marks a verdict; the others are undecided. @type {Record<string, string>} */
+/** Marks of verdicts; the other verdicts are undecided. @type {Record<string, string>} */
 const MARKS = { pass: 'Passed', fail: 'Failed', 'set-up failed': 'Failed' };
 /** Panels that are about some scenarios only. @type {Record<number, string[]>} */
 const ABOUT = {
@@ -25,13 +25,13 @@ const ABOUT = {
 };
 /** The panels of the row Link, which are about scenarios with one; tests/real/link-board.test.js holds its figures. */
 const OF_LINK = [1001, 1002, 1003];
-/** The table of comparisons: a run is none. */
+/** The table of comparisons: a run is no comparison. */
 const OF_COMPARISONS = 161;
 /** Panels that are about all scenarios but some. @type {Record<number, string[]>} */
 const NOT_ABOUT = { 701: ['interop'] };
-/** docs/reference/streaming.md: sets of tags of one k6, of an operation's histogram, and of what is no operation's. */
+/** docs/reference/streaming.md: sets of tags of one k6, of an operation's histogram, and of series without an operation. */
 const [MOST_SETS, BUCKETS, OF_SCENARIO] = [4000, 23, 80];
-/** Most that a graph is wide, in points. */
+/** Greatest width of a graph, in points. */
 const WIDTH = 1000;
 
 const boards = Object.entries(committed()).map(([name, text]) => ({ name, board: JSON.parse(text) }));
@@ -81,11 +81,11 @@ test('a comparison of all rows of the matrix streams fewer sets of tags than are
   assert.ok((sets.length + BUCKETS) * 2 * MATRIX.length + OF_SCENARIO < MOST_SETS, JSON.stringify(sets));
 });
 
-/** What k6 and the sidecar count once a second, so that a scenario of less than that may have none. */
+/** Measurements that k6 and the sidecar take once a second, so that a scenario of less than a second may have no points. */
 const ONCE_A_SECOND = /^SELECT \S+ FROM "(vus|processes|host)" WHERE (.*) AND time >=/;
 
 /**
- * Whether all of what a query is about was over before it could be counted.
+ * Whether the scenarios of a query ended before k6 or the sidecar could count.
  * @param {string} query expanded
  */
 async function isTooShort(query) {
@@ -98,7 +98,7 @@ async function isTooShort(query) {
 }
 
 /**
- * An operation that no threshold on P95 is for has no bound to draw; a row of protocols has none at all.
+ * Whether a query has no bound to draw. An operation without a threshold on P95 has no bound, and a row of protocols has no threshold.
  * @param {string} query expanded
  */
 async function hasNoBound(query) {
@@ -123,7 +123,7 @@ function resultOf(scenario, systems) {
   return system ? run.result(`${system}-${scenario}`) : null;
 }
 
-/** Whether all that a query is about are rows of protocols, by their results. @param {string} where expanded */
+/** Whether a query is only about rows of protocols, by their results. @param {string} where expanded */
 async function hasNoThreshold(where) {
   const scenarios = await ask(`SHOW TAG VALUES FROM "results" WITH KEY = "scenario" WHERE ${where}`);
   const names = scenarios.flatMap(({ values }) => values.map(([, name]) => String(name)));
@@ -132,10 +132,10 @@ async function hasNoThreshold(where) {
   );
 }
 
-/** One percentile of a scenario's results, which too few samples do not have. */
+/** One percentile of a scenario's results; a result with too few samples has no percentile. */
 const PERCENTILE = /"(p\d\d)_ms" AS "through the proxy".* "scenario" =~ \/\^([a-z-]+)\$/;
 
-/** Whether no operation that a query asks a percentile of has one, by the result. @param {string} query expanded */
+/** Whether no operation of a query has the wanted percentile, by the result. @param {string} query expanded */
 function hasNoPercentile(query) {
   const [, percentile, scenario] = PERCENTILE.exec(query) ?? [];
   if (!scenario) return false;
@@ -158,8 +158,8 @@ const leftOut = () =>
 const measured = (scenarios) => scenarios.filter((name) => !leftOut().includes(name));
 
 /**
- * Whether all that a scenario has measured is in its sections, as goodput has no latency, and one change of a link has one: boards show
- * nothing of it.
+ * Whether a scenario's measurements are only in its sections, which boards do not show. Goodput has no latency, and one change of a link
+ * has only one value.
  * @param {string} scenario
  */
 function hasSectionsAlone(scenario) {
@@ -205,7 +205,7 @@ async function fault({ refId, alias = '' }, asked) {
   return nameless.length > 0 ? `has series without ${nameless.join(', ')}` : '';
 }
 
-/** What is wrong with panels, by their names. @param {any} board @param {Values} values */
+/** Faults of panels, by their names. @param {any} board @param {Values} values */
 async function faults(board, values) {
   const asked = standing(board, values)
     .filter(({ panel, values: own }) => !isOfOthers(panel.id, [own.scenario].flat()))
@@ -227,7 +227,7 @@ async function faults(board, values) {
 const verdictsOf = ({ testid, system }) =>
   `SELECT "scenario", "verdict" FROM "verdicts" WHERE "testid" = '${testid}' AND "system" =~ /^(${[system].flat().join('|')})$/`;
 
-/** What shows one run; tests/real/trend.test.js has the board of the trend. */
+/** Boards of one run; tests/real/trend.test.js has the board of the trend. */
 const ofRuns = boards.filter(({ name }) => name !== 'trend.json');
 
 for (const { name, board } of ofRuns) {

@@ -6,7 +6,7 @@ import { smokeRun } from '../../support/smoke-run.js';
 import { assertTransparent } from '../../support/tproxy-smoke.js';
 
 const skip = mayMakeNamespaces() ? false : 'no rights to make network namespaces';
-/** Before the run. */
+/** The network before the run. */
 const before = ownNetwork();
 
 test('transparent proxy: smoke passes on xray, and leaves no network behind', { skip }, async () => {

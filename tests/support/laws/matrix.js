@@ -1,4 +1,4 @@
-/** A script of k6: the laws of the matrix with a candidate, over random edits of made turns. It prints what it found. */
+/** A script of k6: the laws of the matrix with a candidate, over random edits of made turns. It prints its findings. */
 /* global __ENV */
 import { comparisonSection } from '../../../lib/protocols/comparison.js';
 import { protocolsOf } from '../../../lib/protocols/result.js';
@@ -74,7 +74,7 @@ function made(lot) {
 
 const program = (/** @type {string} */ name) => ({ name, engine: 'sing-box', binary: `/x/${name}` });
 
-/** Row and target, and how it was judged; and of each row whether all is met. @param {any} run @param {any} [targets] */
+/** The verdict of each row and target, and whether each row meets all targets. @param {any} run @param {any} [targets] */
 function judged({ notes, names, turns, looks }, targets = TARGETS) {
   const rows = names.map((/** @type {string} */ row) => ({
     row,
@@ -108,7 +108,7 @@ const IMPOSSIBLE = [null, undefined, -1, NaN, Infinity, -Infinity];
 /** A value that the figure of a side cannot have. @param {Lot} lot @param {string} figure @param {string} name of the side */
 function impossible(lot, figure, name) {
   const ofCandidate = name === 'candidate';
-  // As much is evidence against a candidate.
+  // A huge or zero figure of a candidate may be evidence against it, and is not impossible.
   const huge = figure === 'measuring_cpus' || (ofCandidate && WORSE[figure] === 'more') ? [] : [1e300];
   const zero = ofCandidate && figure === 'mbit_64k' ? [] : [0];
   return lot.one([...IMPOSSIBLE, ...zero, ...huge]);

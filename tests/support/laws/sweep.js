@@ -1,4 +1,4 @@
-/** A script of k6: the laws of a sweep, over random edits of made runs. It prints what it found. */
+/** A script of k6: the laws of a sweep, over random edits of made runs. It prints its findings. */
 /* global __ENV */
 import { recommend } from '../../../lib/dataplane/sweep.js';
 import { copyOf, tried } from './random.js';

@@ -1,5 +1,5 @@
-// commands prints as JSON what k6-operator runs for the TestRun among the manifests on standard input, by the operator's own
-// packages. It takes no cluster.
+// commands prints as JSON the commands that k6-operator runs for the TestRun among the manifests on standard input. The operator's own
+// packages make the commands, without a cluster.
 package main
 
 import (
@@ -18,13 +18,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// commands are those of the containers of one TestRun.
+// commands are the commands of one TestRun's containers.
 type commands struct {
 	// Operator is the version of k6-operator.
 	Operator    string     `json:"operator"`
 	Initializer []string   `json:"initializer"`
 	Runners     [][]string `json:"runners"`
-	// Starter asks runner-1, runner-2 and so on, where the operator gives addresses of Services.
+	// Starter asks runner-1, runner-2 and so on; the operator gives addresses of Services.
 	Starter []string `json:"starter"`
 }
 
@@ -73,7 +73,7 @@ func testRun(manifests io.Reader) (*v1alpha1.TestRun, error) {
 	}
 }
 
-// commandsOf does what the operator's controller does from a new TestRun to its start.
+// commandsOf takes the steps of the operator's controller from a new TestRun to its start.
 func commandsOf(run *v1alpha1.TestRun) (commands, error) {
 	v1alpha1.Initialize(run)
 	all := commands{Operator: version()}
@@ -97,7 +97,7 @@ func commandsOf(run *v1alpha1.TestRun) (commands, error) {
 
 func commandOf(job *batchv1.Job) []string { return job.Spec.Template.Spec.Containers[0].Command }
 
-// version is that of k6-operator in go.mod.
+// version is the version of k6-operator in go.mod.
 func version() string {
 	info, _ := debug.ReadBuildInfo()
 	for _, module := range info.Deps {
