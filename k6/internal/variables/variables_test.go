@@ -101,12 +101,15 @@ func isPage(link string) bool {
 	}
 	for line := range strings.Lines(string(text)) {
 		heading, is := strings.CutPrefix(strings.TrimLeft(line, "#"), " ")
-		if line[0] == '#' && is && strings.ReplaceAll(strings.ToLower(strings.TrimSpace(heading)), " ", "-") == anchor {
+		if line[0] == '#' && is && slug.Replace(strings.ToLower(strings.TrimSpace(heading))) == anchor {
 			return true
 		}
 	}
 	return false
 }
+
+// slug makes the anchor of a heading, as far as our headings need it.
+var slug = strings.NewReplacer(" ", "-", ",", "")
 
 func TestRegistryHasItsForm(t *testing.T) {
 	texts := map[string]string{}
