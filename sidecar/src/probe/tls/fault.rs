@@ -41,7 +41,8 @@ impl About {
                 "the server refuses the client certificate{how}: check that tls.client_cert has not expired, and that the server trusts its authority"
             )
         } else {
-            "the server requires a client certificate: set tls.client_cert and tls.client_key".into()
+            "the server requires a client certificate: set tls.client_cert and tls.client_key"
+                .into()
         }
     }
 
@@ -52,7 +53,9 @@ impl About {
                 format!("its certificate is not valid ({why}): issue it anew, or set tls.insecure")
             }
             Error::AlertReceived(alert) => self.refused(*alert),
-            Error::InvalidMessage(_) => "the server does not use TLS: remove tls from the environment".into(),
+            Error::InvalidMessage(_) => {
+                "the server does not use TLS: remove tls from the environment".into()
+            }
             Error::PeerIncompatible(why) => {
                 format!("the server supports neither TLS 1.2 nor TLS 1.3 ({why:?})")
             }
