@@ -87,7 +87,7 @@ function judged(response, status, carried) {
   if (!isAccepted(response, status)) return [ofResponse(response), detailOf(response)];
   const count = carried ? carried(response) : 1;
   if (typeof count === 'number') return count;
-  return ['bad_response', `HTTP ${response.status}: ${count ?? 'its content is not what was asked for'}`];
+  return ['bad_response', `HTTP ${response.status}: ${count ?? 'the content is wrong'}`];
 }
 
 /**

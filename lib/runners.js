@@ -55,7 +55,7 @@ export function cleanedOnce(planned, cleanUp) {
   if (!many()) return cleanUp();
   const early = Date.now() < planned - EARLY_MS ? 'its load ended before its time' : '';
   if (!runner.tearsDown(early)) return undefined;
-  let failed = 'its teardown() ended by an exception';
+  let failed = 'its teardown() threw an exception';
   try {
     const cleaned = cleanUp();
     failed = '';

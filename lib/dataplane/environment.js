@@ -115,7 +115,9 @@ export function loadTransparent() {
   );
   const routed = __ENV.DATAPLANE_ROUTED ?? '';
   if (!askedForOptions() && (!ADDRESS.test(routed) || !__ENV.INSTANCE))
-    refuse('the transparent proxy is in networks of its testbed: run `make dataplane-tproxy`');
+    refuse(
+      "the transparent proxy runs only in its testbed's network namespaces: run `make dataplane-tproxy`",
+    );
   const through = url.replace('tproxy://', '');
   return { name, url, proxy: null, target: {}, placement: placement(), thresholds, through, routed };
 }

@@ -124,7 +124,7 @@ export function probeLoad(base, countVariable) {
     (round) => round.seconds > PROBE_MOST_S || round.rate * round.seconds > SAMPLES_MOST,
   );
   if (large) {
-    throw `a probe of ${Math.round(large.seconds)} s at ${Math.round(large.rate)} a second is more than the sidecar measures at once (${PROBE_MOST_S} s, ${SAMPLES_MOST} samples): give a shorter DURATION or a lower RATE, or PROFILE=soak, which goes in short rounds`;
+    throw `a probe of ${Math.round(large.seconds)} s at ${Math.round(large.rate)} a second exceeds what one sidecar probe can measure (${PROBE_MOST_S} s, ${SAMPLES_MOST} samples): give a shorter DURATION or a lower RATE, or PROFILE=soak, which goes in short rounds`;
   }
   return { ...roundsLoad([...closed, ...open]), ...(closed.length > 0 ? { times: envTimes() } : {}) };
 }

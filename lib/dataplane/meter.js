@@ -161,7 +161,7 @@ function taken(spec, id) {
   const short = outcome.series.find((/** @type {any} */ { count, kept }) => kept < count);
   if (short) {
     return stop(
-      `a probe took ${short.count} samples and at most ${short.kept} are kept: ask for fewer operations, or a lower RATE`,
+      `a probe took ${short.count} samples, but at most ${short.kept} are kept: set fewer operations or a lower RATE`,
     );
   }
   /** @type {[string, Series][]} */

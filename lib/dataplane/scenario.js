@@ -241,7 +241,7 @@ function negotiated({ login }) {
 /** Name of the note on the login. */
 const LOGIN_NOTE = 'proxy login';
 const NO_LOGIN =
-  'a login is configured, and the proxy never asked for it: what was measured is without a login; set auth.mode none, or turn the login on in the proxy';
+  'a login is configured, but the proxy never asked for it, so the figures are without a login: set auth.mode none, or enable the login in the proxy';
 
 /** The notes of the run on its login. */
 const aboutLogin = () => {

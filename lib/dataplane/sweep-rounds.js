@@ -18,7 +18,7 @@ import { sweepSection } from './sweep.js';
 
 /** @template T @param {{ smoke: T, quick: T, full: T }} sizes */
 export const sweepSizes = (sizes) =>
-  sizesOf(sizes, 'a sweep compares values under one load, so that its shape does not apply');
+  sizesOf(sizes, "a sweep compares values under one constant load, so a profile's load shape does not apply");
 
 /** @returns {string[]} */
 function readValues() {
@@ -95,7 +95,7 @@ export class SweepRounds {
   /** In setup(): the testbed of the variable INSTANCE is swept. @returns {{ found: Found }} */
   findTestbed() {
     if (!__ENV.INSTANCE)
-      throw 'a sweep starts testbeds by itself and needs one to know which: run it by make, such as `make dataplane-queue-sweep`';
+      throw 'a sweep starts its own testbeds and must know which: run it with make, such as `make dataplane-queue-sweep`';
     const found = findTestbed();
     const { testbed, variables, types } = found;
     if (!(this.variable in types)) {

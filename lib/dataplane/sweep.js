@@ -170,7 +170,7 @@ export function recommend(variable, values, inUse, planned = 0) {
   const others = ranked(values).filter((entry) => entry !== current);
   const incomplete = others.filter((entry) => measuredIn(entry, rounds) < runs).map(partOf);
   const known = (/** @type {string} */ reason) =>
-    incomplete.length > 0 ? `${reason}; ${incomplete.join(', ')}: nothing can be said of it` : reason;
+    incomplete.length > 0 ? `${reason}; ${incomplete.join(', ')}: no conclusion is possible` : reason;
   const all = compareAll(others, current, rounds);
   if (runs < all.fewest) return keep(known(tooFew(runs, values.length, all.fewest)));
   const found = all.found.map((one) => comparison(variable, current, one));
@@ -180,7 +180,9 @@ export function recommend(variable, values, inUse, planned = 0) {
   if (unknown === null) return keep(known(found[0]?.text ?? 'no other value was measured in each round'));
   const { text, toTell } = unknown;
   const mend =
-    toTell <= RUNS_MOST ? `about RUNS=${toTell} would tell` : `nor would ${RUNS_MOST} runs tell it apart`;
+    toTell <= RUNS_MOST
+      ? `about RUNS=${toTell} would decide`
+      : `even ${RUNS_MOST} runs would not distinguish them`;
   return keep(known(`${text}: with ${runs} runs of each that may be noise; ${mend}`));
 }
 

@@ -48,7 +48,7 @@ export function useOf(name, id) {
       name,
       links: 1,
       real_time: false,
-      failed: 'nobody answers for it any more',
+      failed: 'the process that measured it no longer answers',
       up: {},
       down: {},
     };

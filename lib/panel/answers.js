@@ -17,7 +17,7 @@ export const holds = (field, wanted) => (response) => {
   if (response.status === NO_CONTENT && response.request?.method !== 'GET') return 1;
   const found = partOf(response, field);
   if (found === undefined || found === null) return `no ${field} in it`;
-  return found === wanted ? 1 : `another ${field} than the one that was asked for`;
+  return found === wanted ? 1 : `another ${field} than requested`;
 };
 
 /** Judges the answer about the system, which must have numbers. @param {Response} response @returns {number | string} */
@@ -25,7 +25,7 @@ export function systemFault(response) {
   const system = partOf(response);
   const figures =
     system && !Array.isArray(system) && Object.values(system).some((value) => typeof value === 'number');
-  return figures ? 1 : 'no figures of the system in it';
+  return figures ? 1 : 'the answer has no system figures';
 }
 
 /**

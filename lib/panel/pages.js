@@ -70,7 +70,9 @@ function overlap(names, seen, known, total) {
   // Users created or removed between two reads shift the other users.
   if (total !== known.total) return null;
   if (repeated > 0)
-    return repeated === names.length ? 'a page that the offset did not move' : 'users of another page';
+    return repeated === names.length
+      ? 'the same page again, despite another offset'
+      : 'users of another page';
   return names.length < wanted ? 'fewer users than the page has' : null;
 }
 

@@ -162,7 +162,7 @@ export class Panel {
     const gone = status >= 500 && this.read(session, name).status === 404;
     if (gone)
       console.warn(
-        'panel: a user was removed, and the answer was 5xx: Marzban does this where the admin is not in its database (`marzban-cli admin create` makes one that is); deletions will count as failed',
+        'panel: a user was removed, but the answer was 5xx: Marzban does this if the admin is not in its database (`marzban-cli admin create` adds one); deletions will count as failed',
       );
     return gone;
   }

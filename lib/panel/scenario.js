@@ -87,7 +87,7 @@ function aboutGenerator(usage) {
   const generator = usage?.processes.find((process) => process.role === 'generator');
   return generator && generator.cpu_percent >= GENERATOR_MOST_PERCENT
     ? [
-        `k6 used ${generator.cpu_percent.toFixed(1)} % of one core, more than the half that a panel's load should take`,
+        `k6 used ${generator.cpu_percent.toFixed(1)} % of one core, more than the 50 % that a load on the panel should need`,
       ]
     : [];
 }
@@ -194,7 +194,7 @@ function refuseNamesakes(panel, session) {
     stop(`panel: there are users of run ${session.runId} already: give another RUN_ID`);
   if (page.total > 0 || page.names.length > 0)
     stop(
-      `panel: ${panel.environment.url} ignores the search of a list: it answers users whose names do not have ${search} in them, so a run could not find its own users again`,
+      `panel: ${panel.environment.url} ignores the search parameter of a list: it returns users without ${search} in their names, so a run could not find its own users`,
     );
 }
 

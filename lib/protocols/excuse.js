@@ -107,7 +107,7 @@ export function besideBaseline(row, sides, baseline, result, failed) {
       (judged.figures[name]?.median ?? 0) < share.median * least,
   );
   if (!fewer) return judged;
-  const fewerText = 'over many tunnels at once it carried less than the baseline';
+  const fewerText = 'the candidate carried fewer simultaneous tunnels than the baseline';
   return {
     ...judged,
     outcome: 'errors',

@@ -90,7 +90,7 @@ export const comesInBySocks = ({ variables }) => (variables.inbound ?? 'socks') 
 const NOT_OVER_LINK = {
   failed: {
     outcome: 'impossible here',
-    detail: 'its traffic does not come in through SOCKS, and only probes through SOCKS use a link',
+    detail: 'a link needs probes through SOCKS, and this row has no SOCKS client',
   },
 };
 

@@ -19,7 +19,7 @@ export function untried(row, { client, server }) {
     if (row.engines[engine] !== true) return String(row.engines[engine]);
   if (client === server) return null;
   for (const [end, program] of Object.entries(row.foreign ?? {}))
-    return `its ${end} is ${program}, whoever the other is`;
+    return `its ${end} is ${program} with every program at the other end`;
   if (row.multiplex && client.engine !== server.engine)
     return "sing-box's multiplex (h2mux) and xray's mux (Mux.Cool) are two protocols";
   return null;

@@ -224,7 +224,7 @@ export class Turn {
     this.figures.rest_wakeups_per_s = sum('wakeups_per_s');
     if (this.figures.rest_cpu_percent >= BUSY_AT_REST)
       this.limits.push(
-        `at rest, while nothing was sent, its processes took ${this.figures.rest_cpu_percent.toFixed(0)} % of a CPU`,
+        `while idle, this row's processes used ${this.figures.rest_cpu_percent.toFixed(0)} % of a CPU`,
       );
   }
 
@@ -387,7 +387,7 @@ export class Turn {
     const all = opened === connections && kinds.length === 0;
     if (!all) {
       const failed = kinds.map(([kind, times]) => `, ${times} × ${kind}`).join('');
-      this.limits.push(`of ${connections} tunnels at once ${opened} opened${failed}`);
+      this.limits.push(`only ${opened} of ${connections} simultaneous tunnels opened${failed}`);
     }
     Object.assign(this.figures, {
       [`tunnels_${connections}_open`]: opened,

@@ -50,8 +50,8 @@ export function shownBy(row, turn, found, { fresh, broken }) {
 function uncheckedBy({ dialsAtStart = false }, found, { fresh, broken }) {
   if (broken !== null) return broken;
   if (found === null) return 'nothing was captured';
-  if (found.bytes < 2 * ROUND_TRIPS * PAYLOAD_BYTES) return 'what was sent did not go through the hop';
-  if (!found.carried) return 'no connection in it could be followed';
+  if (found.bytes < 2 * ROUND_TRIPS * PAYLOAD_BYTES) return 'the payload did not pass through the hop';
+  if (!found.carried) return 'the capture has no complete connection';
   if (found.gaps) return 'not all of it was captured';
   return fresh && !dialsAtStart && !found.greeted ? 'the greeting was not seen' : null;
 }
@@ -107,5 +107,5 @@ function exchanged(turn, kind) {
     if ('error' in measured) why = `${measured.error.kind}: ${measured.error.message}`;
     else if (measured.outcome.succeeded === ROUND_TRIPS) return null;
   }
-  return `nothing could be sent to look at: ${why}`;
+  return `no test traffic passed the hop: ${why}`;
 }

@@ -32,6 +32,9 @@ test('breakpoint fails on a target that never worked', async () => {
       DURATION: '80s',
     });
     assertVerdict(result, 'fail');
-    assert.match(reasonsOf(result)[0], /not even the first step held: .*no success, 100% failed/);
+    assert.match(
+      reasonsOf(result)[0],
+      /the first step already exceeded the limit: .*no success, 100% failed/,
+    );
   });
 });

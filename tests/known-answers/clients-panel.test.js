@@ -71,7 +71,7 @@ test('an answer without content claims a change, and what is stored tells', asyn
 });
 
 const LISTS = /** @type {const} */ ([
-  ['offset', 'a page that the offset did not move'],
+  ['offset', 'the same page again, despite another offset'],
   ['limit', 'more users than the limit that was asked for'],
   ['order', 'the users of the page in another order'],
 ]);
@@ -90,7 +90,7 @@ test('a page is right when its users are those of the page', async () => {
 test('a panel that ignores search is told so', async () => {
   await withPanel({ foreign: USERS, ignores: ['search'] }, async (panel) => {
     const refused = runPanel('users-create', panel.url, { USERS: '20' });
-    await assert.rejects(refused, /ignores the search of a list: .* could not find its own users again/);
+    await assert.rejects(refused, /ignores the search parameter of a list: .* could not find its own users/);
     assert.equal(panel.truth.names.size, 0);
   });
 });

@@ -114,7 +114,7 @@ const HANDSHAKES = /** @type {[number, string, RegExp][]} */ ([
   [301, 'ws_redirect', /301 to http:\/\/127\.0\.0\.2:1/],
   [400, 'ws_http_400', /Upgrade header/],
   [401, 'ws_http_401', /refused the token/],
-  [403, 'ws_http_403', /origin|limit of connections/],
+  [403, 'ws_http_403', /origin|connection limit/],
   [404, 'ws_http_404', /websocket\.path/],
   [426, 'ws_http_426', /HTTP\/1\.0/],
   [429, 'ws_http_429', /limiter/],

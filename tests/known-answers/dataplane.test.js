@@ -146,7 +146,7 @@ describe('a proxy that is late', { concurrency: 3 }, () => {
         const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
         assert.match(
           report,
-          /TCP round trip: P50 4\d\.\d ms \(one wait\): as long as delayed acknowledgements/,
+          /TCP round trip: P50 4\d\.\d ms \(one wait\): this matches delayed acknowledgements/,
         );
       } finally {
         bench.remove();
@@ -185,7 +185,7 @@ describe('a proxy that is late', { concurrency: 3 }, () => {
       await bench.ended;
       const result = bench.result('dataplane-handshake');
       assert.equal(result.run.parameters.auth, false);
-      assert.match(result.notes.join('\n'), /a login is configured, and the proxy never asked for it/);
+      assert.match(result.notes.join('\n'), /a login is configured, but the proxy never asked for it/);
       assert.equal(operation(result, 'handshake').success, 40);
     } finally {
       bench.remove();
@@ -203,7 +203,7 @@ describe('a proxy that cannot be used', { concurrency: 3 }, () => {
     more,
   ] of /** @type {[string, string, import('../support/socks-server.js').Behaviour | null, RegExp, object?][]} */ ([
     ['that is down', 'socks-tcp', null, /Connection refused.*; nothing listens there: start the proxy/],
-    ['that says nothing', 'handshake', 'silent', /no answer in time; .*the port on which it speaks SOCKS5/],
+    ['that says nothing', 'handshake', 'silent', /no answer in time; .*the proxy's SOCKS5 port/],
     ['that speaks HTTP', 'concurrency', 'garbage', /not SOCKS5.*; correct its address/],
     [
       'that refuses the password',
@@ -214,7 +214,7 @@ describe('a proxy that cannot be used', { concurrency: 3 }, () => {
     ],
     ['that wants a login', 'socks-tcp', 'login', /asks for a login.*; correct auth/],
     ['whose rules refuse the target', 'socks-tcp', { reply: 2 }, /reply 2 .*do not allow the target/],
-    ['that does no UDP', 'socks-udp', { reply: 7 }, /UDP to .*reply 7 .*turn UDP on in the proxy/],
+    ['that does no UDP', 'socks-udp', { reply: 7 }, /UDP to .*reply 7.*enable UDP in the proxy/],
   ])) {
     test(`a proxy ${what} ends set-up with one line`, async () => {
       const server = await startSocksServer(behaviour ?? 'silent');

@@ -14,10 +14,10 @@ after(folder.remove);
 const environment = (url, panel) => writeEnvironment(folder.path, panelEntry(url, panel), 'panel');
 
 const FAULTS = /** @type {[string, import('../fakes/panel.js').Faults, RegExp][]} */ ([
-  ['http_409', { createError: { every: 10, answer: 409 } }, /has it already \(409\)/],
+  ['http_409', { createError: { every: 10, answer: 409 } }, /already exists on the target \(409\)/],
   ['http_422', { createError: { every: 10, answer: 422 } }, /content of the request invalid \(422\)/],
   ['http_5xx', { createError: { every: 10, answer: 500 } }, /answered 5xx/],
-  ['connection_reset', { createError: { every: 10, answer: 'reset' } }, /broke connections off/],
+  ['connection_reset', { createError: { every: 10, answer: 'reset' } }, /reset connections/],
   ['database_locked', { databaseLockedEvery: 10, lockable: ['create'] }, /database was locked/],
 ]);
 

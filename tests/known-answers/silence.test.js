@@ -21,7 +21,7 @@ test('a relay elsewhere that goes away ends the run, which fails and says since 
   assert.equal(result.verdict, 'fail');
   assert.match(
     reasonsOf(result).join('\n'),
-    /target: it answered nothing for 10 s, from [\d.]+ s of the run on/,
+    /target: the system answered nothing for 10 s, from second [\d.]+ of the run/,
   );
   const row = operation(result, 'publish_open');
   assert.ok(row.success > 50, `${row.success} answered`);

@@ -76,37 +76,37 @@ for (const [what, options, tls, line] of /** @type {[string, object, object, Reg
   ['self-signed', made.own, {}, /its certificate is self-signed: give that certificate as tls\.ca, or set/],
   ['self-signed, with CA:TRUE', made.ownAuthority, {}, /its certificate is self-signed: give that/],
   ['of a private authority', made.signed, {}, /by an authority that this machine does not trust: give that/],
-  ['of another authority', made.signed, { ca: made.own.cert }, /is not signed by tls\.ca: give the/],
+  ['of another authority', made.signed, { ca: made.own.cert }, /is not signed by tls\.ca: set tls\.ca/],
   [
     'without SAN',
     made.nameless,
     { ca: made.nameless.cert },
-    /no subject .* \(SAN\): issue it with 127\.0\.0\.1/,
+    /no subject .* \(SAN\): reissue the certificate with the SAN 127\.0\.0\.1/,
   ],
   [
     'for another name',
     made.other,
     { ca: made.other.cert },
-    /is for proxy\.test, and not for 127\.0\.0\.1: set tls\.s/,
+    /is for proxy\.test, not 127\.0\.0\.1: set tls\.s/,
   ],
   ['expired', made.old, { ca: made.old.cert }, /its certificate expired on 2020-02-01: renew it/],
   [
     'client demanded',
     { ...made.signed, ...DEMANDED },
     trusting,
-    /it demands a client certificate: give tls\.client_/,
+    /the server requires a client certificate: set tls\.client_/,
   ],
   [
     'client demanded by TLS 1.2',
     { ...made.signed, ...DEMANDED, maxVersion: 'TLSv1.2' },
     trusting,
-    /it demands a client certificate: give tls\.client_cert and tls\.client_key/,
+    /the server requires a client certificate: set tls\.client_cert and tls\.client_key/,
   ],
   [
     'wrong client',
     { ...made.signed, ...DEMANDED },
     { ...trusting, client_cert: made.stranger.cert, client_key: made.stranger.key },
-    /it refuses the client certificate.*: is tls\.client_cert signed by an authority that it trusts/,
+    /the server refuses the client certificate.*: check that tls\.client_cert has not expired/,
   ],
 ]))
   test(`a certificate ${what}: one line with the cause and the remedy`, () =>
@@ -123,7 +123,7 @@ for (const [what, options, tls, line] of /** @type {[string, object, object, Reg
 test('TLS where there is none, and none where there is', async () => {
   const plain = await startSocksServer('garbage');
   const { error } = await probe({ ...ONE, proxy: { address: plain.url.slice(9), tls: {} } });
-  assert.match(error.message, /what answers there speaks no TLS: leave tls out/);
+  assert.match(error.message, /the server does not use TLS: remove tls from the environment/);
   plain.stop();
   const silent = await startSocksServer('silent');
   const late = await probe({ ...ONE, proxy: { address: silent.url.slice(9), tls: {} } });
@@ -249,7 +249,7 @@ for (const [what, options, more, line] of /** @type {[string, object, object, Re
     'without tls',
     made.own,
     {},
-    /TLS with the proxy: what answers there speaks TLS: give the environment's system tls/,
+    /TLS with the proxy: the server uses TLS: add tls to the system in the environment/,
   ],
 ]))
   test(`a run against a proxy ${what} ends before the load with one line`, () =>

@@ -252,12 +252,12 @@ test('what cannot be run is told in one line, and leaves nothing', async () => {
     {
       variables: { KUBECONFIG: lookerOn() },
       code: SETUP,
-      line: /^the context windtunnel may not: create jobs.batch/,
+      line: /^the context windtunnel lacks these permissions: create jobs.batch/,
     },
     {
       variables: { NAMESPACE: 'nowhere' },
       code: SETUP,
-      line: /may not: create jobs.batch/,
+      line: /lacks these permissions: create jobs.batch/,
     },
     { variables: { IMAGE: '' }, code: USAGE, line: /^IMAGE is not set/ },
     {

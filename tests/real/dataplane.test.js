@@ -127,7 +127,7 @@ for (const [variables, line] of /** @type {[Record<string, string>, RegExp][]} *
     { ONLY: 'dataplane/queue-sweep', SWEEP: 'colour', VALUES: 'a,b' },
     /SWEEP=colour: testbed sing-box-pair has no such variable/,
   ],
-  [{ ONLY: 'dataplane/queue-sweep', PROFILE: 'soak' }, /a sweep compares values under one load/],
+  [{ ONLY: 'dataplane/queue-sweep', PROFILE: 'soak' }, /a sweep compares values under one constant load/],
   [{ ONLY: 'dataplane/socks-tcp', WAIT: 'spin' }, /WAIT=spin: probe and system share a CPU/],
   [{ ONLY: 'dataplane/socks-tcp', PROFILE: 'stress', DURATION: '8h' }, /give a shorter DURATION/],
   [{ ONLY: 'dataplane/concurrency', TUNNELS: '1000', PROFILE: 'spike' }, /would open 5000 at once/],

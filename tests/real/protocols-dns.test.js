@@ -189,7 +189,7 @@ test('answers that expire too early get through again, and the run says so', asy
     assert.deepEqual([cached.ok, cached.reported, uncached.ok], [false, 100, true]);
     assert.match(
       faultsOf(result)[0],
-      /^upstream queries, cached_open: \d+ queries too many reached the server/,
+      /^upstream queries, cached_open: the server got \d+ more queries than expected/,
     );
     assert.equal(operation(result, 'cached_open').loop, 'open');
   } finally {

@@ -67,7 +67,7 @@ describe('a candidate of the matrix', { concurrency: 2 }, () => {
       const few = protocolRow(result, 'http-tls').candidate;
       assert.deepEqual(
         [few.outcome, few.detail.split(':')[0]],
-        ['errors', 'over many tunnels at once it carried less than the baseline'],
+        ['errors', 'the candidate carried fewer simultaneous tunnels than the baseline'],
       );
       assert.match(protocolRow(result, 'anytls').candidate.detail, /unknown inbound type: anytls/);
       assert.match(protocolRow(result, 'vmess').candidate.detail, /^server ended: exit status 3/);

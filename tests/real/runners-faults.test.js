@@ -176,7 +176,7 @@ test('a target that refuses one runner only: a failure, and the runner is named'
       assert.deepEqual(result.operations[0].errors, { http_403: 100 });
       assert.match(
         reasonsOf(result).join('\n'),
-        /runner 2: publish: 100 of its 100 requests failed, of all runners 100 of 200/,
+        /runner 2: publish: 100 of this runner's 100 requests failed; of all runners 100 of 200/,
       );
       assert.deepEqual(
         result.runners.map((/** @type {any} */ { ok }) => ok),

@@ -235,7 +235,7 @@ test('InfluxDB is killed in mid-run and comes back: all is sent again', async ()
     const lines = linesOf(bench.output);
     assert.match(lines[0], /^InfluxDB at http:\/\/127\.0\.0\.1:\d+ .*; start it/);
     assert.deepEqual(lines.slice(1), [
-      'InfluxDB was away for a while; all was sent again, and nothing is missing in it',
+      'InfluxDB was unreachable for a while; all points were sent again, and none is missing',
     ]);
     await assertSums(running.influx, testid, bench.result('pulsar-ingest'));
     const seconds = await running.influx.rows(`SELECT count FROM operation_ms WHERE ${where}`);

@@ -109,7 +109,7 @@ test('a client certificate that is demanded', async () => {
   const without = await reach(url, { tls: { ca: 'system.pem' } });
   assert.match(
     without.told.why,
-    /it demands a client certificate: give tls\.client_cert and tls\.client_key/,
+    /the server requires a client certificate: set tls\.client_cert and tls\.client_key/,
     without.said,
   );
   const tls = { ca: 'system.pem', client_cert: 'client.pem', client_key: 'client.key' };

@@ -115,7 +115,7 @@ test('a sweep recommends what is better beyond noise, and nothing else', () => {
   assert.equal(noise.recommended, null);
   assert.match(
     noise.reason,
-    /with 12 runs of each that may be noise; (about RUNS=\d\d would tell|nor would 50 runs tell it apart); keep 64$/,
+    /with 12 runs of each that may be noise; (about RUNS=\d\d would decide|even 50 runs would not distinguish them); keep 64$/,
   );
 });
 
@@ -184,7 +184,7 @@ test('a value that lacks a round is neither recommended nor called equal, and th
   const fast = { value: 512, runs: runsAt(about(20, 5, 13)) };
   const equal = { value: 128, runs: runsAt(about(10, 7, 13)) };
   assert.equal(recommend('queue', [now, fast, equal], 64).recommended, 512);
-  const lacks = 'queue = 512 was measured in 12 of 13 rounds: nothing can be said of it';
+  const lacks = 'queue = 512 was measured in 12 of 13 rounds: no conclusion is possible';
   for (const [what, runs] of Object.entries({
     'no run': fast.runs.slice(1),
     'no throughput': fast.runs.map((run, round) => (round === 4 ? { ...run, mbit_per_s: null } : run)),
@@ -200,7 +200,7 @@ test('a value that lacks a round is neither recommended nor called equal, and th
     assert.equal(recommended, null, what);
     assert.match(
       reason,
-      /queue = 512 was measured in 1[012] of 13 rounds: nothing can be said of it; keep 64$/,
+      /queue = 512 was measured in 1[012] of 13 rounds: no conclusion is possible; keep 64$/,
     );
     if (what !== 'a round twice') assert.ok(reason.includes(lacks), reason);
   }

@@ -232,7 +232,7 @@ test('the coverage tells what was measured from what was not', () => {
   const found = compared();
   const known = { ...side('errors', '1 × closed'), known: 'breaks' };
   found.rows = Object.entries({
-    trojan: side('measured', 'of 100 tunnels at once 12 opened'),
+    trojan: side('measured', 'only 12 of 100 simultaneous tunnels opened'),
     'trojan-ws': side('measured'),
     tuic: side('measured'),
     'tuic-b': side('crashed at start', 'signal 11'),

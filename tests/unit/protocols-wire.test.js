@@ -74,8 +74,8 @@ test('a hop that nobody saw is no hop that is well', () => {
   for (const [found, exchange, why] of /** @type {const} */ ([
     [null, { fresh: true, broken: 'packets cannot be captured' }, 'packets cannot be captured'],
     [null, FIRST, 'nothing was captured'],
-    [{ ...WELL, bytes: 100 }, FIRST, 'what was sent did not go through the hop'],
-    [{ ...WELL, carried: false }, LATER, 'no connection in it could be followed'],
+    [{ ...WELL, bytes: 100 }, FIRST, 'the payload did not pass through the hop'],
+    [{ ...WELL, carried: false }, LATER, 'the capture has no complete connection'],
     [{ ...WELL, gaps: true }, LATER, 'not all of it was captured'],
     [{ ...WELL, greeted: false }, FIRST, 'the greeting was not seen'],
   ]))

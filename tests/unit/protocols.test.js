@@ -197,7 +197,7 @@ test('a candidate whose tunnels break under load has errors, whatever opened', (
   assert.equal(besideBaseline(known, sides, carries(1), few, failed).known, null);
   assert.equal(
     besideBaseline({}, sides, carries(1), carries(0.5), failed).detail,
-    'over many tunnels at once it carried less than the baseline: of 1000 tunnels at once some broke',
+    'the candidate carried fewer simultaneous tunnels than the baseline: of 1000 tunnels at once some broke',
   );
 });
 

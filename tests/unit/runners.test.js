@@ -54,7 +54,7 @@ test('one cleans up, and says so even where that fails', () => {
   );
   told.tearsDown = false;
   cleanedOnce(0, () => assert.fail('another one does'));
-  assert.deepEqual(calls, ['tearsDown ', 'tornDown its teardown() ended by an exception', 'tearsDown ']);
+  assert.deepEqual(calls, ['tearsDown ', 'tornDown its teardown() threw an exception', 'tearsDown ']);
 });
 
 test('a load that ends before its time is told, one that ends in time is not', () => {

@@ -35,7 +35,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Use:   "baseline NAME RUN",
 		Short: "Judge a run by runs that were kept",
 		Long: `Holds each scenario of a run (a folder, or the name of a run in results/) against the baseline
-NAME, which the command keep made, or the folder of one: its figures are the run's bounds. Writes
+NAME (made by the command keep, or a folder of kept runs). The baseline's figures are the run's bounds. Writes
 compare.json and compare.md into the folder baseline/ of the run. A run on another class of
 machine is refused (docs/how-to/baselines.md).
 
@@ -77,11 +77,11 @@ machine is refused (docs/how-to/baselines.md).
 
 // Help documents the exit codes.
 const Help = `Exit codes:
-    0  of each scenario the primary metrics are within --worse-by, and nothing is beyond it
+    0  in each scenario the primary metrics are within --worse-by, and no metric is beyond it
     2  bad usage, or a run that cannot be judged by the baseline
     3  inconclusive: a primary metric is unclear, a metric was not measured, fewer than 4 runs were kept and
        --secondary is on, or a scenario has no kept run
-    4  it cannot be written
+    4  the judgement cannot be written
    99  a metric is significantly worse, by more than --worse-by
 Of several scenarios the worst counts: the first of 4, 99, 3, 0.`
 

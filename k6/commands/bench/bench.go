@@ -32,8 +32,8 @@ func New(gs *state.GlobalState) *cobra.Command {
 a fresh testbed for each where the environment has one, runs k6, writes results/RUN/ with
 the report, and ends with a summary. Everything that it starts ends with it.
 
-Each flag can be given as an environment variable too: --run-id is RUN_ID. Of both, the flag counts.
-A password or token is only a variable. --confirm-remote HOST,… allows load on hosts that are not
+Each flag also has an environment variable: RUN_ID for --run-id. If both are given, the flag counts.
+Passwords and tokens are given only as variables. --confirm-remote HOST,… allows load on hosts that are not
 loopback, and a database there. --placement shared|split|free says on which CPUs probes and
 data planes run. --influx URL, with INFLUX_PASSWORD or INFLUX_TOKEN, streams the run to an
 InfluxDB (docs/reference/streaming.md).
@@ -50,9 +50,9 @@ Within a system, the file scripts/SYSTEM/ORDER lists scenarios in their order, o
 	cmd.Flags().StringVar(&o.Only, "only", gs.Env["ONLY"], "SYSTEM or SYSTEM/SCENARIO, with commas between (default all)")
 	cmd.Flags().StringVar(&o.Testbed, "testbed", gs.Env["TESTBED"], variables.Explain("TESTBED"))
 	cmd.Flags().BoolVar(&o.Dashboard, "dashboard", truth(gs.Env["DASHBOARD"]), "serve k6's web dashboard while a scenario runs")
-	cmd.Flags().BoolVar(&o.MayLeaveOut, "may-leave-out", truth(gs.Env["MAY_LEAVE_OUT"]), "end with 0, not 4, where this machine or user can run none of the scenarios")
+	cmd.Flags().BoolVar(&o.MayLeaveOut, "may-leave-out", truth(gs.Env["MAY_LEAVE_OUT"]), "end with 0, not 4, if this machine or user can run none of the scenarios")
 	cmd.Flags().StringVar(&runners, "runners", gs.Env["RUNNERS"], "k6 processes that make the load together, of the relay and the panel (docs/how-to/runners.md; default 1)")
-	cmd.Flags().StringVar(&name, "baseline", gs.Env[variable], "judge the run by a baseline that was kept, too: its name, or the absolute path of its folder; WORSE_BY is the bound")
+	cmd.Flags().StringVar(&name, "baseline", gs.Env[variable], "also judge the run by a kept baseline: its name, or the absolute path of its folder; WORSE_BY is the bound")
 	command.Group(cmd.Flags(), "What runs", "only", "profile", "env", "testbed", "runners", "may-leave-out")
 	command.Group(cmd.Flags(), "Results and verdict", "run-id", "baseline", "dashboard")
 	command.Group(cmd.Flags(), "Programs and places", "sidecar", "root")

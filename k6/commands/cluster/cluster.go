@@ -32,8 +32,8 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Use:   "cluster",
 		Short: "Run scenarios on Kubernetes by k6-operator, and end with one verdict",
 		Long: `Runs scenarios in the cluster of kubectl's context: k6-operator starts the runners, a coordinator
-brings them together and judges, the results come home to results/RUN/, and all that was made in the
-cluster is removed. docs/how-to/kubernetes.md says what the cluster needs.
+starts them together and judges. Results are copied to results/RUN/. All objects created in the
+cluster are removed. docs/how-to/kubernetes.md says what the cluster needs.
 
 Each flag can be given as an environment variable too: PROFILE, ENV, ONLY, RUN_ID, RUNNERS, IMAGE,
 PULL_SECRET, NAMESPACE, RUNNER_CPU, RUNNER_MEMORY, WINDTUNNEL_ROOT. CONFIRM_REMOTE=HOST,… allows load on
@@ -45,10 +45,10 @@ the hosts that the environment names.
 	flags := cmd.Flags()
 	flags.StringVar(&o.Only, "only", gs.Env["ONLY"], "SYSTEM or SYSTEM/SCENARIO, comma-separated (default all)")
 	flags.StringVar(&runners, "runners", cmp.Or(gs.Env["RUNNERS"], variables.Default("RUNNERS")), "how many pods make the load")
-	flags.StringVar(&where.Image, "image", gs.Env["IMAGE"], "the image that they run")
+	flags.StringVar(&where.Image, "image", gs.Env["IMAGE"], "the image of the runner pods")
 	flags.StringVar(&where.PullSecret, "pull-secret", gs.Env["PULL_SECRET"], "the Secret to pull it with")
 	flags.StringVar(&where.Namespace, "namespace", gs.Env["NAMESPACE"], "where they run (default the context's)")
-	flags.StringVar(&where.CPU, "runner-cpu", cmp.Or(gs.Env["RUNNER_CPU"], variables.Default("RUNNER_CPU")), "CPUs of each, requested and at most")
+	flags.StringVar(&where.CPU, "runner-cpu", cmp.Or(gs.Env["RUNNER_CPU"], variables.Default("RUNNER_CPU")), "CPUs of each runner pod, as request and limit")
 	flags.StringVar(&where.Memory, "runner-memory", cmp.Or(gs.Env["RUNNER_MEMORY"], variables.Default("RUNNER_MEMORY")), "memory of each, requested and at most")
 	flags.BoolVar(&print, "print", false, "print the manifests, and run nothing")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {

@@ -50,21 +50,21 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Use:   "comment RUN",
 		Short: "Write the comment of a comparison or a run for a pull request",
 		Long: `Reads the folder of a comparison (of one scenario or several) or of a run, or its name in results/,
-and writes a comment as Markdown, in which no text of others gains a meaning: the verdict, why,
+and writes a comment as Markdown: the verdict, why (foreign text is escaped),
 the primary metrics, and folded details; never more than GitHub takes (docs/how-to/gate-pull-requests.md). A comparison
 gets a JUnit file with --junit. With --verdict a file gets the verdict, the doubt of an
 inconclusive one, and the conclusion that a gate ends by: success, neutral or failure.
 
 Exit codes:
     0  written, whatever the verdict
-    2  bad usage, or nothing there that could be told
+    2  bad usage, or nothing to report
     4  it cannot be written`,
 	}
 	var junit string
-	cmd.Flags().StringVar(&o.Name, "name", "gate", "of the gate: the comment of a later run with this name takes the place of this one")
+	cmd.Flags().StringVar(&o.Name, "name", "gate", "name of the gate: a later run with this name replaces the comment")
 	cmd.Flags().StringVar(&o.Failed, "failed", "", "a file whose last lines say why nothing could be measured: the comment has them if the folder has no result")
 	cmd.Flags().IntVar(&o.Code, "code", exitcode.Setup, "with --failed: the exit code that it ended with")
-	cmd.Flags().BoolVar(&o.Strict, "fail-inconclusive", false, "an inconclusive verdict is a failure, whatever its doubt is; without it, only where something is missing")
+	cmd.Flags().BoolVar(&o.Strict, "fail-inconclusive", false, "treat every inconclusive verdict as a failure (default: only if something is missing)")
 	cmd.Flags().StringVar(&o.Verdict, "verdict", "", "file to write verdict=, doubt=, conclusion= and code= to, a line each")
 	cmd.Flags().StringVar(&o.Out, "out", "", "file to write to (default standard output)")
 	cmd.Flags().StringVar(&junit, "junit", "", "file to write JUnit of a comparison to")

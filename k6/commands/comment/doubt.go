@@ -21,7 +21,7 @@ var (
 
 var (
 	// turnsWould matches the judge's words for a row of the protocol matrix that more turns would decide.
-	turnsWould = regexp.MustCompile(`\babout \d+ would\b|\bTURNS=\d+`)
+	turnsWould = regexp.MustCompile(`\babout \d+ turns would decide\b|\bTURNS=\d+`)
 	// absent matches the judge's words for a figure that a row or a side lacks, whatever the kind of the reason is.
 	absent = regexp.MustCompile(`\b(?:not|never) (?:measured|compared|counted|recorded)\b|\bmissing\b|\bno (?:figure|value|sample)s?\b|\blacks?\b`)
 )

@@ -18,8 +18,8 @@ import (
 
 // TestDoubtOfARun gives reasons as k6/internal/judge writes them.
 func TestDoubtOfARun(t *testing.T) {
-	decides := result.Reason{Kind: "noise", Text: "trojan: CPU: 6 turns cannot tell (104 % of the baseline, 91 % to 118 %); about 14 would: TURNS=14", Count: 1}
-	undecidable := result.Reason{Kind: "noise", Text: "trojan: CPU: 6 turns cannot tell; nor would more: it takes a quieter machine", Count: 1}
+	decides := result.Reason{Kind: "noise", Text: "trojan: CPU: undecided after 6 turns (104 % of the baseline, 91 % to 118 %); about 14 turns would decide: TURNS=14", Count: 1}
+	undecidable := result.Reason{Kind: "noise", Text: "trojan: CPU: undecided after 6 turns; more turns would not help: use a quieter machine", Count: 1}
 	busy := result.Reason{Kind: result.Machine, Text: "neighbours: others used 40 % of a CPU", Count: 1}
 	both := result.Reason{Kind: "noise", Text: undecidable.Text + " (and 1 more row)", Count: 2, All: []string{undecidable.Text, decides.Text}}
 	for name, c := range map[string]struct {

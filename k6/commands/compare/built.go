@@ -25,11 +25,11 @@ import (
 // buildFlags declares the flags of a base and a head.
 func buildFlags(flags *pflag.FlagSet, a *builds.Asked, made *madePaths) {
 	flags.StringVar(&a.Base, "base", "", "a checkout's absolute path, or with --repository a revision: side A")
-	flags.StringVar(&a.Head, "head", "", "the same of side B")
+	flags.StringVar(&a.Head, "head", "", "side B, as --base")
 	flags.StringVar(&a.Repository, "repository", "", "the git repository of both revisions")
 	flags.StringVar(&a.Command, "build", "", "the command that builds each of them, in its checkout")
 	flags.StringVar(&made.binary, "binary", "", "the program that it makes, a path in the checkout")
-	flags.StringVar(&made.source, "source", "", "instead of it a folder of sources that the testbed runs")
+	flags.StringVar(&made.source, "source", "", "instead of --binary: a folder of sources that the testbed runs")
 	flags.StringVar(&made.wheel, "wheel", "", "instead of it a wheel, such as dist/*.whl")
 	flags.StringVar(&a.Testbed, "testbed", "", "what starts the builds, NAME or NAME:VARIABLE=VALUE,…")
 }

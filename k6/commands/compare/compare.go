@@ -56,15 +56,15 @@ func New(gs *state.GlobalState) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare --scenario SYSTEM/NAME[,…] --a SIDE --b SIDE | --base … --head … | RUN|FILE... -- RUN|FILE...",
 		Short: "Compare two systems, two builds or two sets of results, with confidence",
-		Long: `Runs a scenario in turn on two sides, which of them first by lot. Each is a testbed, NAME or
+		Long: `Runs a scenario on two sides in turn, in random order. Each side is a testbed, NAME or
 NAME:VARIABLE=VALUE,…; the URL of a system that is up, with secrets of its own in NAME_A and
 NAME_B; or env:NAME, an environment. Or the sides are a base and a head, two checkouts or two
 revisions of a repository, that are built before (docs/how-to/compare-builds.md). With --protocol the
 sides are two programs, which rows of the protocol matrix run in turn, judged as a candidate is
 (docs/reference/protocols.md). Or it takes results
-that there are, A's before -- and B's after it; one argument is a comparison's own folder. Tells the change of each metric with its confidence
+that exist: A's before --, B's after it; a single argument is the folder of a comparison. Prints each metric's change with its confidence
 interval and p-value, writes compare.json and compare.md, and ends with a verdict; docs/how-to/compare.md
-says how. What was not measured in the same way is not compared. Of several scenarios, all run in
+says how. Figures measured in different ways are not compared. Several scenarios all run in
 each turn; each has a folder of its own, and one page has the changes of all.
 
 ` + Help,
@@ -78,14 +78,14 @@ results/before -- results/after`,
 	rootFlag := command.BenchFlags(gs, cmd, &b)
 	flags := cmd.Flags()
 	flags.StringVar(&o.Scenario, "scenario", "", "SYSTEM/NAME, several with commas")
-	flags.StringVar(&o.Protocol, "protocol", "", "in place of --scenario and --testbed: rows of the protocol matrix, such as trojan,vless-reality, which two programs run: --binary of the builds, or --a and --b")
+	flags.StringVar(&o.Protocol, "protocol", "", "instead of --scenario and --testbed: rows of the protocol matrix, such as trojan,vless-reality. Two programs run them: --binary of the builds, or --a and --b")
 	flags.StringVar(&o.A, "a", "", "side A")
 	flags.StringVar(&o.B, "b", "", "side B")
-	flags.BoolVar(&b.Same, "same", false, "measure two sides that are the same bytes, too")
+	flags.BoolVar(&b.Same, "same", false, "measure even if both sides are the same bytes")
 	var made madePaths
 	buildFlags(flags, &o.Build, &made)
-	flags.StringVar(&o.Runs, "runs", auto, "runs of each: a number, or auto: pairs until it knows; with fewer than 6 nothing is judged, with fewer than 10 two primary metrics never pass")
-	flags.StringVar(&o.Minutes, "minutes", "", "with --runs auto, no pair is begun after so many (default "+profiles.MinutesText()+")")
+	flags.StringVar(&o.Runs, "runs", auto, "runs of each side: a number, or auto (pairs until the result is clear). Fewer than 6 judge nothing; with fewer than 10, two primary metrics never pass")
+	flags.StringVar(&o.Minutes, "minutes", "", "with --runs auto, minutes after which no pair begins (default "+profiles.MinutesText()+")")
 	flags.Float64Var(&o.WorseBy, "worse-by", variables.DefaultNumber("WORSE_BY"), "percent by which a metric may be worse")
 	flags.StringVar(&o.Secondary, "secondary", "on", "on, or off: only the primary metrics are judged, which takes fewer pairs")
 	flags.StringVar(&o.Out, "out", "", "folder to write to (default one in results/)")

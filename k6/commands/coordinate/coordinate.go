@@ -34,7 +34,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "coordinate",
 		Short: "Keep the runners of one run together, judge their records, and end with the verdict",
-		Long: `Waits for the runners of one scenario, which somebody else starts: k6 run with an execution segment each, the
+		Long: `Waits for the runners of one scenario. Another program starts them: k6 run, each with an execution segment, the
 variables COORDINATOR_URL and COORDINATOR_TOKEN, and the same RUN_ID, ENV and PROFILE. One of them sets up for all, all begin at
 one time, one of them cleans up; their records come here, and results/RUN/ has the result and the report. docs/how-to/runners.md tells
 how it goes. COORDINATOR_TOKEN must be set here, too: 16 characters or more.
@@ -45,10 +45,10 @@ how it goes. COORDINATOR_TOKEN must be set here, too: 16 characters or more.
 	flags := cmd.Flags()
 	flags.StringVar(&o.Only, "only", gs.Env["ONLY"], "the scenario, SYSTEM/NAME")
 	flags.IntVar(&o.Runners, "runners", 0, "how many runners there are")
-	flags.StringVar(&o.Listen, "listen", defaultListen, "HOST:PORT; others than loopback let other machines in, who have the token")
+	flags.StringVar(&o.Listen, "listen", defaultListen, "HOST:PORT; an address other than loopback admits other machines that have the token")
 	flags.DurationVar(&o.Wait, "wait", defaultWait, "how long the runners may take to come")
-	flags.DurationVar(&o.Silence, "silence", defaultSilence, "after how long without a sign of life a runner counts as dead")
-	flags.IntVar(&o.After, "after", coordinate.NoneBefore, "the exit code of the run's scenarios before this one, where there are some: of use with streaming")
+	flags.DurationVar(&o.Silence, "silence", defaultSilence, "time without a message after which a runner counts as dead")
+	flags.IntVar(&o.After, "after", coordinate.NoneBefore, "exit code of the run's earlier scenarios, if any: needed for streaming")
 	flags.BoolVar(&o.More, "more", false, "scenarios of the same run come after this one")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) > 0 {

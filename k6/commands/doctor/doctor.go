@@ -30,7 +30,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Short: "Say what this machine and this user can run, and why not the rest",
 		Long: `Looks at programs, network namespaces, TUN, TPROXY, sshd, limits of files and CPUs, clock, governor, perf,
 busy neighbours, containers and Kubernetes. Each line says what was found; where something is limited or
-missing, the lines after it say what suffers, and how to fix it. It takes a second or two, makes namespaces
+missing, the next lines say what does not work, and how to fix that. The check takes a second or two, makes namespaces
 and devices that end with it, and changes nothing.
 
 Exit codes:

@@ -34,8 +34,8 @@ func New(gs *state.GlobalState) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "judge RECORD… | FOLDER",
 		Short: "Judge a run's records again, and end with its verdict",
-		Long: `Reads results/RUN/SYSTEM-SCENARIO.record, which has every sample of a run and what was seen beside
-them, and prints what it comes to. A run of several runners has a record of each: give all of them, or
+		Long: `Reads results/RUN/SYSTEM-SCENARIO.record, which has a run's samples and its other evidence,
+and prints the result. A run of several runners has one record per runner: give all of them, or
 the run's folder, whose runs are judged one after the other. docs/explanation/judge.md describes the file.
 
 ` + exitcode.Help,

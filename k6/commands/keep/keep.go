@@ -41,7 +41,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Use:   "keep --name NAME RUN...",
 		Short: "Keep runs as a baseline",
 		Long: `Copies the results and reports of runs (folders, or names of runs in results/) into
-results/baselines/NAME/, or a folder NAME elsewhere; where there is one, they are added to it.
+results/baselines/NAME/, or NAME in another folder (--to); runs are added to an existing baseline.
 Logs are left out, and the records of all samples unless --records is given. All runs of a
 baseline are of one profile, parameters, testbed and versions, on one class of machine
 (docs/how-to/baselines.md).
@@ -53,7 +53,7 @@ Exit codes:
 	}
 	cmd.Flags().StringVar(&o.Name, "name", "", "what the baseline is called")
 	cmd.Flags().StringVar(&o.To, "to", "", "the folder of baselines (default results/baselines of the checkout)")
-	cmd.Flags().BoolVar(&o.Records, "records", false, "keep the records of all samples, too, which are big")
+	cmd.Flags().BoolVar(&o.Records, "records", false, "also keep the records of all samples, which are large")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		o.Paths, o.Dir, o.Variable = args, dir, gs.Env["WINDTUNNEL_ROOT"]
 		return Run(gs.Stdout, gs.Stderr, o)

@@ -28,7 +28,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 	var testbeds []string
 	cmd := &cobra.Command{
 		Use:   "needs",
-		Short: "Print the targets of make that a bench or a comparison takes",
+		Short: "Print the make targets that a bench or a comparison needs",
 		Long: `Prints the targets of make, one a line, that build and install what the testbeds of a bench
 or a comparison start, as testbeds/*.toml name them. The flags are those of bench and
 compare; --testbed can be given several times.`,

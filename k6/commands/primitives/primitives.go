@@ -51,7 +51,7 @@ a run into DIR, and prints the report. It streams the result where INFLUX says s
 // variables.
 func Run(stdout, stderr io.Writer, args []string, dir string, getenv func(string) string) int {
 	if len(args) != 1 {
-		fmt.Fprintln(stderr, "one folder is wanted, such as results/primitives-20260102T030405Z; "+command.See("primitives"))
+		fmt.Fprintln(stderr, "give one folder, such as results/primitives-20260102T030405Z; "+command.See("primitives"))
 		return exitcode.Usage
 	}
 	folder := args[0]

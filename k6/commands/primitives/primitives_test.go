@@ -100,7 +100,7 @@ func TestWhatCannotBeTrustedIsInconclusive(t *testing.T) {
 	busy["waited"] = 0.4
 	write(t, dir, busy)
 	var stdout, stderr bytes.Buffer
-	if code := Run(&stdout, &stderr, []string{dir}, "/", nobody); code != exitcode.Inconclusive || !strings.Contains(stdout.String(), "waiting for the CPU: 40 % of the time") {
+	if code := Run(&stdout, &stderr, []string{dir}, "/", nobody); code != exitcode.Inconclusive || !strings.Contains(stdout.String(), "waiting for the CPU: at most 40 % of a part") {
 		t.Errorf("%d: %s%s", code, &stdout, &stderr)
 	}
 }
@@ -146,8 +146,8 @@ func TestWhatIsMissingOrWrongIsOneLine(t *testing.T) {
 			t.Errorf("%v: %d, %q, want %q", args, got, &stderr, want)
 		}
 	}
-	run(exitcode.Usage, "one folder is wanted")
-	run(exitcode.Usage, "one folder is wanted", "a", "b")
+	run(exitcode.Usage, "give one folder")
+	run(exitcode.Usage, "give one folder", "a", "b")
 	run(exitcode.Usage, "nothing/evidence/primitives.json: no such file; name a folder of `make primitives`", "nothing")
 	write(t, dir, json.RawMessage(`"x"`))
 	run(exitcode.Usage, "evidence/primitives.json", ".")

@@ -34,7 +34,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 	var rootFlag string
 	cmd := &cobra.Command{
 		Use:   "target TARGET",
-		Short: "Do what make does for a target that measures, once everything is built",
+		Short: "Run a measuring make target without building",
 		Long: `Does what make does for bench, SYSTEM, SYSTEM-SCENARIO, SYSTEM/SCENARIO, compare, panel-compare, protocols-compare
 and protocols-interop, once everything is built. The variables that make was given are read from the environment.`,
 		Example: "pulsar-ingest\n--show compare",

@@ -48,8 +48,8 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Use:   "trend [RUN...]",
 		Short: "Keep a history of runs, and show where their figures changed",
 		Long: `Adds runs (folders, names of runs in results/, baselines) to the histories of their classes of
-machine, of which each is a file of JSON lines that is only ever added to. Then finds in each
-history where metrics changed, by Apache Otava, and writes of each a page with a graph for
+machine. Each history is an append-only file of JSON lines. Then finds in each
+history, with Apache Otava, where metrics changed, and writes a page per history with a graph for
 each metric, and its latest point for Bencher and for github-action-benchmark. It informs and
 gates nothing: changes end it with 0, too (docs/how-to/trend.md).
 

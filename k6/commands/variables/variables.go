@@ -35,11 +35,11 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Short: "List the variables that a user may set",
 		Long: `Lists the variables that a user may set: of every scenario, of each system and of make, with
 their defaults. k6/lists/variables.json is the registry of them. With --write, what make help
-shows and the tables of docs/reference/variables.md are made from it; with --check, they are compared.`,
+shows and the tables of docs/reference/variables.md are generated from it; --check verifies them.`,
 	}
 	cmd.Flags().StringVar(&rootFlag, "root", "", "the checkout (default: upward from here)")
 	cmd.Flags().BoolVar(&write, "write", false, "write the files that are made of the registry")
-	cmd.Flags().BoolVar(&check, "check", false, "end with 2 where one of them is not what it would be")
+	cmd.Flags().BoolVar(&check, "check", false, "end with 2 if one of these files is out of date")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) > 0 {
 			fmt.Fprintf(gs.Stderr, "unexpected argument %q; %s\n", args[0], command.See("variables"))

@@ -45,7 +45,7 @@ func TestADisturbedScenarioIsMeasuredAgain(t *testing.T) {
 				}
 				want(t, tr.out.String(), fmt.Sprintf("neighbours: CPU 1: 40.0 %%: measured again (1 of %d at most)", most))
 				page := tr.text(t, "results/test/report.md")
-				want(t, page, "as the machine or the generator spoilt it; this is the last. Before: neighbours: CPU 1: 40.0 %")
+				want(t, page, "because the machine or the generator disturbed it. This is the last measurement. Before: neighbours: CPU 1: 40.0 %")
 			}
 		})
 	}

@@ -50,5 +50,5 @@ func (b *session) removeWith(j job, script string) string {
 	if j.testbed != nil {
 		return ""
 	}
-	return fmt.Sprintf("; this removes it: RUN_ID=%s ENV=%s bin/k6 run --quiet %s", j.runID, b.Env, script)
+	return fmt.Sprintf("; to remove them, run: RUN_ID=%s ENV=%s bin/k6 run --quiet %s", j.runID, b.Env, script)
 }

@@ -40,7 +40,7 @@ func (b *session) stopWhenEnded(j job, instance sidecar.Instance) func() string 
 				if p.Exit == nil {
 					continue
 				}
-				line := fmt.Sprintf("%s of testbed %s ended by itself (%s), %.1f s after k6 had started", p.Name, j.testbed.Name, *p.Exit, time.Since(begin).Seconds())
+				line := fmt.Sprintf("%s of testbed %s ended unexpectedly (%s), %.1f s after k6 had started", p.Name, j.testbed.Name, *p.Exit, time.Since(begin).Seconds())
 				ended <- line
 				b.screen.Error("%s: %s: stopping k6", j.scenario, line)
 				b.interrupts.Stop()

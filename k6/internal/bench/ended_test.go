@@ -27,7 +27,7 @@ func TestK6IsStoppedWhenAProcessOfTheTestbedEnds(t *testing.T) {
 	case <-busy.After(t.Context(), 30*time.Second):
 		t.Fatal("k6 was not stopped")
 	}
-	want(t, tr.err.String(), "pulsar/slow: relay of testbed pulsar-relay ended by itself (signal 9), ", " s after k6 had started: stopping k6")
+	want(t, tr.err.String(), "pulsar/slow: relay of testbed pulsar-relay ended unexpectedly (signal 9), ", " s after k6 had started: stopping k6")
 	want(t, tr.text(t, "results/test/logs/pulsar-slow.k6.log"), "teardown ran")
 	if got := tr.outcomes(t); got != "slow inconclusive" {
 		t.Errorf("outcomes %q", got)

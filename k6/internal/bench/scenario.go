@@ -19,7 +19,7 @@ func (b *bench) scenario(ctx context.Context, i int, entry *run.Scenario) {
 	if found, ok := b.broken[subject]; ok {
 		setupFailed(entry, found.cause, found.why)
 		if b.lastFault[subject] != "" {
-			entry.Outcome, entry.Message, entry.Cause = run.Skipped, "would fail like the scenario before it", ""
+			entry.Outcome, entry.Message, entry.Cause = run.Skipped, "it would fail like the previous scenario", ""
 		}
 		b.lastFault[subject] = found.why
 		b.streamEnd(jobOf(&b.plan, b.Options, s, label, b.RunID, b.dir), *entry, 0)

@@ -23,7 +23,7 @@ func (b *session) openStream(ctx context.Context, secrets, public []string) {
 	case err != nil: // the preflight has reported it
 		return
 	case !wanted && b.Getenv(influx.VariablePassword) != "" && ctx.Err() == nil:
-		b.screen.Line("not streamed: no InfluxDB answers at %s, the default address that %s without %s uses",
+		b.screen.Line("not streamed: no InfluxDB answers at the default address %s (%s is set without %s)",
 			config.URL, influx.VariablePassword, influx.VariableURL)
 		return
 	case !wanted:

@@ -311,7 +311,7 @@ func TestAPasswordAlone(t *testing.T) {
 	})}
 	go func() { _ = server.Serve(listener) }()
 	defer server.Close()
-	const none = "\nnot streamed: no InfluxDB answers at http://127.0.0.1:8086, the default address that INFLUX_PASSWORD without INFLUX uses\n"
+	const none = "\nnot streamed: no InfluxDB answers at the default address http://127.0.0.1:8086 (INFLUX_PASSWORD is set without INFLUX)\n"
 	run := func() (said string, streamed bool) {
 		tr := newTrial(t, "local", "pulsar/passes", "INFLUX_PASSWORD="+influxSecret)
 		if code := Run(tr.Options); code != exitcode.Pass || tr.err.String() != "" {

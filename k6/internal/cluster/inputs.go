@@ -53,7 +53,7 @@ func reachable(p plan.Plan) *fault.Fault {
 		case system.TestbedOf(s.Name) != nil:
 			return fault.Usage("environments/%s.json has a testbed for %s, which is started on this machine: a cluster needs an environment with its url", p.Env.Name, s.System)
 		case len(system.RemoteHosts()) == 0:
-			return fault.Usage("environments/%s.json: %s at %s is on this machine: pods would not find it", p.Env.Name, s.System, system.URL)
+			return fault.Usage("environments/%s.json: %s at %s is on this machine, which pods cannot reach", p.Env.Name, s.System, system.URL)
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ func watch(signals <-chan os.Signal, say func(format string, args ...any)) (i in
 	go func() {
 		for steps := []func(){
 			func() {
-				say("interrupted: the runners clean up and what they have is judged; once more removes all at once")
+				say("interrupted: the runners clean up, and their results so far are judged; interrupt again to remove everything at once")
 				stopped()
 			},
 			hurried,

@@ -52,7 +52,7 @@ func (k kubectl) ready(ctx context.Context) *fault.Fault {
 		return fault.Setup("cannot read the permissions in the cluster of the context %s: %v", at, err)
 	}
 	if len(missing) > 0 {
-		return fault.Setup("the context %s may not: %s; docs/how-to/kubernetes.md has a Role that may", at, strings.Join(missing, ", "))
+		return fault.Setup("the context %s lacks these permissions: %s; docs/how-to/kubernetes.md has a Role with them", at, strings.Join(missing, ", "))
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (k kubectl) accepts(ctx context.Context, text string) *fault.Fault {
 		return nil
 	}
 	if line := err.Error(); strings.Contains(line, "unknown field") || strings.Contains(line, "strict decoding") {
-		return fault.Setup("this version of k6-operator is not known here: %s; docs/how-to/kubernetes.md names those that are", line)
+		return fault.Setup("this version of k6-operator is not supported: %s; docs/how-to/kubernetes.md lists supported versions", line)
 	}
 	return fault.Setup("the cluster refuses the run: %v", fmt.Errorf("%s", fault.OneLine(err.Error())))
 }

@@ -277,7 +277,7 @@ func (s *session) fetch(pod string) *fault.Fault {
 	unpack := func(archive io.Reader) error { return untar(archive, s.results) }
 	err := s.stream(s.hurry, unpack, "exec", pod, "--container=keeper", "--", "tar", "-cf", "-", "-C", "/windtunnel/results/"+s.RunID, ".")
 	if err != nil {
-		return fault.Setup("the results cannot be brought home: %s", fault.OneLine(err.Error()))
+		return fault.Setup("the results cannot be copied from the cluster: %s", fault.OneLine(err.Error()))
 	}
 	_, _ = s.kubectl.run(s.hurry, "", "exec", pod, "--container=keeper", "--", "touch", "/windtunnel/results/.taken")
 	return nil

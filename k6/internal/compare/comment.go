@@ -17,7 +17,7 @@ import (
 func Comment(name string, all []Comparison) comment.Comment {
 	doubt := doubtOf(all)
 	c := comment.Comment{Name: name, Verdict: exitcode.Verdict(worst(all)), Doubt: doubt, Missing: doubt == IsMissing, Why: why(all),
-		Table: comment.Table{Head: []string{"Metric", "Change", "Seen from"}, Numeric: func(column int) bool { return column > 0 }}}
+		Table: comment.Table{Head: []string{"Metric", "Change", "Detectable from"}, Numeric: func(column int) bool { return column > 0 }}}
 	for _, one := range all {
 		of := ""
 		if len(all) > 1 {
@@ -31,7 +31,7 @@ func Comment(name string, all []Comparison) comment.Comment {
 		c.Facts = append(c.Facts, of+one.fact())
 		c.Folds = append(c.Folds, one.folds(of)...)
 	}
-	c.Facts = append(c.Facts, "Seen from: the smallest loss that these pairs would have shown")
+	c.Facts = append(c.Facts, "Detectable from: the smallest loss that these pairs would have shown")
 	return c
 }
 

@@ -114,7 +114,7 @@ func TestAbsenceOfEvidenceIsNoPass(t *testing.T) {
 		if c.ExitCode() == exitcode.Pass {
 			passed++
 		}
-		if c.ExitCode() == exitcode.Inconclusive && strings.Contains(strings.Join(c.Reasons, "\n"), "or more would have been seen") {
+		if c.ExitCode() == exitcode.Inconclusive && strings.Contains(strings.Join(c.Reasons, "\n"), "or more would have been detected") {
 			told++
 		}
 	}
@@ -215,7 +215,7 @@ func TestSeveralOperationsHaveOneMean(t *testing.T) {
 }
 
 func TestTooFewRuns(t *testing.T) {
-	for n, says := range map[int]string{1: "one run each: no confidence", 3: "too few runs: 3 of A and 3 of B", 5: "takes 6 each"} {
+	for n, says := range map[int]string{1: "one run each: no confidence", 3: "too few runs: 3 of A and 3 of B", 5: "needs 6 of each"} {
 		c := Make(pairsOf(n, noise(7), times(5, noise(8))))
 		valid(t, c)
 		if c.ExitCode() != exitcode.Inconclusive || !strings.Contains(strings.Join(c.Reasons, "\n"), says) {
@@ -229,7 +229,7 @@ func TestTooFewRuns(t *testing.T) {
 	if c := Make(pairsOf(6, noise(7), times(5, noise(8)))); c.ExitCode() != exitcode.Inconclusive || !strings.Contains(strings.Join(c.Reasons, "\n"), "about 4 more pairs would decide") {
 		t.Errorf("six: %v", c.Reasons)
 	}
-	if c := Make(pairsOf(6, noise(7), noise(8))); c.ExitCode() != exitcode.Inconclusive || c.Doubt != TooLittleTime || !strings.Contains(strings.Join(c.Reasons, "\n"), "primary metrics could not have failed, however much worse B was: it takes 10") {
+	if c := Make(pairsOf(6, noise(7), noise(8))); c.ExitCode() != exitcode.Inconclusive || c.Doubt != TooLittleTime || !strings.Contains(strings.Join(c.Reasons, "\n"), "primary metrics to fail, however much worse B was: at least 10 pairs are needed") {
 		t.Errorf("six: %v", c.Reasons)
 	}
 }
@@ -258,7 +258,7 @@ func TestRunsThatCannotBeUsed(t *testing.T) {
 		}
 		change(&q.A[5])
 		c = Make(q)
-		if c.ExitCode() != exitcode.Inconclusive || !strings.Contains(strings.Join(c.Reasons, ""), "9 of the 12 runs of A can be used; it takes 80 %") {
+		if c.ExitCode() != exitcode.Inconclusive || !strings.Contains(strings.Join(c.Reasons, ""), "9 of the 12 runs of A can be used; at least 80 % is needed") {
 			t.Errorf("%s: %v", name, c.Reasons)
 		}
 	}

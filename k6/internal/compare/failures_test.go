@@ -63,8 +63,8 @@ func TestFailuresAreEvidence(t *testing.T) {
 		code  int
 		says  string
 	}{
-		"its process dies in 2 of 14":     {died, nil, []int{2, 7}, exitcode.Fail, "B fails more: a process of it ended in 2 of 14 runs, of A in 0 of 14 runs"},
-		"its process dies once":           {died, nil, []int{2}, exitcode.Inconclusive, "in 1 of 14 runs, of A in 0 of 14 runs; that may be chance, but it is no pass"},
+		"its process dies in 2 of 14":     {died, nil, []int{2, 7}, exitcode.Fail, "B fails more: one of its processes ended in 2 of 14 runs of B and 0 of 14 runs of A"},
+		"its process dies once":           {died, nil, []int{2}, exitcode.Inconclusive, "in 1 of 14 runs of B and 0 of 14 runs of A; this may be chance, but the comparison cannot pass"},
 		"both die once":                   {died, []int{5}, []int{2}, exitcode.Pass, ""},
 		"the baseline dies once":          {died, []int{5}, nil, exitcode.Pass, ""},
 		"it does not start in 2 of 14":    {notStarted, nil, []int{3, 4}, exitcode.Fail, "did not start in 2 of 14 runs"},
@@ -73,7 +73,7 @@ func TestFailuresAreEvidence(t *testing.T) {
 		"k6 is killed in 2 of B's 14":     {killed, nil, []int{3, 4}, exitcode.Inconclusive, "b4, b5: no result, so it is unknown whether B failed"},
 		"the sidecar ends in 2 of 14":     {sidecarEnded, nil, []int{3, 4}, exitcode.Pass, ""},
 		"it never starts":                 {notStarted, nil, all, exitcode.Fail, "did not start in 14 of 14 runs"},
-		"0.75 % corrupted in every run":   {wrong("wrong payload", 15), nil, all, exitcode.Fail, "B fails more: wrong payload in 210 of 28,000 operations, of A in 0 of 28,000 operations"},
+		"0.75 % corrupted in every run":   {wrong("wrong payload", 15), nil, all, exitcode.Fail, "B fails more: wrong payload in 210 of 28,000 operations of B and 0 of 28,000 operations of A"},
 		"0.75 % corrupted in 3 runs":      {wrong("wrong payload", 15), nil, all[:3], exitcode.Inconclusive, "wrong payload in 45 of 28,000 operations"},
 		"as many time-outs on both sides": {wrong("timeout", 3), all, all, exitcode.Pass, ""},
 		"one time-out more than A's":      {wrong("timeout", 3), all[:4], all[:5], exitcode.Pass, ""},
@@ -84,8 +84,8 @@ func TestFailuresAreEvidence(t *testing.T) {
 			cutByANeighbour(m)
 			m.Outcome = "fail"
 			m.Result.Validity = append(m.Result.Validity, result.Validity{Check: "target", OK: &no, Detail: "it answered nothing for 10 s"})
-		}, nil, []int{0, 9}, exitcode.Fail, "answered nothing any more in 2 of 14 runs"},
-		"a neighbour cuts it in 2 of 14":     {cutByANeighbour, nil, []int{0, 9}, exitcode.Inconclusive, "that may be chance, but it is no pass (2 of B in runs that the machine disturbed)"},
+		}, nil, []int{0, 9}, exitcode.Fail, "stopped answering in 2 of 14 runs"},
+		"a neighbour cuts it in 2 of 14":     {cutByANeighbour, nil, []int{0, 9}, exitcode.Inconclusive, "this may be chance, but the comparison cannot pass (2 of B in runs that the machine disturbed)"},
 		"the machine is busy in 2 of B's":    {busy, nil, []int{0, 9}, exitcode.Pass, ""},
 		"the machine is busy in 3 of B's":    {busy, nil, []int{0, 5, 9}, exitcode.Inconclusive, "11 of the 14 runs of B can be used"},
 		"a control's errors are not the B's": {func(m *Measured) { m.Result.Operations[1].Errors = map[string]int64{"timeout": 9} }, nil, all, exitcode.Pass, ""},
@@ -119,10 +119,10 @@ func TestOneCauseIsOneLine(t *testing.T) {
 	}
 	c := Make(q)
 	others := slices.DeleteFunc(slices.Clone(c.Notes), func(note string) bool { return strings.HasPrefix(note, "unknown is") })
-	if want := []string{"a1 and 11 more runs of A: left out, because the measurement was at fault: generator CPU: a1"}; !slices.Equal(others, want) {
+	if want := []string{"a1 and 11 more runs of A: left out because the measurement, not the system, failed: generator CPU: a1"}; !slices.Equal(others, want) {
 		t.Errorf("%q", c.Notes)
 	}
-	if want := []string{"0 of the 12 runs of A can be used; it takes 80 %: generator CPU: a1"}; !slices.Equal(c.Reasons, want) {
+	if want := []string{"only 0 of the 12 runs of A can be used; at least 80 % is needed: generator CPU: a1"}; !slices.Equal(c.Reasons, want) {
 		t.Errorf("%q", c.Reasons)
 	}
 }

@@ -151,7 +151,7 @@ func (c *Comparison) findMissingValues(r row, a, b []Measured, valuesA, valuesB 
 	}
 	c.missing = append(c.missing, fmt.Sprintf("%s was not measured in %s%s", r.Title, files(without), tooFewFor(r, a, b)))
 	if counts[0] == len(a) && counts[1] == 0 && neverSucceeded(b, r.Operation) {
-		c.lost = append(c.lost, fmt.Sprintf("B has no %s, because no operation succeeded; all runs of A have it", r.Title))
+		c.lost = append(c.lost, fmt.Sprintf("B has no %s because no operation succeeded; all runs of A have this metric", r.Title))
 	}
 }
 
@@ -176,7 +176,7 @@ func hideByLateness(r *row, runs []Measured) {
 		return
 	}
 	r.Role = Shown
-	r.Notes = append(r.Notes, fmt.Sprintf("not judged: the generator's lateness hides it in %s", plural(hidden, "run")))
+	r.Notes = append(r.Notes, fmt.Sprintf("not judged: the generator was too late to measure this metric in %s", plural(hidden, "run")))
 }
 
 // askedNothing reports whether a run never attempted an operation; by chance this happens to rare operations of a mix.
@@ -217,7 +217,7 @@ func tooFewFor(r row, a, b []Measured) string {
 	if least < 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (the fewest samples of a run are %s; TIMES makes more)", format.Count(least))
+	return fmt.Sprintf(" (the smallest run has %s samples; a larger TIMES makes more)", format.Count(least))
 }
 
 // findMissingPrimary reports a comparison without a metric of speed, or without CPU time of a system that the bench
@@ -229,7 +229,7 @@ func (c *Comparison) findMissingPrimary(all []row, runs []Measured) {
 		cpu = cpu || m.Role == Primary && !m.isSpeed()
 	}
 	if !speed {
-		c.missing = append(c.missing, "no primary metric of speed can be judged: it takes a throughput, a rate or latencies on both sides")
+		c.missing = append(c.missing, "no primary speed metric can be judged: both sides need a throughput, a rate or latencies")
 	}
 	started := slices.ContainsFunc(runs, func(m Measured) bool { return m.Result.Run.Testbed != nil })
 	if !cpu && started {
@@ -258,9 +258,9 @@ func (c *Comparison) findMute(asked []difference.Metric, look difference.Look) {
 		takes := ""
 		if c.Interleaved {
 			need := look.FewestToBreak(role.Role, tests[role.Role])
-			takes = fmt.Sprintf(": it takes %d%s", need, c.minutesFor(need))
+			takes = fmt.Sprintf(": at least %d pairs are needed%s", need, c.minutesFor(need))
 		}
-		c.mute = append(c.mute, fmt.Sprintf("with %s %d %s %s could not have failed, however much worse B was%s%s", plural(pairs, "pair"), n, role.word,
+		c.mute = append(c.mute, fmt.Sprintf("%s are too few for %d %s %s to fail, however much worse B was%s%s", plural(pairs, "pair"), n, role.word,
 			pluralNoun(n, "metric"), takes, role.more))
 	}
 }

@@ -99,14 +99,14 @@ func TestEvidenceThatWasLost(t *testing.T) {
 			q := equal(12)
 			each(q.B, func(_ int, m *Measured) { m.Result.Operations[0].LatencyMS.P99 = nil })
 			return q
-		}, exitcode.Inconclusive, "TCP P99 was not measured in b1, b2, b3 and 9 more runs (the fewest samples of a run are 2,000; TIMES makes more)", IsMissing},
+		}, exitcode.Inconclusive, "TCP P99 was not measured in b1, b2, b3 and 9 more runs (the smallest run has 2,000 samples; a larger TIMES makes more)", IsMissing},
 		"the generator's lateness hides a P99": {func() Request {
 			q := equal(12)
 			yes := true
 			each(q.B[:3], func(_ int, m *Measured) {
 				m.Result.Operations[0].LatencyMS.P99 = nil
 				m.Result.Validity = append(m.Result.Validity, result.Validity{Check: "generator lateness: tcp", OK: &yes,
-					Detail: "sent 0.900 ms late at P99, at most 5.000 ms allowed; more than half of P99, not shown"})
+					Detail: "sent late by 0.900 ms at P99; at most 5.000 ms is allowed; the lateness is more than half of P99, which is not shown"})
 			})
 			return q
 		}, exitcode.Pass, "", ""},
@@ -130,7 +130,7 @@ func TestEvidenceThatWasLost(t *testing.T) {
 			q := equal(9)
 			each(q.B, func(_ int, m *Measured) { m.Result.Processes[0].PeakAnonBytes = new(int64(98 * 50 << 20)) })
 			return q
-		}, exitcode.Inconclusive, "secondary metrics could not have failed, however much worse B was: it takes 11, about 22.0 s in all; SECONDARY=off", TooLittleTime},
+		}, exitcode.Inconclusive, "secondary metrics to fail, however much worse B was: at least 11 pairs are needed, about 22.0 s in all; SECONDARY=off", TooLittleTime},
 		"a P99 of three times with 10 pairs": {func() Request {
 			q := equal(10)
 			each(q.B, func(_ int, m *Measured) {
@@ -138,12 +138,12 @@ func TestEvidenceThatWasLost(t *testing.T) {
 				*l.P99, *l.P999, l.Max = 3**l.P99, 3**l.P999, 3*l.Max
 			})
 			return q
-		}, exitcode.Inconclusive, "6 secondary metrics could not have failed", TooLittleTime},
+		}, exitcode.Inconclusive, "too few for 6 secondary metrics to fail", TooLittleTime},
 		"one of 24 operations 30 % slower with 12 pairs": {func() Request {
 			q := many(equal(12), 24)
 			each(q.B, func(_ int, m *Measured) { m.Result.Operations[7] = operation("op7", 1.3*noise(9)(0)) })
 			return q
-		}, exitcode.Inconclusive, "145 secondary metrics could not have failed, however much worse B was: it takes 15", TooLittleTime},
+		}, exitcode.Inconclusive, "145 secondary metrics to fail, however much worse B was: at least 15 pairs are needed", TooLittleTime},
 		"primary metrics alone": {func() Request { q := equal(10); q.SecondaryOff = true; return q }, exitcode.Pass, "", ""},
 		"CPU that B spends later": {func() Request {
 			q := equal(12)

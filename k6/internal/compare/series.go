@@ -106,7 +106,7 @@ func (l Length) String() string {
 	if l.Pairs > 0 {
 		return plural(l.Pairs, "pair")
 	}
-	return fmt.Sprintf("pairs until it knows, for %s at most", l.Most)
+	return fmt.Sprintf("pairs until the result is clear, for at most %s", l.Most)
 }
 
 func interrupted(all []Request) []Request {

@@ -89,9 +89,9 @@ func (c *Comparison) noteRuns(q Request) {
 			g := group{s.name, "used although it failed", why}
 			if left := Unusable(m); left != "" {
 				why = left
-				g.what, g.why = "left out, because the measurement was at fault", cmp.Or(fault(m).Check, left)
+				g.what, g.why = "left out because the measurement, not the system, failed", cmp.Or(fault(m).Check, left)
 				if failed(m) != "" {
-					g.what = "a failure of its side, without numbers"
+					g.what = "counted as a failure of its side, without figures"
 				}
 			} else if m.Outcome == run.Pass {
 				continue
@@ -112,7 +112,7 @@ func (c *Comparison) noteRuns(q Request) {
 	if c.kept {
 		c.noteKept(len(good(q.A)))
 	} else if !c.Interleaved && len(c.Metrics) > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("the runs did not take turns: the machine may have changed by %g %%, and each interval is wider by the same amount", tieBound))
+		c.Notes = append(c.Notes, fmt.Sprintf("the runs were not interleaved: the machine may have changed by %g %%, so each interval is widened by the same amount", tieBound))
 	}
 }
 
@@ -131,7 +131,7 @@ func (c *Comparison) doubts(q Request, goodA, goodB int) (all []string, kind str
 		kept int // good runs, plus B's failures that count as evidence against it
 	}{{"A", q.A, goodA, goodA}, {"B", q.B, goodB, undisturbed(q.B)}} {
 		if len(s.runs) == 0 || float64(s.kept) < goodShare*float64(len(s.runs)) {
-			doubt("%d of the %d runs of %s can be used; it takes %g %%%s", s.good, len(s.runs), s.name, goodShare*100, firstCause(s.runs))
+			doubt("only %d of the %d runs of %s can be used; at least %g %% is needed%s", s.good, len(s.runs), s.name, goodShare*100, firstCause(s.runs))
 			kind = cmp.Or(kind, doubtOfRuns(s.runs))
 		}
 	}
@@ -143,7 +143,7 @@ func (c *Comparison) doubts(q Request, goodA, goodB int) (all []string, kind str
 		kind = cmp.Or(kind, TooLittleTime)
 	case least < fewest:
 		kind = cmp.Or(kind, TooLittleTime)
-		doubt("too few runs: %d of A and %d of B can be used, a confidence of %s %% takes %d each", goodA, goodB, confidenceText(c.Confidence), fewest)
+		doubt("too few runs: %d of A and %d of B can be used; a confidence of %s %% needs %d of each", goodA, goodB, confidenceText(c.Confidence), fewest)
 	}
 	return all, kind
 }
@@ -176,9 +176,9 @@ func (c *Comparison) drift() []string {
 		switch {
 		case !m.drifted:
 		case c.Interleaved:
-			c.Notes = append(c.Notes, fmt.Sprintf("the control differs too, in step with the side in each pair: %s %s: one side affects other programs", m.Title, changeText(m.Change)))
+			c.Notes = append(c.Notes, fmt.Sprintf("the control also differs between the sides, in each pair: %s %s: one side affects other programs", m.Title, changeText(m.Change)))
 		default:
-			all = append(all, fmt.Sprintf("the control differs too: %s %s: the machine changed, not the proxy", m.Title, changeText(m.Change)))
+			all = append(all, fmt.Sprintf("the control also differs: %s %s: the machine changed, not the proxy", m.Title, changeText(m.Change)))
 		}
 	}
 	return all
@@ -259,9 +259,9 @@ func (c *Comparison) unclearReasons() []string {
 		switch {
 		case m.Outcome == string(difference.Within):
 		case m.WorseAtMost == nil:
-			all = append(all, m.Title+" is unclear: too few pairs are whole")
+			all = append(all, m.Title+" is unclear: too few complete pairs")
 		case *m.WorseAtMost < c.boundOf(m):
-			all = append(all, m.Title+" is within its bound, but not if the pairs count that were left out")
+			all = append(all, m.Title+" is within its bound only without the pairs that were left out")
 		default:
 			all = append(all, m.Title+" is unclear: "+m.seen()+m.more())
 		}
@@ -283,7 +283,7 @@ func (m Metric) seen() string {
 	if m.isSpeed() {
 		what = "a slow-down"
 	}
-	return fmt.Sprintf("%s of %s %% or more would have been seen", what, short(*m.WorseAtMost))
+	return fmt.Sprintf("%s of %s %% or more would have been detected", what, short(*m.WorseAtMost))
 }
 
 // more says how many more pairs would decide.
@@ -292,7 +292,7 @@ func (m Metric) more() string {
 	case m.MorePairs == nil:
 		return ""
 	case *m.MorePairs < 0:
-		return fmt.Sprintf("; it is too near the bound for any number of pairs up to %d", difference.MostPairs)
+		return fmt.Sprintf("; the change is too near the bound: even %d pairs would not decide", difference.MostPairs)
 	}
 	return fmt.Sprintf("; about %s would decide", plural(*m.MorePairs, "more pair"))
 }
@@ -304,9 +304,9 @@ func (c *Comparison) failureReasons(only difference.Outcome) []string {
 		if f.Outcome == string(difference.Within) || only != "" && f.Outcome != string(only) {
 			continue
 		}
-		line := fmt.Sprintf("B fails more: %s in %s, of A in %s", f.Kind, f.B.text(f.Of), f.A.text(f.Of))
+		line := fmt.Sprintf("B fails more: %s in %s of B and %s of A", f.Kind, f.B.text(f.Of), f.A.text(f.Of))
 		if f.Outcome == string(difference.Unclear) {
-			line += "; that may be chance, but it is no pass"
+			line += "; this may be chance, but the comparison cannot pass"
 			if f.excused > 0 {
 				line += fmt.Sprintf(" (%d of B in runs that the machine disturbed)", f.excused)
 			}

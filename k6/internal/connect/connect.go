@@ -124,7 +124,7 @@ func (c *Connection) useProxy(u *url.URL) error {
 		return nil
 	}
 	if environment.IsLoopback(u.Hostname()) {
-		return fmt.Errorf("proxy: %s is this machine, which k6 asks without a proxy; leave proxy out", u.Hostname())
+		return fmt.Errorf("proxy: k6 uses no proxy for this machine (%s); remove proxy", u.Hostname())
 	}
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY"} {
 		if err := os.Setenv(name, proxy); err != nil {
@@ -142,7 +142,7 @@ func (c *Connection) pin(u *url.URL, at reached) {
 		return
 	}
 	c.host(u.Hostname(), portOf(u), at.ip(""))
-	c.Notes = append(c.Notes, fmt.Sprintf("%s was reached at %s, as not all of its addresses answered (%s)", u.Hostname(), at.ip(""), at.results))
+	c.Notes = append(c.Notes, fmt.Sprintf("%s was reached at %s, because some of its addresses did not answer (%s)", u.Hostname(), at.ip(""), at.results))
 }
 
 // host sets the address of a name for k6.
@@ -157,7 +157,7 @@ func (c *Connection) useTLS(u *url.URL, at reached) error {
 		return nil
 	}
 	if u.Scheme != "https" {
-		return fmt.Errorf("tls: %s is not https", c.asked.URL)
+		return fmt.Errorf("tls: the URL %s does not begin with https", c.asked.URL)
 	}
 	files, err := read(t, c.asked.Folder)
 	if err != nil {
@@ -200,7 +200,7 @@ func (c *Connection) sayTLS() {
 		said = append(said, "server_name "+t.ServerName)
 	}
 	if t.Insecure {
-		c.Notes = append(c.Notes, "TLS: no certificate was verified (tls.insecure), so whoever is between could have answered")
+		c.Notes = append(c.Notes, "TLS: no certificate was verified (tls.insecure), so another server could have answered")
 		said = append(said, "insecure")
 	}
 	if t.ClientCert != "" {
@@ -231,11 +231,11 @@ func (c *Connection) wrap() (err error) {
 func (c *Connection) nameServer(u *url.URL, at reached) error {
 	name := c.asked.TLS.ServerName
 	if c.asked.Proxy != "" {
-		return fmt.Errorf("tls.server_name: a proxy would look for %s by itself; leave proxy or server_name out", name)
+		return fmt.Errorf("tls.server_name: the proxy would resolve %s itself; remove proxy or server_name", name)
 	}
 	ip := at.ip("")
 	if ip == "" {
-		return fmt.Errorf("%s has no address (%s): is its name right?", u.Hostname(), at.results)
+		return fmt.Errorf("%s does not resolve to an address (%s): check the name", u.Hostname(), at.results)
 	}
 	c.host(name, portOf(u), ip)
 	c.name = name

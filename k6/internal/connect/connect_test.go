@@ -93,10 +93,10 @@ func TestMend(t *testing.T) {
 	}{
 		"self-signed":       {of: issue(t, nil, as), want: "its certificate is self-signed: give that certificate as tls.ca, or set tls.insecure"},
 		"private authority": {of: issue(t, &authority, as), want: `its certificate is signed by "CN=an authority of mine", which this machine does not trust: give that authority's certificate as tls.ca`},
-		"no SAN":            {of: issue(t, nil, func(c *x509.Certificate) { c.IPAddresses = nil }), want: "has no subject alternative name (SAN): issue it with 127.0.0.1 as one"},
+		"no SAN":            {of: issue(t, nil, func(c *x509.Certificate) { c.IPAddresses = nil }), want: "has no subject alternative name (SAN): reissue the certificate with the SAN 127.0.0.1"},
 		"expired":           {of: issue(t, nil, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }), want: "its certificate expired on "},
-		"another name":      {of: issue(t, nil, func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"panel.example"} }), want: "is for panel.example, and not for 127.0.0.1: set tls.server_name"},
-		"client demanded":   {of: issue(t, nil, as), clients: trusted, tls: &environment.TLS{Insecure: true}, want: "it demands a client certificate: give tls.client_cert and tls.client_key"},
+		"another name":      {of: issue(t, nil, func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"panel.example"} }), want: "is for panel.example, not 127.0.0.1: set tls.server_name"},
+		"client demanded":   {of: issue(t, nil, as), clients: trusted, tls: &environment.TLS{Insecure: true}, want: "the server requires a client certificate: set tls.client_cert and tls.client_key"},
 		"insecure":          {of: issue(t, nil, as), tls: &environment.TLS{Insecure: true}, want: ""},
 	} {
 		own, err := of(Asked{URL: serve(t, c.of, c.clients), TLS: c.tls})
@@ -150,12 +150,12 @@ func TestTLSIsAnOptionAParameterAndANote(t *testing.T) {
 		t.Error("a key is told")
 	}
 	for want, wrong := range map[string]Asked{
-		"tls: http://127.0.0.1 is not https":    {URL: "http://127.0.0.1", TLS: &environment.TLS{Insecure: true}},
-		"tls.ca: none.pem: no such file":        {URL: "https://127.0.0.1", TLS: &environment.TLS{CA: "none.pem"}},
-		"tls.ca: text holds no certificate":     {URL: "https://127.0.0.1", TLS: &environment.TLS{CA: "text"}},
-		"tls.client_cert and tls.client_key: ":  {URL: "https://127.0.0.1", TLS: &environment.TLS{ClientCert: "key.pem", ClientKey: "cert.pem"}},
-		"proxy: 127.0.0.1 is this machine":      {URL: "http://127.0.0.1", Proxy: "http://127.0.0.1:3128"},
-		"a proxy would look for panel.example ": {URL: "https://192.0.2.1", Proxy: "http://192.0.2.2:3128", TLS: &environment.TLS{ServerName: "panel.example"}},
+		"tls: the URL http://127.0.0.1 does not begin with https": {URL: "http://127.0.0.1", TLS: &environment.TLS{Insecure: true}},
+		"tls.ca: none.pem: no such file":                          {URL: "https://127.0.0.1", TLS: &environment.TLS{CA: "none.pem"}},
+		"tls.ca: text holds no certificate":                       {URL: "https://127.0.0.1", TLS: &environment.TLS{CA: "text"}},
+		"tls.client_cert and tls.client_key: ":                    {URL: "https://127.0.0.1", TLS: &environment.TLS{ClientCert: "key.pem", ClientKey: "cert.pem"}},
+		"proxy: k6 uses no proxy for this machine (127.0.0.1)":    {URL: "http://127.0.0.1", Proxy: "http://127.0.0.1:3128"},
+		"the proxy would resolve panel.example itself":            {URL: "https://192.0.2.1", Proxy: "http://192.0.2.2:3128", TLS: &environment.TLS{ServerName: "panel.example"}},
 	} {
 		wrong.Folder = folder
 		if _, err := of(wrong); err == nil || !strings.Contains(err.Error(), want) {
@@ -234,9 +234,9 @@ func TestTLSOfASOCKSProxy(t *testing.T) {
 		}
 	}()
 	for want, asked := range map[string]Asked{
-		"what answers there speaks TLS: give the environment's system tls":             {URL: at},
-		"its certificate is for proxy.example, and not for 127.0.0.1: set tls.server_": {URL: at, Folder: folder, TLS: &environment.TLS{CA: "ca.pem"}},
-		"what answers there speaks no TLS: leave tls out":                              {URL: "socks5://" + plain.Addr().String(), TLS: &environment.TLS{Insecure: true}},
+		"the server uses TLS: add tls to the system in the environment":                 {URL: at},
+		"the server's certificate is for proxy.example, not 127.0.0.1: set tls.server_": {URL: at, Folder: folder, TLS: &environment.TLS{CA: "ca.pem"}},
+		"the server does not use TLS: remove tls from the environment":                  {URL: "socks5://" + plain.Addr().String(), TLS: &environment.TLS{Insecure: true}},
 	} {
 		c, err := of(asked)
 		if err != nil {

@@ -69,13 +69,13 @@ func (c *Connection) mend(now time.Time) string {
 	header := tls.RecordHeaderError{}
 	switch answered := len(conn.ConnectionState().PeerCertificates) > 0; {
 	case c.plain() && answered:
-		return "what answers there speaks TLS: give the environment's system tls"
+		return "the server uses TLS: add tls to the system in the environment"
 	case c.plain():
 		return ""
 	case errors.As(err, &header) && strings.HasPrefix(c.URL, socks+":"):
-		return "what answers there speaks no TLS: leave tls out"
+		return "the server does not use TLS: remove tls from the environment"
 	case errors.As(err, &header):
-		return "what answers there speaks no TLS: is the URL http://?"
+		return "the server does not use TLS: should the URL begin with http://?"
 	}
 	if err == nil && demanded { // in TLS 1.3 the rejection comes after the handshake
 		_ = raw.SetReadDeadline(time.Now().Add(dialPatience / 2))
@@ -91,9 +91,9 @@ func (c *Connection) mend(now time.Time) string {
 	switch {
 	case err == nil || !demanded:
 	case len(pair) == 0:
-		wrong = append(wrong, "it demands a client certificate: give tls.client_cert and tls.client_key")
+		wrong = append(wrong, "the server requires a client certificate: set tls.client_cert and tls.client_key")
 	default:
-		wrong = append(wrong, "it refuses the client certificate: is tls.client_cert signed by an authority that it trusts, and not expired?")
+		wrong = append(wrong, "the server refuses the client certificate: check that tls.client_cert has not expired, and that the server trusts its authority")
 	}
 	return strings.Join(wrong, "; ")
 }
@@ -108,12 +108,12 @@ func (c *Connection) wrongWith(chain []*x509.Certificate, now time.Time) (wrong 
 	case now.After(leaf.NotAfter):
 		wrong = append(wrong, fmt.Sprintf("its certificate expired on %s: renew it", leaf.NotAfter.UTC().Format(time.DateOnly)))
 	case now.Before(leaf.NotBefore):
-		wrong = append(wrong, fmt.Sprintf("its certificate is valid from %s on: is this machine's clock right?", leaf.NotBefore.UTC().Format(time.DateOnly)))
+		wrong = append(wrong, fmt.Sprintf("the server's certificate is not valid before %s: check this machine's clock", leaf.NotBefore.UTC().Format(time.DateOnly)))
 	}
 	if names := namesOf(leaf); len(names) == 0 {
-		wrong = append(wrong, fmt.Sprintf("its certificate has no subject alternative name (SAN): issue it with %s as one, or set tls.insecure", c.name))
+		wrong = append(wrong, fmt.Sprintf("the server's certificate has no subject alternative name (SAN): reissue the certificate with the SAN %s, or set tls.insecure", c.name))
 	} else if leaf.VerifyHostname(c.name) != nil {
-		wrong = append(wrong, fmt.Sprintf("its certificate is for %s, and not for %s: set tls.server_name to the name that it has", strings.Join(names, ", "), c.name))
+		wrong = append(wrong, fmt.Sprintf("the server's certificate is for %s, not %s: set tls.server_name to a name in the certificate", strings.Join(names, ", "), c.name))
 	}
 	return append(wrong, c.untrusted(chain, leaf)...)
 }
@@ -135,7 +135,7 @@ func (c *Connection) untrusted(chain []*x509.Certificate, leaf *x509.Certificate
 	}
 	switch {
 	case len(c.keys.ca) > 0:
-		return []string{fmt.Sprintf("its certificate is not signed by tls.ca, but by %q: give that authority's certificate", leaf.Issuer)}
+		return []string{fmt.Sprintf("the server's certificate is signed by %q, not by tls.ca: set tls.ca to that authority's certificate", leaf.Issuer)}
 	case bytes.Equal(leaf.RawIssuer, leaf.RawSubject):
 		return []string{"its certificate is self-signed: give that certificate as tls.ca, or set tls.insecure"}
 	}

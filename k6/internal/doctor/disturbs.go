@@ -31,7 +31,7 @@ func benches(lines []string) Finding {
 		return ok("other benches", "none")
 	}
 	return Finding{Name: "other benches", State: Limited, Found: strings.Join(lines, "; "), Without: "a bench on the same CPUs is refused, because each would measure the other",
-		Fix: "wait for its end, or give each CPUs of its own (taskset)"}
+		Fix: "wait for its end, or give each bench separate CPUs (taskset)"}
 }
 
 // load is what the CPUs did while they were watched.
@@ -116,7 +116,7 @@ const stealFrom = 1
 func stealOf(line string) Finding {
 	fields := strings.Fields(line)
 	if len(fields) < 9 {
-		return ok("hypervisor", "the kernel says nothing of one")
+		return ok("hypervisor", "the kernel reports no hypervisor")
 	}
 	all, taken := 0.0, 0.0
 	for i, field := range fields[1:9] {
@@ -128,8 +128,8 @@ func stealOf(line string) Finding {
 	}
 	percent := 100 * taken / max(all, 1)
 	if percent < stealFrom {
-		return ok("hypervisor", "it took %.1f %% of the time since the start", percent)
+		return ok("hypervisor", "the hypervisor took %.1f %% of CPU time since boot", percent)
 	}
-	return Finding{Name: "hypervisor", State: Limited, Found: fmt.Sprintf("it took %.1f %% of the time since the start", percent),
+	return Finding{Name: "hypervisor", State: Limited, Found: fmt.Sprintf("the hypervisor took %.1f %% of CPU time since boot", percent),
 		Without: "latencies show the hypervisor's other guests", Fix: "use a machine, or an instance type, with CPUs of its own"}
 }

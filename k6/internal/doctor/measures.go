@@ -23,7 +23,7 @@ func cpuCount() Finding {
 	case share < float64(len(allowed)):
 		f.State = Limited
 		f.Found += fmt.Sprintf(", and a quota of %.2g of them", share)
-		f.Without = "a process that has used up its quota stands still: latencies show that, and not the system"
+		f.Without = "a process that has used up its quota is stopped for a while: latencies then show the quota, not the system"
 		f.Fix = "give the container whole CPUs (a cpuset), and no quota"
 	case len(allowed) == 1:
 		f.State = Limited
@@ -105,7 +105,7 @@ func clock(sys string) Finding {
 	case slices.Contains([]string{"tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page"}, source):
 		return ok("clock", "%s", source)
 	}
-	return Finding{Name: "clock", State: Limited, Found: source, Without: "each look at the clock takes about a microsecond, which short round trips show",
+	return Finding{Name: "clock", State: Limited, Found: source, Without: "each clock reading takes about a microsecond, which distorts short round trips",
 		Fix: "boot with another clock, such as clocksource=tsc"}
 }
 
@@ -121,7 +121,7 @@ func governor(sys string) Finding {
 	slices.Sort(found)
 	switch {
 	case len(found) == 0:
-		return ok("CPU governor", "none that this machine shows, as in most virtual machines")
+		return ok("CPU governor", "this machine shows no governor, as most virtual machines")
 	case len(found) == 1 && found[0] == "performance":
 		return ok("CPU governor", "performance")
 	}

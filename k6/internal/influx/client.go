@@ -104,7 +104,7 @@ func (c Config) variable() string {
 
 // slow says that the server accepts points, but too slowly.
 func (c *client) slow() string {
-	return fmt.Sprintf("%s takes longer than a second for a second's points; see what keeps it busy, or unset %s",
+	return fmt.Sprintf("%s needs more than a second to store a second's points; find its load, or unset %s",
 		c.config.name(), c.config.variable())
 }
 
@@ -154,7 +154,7 @@ func (c *client) refusal(status int, body []byte) *trouble {
 	case status == http.StatusUnauthorized:
 		return lasting("%s refuses the login (%s); fix INFLUX_USERNAME and INFLUX_PASSWORD, or INFLUX_TOKEN", name, detail)
 	case status == http.StatusForbidden:
-		return lasting("%s lets nothing be written to the database %s (%s); grant it to the login", name, c.config.Database, detail)
+		return lasting("%s does not let the login write to the database %s (%s); grant write access", name, c.config.Database, detail)
 	case status == http.StatusNotFound:
 		return lasting("%s has no database %s (%s); make it, or fix INFLUX_DATABASE", name, c.config.Database, detail)
 	case status == http.StatusBadRequest && bytes.Contains(body, []byte(wantsTLS)):
@@ -162,7 +162,7 @@ func (c *client) refusal(status int, body []byte) *trouble {
 	case status == http.StatusRequestTimeout || status == http.StatusTooManyRequests || status >= 500:
 		return passing("%s cannot write (%s); see its log and the disk that it writes to", name, detail)
 	case status == http.StatusRequestEntityTooLarge:
-		return refused("%s finds a second's points too long (%s); raise its max-body-size", name, detail)
+		return refused("%s refuses a second's points as too large (%s); raise its max-body-size", name, detail)
 	case status >= 400: // version 2 answers 422, version 1 answers 400
 		return refused("%s refuses points (%s); give a separate database with INFLUX_DATABASE", name, detail)
 	}

@@ -59,7 +59,7 @@ func ReadReport(line string) (Report, bool) {
 func (s Seconds) Sentence() string {
 	n := s.Count()
 	if n == 0 {
-		return "InfluxDB was away for a while; all was sent again, and nothing is missing in it"
+		return "InfluxDB was unreachable for a while; all points were sent again, and none is missing"
 	}
 	first, last := s.Bounds()
 	if n == 1 {

@@ -257,7 +257,7 @@ func TestAServerThatIsTooSlowIsNamed(t *testing.T) {
 	for second := range int64(6) {
 		sender.Send(batchOf(second))
 	}
-	want := "InfluxDB at " + s.URL + " takes longer than a second for a second's points; see what keeps it busy, or unset INFLUX"
+	want := "InfluxDB at " + s.URL + " needs more than a second to store a second's points; find its load, or unset INFLUX"
 	if got := warnings.all(); len(got) != 1 || got[0] != want {
 		t.Errorf("%q", got)
 	}
@@ -278,7 +278,7 @@ func TestASlowServerIsNamedAtTheEnd(t *testing.T) {
 		sender.Send(batchOf(second))
 	}
 	outage := sender.Close(t.Context())
-	if got := warnings.all(); len(got) != 1 || !strings.Contains(got[0], "takes longer than a second") || outage.Missing.Count() == 0 {
+	if got := warnings.all(); len(got) != 1 || !strings.Contains(got[0], "needs more than a second") || outage.Missing.Count() == 0 {
 		t.Errorf("%q, %d missing", got, outage.Missing.Count())
 	}
 }
@@ -415,10 +415,10 @@ func TestAnswersAreExplained(t *testing.T) {
 		want   string
 	}{
 		{401, `{"error":"unable to parse authentication credentials"}`, "wants a login (401: unable to parse authentication credentials); set INFLUX_PASSWORD or INFLUX_TOKEN"},
-		{403, `{"error":"no"}`, "lets nothing be written to the database windtunnel (403: no); grant it to the login"},
+		{403, `{"error":"no"}`, "does not let the login write to the database windtunnel (403: no); grant write access"},
 		{404, `{"error":"database not found: \"windtunnel\""}`, `has no database windtunnel (404: database not found: "windtunnel"); make it, or fix INFLUX_DATABASE`},
 		{404, `{"code":"not found","message":"no bucket"}`, "has no database windtunnel (404: no bucket); make it, or fix INFLUX_DATABASE"},
-		{413, ``, "finds a second's points too long (413); raise its max-body-size"},
+		{413, ``, "refuses a second's points as too large (413); raise its max-body-size"},
 		{422, `{"code":"unprocessable entity","message":"field type conflict"}`, "refuses points (422: field type conflict); give a separate database with INFLUX_DATABASE"},
 		{408, ``, "cannot write (408); see its log and the disk that it writes to"},
 		{400, "Client sent an HTTP request to an HTTPS server.\n", "speaks TLS; give INFLUX with https://"},

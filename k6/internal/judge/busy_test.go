@@ -71,7 +71,7 @@ func TestASystemThatEndedIsNotExcused(t *testing.T) {
 }
 
 func TestALimitThatOthersOnTheCPUsCanHaveMadeIsNotKnown(t *testing.T) {
-	broken := opinion{verdict: result.Fail, reasons: []reason{because("limit", "not even the first step held")}}
+	broken := opinion{verdict: result.Fail, reasons: []reason{because("limit", "the first step already exceeded the limit")}}
 	rows := []result.Operation{{Name: "send", Requests: 10, Success: 5, Errors: map[string]int64{"timeout": 5}}}
 	busy := []result.Validity{*check("neighbours", result.Machine, false, "CPU 1")}
 	quiet := []result.Validity{*check("neighbours", result.Machine, true, "none")}

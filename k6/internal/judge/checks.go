@@ -86,7 +86,7 @@ func completeness(plan Plan, done, seconds float64) *result.Validity {
 func droppedIterations(dropped float64) *result.Validity {
 	detail := "none"
 	if dropped > 0 {
-		detail = fmt.Sprintf("%.0f iterations were never sent: no virtual user was free", dropped)
+		detail = fmt.Sprintf("%.0f iterations never started: no virtual user (VU) was free", dropped)
 	}
 	return check("dropped iterations", "dropped", dropped == 0, detail)
 }
@@ -99,14 +99,14 @@ func roundsFinished(begun, done float64) *result.Validity {
 	lost := max(0, begun-done)
 	detail := "all rounds ended"
 	if lost > 0 {
-		detail = fmt.Sprintf("%.0f of %.0f rounds were cut off and not accounted for", lost, begun)
+		detail = fmt.Sprintf("%.0f of %.0f rounds were interrupted and have no result", lost, begun)
 	}
 	return check("rounds", "rounds", lost == 0, detail)
 }
 
 // probesWhole checks that no probe ended before it had measured everything.
 func probesWhole(lost float64) *result.Validity {
-	detail := "all ran to their end"
+	detail := "all ran to completion"
 	if lost > 0 {
 		detail = fmt.Sprintf("%.0f ended early: the log says why", lost)
 	}
@@ -139,7 +139,7 @@ func sampleCount(row result.Operation, thresholds []result.Threshold) *result.Va
 	}
 	name := "samples: " + row.Name
 	if len(weak) > 0 {
-		return check(name, "samples", false, fmt.Sprintf("%d samples cannot carry a threshold on %s", samples, strings.Join(weak, ", ")))
+		return check(name, "samples", false, fmt.Sprintf("%d samples are too few for a threshold on %s", samples, strings.Join(weak, ", ")))
 	}
 	return check(name, "samples", samples > 0, fmt.Sprintf("%d samples", samples))
 }
@@ -181,5 +181,5 @@ func targetAnswers(sinceMS, silentMS float64) *result.Validity {
 		return nil
 	}
 	return check("target", "system", false, fmt.Sprintf(
-		"it answered nothing for %.0f s, from %.1f s of the run on: the run was stopped", silentMS/1000, sinceMS/1000))
+		"the system answered nothing for %.0f s, from second %.1f of the run: the run was stopped", silentMS/1000, sinceMS/1000))
 }

@@ -10,7 +10,7 @@ import (
 
 func TestARoundThatWasCutOffOrALatencyBelowZeroIsInconclusive(t *testing.T) {
 	cut := judged(t, complete(), sent(1000, 0).with(fake{"rounds_begun": {"count": 1001}}))
-	isJudgedFirst(t, "round", cut, result.Inconclusive, "rounds: 1 of 1001 rounds were cut off")
+	isJudgedFirst(t, "round", cut, result.Inconclusive, "rounds: 1 of 1001 rounds were interrupted")
 	jumped := sent(1000, 0)
 	jumped["operation_ms{operation:send}"]["min"] = -3
 	isJudgedFirst(t, "clock", judged(t, complete(), jumped), result.Inconclusive, "clock: send: a latency of -3.000 ms")
@@ -19,7 +19,7 @@ func TestARoundThatWasCutOffOrALatencyBelowZeroIsInconclusive(t *testing.T) {
 func TestDroppedIterationsAndProbesThatEndedAreNamed(t *testing.T) {
 	e := complete()
 	e.Counts.Dropped = 7
-	isJudgedFirst(t, "dropped", judged(t, e, sent(1000, 0)), result.Inconclusive, "dropped iterations: 7 iterations were never sent")
+	isJudgedFirst(t, "dropped", judged(t, e, sent(1000, 0)), result.Inconclusive, "dropped iterations: 7 iterations never started")
 	isJudged(t, "probe", judged(t, complete(), sent(1000, 0).with(fake{"probes_cut": {"count": 2}})), result.Inconclusive, "probes: 2 ended early")
 	isJudged(t, "whole", judged(t, complete(), sent(1000, 0).with(fake{"probes_cut": {"count": 0}})), result.Pass, "")
 }
@@ -43,7 +43,7 @@ func TestATargetThatFellSilentFailsTheRunThatWasStoppedForIt(t *testing.T) {
 	e := complete()
 	e.Counts.Iterations = 500
 	j := judged(t, e, sent(500, 0).with(fake{"target_silent_since_ms": {"value": 12_300}}))
-	isJudged(t, "silent", j, result.Fail, "target: it answered nothing for 10 s, from 12.3 s of the run on: the run was stopped")
+	isJudged(t, "silent", j, result.Fail, "target: the system answered nothing for 10 s, from second 12.3 of the run: the run was stopped")
 }
 
 func TestARowThatARunMayDoWithoutNeedsNoSamples(t *testing.T) {
@@ -76,7 +76,7 @@ func TestAStepOfALimitIsNotAskedWhetherItEndedAsPlanned(t *testing.T) {
 func TestChecksThatHoldSaySo(t *testing.T) {
 	j := judged(t, complete(), sent(1000, 0).with(fake{"probes_cut": {"count": 0}, "rounds_begun": {"count": 1000}}))
 	for name, detail := range map[string]string{
-		"complete": "1000 of 1000 iterations", "dropped iterations": "none", "rounds": "all rounds ended", "probes": "all ran to their end",
+		"complete": "1000 of 1000 iterations", "dropped iterations": "none", "rounds": "all rounds ended", "probes": "all ran to completion",
 		"processes": "all alive to the end", "samples: send": "1000 samples",
 	} {
 		if c := checkNamed(t, j, name); !*c.OK || c.Detail != detail {

@@ -26,7 +26,7 @@ func farEndOf(m Metrics, operations []Operation) (lines []result.Integrity) {
 
 // farEndLine shows the count that is wrong, or the most informative one if all are right.
 func farEndLine(operation string, sums map[string]farend.Sum) result.Integrity {
-	line := result.Integrity{Check: "far end: " + operation, Source: farEnd, Detail: "not counted: the far end is not ours"}
+	line := result.Integrity{Check: "far end: " + operation, Source: farEnd, Detail: "not counted: the far end is not Windtunnel's echo server"}
 	holds := true
 	for _, name := range farend.Names {
 		sum, counted := sums[name]
@@ -50,15 +50,15 @@ func farEndDetail(name string, sum farend.Sum) string {
 	}
 	switch {
 	case sum.Missing > 0 && sum.Found == 0 && did == "accepted":
-		return fmt.Sprintf("the far end accepted 0 of %s %s: the proxy said that tunnels were open, and did not dial", format.Count(sum.Least), what)
+		return fmt.Sprintf("the far end accepted 0 of %s %s: the proxy reported open tunnels but did not dial the target", format.Count(sum.Least), what)
 	case sum.Missing > 0 && sum.Found == 0:
-		return fmt.Sprintf("the far end %s 0 of %s %s: the proxy answered by itself", did, format.Count(sum.Least), what)
+		return fmt.Sprintf("the far end %s 0 of %s %s: the proxy itself answered", did, format.Count(sum.Least), what)
 	case sum.Missing > 0:
-		return fmt.Sprintf("the far end %s %s %s fewer than the probe had answers for: something else answered", did, format.Count(sum.Missing), what)
+		return fmt.Sprintf("the far end %s %s fewer %s than the probe has answers: another program answered", did, format.Count(sum.Missing), what)
 	case sum.Beyond > 0:
-		return fmt.Sprintf("the far end %s %s %s more than the probe sent or asked for", did, format.Count(sum.Beyond), what)
+		return fmt.Sprintf("the far end %s %s more %s than the probe sent or requested", did, format.Count(sum.Beyond), what)
 	case sum.Found > sum.Least:
-		return fmt.Sprintf("the far end %s %s %s, %s of them without an answer at the probe", did, format.Count(sum.Found), what, format.Count(sum.Found-sum.Least))
+		return fmt.Sprintf("the far end %s %s %s; for %s of them the probe has no answer", did, format.Count(sum.Found), what, format.Count(sum.Found-sum.Least))
 	}
 	return fmt.Sprintf("the far end %s as many %s as the probe counted", did, what)
 }

@@ -113,7 +113,7 @@ func generatorCPU(usage *Usage, controlled bool, unseen float64, placed bool) *r
 		}
 	}
 	if len(names) == 0 {
-		return open("not measured: no sidecar")
+		return open("not measured: the sidecar did not run")
 	}
 	if usage.DurationS == 0 {
 		return open("nothing was measured")
@@ -129,7 +129,7 @@ func generatorCPU(usage *Usage, controlled bool, unseen float64, placed bool) *r
 	full := isFull(busy)
 	detail := fmt.Sprintf("%s used %.1f %% of one core; the %.0f cores were %.1f %% busy", strings.Join(names, " and "), own, cpus, busy)
 	if full && others > othersMostPercent {
-		return check(name, result.Machine, false, fmt.Sprintf("%s, %.1f %% of one core with something else", detail, others))
+		return check(name, result.Machine, false, fmt.Sprintf("%s; other programs used %.1f %% of one core", detail, others))
 	}
 	return check(name, result.Generator, controlled || !tookTheMachine(own, busy, cpus), detail)
 }
@@ -166,7 +166,7 @@ func headroom(control result.Control, saturates bool) *result.Validity {
 		return nil
 	}
 	return check(checkHeadroom+control.Operation, result.Generator, *ratio <= 1/headroomLeast, fmt.Sprintf(
-		"direct it is %.2f times as fast; below %.1f the meter, the far end or loopback may be the limit", 1 / *ratio, headroomLeast))
+		"the direct control is %.2f times as fast; below %.1f times the generator, the far end or loopback may be the limit", 1 / *ratio, headroomLeast))
 }
 
 // probeHeadroom is the check if a control does not show what the generator can do. There are two such cases: the system
@@ -190,7 +190,7 @@ func headroomOverLink(row result.Operation) *result.Validity {
 	if row.CPU != nil && row.CPU.ProbeS > 0 {
 		return probeHeadroom(row)
 	}
-	return check(checkHeadroom+row.Name, result.Generator, false, "the probe's CPU was not measured, and the link may bound the direct way")
+	return check(checkHeadroom+row.Name, result.Generator, false, "the probe's CPU was not measured, and the link may limit the direct control")
 }
 
 // isDistinguishable reports whether a percentile of an open loop is distinguishable from the generator's lateness, which it
@@ -227,13 +227,13 @@ func generatorLateness(row result.Operation, lateness record.Values, thresholds 
 			}
 		}
 	}
-	details := []string{fmt.Sprintf("%s %.3f ms late at P99, at most %.3f ms allowed", what, lateness["p(99)"], most)}
+	details := []string{fmt.Sprintf("%s late by %.3f ms at P99; at most %.3f ms is allowed", what, lateness["p(99)"], most)}
 	if len(hidden) > 0 {
 		words := make([]string, len(hidden))
 		for i, key := range hidden {
 			words[i] = aggregateOf(key)
 		}
-		details = append(details, fmt.Sprintf("more than half of %s, not shown", strings.Join(words, ", ")))
+		details = append(details, fmt.Sprintf("the lateness is more than half of %s, which is not shown", strings.Join(words, ", ")))
 	}
 	clear := true
 	for _, line := range thresholds {

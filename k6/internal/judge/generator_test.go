@@ -29,12 +29,12 @@ func TestAGeneratorThatTookMostOfAFullMachineMakesTheRunInconclusive(t *testing.
 func TestAThirdProcessThatTookALargePartOfAFullMachineIsNamed(t *testing.T) {
 	e := complete()
 	e.Usage = usage(60, 99, 50, "")
-	isJudgedFirst(t, "a third", judged(t, e, sent(1000, 0)), result.Inconclusive, "88.0 % of one core with something else")
+	isJudgedFirst(t, "a third", judged(t, e, sent(1000, 0)), result.Inconclusive, "other programs used 88.0 % of one core")
 	own := func(seconds float64) Judged {
 		return judged(t, e, sent(1000, 0).with(fake{"own_instances_cpu_s": {"count": seconds}}))
 	}
 	isJudged(t, "systems that the scenario started", own(0.88*2), result.Pass, "")
-	isJudgedFirst(t, "and others", own(0.3*2), result.Inconclusive, "58.0 % of one core with something")
+	isJudgedFirst(t, "and others", own(0.3*2), result.Inconclusive, "other programs used 58.0 % of one core")
 }
 
 func TestWithoutASidecarTheCPUCheckIsOpenAndNoReason(t *testing.T) {
@@ -96,7 +96,7 @@ func TestALateGeneratorMakesAnOpenLoopInconclusiveAndAClosedOneOnlyWhenItIsSwamp
 	isJudged(t, "half of the P99 of 20 ms", of("open", 9.9), result.Pass, "")
 	isJudged(t, "more", of("open", 10.1), result.Inconclusive, "generator lateness: send")
 	isJudged(t, "closed", of("closed", 10.1), result.Pass, "")
-	isJudged(t, "swamped", of("closed", 300), result.Inconclusive, "arrivals handled 300.000 ms late")
+	isJudged(t, "swamped", of("closed", 300), result.Inconclusive, "arrivals handled late by 300.000 ms")
 }
 
 func TestAMachineIsFullWithLessThanATwentiethLeftAndWhoTookMoreThanHalfOfItIsToBlame(t *testing.T) {
@@ -196,7 +196,7 @@ func TestWhatASystemAnswersByItselfIsBoundByTheProbesOwnCPU(t *testing.T) {
 	if c := of(true); !*c.OK || c.Detail != "the probe used 50 % of its CPU; above 83 % it may be the limit" {
 		t.Errorf("%+v", c)
 	}
-	if c := of(false); *c.OK || c.Detail != "direct it is 1.00 times as fast; below 1.2 the meter, the far end or loopback may be the limit" {
+	if c := of(false); *c.OK || c.Detail != "the direct control is 1.00 times as fast; below 1.2 times the generator, the far end or loopback may be the limit" {
 		t.Errorf("%+v", c)
 	}
 	if c := probeHeadroom(result.Operation{WindowS: 1.2, CPU: &result.CPU{ProbeS: 1}}); !*c.OK {
@@ -274,7 +274,7 @@ func TestAControlFailsByItsOwnErrorsAlone(t *testing.T) {
 func TestLatenessThatHidesNoPercentileIsToldAlone(t *testing.T) {
 	row := result.Operation{Name: "send", Loop: "closed"}
 	if c := generatorLateness(row, map[string]float64{"count": 9, "p(99)": 250}, nil); !*c.OK ||
-		c.Detail != "arrivals handled 250.000 ms late at P99, at most 250.000 ms allowed" {
+		c.Detail != "arrivals handled late by 250.000 ms at P99; at most 250.000 ms is allowed" {
 		t.Errorf("%+v", c)
 	}
 }

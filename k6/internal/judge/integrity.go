@@ -91,7 +91,7 @@ func judgeRows(line *result.Integrity, slack int64, mayGrow, mayShrink bool) {
 	case more < 0 && mayShrink:
 		holds, detail = true, fmt.Sprintf("%d, %d fewer than before the run: other clients removed them", found, -more)
 	case holds:
-		detail += fmt.Sprintf("; %d changes got no clear answer and may have been made", slack)
+		detail += fmt.Sprintf("; the target may have made %d more changes that it did not confirm", slack)
 	}
 	line.OK, line.Detail = &holds, detail
 }
@@ -110,6 +110,6 @@ func judgeQueries(line *result.Integrity, slack int64) {
 	case more < 0:
 		line.Detail = fmt.Sprintf("%d queries were answered from a cache", -more)
 	default:
-		line.Detail = fmt.Sprintf("%d queries too many reached the server", more)
+		line.Detail = fmt.Sprintf("the server got %d more queries than expected", more)
 	}
 }

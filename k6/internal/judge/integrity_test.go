@@ -48,7 +48,7 @@ func TestRowsThatAreStoredAreJudgedByWhatWasReported(t *testing.T) {
 			Fact{Found: said(p(int64(9))), Reported: Amount{Counted: append(created, deleted)}}, `9 9 true "9, as reported"`},
 		{"as many as got no clear answer", map[string][3]float64{"created": {10, 8, 1}},
 			Fact{Found: said(p(int64(9))), Reported: Amount{Counted: created}, Slack: unclear},
-			`9 8 true "9 found, 8 reported; 1 changes got no clear answer and may have been made"`},
+			`9 8 true "9 found, 8 reported; the target may have made 1 more changes that it did not confirm"`},
 		{"more than got no clear answer", map[string][3]float64{"created": {10, 8, 1}},
 			Fact{Found: said(p(int64(10))), Reported: Amount{Counted: created}, Slack: unclear}, `10 8 false "10 found, 8 reported"`},
 		{"nothing was done", nil, Fact{Found: said(p(int64(0))), Reported: Amount{Counted: created}}, `0 0 true "0, as reported"`},
@@ -75,11 +75,11 @@ func TestQueriesThatGotThroughAreJudgedByThoseThatOughtToHave(t *testing.T) {
 		want                   string
 	}{
 		{100, 100, 0, `100 100 true "as many as expected"`},
-		{110, 100, 0, `110 100 false "10 queries too many reached the server"`},
+		{110, 100, 0, `110 100 false "the server got 10 more queries than expected"`},
 		{95, 100, 0, `95 100 false "5 queries were answered from a cache"`},
 		{95, 100, 5, `95 100 true "as many as expected"`},
 		{105, 100, 5, `105 100 true "as many as expected"`},
-		{105, 100, 4, `105 100 false "5 queries too many reached the server"`},
+		{105, 100, 4, `105 100 false "the server got 5 more queries than expected"`},
 		{0, 0, 0, `0 null null "nothing was measured"`},
 		{3, 0, 0, `3 null null "nothing was measured"`},
 	} {

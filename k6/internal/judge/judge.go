@@ -128,7 +128,7 @@ func Judge(e Evidence, m Metrics) (Judged, error) {
 	}
 	for _, row := range j.Operations {
 		if of(m, "operation_ms", row.Name)["error"] > 0 {
-			j.Notes = append(j.Notes, fmt.Sprintf("%s: too many samples to keep each one: its percentiles are within %g %%", row.Name, 100*record.Error))
+			j.Notes = append(j.Notes, fmt.Sprintf("%s: too many samples to keep all: percentiles are accurate to %g %%", row.Name, 100*record.Error))
 		}
 	}
 	j.Notes = append(append(j.Notes, found.notes...), e.Notes...)

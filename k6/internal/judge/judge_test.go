@@ -265,7 +265,7 @@ func TestTheNotesTellOfAHistogram(t *testing.T) {
 		t.Error("as many as are kept one by one:", j.Notes)
 	}
 	metrics["operation_ms{operation:send}"]["error"] = record.Error
-	if j := judged(t, complete(), metrics); len(j.Notes) != 1 || !strings.Contains(j.Notes[0], "send: too many samples to keep each one: its percentiles are within 0.1 %") {
+	if j := judged(t, complete(), metrics); len(j.Notes) != 1 || !strings.Contains(j.Notes[0], "send: too many samples to keep all: percentiles are accurate to 0.1 %") {
 		t.Error(j.Notes)
 	}
 }

@@ -152,7 +152,7 @@ func findLimit(m Metrics, e Evidence, checks []result.Validity) opinion {
 	}
 	cut := broken >= 0 && steps[broken].wasCut(e)
 	if broken >= 0 && steps[broken].number == 0 && !cut {
-		found.verdict, found.reasons = result.Fail, []reason{because("limit", "not even the first step held: "+steps[broken].text)}
+		found.verdict, found.reasons = result.Fail, []reason{because("limit", "the first step already exceeded the limit: "+steps[broken].text)}
 		return found
 	}
 	found.reasons = of(func(c result.Validity) bool { return !slices.Contains(byStep, c.Kind) })
@@ -160,7 +160,7 @@ func findLimit(m Metrics, e Evidence, checks []result.Validity) opinion {
 	case broken < 0:
 		found.reasons = append(found.reasons, because("limit", noneBroke))
 	case cut:
-		found.reasons = append(found.reasons, because("limit", fmt.Sprintf("%s, but the load ended within that step, after %.1f s, and the step was not clearly beyond the limit",
+		found.reasons = append(found.reasons, because("limit", fmt.Sprintf("%s, but the load ended during that step, after %.1f s, and the step did not clearly exceed the limit",
 			steps[broken].text, e.LoadS)))
 	case broken == 0 || steps[broken-1].number != steps[broken].number-1:
 		found.reasons = append(found.reasons, because("limit", steps[broken].text+", and the step below it was not measured"))

@@ -70,7 +70,7 @@ func TestNoLimitAndNoStepThatHeld(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 	metrics["operation_ms{operation:send,step:0}"]["p(95)"] = 100
-	if found := findLimit(metrics, Evidence{Declared: d, LoadS: 30}, nil); found.verdict != result.Fail || !strings.Contains(found.reasons[0].text, "not even the first step held: step 1, load 0: send P95 100 ms") ||
+	if found := findLimit(metrics, Evidence{Declared: d, LoadS: 30}, nil); found.verdict != result.Fail || !strings.Contains(found.reasons[0].text, "the first step already exceeded the limit: step 1, load 0: send P95 100 ms") ||
 		len(found.notes) != 1 {
 		t.Errorf("%+v", found)
 	}

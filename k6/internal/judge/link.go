@@ -91,7 +91,7 @@ func (l *Link) checks() []*result.Validity {
 func (l *Link) calibrated() *result.Validity {
 	name := checkLink + " " + l.About.Text
 	if l.Calibration.OK {
-		return check(name, meter, true, fmt.Sprintf("as asked; it carries %.0f Mbit/s and %.0f packets a second here",
+		return check(name, meter, true, fmt.Sprintf("the link behaves as configured; on this machine it can carry %.0f Mbit/s and %.0f packets a second",
 			l.Calibration.Carries.MbitS, l.Calibration.Carries.PacketsS))
 	}
 	return check(name, meter, false, strings.Join(l.Calibration.Wrong, "; "))
@@ -126,7 +126,7 @@ func (l *Link) carried(use LinkUse) *result.Validity {
 		mean := float64(side.counts.LateSumNS) / float64(side.counts.Delivered) / 1e6
 		most := math.Max(lateMostMS, lateMostOfWay*float64(side.wayNS)/1e6)
 		if mean > most {
-			wrong = append(wrong, fmt.Sprintf("%s: its packets came %.3f ms after their time in the mean, at most %.3f ms allowed: it was too slow", side.name, mean, most))
+			wrong = append(wrong, fmt.Sprintf("%s: packets were late by %.3f ms on average, at most %.3f ms is allowed: the link was too slow", side.name, mean, most))
 		}
 		late = append(late, fmt.Sprintf("%s %.3f", side.name, mean))
 	}
@@ -135,7 +135,7 @@ func (l *Link) carried(use LinkUse) *result.Validity {
 	}
 	detail := "the link itself lost no packet"
 	if len(late) > 0 {
-		detail += fmt.Sprintf("; ms after their time in the mean: %s", strings.Join(late, ", "))
+		detail += fmt.Sprintf("; mean lateness of packets, ms: %s", strings.Join(late, ", "))
 	}
 	return check(linkOf(use.Name), meter, true, detail)
 }

@@ -51,7 +51,7 @@ func TestALinkIsBelievedWhereItWasAsAskedAndCarriedAll(t *testing.T) {
 			return l
 		}(), "link far: up: the link itself is the bottleneck"},
 		"own loss":                 {linkOver(carried("trojan", LinkCounts{Sent: 100, Delivered: 97, OwnUnread: new(int64(2)), OwnRefused: 1})), "link: trojan: up: the link itself lost 3 of 100 packets"},
-		"late":                     {linkOver(carried("trojan", LinkCounts{Sent: 100, Delivered: 100, LateSumNS: 100 * 1_000_000})), "link: trojan: up: its packets came 1.000 ms after their time"},
+		"late":                     {linkOver(carried("trojan", LinkCounts{Sent: 100, Delivered: 100, LateSumNS: 100 * 1_000_000})), "link: trojan: up: packets were late by 1.000 ms on average"},
 		"late, yet within the way": {linkOver(carried("trojan", LinkCounts{Sent: 100, Delivered: 100, LateSumNS: 100 * 800_000})), ""},
 		"died":                     {linkOver(LinkUse{Name: "trojan", Failed: &died}), "link: trojan: it died: the device is gone"},
 	} {

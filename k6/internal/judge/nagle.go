@@ -60,7 +60,7 @@ func waitNotes(e Evidence, j Judged) []string {
 	if len(found) == 0 {
 		return nil
 	}
-	return []string{strings.Join(slices.Compact(found), "; ") + ": as long as delayed acknowledgements, 40 ms each. " +
+	return []string{strings.Join(slices.Compact(found), "; ") + ": this matches delayed acknowledgements, 40 ms each. " +
 		"Is TCP_NODELAY set on each connection of clients and servers, and is each message written at once?"}
 }
 

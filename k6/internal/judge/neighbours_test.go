@@ -92,7 +92,7 @@ func TestWhatWasThrownAwayIsToldWithItsReasonAndWhetherItHelped(t *testing.T) {
 		`{"part":"tcp, round 3","times":1,"thrown_away_s":0.25,"disturbed_by":[{"cpu":1,"others_percent":30,"steal_percent":0}],"settled":false}]` {
 		t.Errorf("%s", text)
 	}
-	if line := repeatedLine(repeated); line != "2 parts were measured again, as others used their CPUs: tcp, round 2 and 1 more; 1 of them disturbed to the end" {
+	if line := repeatedLine(repeated); line != "2 parts were measured again because other programs used the CPUs: tcp, round 2 and 1 more; 1 of them disturbed to the end" {
 		t.Error(line)
 	}
 	if found := repeatedOf([]Part{part("gone", true, 40)}, &result.Placement{ProbeCPUs: "1"}); found[0].Settled {

@@ -118,7 +118,7 @@ func implausible(p Primitive, copied *Primitive, empty Primitive) string {
 	case p.Operation == "empty":
 		return ""
 	case math.IsInf(time.Median, 0) || !(time.Median > 0):
-		return "it is no time"
+		return "the value is not a time"
 	case moves(p.Operation) && p.Bytes != nil && p.bytesPerNS() > mostBytesPerNS:
 		return fmt.Sprintf("%.0f GB/s: no core moves more than %d", p.bytesPerNS(), mostBytesPerNS)
 	case time.Median < empty.Time().Median*emptyMargin:
@@ -135,7 +135,7 @@ func implausibleBlock(p Primitive, fastest float64) string {
 	if p.Bytes == nil || p.bytesPerNS() <= fastest {
 		return ""
 	}
-	return fmt.Sprintf("%.0f GB/s: faster than any copy within the caches, %.0f GB/s", p.bytesPerNS(), fastest)
+	return fmt.Sprintf("%.0f GB/s: faster than the fastest copy in the caches (%.0f GB/s)", p.bytesPerNS(), fastest)
 }
 
 // find returns the control with the name of an operation.
@@ -191,10 +191,10 @@ func timesOf(first, second Primitive) float64 {
 // primitiveChecks are the known answers of the measurement, and the state of the machine meanwhile.
 func primitiveChecks(work, twice, repeated Primitive, waited *float64, implausible int) []result.Validity {
 	ratio, differs := timesOf(work, twice), math.Abs(timesOf(work, repeated)-1)
-	waiting := &result.Validity{Check: "waiting for the CPU", Kind: result.Machine, Detail: "the kernel does not tell: it has no CONFIG_SCHED_INFO"}
+	waiting := &result.Validity{Check: "waiting for the CPU", Kind: result.Machine, Detail: "unknown: the kernel has no CONFIG_SCHED_INFO"}
 	if waited != nil {
 		waiting = check(waiting.Check, waiting.Kind, *waited <= waitedMost, fmt.Sprintf(
-			"%.0f %% of the time of a part at most, while others had it; 25 %% is accepted, as the times are CPU times", *waited*100))
+			"at most %.0f %% of a part's time, while others used the CPU; 25 %% is accepted because times are CPU times", *waited*100))
 	}
 	plausible := "nothing is faster than the machine allows"
 	switch {

@@ -125,7 +125,7 @@ func missesOf(row ProtocolRow, excuses bool) (reasons []reason) {
 	}
 	if trips := row.RoundTrips; trips != nil && trips.OK != nil && !*trips.OK && trips.Candidate != nil && trips.Baseline != nil {
 		reasons = append(reasons, reason{kind: "target", name: "round trips", text: fmt.Sprintf(
-			"%s: a tunnel takes %d round trips of the hop to open, answer and close, and the baseline's takes %d",
+			"%s: over the hop a tunnel takes %d round trips to open, answer and close; the baseline's takes %d",
 			row.Row, *trips.Candidate, *trips.Baseline)})
 	}
 	return reasons
@@ -180,7 +180,7 @@ func boundOf(row ProtocolRow) (reasons []reason) {
 	for _, line := range row.Comparison {
 		if line.Judged == bound {
 			reasons = append(reasons, reason{kind: "noise", name: line.Target + " bound", text: fmt.Sprintf(
-				"%s: %s: the generator or a configured rate limits the baseline, and the candidate uses %s of the baseline's CPU time: the candidate may be slower than the figures show",
+				"%s: %s: the generator or a configured rate limits the baseline. The candidate uses %s of the baseline's CPU time, so it may be slower than the figures show",
 				row.Row, line.Target, times(cpu))})
 		}
 	}
@@ -254,11 +254,11 @@ func (l undecidedLine) text() string {
 	if l.Low != nil {
 		found = fmt.Sprintf(" (%s of the baseline, %s to %s)", times(l.Ratio), times(l.Low), times(l.High))
 	}
-	advice := "nor would more: it takes a quieter machine"
+	advice := "more turns would not help: use a quieter machine"
 	if l.ToDecide != nil && *l.ToDecide <= turnsMost {
-		advice = fmt.Sprintf("about %d would: TURNS=%d", *l.ToDecide, *l.ToDecide)
+		advice = fmt.Sprintf("about %d turns would decide: TURNS=%d", *l.ToDecide, *l.ToDecide)
 	}
-	return fmt.Sprintf("%s: %s: %d turns cannot tell%s; %s", l.of, l.Target, l.Pairs, found, advice)
+	return fmt.Sprintf("%s: %s: undecided after %d turns%s; %s", l.of, l.Target, l.Pairs, found, advice)
 }
 
 // manyTimes is the ratio from which on the text uses a factor instead of percent.

@@ -85,7 +85,7 @@ func TestTheVerdictIsOfRowsAndTargetsTogether(t *testing.T) {
 	cpu.Ratio = p(1.5)
 	got, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", side(ranWell), lines(line("throughput", "bound"), cpu)...))
 	if got != result.Inconclusive || !slices.Equal(texts, []string{
-		"trojan: throughput: the generator or a configured rate limits the baseline, and the candidate uses 150 % of the baseline's CPU time: the candidate may be slower than the figures show",
+		"trojan: throughput: the generator or a configured rate limits the baseline. The candidate uses 150 % of the baseline's CPU time, so it may be slower than the figures show",
 	}) {
 		t.Errorf("%s %q", got, texts)
 	}
@@ -131,7 +131,7 @@ func TestTheCPUThatACandidateTakesIsFoundWhereverItsLineIs(t *testing.T) {
 	cpu.Ratio = p(1.5)
 	row := rowNamed("trojan", side(ranWell), append([]ProtocolComparison{cpu}, lines(line("throughput", "bound"))...)...)
 	_, texts := ofRows(true, Judged{}, result.Pass, row)
-	if len(texts) != 1 || !strings.Contains(texts[0], "the candidate uses 150 % of the baseline's CPU time") {
+	if len(texts) != 1 || !strings.Contains(texts[0], "The candidate uses 150 % of the baseline's CPU time") {
 		t.Errorf("%q", texts)
 	}
 }
@@ -141,7 +141,7 @@ func TestABoundThroughputIsToldWithTheCPUThatACandidatePutsOff(t *testing.T) {
 	cpu.Ratio, turn.Ratio = p(1.), p(2.5)
 	row := rowNamed("trojan", side(ranWell), append(lines(line("throughput", "bound")), cpu, turn)...)
 	_, texts := ofRows(true, Judged{}, result.Pass, row)
-	if len(texts) != 1 || !strings.Contains(texts[0], "the candidate uses 250 % of the baseline's CPU time") {
+	if len(texts) != 1 || !strings.Contains(texts[0], "The candidate uses 250 % of the baseline's CPU time") {
 		t.Errorf("%q", texts)
 	}
 }
@@ -184,10 +184,10 @@ func TestWhatCannotBeToldSaysHowManyTurnsWouldThoseThatTakeTheMostFirst(t *testi
 	rows := []ProtocolRow{of("socks", p(15)), of("trojan", p(26)), of("vless", nil), few, broken}
 	got, texts := ofRows(true, Judged{}, result.Pass, rows[:4]...)
 	if got != result.Inconclusive || !slices.Equal(texts, []string{
-		"vless: throughput: 8 turns cannot tell (110 % of the baseline, 105 % to 120 %); nor would more: it takes a quieter machine",
-		"trojan: throughput: 8 turns cannot tell (110 % of the baseline, 105 % to 120 %); about 26 would: TURNS=26",
-		"socks: throughput: 8 turns cannot tell (110 % of the baseline, 105 % to 120 %); about 15 would: TURNS=15",
-		"vmess: throughput: 2 turns cannot tell; about 9 would: TURNS=9",
+		"vless: throughput: undecided after 8 turns (110 % of the baseline, 105 % to 120 %); more turns would not help: use a quieter machine",
+		"trojan: throughput: undecided after 8 turns (110 % of the baseline, 105 % to 120 %); about 26 turns would decide: TURNS=26",
+		"socks: throughput: undecided after 8 turns (110 % of the baseline, 105 % to 120 %); about 15 turns would decide: TURNS=15",
+		"vmess: throughput: undecided after 2 turns; about 9 turns would decide: TURNS=9",
 	}) {
 		t.Errorf("%s %q", got, texts)
 	}
@@ -198,7 +198,7 @@ func TestWhatCannotBeToldSaysHowManyTurnsWouldThoseThatTakeTheMostFirst(t *testi
 		t.Errorf("%q", texts)
 	}
 	never := of("more than there may be", p(51))
-	if _, texts := ofRows(true, Judged{}, result.Pass, never); !strings.HasSuffix(texts[0], "it takes a quieter machine") {
+	if _, texts := ofRows(true, Judged{}, result.Pass, never); !strings.HasSuffix(texts[0], "use a quieter machine") {
 		t.Errorf("%q", texts)
 	}
 }
@@ -261,7 +261,7 @@ func TestSharesAreInPerCentUpToTenTimes(t *testing.T) {
 func TestAsManyTurnsAsThereMayBeAreAskedFor(t *testing.T) {
 	l := line("throughput", "uncertain")
 	l.ToDecide = p(turnsMost)
-	if _, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", side(ranWell), lines(l)...)); !strings.Contains(texts[0], "would: TURNS=") {
+	if _, texts := ofRows(true, Judged{}, result.Pass, rowNamed("trojan", side(ranWell), lines(l)...)); !strings.Contains(texts[0], "would decide: TURNS=") {
 		t.Errorf("%q", texts)
 	}
 }

@@ -37,7 +37,7 @@ func TestTheCauseComesFirstAndWhatFollowsFromItIsOneLineOfEachKind(t *testing.T)
 		{Role: "cause", Kind: "probe", Count: 1, Text: "probes: 60 ended early: the log says why"},
 		{Role: "consequence", Kind: "error", Count: 24, Text: "up_0 and 23 more operations: 1,200 × connection_refused: nothing accepted the connection: the target is down or died in mid-run"},
 		{Role: "consequence", Kind: "threshold", Count: 72, Text: "up_0: 0 successes, at least 1 (and 71 more thresholds)"},
-		{Role: "consequence", Kind: "samples", Count: 24, Text: "samples: up_0: 0 samples cannot carry a threshold on P95 (and 23 more operations)"},
+		{Role: "consequence", Kind: "samples", Count: 24, Text: "samples: up_0: 0 samples are too few for a threshold on P95 (and 23 more operations)"},
 	}
 	for i, r := range j.Reasons {
 		if i >= len(want) || r.Role != want[i].Role || r.Kind != want[i].Kind || r.Text != want[i].Text {
@@ -107,12 +107,12 @@ func TestErrorsBlameTheProxyWhereTheSameWithoutItWasClean(t *testing.T) {
 	}
 	controls := []result.Control{{Operation: "tcp", Control: "tcp_direct"}}
 	if got := texts(nil, controls); !slices.Equal(got, []string{
-		"tcp: 3 × connection_reset in 9 requests: the proxy broke connections off: without it none broke",
+		"tcp: 3 × connection_reset in 9 requests: the proxy reset connections; no direct connection was reset",
 		"tcp: 1 × corrupted in 9 requests: the payload that came back differs from what was sent",
 	}) {
 		t.Errorf("%q", got)
 	}
-	const target = ": the target broke connections off"
+	const target = ": the target reset connections"
 	if got := texts(map[string]int64{"connection_reset": 1}, controls); !strings.HasSuffix(got[0], target) {
 		t.Errorf("%q", got)
 	}

@@ -51,11 +51,11 @@ func tripsClear(m Metrics, op Operation) *result.Validity {
 	slope := tripsOf(m, op.Name)
 	name := "round trips: " + op.Name
 	if slope == nil {
-		return check(name, "samples", false, "not counted: one of the two delays has no time")
+		return check(name, "samples", false, "not counted: a run with one of the two delays has no latency")
 	}
 	detail := fmt.Sprintf("%.2f", *slope)
 	if isUnclear(*slope) {
-		detail += " is no whole number: the machine was too busy for it"
+		detail += " is not a whole number: the machine was too busy"
 	}
 	return check(name, "samples", !isUnclear(*slope), detail)
 }

@@ -18,7 +18,7 @@ func TestAPercentileThatTooFewSamplesCarryIsNotShown(t *testing.T) {
 	if latency := j.Operations[0].LatencyMS; latency.P99 != nil || *latency.P95 != 10 {
 		t.Errorf("%+v", latency)
 	}
-	isJudged(t, "50 samples", j, "inconclusive", "50 samples cannot carry a threshold on P99")
+	isJudged(t, "50 samples", j, "inconclusive", "50 samples are too few for a threshold on P99")
 	for samples, carried := range map[int64]bool{19: false, 20: true} {
 		if Carries(0.95, samples) != carried {
 			t.Errorf("a P95 of %d samples", samples)
@@ -111,7 +111,7 @@ func TestAPercentileThatMayBeTheGeneratorsLatenessIsNotShownAndNoThresholdOnItIs
 		t.Errorf("%+v", latency)
 	}
 	isJudged(t, "with the lateness in it, it holds", fine, "pass", "")
-	if text, _ := json.Marshal(fine.Validity); !strings.Contains(string(text), "more than half of P99, not shown") {
+	if text, _ := json.Marshal(fine.Validity); !strings.Contains(string(text), "more than half of P99, which is not shown") {
 		t.Errorf("%s", text)
 	}
 	crossed := of(map[string]float64{"p(99)": 0.2})

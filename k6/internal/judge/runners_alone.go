@@ -42,7 +42,7 @@ func (e Evidence) refusedFaults(one Recorded, rows []result.Operation) (faults [
 		if bound := e.find(row.Name).Bounds["failed"]; bound != nil && *bound > aloneFailedMost {
 			continue // this operation's requests may fail
 		}
-		faults = append(faults, fmt.Sprintf("%s: %.0f of its %.0f requests failed, of all runners %.0f of %d", row.Name, failed, all, whole, row.Requests))
+		faults = append(faults, fmt.Sprintf("%s: %.0f of this runner's %.0f requests failed; of all runners %.0f of %d", row.Name, failed, all, whole, row.Requests))
 	}
 	return faults
 }

@@ -22,7 +22,7 @@ func TestARunnerThatAloneIsRefusedIsNamed(t *testing.T) {
 	}
 	seventh := func(n int) bool { return n%50 == 6 }
 	j := refused(50, seventh, 0.05)
-	isJudged(t, "one of fifty", j, result.Inconclusive, "runner 7: send: 20 of its 20 requests failed, of all runners 20 of 1000")
+	isJudged(t, "one of fifty", j, result.Inconclusive, "runner 7: send: 20 of this runner's 20 requests failed; of all runners 20 of 1000")
 	if j.Runners[6].OK || !j.Runners[5].OK {
 		t.Errorf("%+v", j.Runners[5:7])
 	}
@@ -139,13 +139,13 @@ func TestAStepThatWasCutShortIsTheLimitOnlyBeyondDoubt(t *testing.T) {
 			return 500
 		}
 		return 5
-	}))), result.Inconclusive, "the load ended within that step, after 4.5 s, and the step was not clearly beyond the limit")
+	}))), result.Inconclusive, "the load ended during that step, after 4.5 s, and the step did not clearly exceed the limit")
 	isJudged(t, "beyond doubt", judgedFiles(t, files(t, cut(func(_, step, _ int) float64 { return []float64{5, 5, 500}[step] }))), result.Pass, "")
 	first := cut(func(_, _, n int) float64 { return []float64{5, 500}[map[bool]int{true: 1}[n%10 == 0]] })
 	for i := range first {
 		first[i].evidence.LoadS = 1.5
 	}
-	isJudged(t, "the first step", judgedFiles(t, files(t, first)), result.Inconclusive, "the load ended within that step")
+	isJudged(t, "the first step", judgedFiles(t, files(t, first)), result.Inconclusive, "the load ended during that step")
 }
 
 func TestALimitWithoutARunnerIsNone(t *testing.T) {

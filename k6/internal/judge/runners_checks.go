@@ -80,7 +80,7 @@ func requestsOf(one Recorded, operations []Operation) (requests float64) {
 
 func startFaults(one Recorded) []string {
 	if offset := one.Evidence.Runner.StartOffsetMS; math.Abs(offset) > startMostMS {
-		return []string{fmt.Sprintf("its load began %.0f ms from the common start, at most %d ms allowed", offset, startMostMS)}
+		return []string{fmt.Sprintf("its load began %.0f ms away from the common start; at most %d ms is allowed", offset, startMostMS)}
 	}
 	return nil
 }

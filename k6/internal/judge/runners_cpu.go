@@ -71,7 +71,7 @@ func (m machine) ownCPU() *result.Validity {
 		all += used
 		text := fmt.Sprintf("%s used %.1f %% of one core", one.name(), used)
 		if own.CPUs != nil && *own.CPUs > 0 {
-			text += fmt.Sprintf(", of the %g %% that it may", 100**own.CPUs)
+			text += fmt.Sprintf(", of the allowed %g %%", 100**own.CPUs)
 			ok = ok && used <= ownCPUMostPercent**own.CPUs
 		}
 		details = append(details, text)

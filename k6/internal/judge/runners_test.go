@@ -304,16 +304,16 @@ func TestOneGeneratorThatDoesNotKeepUpIsNamed(t *testing.T) {
 		"by its own account": {func(own *part) {
 			own.evidence.Usage = nil
 			own.evidence.Runner.CPUS, own.evidence.Runner.CPUs = p(3.9), p(2.0)
-		}, "generator CPU: runner 2: runner 2 used 195.0 % of one core, of the 200 % that it may"},
+		}, "generator CPU: runner 2: runner 2 used 195.0 % of one core, of the allowed 200 %"},
 		"late": {func(own *part) {
 			for range 5 {
 				own.late(80)
 			}
 		}, "runner 2: send: 5 of 55 sent more than 5.445 ms late"},
-		"late to start": {func(own *part) { own.evidence.Runner.StartOffsetMS = 250 }, "runner 2: its load began 250 ms from the common start"},
-		"early":         {func(own *part) { own.evidence.Runner.StartOffsetMS = -250 }, "runner 2: its load began -250 ms from the common start"},
+		"late to start": {func(own *part) { own.evidence.Runner.StartOffsetMS = 250 }, "runner 2: its load began 250 ms away from the common start"},
+		"early":         {func(own *part) { own.evidence.Runner.StartOffsetMS = -250 }, "runner 2: its load began -250 ms away from the common start"},
 		"ended early":   {func(own *part) { own.evidence.LoadS = 1.1 }, "runner 2: 1.1 s of 2.0 s: ended early"},
-		"dropped":       {func(own *part) { own.evidence.Counts.Dropped = 3 }, "3 iterations were never sent"},
+		"dropped":       {func(own *part) { own.evidence.Counts.Dropped = 3 }, "3 iterations never started"},
 	} {
 		all := sentBy(20, spread, never)
 		for i := range all {

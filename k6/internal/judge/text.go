@@ -86,7 +86,7 @@ func repeatedLine(repeated []result.Repeated) string {
 	if n := len(repeated); n > 1 {
 		parts, more = fmt.Sprintf("%d parts were", n), fmt.Sprintf(" and %d more", n-1)
 	}
-	line := fmt.Sprintf("%s measured again, as others used their CPUs: %s%s", parts, repeated[0].Part, more)
+	line := fmt.Sprintf("%s measured again because other programs used the CPUs: %s%s", parts, repeated[0].Part, more)
 	still := 0
 	for _, r := range repeated {
 		if !r.Settled {

@@ -47,7 +47,7 @@ send          1,000    1,000    500.0    5.00    4.00    10.0    20.0
 	}
 	again := judged(t, e, sent(1000, 0))
 	again.Repeated = []result.Repeated{{Part: "send, round 2", Times: 1, Settled: true}}
-	if got := again.Text(); !strings.Contains(got, "\n  · 1 part was measured again, as others used their CPUs: send, round 2\n  · a note\n") {
+	if got := again.Text(); !strings.Contains(got, "\n  · 1 part was measured again because other programs used the CPUs: send, round 2\n  · a note\n") {
 		t.Error(got)
 	}
 }

@@ -32,7 +32,7 @@ func TestExplain(t *testing.T) {
 		want    string
 	}{
 		{"timeout", false, "the target did not answer in time"},
-		{"timeout", true, "the proxy brought no answer in time: without it there were answers"},
+		{"timeout", true, "no answer came through the proxy in time; direct requests were answered"},
 		{"corrupted", true, "the payload that came back differs from what was sent"},
 		{"no_such_kind", false, "no such kind"},
 	} {

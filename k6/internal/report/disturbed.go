@@ -16,7 +16,7 @@ func disturbedNotes(disturbed []string) []string {
 	if len(disturbed) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("Measured %d times, as the machine or the generator spoilt it; this is the last. Before: %s",
+	return []string{fmt.Sprintf("Measured %d times, because the machine or the generator disturbed it. This is the last measurement. Before: %s",
 		len(disturbed)+1, strings.Join(disturbed, "; "))}
 }
 
@@ -31,7 +31,7 @@ func disturbedSeconds(r result.Result) []string {
 	if len(seconds) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("Others used the CPUs in %d of the run's seconds (the first is 0): %s", len(seconds), spans(seconds))}
+	return []string{fmt.Sprintf("Other programs used the CPUs in %d of the run's seconds (the first second is 0): %s", len(seconds), spans(seconds))}
 }
 
 // spansMost is how many spans are written.

@@ -37,7 +37,7 @@ func TestDisturbedSecondsAreNamedOnce(t *testing.T) {
 	for _, second := range []int{4, 3, 3, 9, 5} {
 		r.Disturbed = append(r.Disturbed, result.Disturbed{Second: second})
 	}
-	want := []string{"Others used the CPUs in 4 of the run's seconds (the first is 0): 3–5, 9"}
+	want := []string{"Other programs used the CPUs in 4 of the run's seconds (the first second is 0): 3–5, 9"}
 	if got := disturbedSeconds(r); !slices.Equal(got, want) {
 		t.Errorf("said %q, want %q", got, want)
 	}

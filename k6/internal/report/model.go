@@ -75,8 +75,8 @@ const (
 )
 
 // passMeans is below the headline of every report.
-const passMeans = "Pass means that it ran, without errors and within its thresholds, which are wide unless the environment " +
-	"sets others. Whether something became faster or slower is for a comparison to tell: make compare."
+const passMeans = "Pass means: the scenario ran without errors and within its thresholds. Thresholds are wide unless the environment " +
+	"sets others. To see whether something became faster or slower, run make compare."
 
 // build makes the page of a set.
 func build(set Set, options Options) Page {

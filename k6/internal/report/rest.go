@@ -35,7 +35,7 @@ func restTable(r result.Result) Table {
 	if len(t.Rows) == 0 {
 		return t
 	}
-	t.Notes = append(t.Notes, "While nothing is sent, for a moment before the load and after it: CPU is of one CPU, wake-ups are how often its threads went to sleep and were woken. What a system still has to finish after a load is in the second.")
+	t.Notes = append(t.Notes, "Sampled while idle, before and after the load. CPU is percent of one CPU; wake-ups count how often threads slept and woke. The values after the load include work that the system still had to finish.")
 	if len(busy) > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s uses %.0f %% of a CPU or more while idle. Programs on the same CPU lose that time, and so does the control.", strings.Join(busy, ", "), busyAtRest))
 	}

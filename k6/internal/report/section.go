@@ -96,13 +96,13 @@ func items(op result.Operation) string {
 
 // operationNotes explains the latency, and why a value is a dash.
 func operationNotes(op result.Operation) []string {
-	loop := "closed loop: the next request waits for the last"
+	loop := "closed loop: each request waits for the previous answer"
 	if op.Loop == "open" {
 		loop = "open loop: sent at a fixed rate, counted from the intended send time"
 	}
 	notes := []string{fmt.Sprintf("%s: latency %s (%s).", op.Title, op.LatencyIs, loop)}
 	if op.RatePerS == nil {
-		notes = append(notes, fmt.Sprintf("%s: no rate (%s): there was no time between its first start and its last end.",
+		notes = append(notes, fmt.Sprintf("%s: no rate (%s): the time between the first start and the last end is 0.",
 			op.Title, format.None))
 	}
 	l := op.LatencyMS
@@ -153,7 +153,7 @@ func words(x result.Threshold) (measured, required string) {
 }
 
 func validityTable(r result.Result) Table {
-	t := Table{Title: "Can the numbers be believed?", Head: []string{"", "Check", "Detail"}, State: 0}
+	t := Table{Title: "Can the figures be trusted?", Head: []string{"", "Check", "Detail"}, State: 0}
 	for _, v := range r.Validity {
 		t.Rows = append(t.Rows, []string{tick(v.OK), v.Check, v.Detail})
 	}

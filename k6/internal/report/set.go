@@ -180,7 +180,7 @@ func entry(planned run.Scenario, measured *result.Result) Entry {
 	}
 	if planned.Outcome == run.Pass || planned.Outcome == run.Fail || planned.Outcome == run.Inconclusive {
 		e.Outcome = run.Inconclusive
-		e.addReason("its result file is gone")
+		e.addReason("its result file no longer exists")
 	} else if len(e.Reasons) == 0 {
 		e.addReason("there is no result: the run ended before this scenario did")
 	}

@@ -241,7 +241,7 @@ func TestAK6ThatDiesInAnOutageIsNotToldToBeComplete(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	defer server.Close()
 	const unsent = "InfluxDB misses what k6 of dataplane/queue-sweep had not sent when it ended abruptly"
-	const sent = "InfluxDB was away for a while; all was sent again, and nothing is missing in it"
+	const sent = "InfluxDB was unreachable for a while; all points were sent again, and none is missing"
 	const one = "InfluxDB misses 1 second, 00:01:30 UTC; the results are complete"
 	other := Of{TestID: "t", Profile: "quick", System: "pulsar", Scenario: "ingest"}
 	second := influx.ParseSeconds("90-90")

@@ -38,10 +38,11 @@ impl About {
     fn certificate(&self, how: &str) -> String {
         if self.has_certificate {
             format!(
-                "it refuses the client certificate{how}: is tls.client_cert signed by an authority that it trusts, and not expired?"
+                "the server refuses the client certificate{how}: check that tls.client_cert has not expired, and that the server trusts its authority"
             )
         } else {
-            "it demands a client certificate: give tls.client_cert and tls.client_key".into()
+            "the server requires a client certificate: set tls.client_cert and tls.client_key"
+                .into()
         }
     }
 
@@ -52,9 +53,11 @@ impl About {
                 format!("its certificate is not valid ({why}): issue it anew, or set tls.insecure")
             }
             Error::AlertReceived(alert) => self.refused(*alert),
-            Error::InvalidMessage(_) => "what answers there speaks no TLS: leave tls out".into(),
+            Error::InvalidMessage(_) => {
+                "the server does not use TLS: remove tls from the environment".into()
+            }
             Error::PeerIncompatible(why) => {
-                format!("it speaks no TLS that is spoken here, which is 1.2 and 1.3 ({why:?})")
+                format!("the server supports neither TLS 1.2 nor TLS 1.3 ({why:?})")
             }
             other => other.to_string(),
         };
@@ -78,11 +81,11 @@ impl About {
         );
         match alert {
             AlertDescription::UnrecognisedName => format!(
-                "it has no certificate for {}: set tls.server_name to a name that it has",
+                "the server has no certificate for {}: set tls.server_name to a name in its certificate",
                 self.name
             ),
             AlertDescription::ProtocolVersion => {
-                "it speaks no TLS that is spoken here, which is 1.2 and 1.3".into()
+                "the server supports neither TLS 1.2 nor TLS 1.3".into()
             }
             _ if asked && of_certificate => self.certificate(&format!(" ({alert:?})")),
             _ => format!("it refuses with the alert {alert:?}: see its log"),

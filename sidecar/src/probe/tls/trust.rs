@@ -76,18 +76,18 @@ impl Verifier {
                 format!("its certificate expired on {}: renew it", date(*not_after))
             }
             CertificateError::NotValidYetContext { not_before, .. } => format!(
-                "its certificate is valid from {} on: is this machine's clock right?",
+                "the server's certificate is not valid before {}: check this machine's clock",
                 date(*not_before)
             ),
             CertificateError::NotValidForNameContext { presented, .. } if presented.is_empty() => {
                 format!(
-                    "its certificate has no subject alternative name (SAN): issue it with {name} as one, or set tls.insecure"
+                    "the server's certificate has no subject alternative name (SAN): reissue the certificate with the SAN {name}, or set tls.insecure"
                 )
             }
             CertificateError::NotValidForNameContext { presented, .. } => {
                 let names: Vec<&str> = presented.iter().map(|name| bare(name)).collect();
                 format!(
-                    "its certificate is for {}, and not for {name}: set tls.server_name to the name that it has",
+                    "the server's certificate is for {}, not {name}: set tls.server_name to a name in the certificate",
                     names.join(", ")
                 )
             }
@@ -102,7 +102,7 @@ impl Verifier {
 
     fn untrusted(&self, leaf: &CertificateDer<'_>) -> String {
         if self.about.has_ca {
-            "its certificate is not signed by tls.ca: give the certificate of its authority".into()
+            "the server's certificate is not signed by tls.ca: set tls.ca to its authority's certificate".into()
         } else if is_own(leaf) {
             "its certificate is self-signed: give that certificate as tls.ca, or set tls.insecure"
                 .into()
