@@ -348,7 +348,7 @@ fn what_is_not_there_is_named() {
             "{}",
             501,
             [
-                "this machine lacks what it asks for",
+                "this machine lacks a feature that the command needs",
                 "it printed: no TPROXY",
             ],
         ),
@@ -358,7 +358,7 @@ fn what_is_not_there_is_named() {
             501,
             [
                 "`ip link add x type nosuchtype`",
-                "this machine lacks what it asks for",
+                "this machine lacks a feature that the command needs",
             ],
         ),
         (

@@ -105,7 +105,7 @@ func TestMend(t *testing.T) {
 			continue
 		}
 		if c.tls == nil {
-			if got := Mend(own.URL); !strings.Contains(got, c.want) {
+			if got := Remedy(own.URL); !strings.Contains(got, c.want) {
 				t.Errorf("%s: %q of its URL alone, want %q", name, got, c.want)
 			}
 		}
@@ -246,7 +246,7 @@ func TestTLSOfASOCKSProxy(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := Mend("socks5://" + plain.Addr().String()); got != "" {
+	if got := Remedy("socks5://" + plain.Addr().String()); got != "" {
 		t.Errorf("%q of a proxy without TLS that nobody asked for any", got)
 	}
 }

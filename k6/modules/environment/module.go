@@ -37,7 +37,7 @@ type instance struct{}
 func (instance) Exports() modules.Exports {
 	return modules.Exports{Named: map[string]any{"problems": Problems, "thresholdProblems": ThresholdProblems,
 		"isLoopback": environment.IsLoopback, "fromShell": FromShell, "endsBadly": environment.EndsBadly,
-		"connection": connection, "tlsMend": connect.Mend}}
+		"connection": connection, "tlsMend": connect.Remedy}}
 }
 
 // connection says how to reach a system, or why that is unknown; asked is connect.Asked as JSON. It returns a map: a

@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// Mend says why TLS with a system fails, and how to fix it; "" if it finds no reason. It makes a handshake without
+// Remedy says why TLS with a system fails, and how to fix it; "" if it finds no reason. It makes a handshake without
 // verification. It is called only after a request has failed.
-func Mend(at string) string {
+func Remedy(at string) string {
 	mu.Lock()
 	defer mu.Unlock()
 	for _, c := range known {
