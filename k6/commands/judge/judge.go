@@ -20,6 +20,7 @@ import (
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/judge"
+	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/record"
 	"windtunnel/k6/internal/result"
 )
@@ -106,9 +107,9 @@ func runsOf(paths []string, dir string) (runs [][]string, err error) {
 	if len(paths) > 1 {
 		return nil, fmt.Errorf("%s is a folder; give one folder, or records", filepath.Base(paths[0]))
 	}
-	files, err := filepath.Glob(filepath.Join(paths[0], "*"+record.Extension))
+	files := listing.In(paths[0], "*"+record.Extension)
 	if len(files) == 0 {
-		return nil, errors.Join(err, fmt.Errorf("%s: no record is in it", filepath.Base(paths[0])))
+		return nil, fmt.Errorf("%s: no record is in it", filepath.Base(paths[0]))
 	}
 	byName := map[string][]string{}
 	for _, file := range files {

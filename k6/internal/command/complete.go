@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.k6.io/k6/cmd/state"
 
+	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/root"
 	"windtunnel/k6/internal/variables"
 )
@@ -71,8 +72,7 @@ func Named(gs *state.GlobalState, folder, ending string) (names []string) {
 	if err != nil {
 		return nil
 	}
-	paths, _ := filepath.Glob(filepath.Join(base, folder, "*"+ending)) // the pattern is well-formed
-	for _, path := range paths {
+	for _, path := range listing.In(filepath.Join(base, folder), "*"+ending) {
 		names = append(names, strings.TrimSuffix(filepath.Base(path), ending))
 	}
 	return names

@@ -15,6 +15,7 @@ import (
 
 	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/difference"
+	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
@@ -100,8 +101,7 @@ func start(m Measured) time.Time {
 // OfComparison returns the folders of a comparison's runs, pairNN-a and pairNN-b, in order; nil if dir is no folder of a
 // comparison.
 func OfComparison(dir string) (a, b []string) {
-	a, _ = filepath.Glob(filepath.Join(dir, "pair*-a"))
-	b, _ = filepath.Glob(filepath.Join(dir, "pair*-b"))
+	a, b = listing.In(dir, "pair*-a"), listing.In(dir, "pair*-b")
 	isFile := func(path string) bool {
 		info, err := os.Stat(path)
 		return err != nil || !info.IsDir()

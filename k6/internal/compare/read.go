@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
+
+	"windtunnel/k6/internal/listing"
 )
 
 // ReadAll reads the comparisons in a folder: a single one in the folder, or one in each subfolder. There may be none;
@@ -15,11 +15,7 @@ import (
 func ReadAll(dir string) ([]Comparison, error) {
 	var all []Comparison
 	for _, pattern := range []string{FileName, "*/" + FileName} {
-		found, err := filepath.Glob(filepath.Join(globbed(dir), pattern))
-		if err != nil {
-			return nil, err
-		}
-		for _, path := range found {
+		for _, path := range listing.In(dir, pattern) {
 			data, err := os.ReadFile(path)
 			if err != nil {
 				return nil, err
@@ -36,8 +32,3 @@ func ReadAll(dir string) ([]Comparison, error) {
 	}
 	return all, nil
 }
-
-var special = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
-
-// globbed escapes a path for use in a pattern.
-func globbed(path string) string { return special.Replace(path) }

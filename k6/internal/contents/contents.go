@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/testbed"
 )
 
@@ -141,9 +142,9 @@ func digest(path string) (string, error) {
 	if err != nil {
 		return "", nil
 	}
-	packages, err := filepath.Glob(filepath.Join(environment, "lib", "python*", "site-packages"))
-	if err != nil || len(packages) != 1 {
-		return "", err
+	packages := listing.In(environment, "lib/python*/site-packages")
+	if len(packages) != 1 {
+		return "", nil
 	}
 	installed, err := ofFolder(packages[0], ofInstalling)
 	if err != nil {

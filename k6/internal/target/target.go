@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/variables"
 )
 
@@ -81,8 +82,7 @@ func named(name, root string) string {
 	if isSystem(root, name) {
 		return name
 	}
-	scripts, _ := filepath.Glob(filepath.Join(root, "scripts/*/*.js")) // the pattern is well-formed
-	for _, script := range scripts {
+	for _, script := range listing.In(root, "scripts/*/*.js") {
 		system, scenario := filepath.Base(filepath.Dir(script)), strings.TrimSuffix(filepath.Base(script), ".js")
 		if !strings.HasPrefix(scenario, "_") && (name == system+"/"+scenario || name == system+"-"+scenario) {
 			return system + "/" + scenario

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/machine"
 )
 
@@ -148,7 +149,7 @@ func appendTo(path string, points []Point) (added int, err error) {
 func Histories(place string) ([]History, error) {
 	paths := []string{place}
 	if !isFile(place) {
-		paths, _ = filepath.Glob(filepath.Join(place, "*"+Extension))
+		paths = listing.In(place, "*"+Extension)
 	}
 	var all []History
 	for _, path := range paths {
