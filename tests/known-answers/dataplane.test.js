@@ -52,7 +52,10 @@ describe('a far end with faults, where all wait for it', { concurrency: 4 }, () 
       undisturbed(async () => {
         await withEcho(['--delay-ms', '60'], async (entry) => {
           const thresholds = { [scenario]: { [row]: { 'p(95)': 2000 } } };
-          const { code, result } = await run(scenario, { ...entry, thresholds }, { ROUND_TRIPS: '40' });
+          // On a busy machine an answer may take longer than the 300 ms after which a datagram is lost.
+          const waits = row === 'udp' ? { TIMEOUT_MS: '5000' } : {};
+          const variables = { ROUND_TRIPS: '40', ...waits };
+          const { code, result } = await run(scenario, { ...entry, thresholds }, variables);
           // A busy machine is reported, but is no fault of the code under test.
           assert.deepEqual(faultsOf(result), []);
           assert.equal(code, reasonsOf(result).length > 0 ? 3 : 0);
