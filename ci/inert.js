@@ -12,7 +12,7 @@ const MARKER = /^<!-- windtunnel ([a-z0-9-]{1,60}) ([a-z-]{1,60}) (success|neutr
 /** HTML that a comment may have. The zero-width space is allowed too. */
 const KNOWN = /<\/?details>|<\/?summary>|<br>|&(?:amp|lt|gt);/g;
 const HEADING = /^#{1,6} /gm;
-/** Replaces a zero-width space during the check. No text contains this character. */
+/** Replaces a zero-width space during the check. The checked text never has this character. */
 const GAP = '\u0000';
 /** An escape: the backslash removes the Markdown meaning of the character after it, and of no other (CommonMark, 2.4). */
 const ESCAPED = /\\([!-/:-@[-`{-~])/g;

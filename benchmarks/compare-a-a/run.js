@@ -1,8 +1,8 @@
 /**
  * How often is `k6 x compare` right if the true difference is known?
  *
- * `make benchmark-compare` runs it: RUNS comparisons of a system with itself, and as many with a copy that is slower by SLOWER
- * percent (slowed.py), in turn. It counts the verdicts. CASES may select one kind: equal, slower or both. SCENARIO, PROFILE and
+ * `make benchmark-compare` runs it. It makes RUNS comparisons of a system with itself, and RUNS with a copy that is slower by
+ * SLOWER percent (slowed.py), in turn. It counts the verdicts. CASES may select one kind: equal, slower or both. SCENARIO, PROFILE and
  * MINUTES (of each comparison) are passed on. It writes a-a.json and a-a.md into results/RUN_ID after each comparison, so that
  * an early end loses nothing.
  */
@@ -90,7 +90,7 @@ async function compare(run, b) {
   return madeOf(JSON.parse(readFileSync(path, 'utf8')), (Date.now() - begun) / 1000);
 }
 
-/** Writes and returns the counts so far; "" if there are none. */
+/** Writes and returns the counts so far; "" before the first comparison. */
 function write() {
   const counted = Object.entries(cases).filter(([, { made }]) => made.length > 0);
   if (counted.length === 0) return '';

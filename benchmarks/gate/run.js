@@ -1,8 +1,8 @@
 /**
  * How often is a gate's verdict wrong?
  *
- * `make benchmark-gate` runs it: RUNS gates of a small proxy against itself, and as many against a head that needs SLOWER percent
- * more CPU per byte, in turn, with the script that the workflows run (ci/gate). It counts the verdicts. SCENARIO, PROFILE, MINUTES
+ * `make benchmark-gate` runs it. It makes RUNS gates of a small proxy against itself, and RUNS against a head that needs SLOWER percent
+ * more CPU per byte, in turn. Each gate is the script of the workflows (ci/gate). It counts the verdicts. SCENARIO, PROFILE, MINUTES
  * and WORSE_BY are passed on. It writes gates.json and gates.md into results/RUN_ID after each gate.
  */
 import { spawnSync } from 'node:child_process';

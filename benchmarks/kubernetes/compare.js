@@ -14,7 +14,7 @@ import { table } from './table.js';
 
 /** Exit codes of a run with a result: pass, inconclusive, a threshold that did not hold. */
 const MEASURED = [0, 3, 99];
-/** At least as many rooms as runners, since each room belongs to one client. */
+/** Each room belongs to one client, so each runner needs a room. */
 const SCENARIOS = [
   { name: 'pulsar/concurrent', variables: {} },
   { name: 'pulsar/delivery', variables: { CLIENTS: '4', ROOMS: '4' } },

@@ -1,9 +1,9 @@
 /**
  * How does another program on the CPU of a measurement affect it, and from which share on is the program detected?
  *
- * `make benchmark-neighbours` runs it: ROUNDS times, in random order, the load of `dataplane/socks-tcp` quick (four rounds of 500
- * round trips through sing-box, each beside 500 direct, all on the last CPU), alone and beside a neighbour that takes 5, 10, 20 and
- * 50 % of that CPU in a burst per PERIOD_MS. It prints P50, P99 and rate relative to those alone in the same turn, and the CPU use of
+ * `make benchmark-neighbours` runs it. The load is that of `dataplane/socks-tcp` in quick: four rounds of 500 round trips
+ * through sing-box, each beside 500 direct, all on the last CPU. It runs ROUNDS times, in random order, alone and beside a
+ * neighbour. The neighbour takes 5, 10, 20 and 50 % of that CPU in a burst per PERIOD_MS. The benchmark prints P50, P99 and rate relative to those alone in the same turn, and the CPU use of
  * others that the sidecar saw. It also prints how often that use was above 5, 10, 15 and 20 %, and how often a scenario of four
  * rounds, and a single round, counts as disturbed (k6/internal/judge).
  */

@@ -2,7 +2,7 @@
  * Does the comparison of protocols find a difference between sing-box and itself?
  *
  * `make benchmark-protocols` runs it: the matrix RUNS times with our own sing-box also as the candidate. It counts the missed targets.
- * No run begins after MINUTES; a run that is still going then is stopped and not counted. PROTOCOL, PROFILE, TURNS and TUNNELS are
+ * After MINUTES it begins no further run, and it stops and does not count the current one. PROTOCOL, PROFILE, TURNS and TUNNELS are
  * passed on. It writes a-a.json and a-a.md into results/RUN_ID.
  */
 import { spawn } from 'node:child_process';

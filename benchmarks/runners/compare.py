@@ -21,7 +21,7 @@ from intervals import LEAST, interval, shown
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 NUMBERS = (1, 2, 4)
-# At least as many rooms as runners, since each room belongs to one client.
+# Each room belongs to one client, so each runner needs a room.
 SCENARIOS: dict[str, dict[str, str]] = {
     "pulsar/concurrent": {},
     "pulsar/delivery": {"CLIENTS": "4", "ROOMS": "4"},

@@ -24,7 +24,7 @@ func init() {
 	subcommand.RegisterExtension("keep", New)
 }
 
-// Options are the command's arguments. To is the folder of baselines, "" for results/baselines of the checkout. Dir is
+// Options are the command's arguments. The field To is the folder of baselines, "" for results/baselines. Dir is
 // the current folder, Variable the value of WINDTUNNEL_ROOT.
 type Options struct {
 	Name, To string

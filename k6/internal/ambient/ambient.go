@@ -42,7 +42,7 @@ func Without(environ []string) (kept, left []string) {
 	return kept, left
 }
 
-// Line names the settings that the measuring programs do not get, "" if there are no such settings.
+// Line names the settings that the measuring programs do not get; "" for an environment without them.
 func Line(environ []string) string {
 	_, left := Without(environ)
 	if len(left) == 0 {

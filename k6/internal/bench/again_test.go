@@ -69,7 +69,7 @@ func TestADoubtOfAnotherKindIsNotMeasuredAgain(t *testing.T) {
 	}
 }
 
-// The streamed points of the first measurement remain, and those of another one would be added to them.
+// Streamed points cannot be withdrawn: a second measurement would add its points to the first one's.
 func TestAStreamedScenarioIsMeasuredOnce(t *testing.T) {
 	f := newFakeInflux(t, http.StatusNoContent)
 	tr := newTrial(t, "local", "pulsar/crowded", "CROWDED=1", "INFLUX="+f.URL, "INFLUX_PASSWORD="+influxSecret)

@@ -36,7 +36,7 @@ func read(t *testing.T, path string) string {
 func noBeds(string) testbed.Testbed { return testbed.Testbed{} }
 
 // withUsers gives the checkout the scenarios dataplane/create and dataplane/disable. Their operations take 100 ms and
-// 200 ms, and 1.5 times as long on the testbed other.
+// 200 ms, on the testbed other 150 ms and 300 ms.
 func withUsers(t *testing.T, d *bench.Dataplane) {
 	t.Helper()
 	const script = `import { write } from '../pulsar/_result.js';

@@ -172,7 +172,7 @@ func serveFake() {
 		fmt.Fprintf(w, `{"id":%q,"processes":[{"name":"relay","exit":%s}]}`, r.PathValue("id"), exit)
 	})
 	mux.HandleFunc("GET /instances", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `[{"id":"i1"}]`) })
-	// Each look is a second after the previous one. In that second the relay used half a core, and the host one of two.
+	// Each look is a second after the previous one. The relay uses half a core in that second, and the host one of two.
 	mux.HandleFunc("GET /windows/w1", func(w http.ResponseWriter, _ *http.Request) {
 		looks++
 		event("look %d", looks)

@@ -44,7 +44,7 @@ func (p *Pair) build(ctx context.Context, s side, environ []string, log string, 
 	return nil
 }
 
-// Install makes the other programs that the testbeds need; the targets are those that `k6 x needs` names. A checkout
+// Install makes the other programs that the testbeds need. `k6 x needs` names their targets. A checkout
 // without a Makefile must have them already, and the start reports a missing one.
 func (p *Pair) Install(ctx context.Context, targets []string, logs string) *fault.Fault {
 	if _, err := os.Stat(filepath.Join(p.asked.Root, "Makefile")); err != nil || len(targets) == 0 {
@@ -102,8 +102,8 @@ func run(ctx context.Context, dir string, environ []string, log, program string,
 // variables as its own.
 var ofMake = []string{"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "GNUMAKEFLAGS"}
 
-// Environ is the environment of a build. It is the caller's environment without Windtunnel's variables, whose names the
-// project may also use, without secrets, and without the variables of make.
+// Environ is the environment of a build: the caller's environment without secrets, without the variables of make, and
+// without Windtunnel's variables. The project may use the same names for other things.
 func Environ(environ, secrets []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")

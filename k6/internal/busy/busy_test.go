@@ -112,7 +112,7 @@ func TestAMemberStaysOnesOwnWithoutItsParent(t *testing.T) {
 	}
 }
 
-// tries runs a body that is late until a try. Others use so many percent of the machine in each try.
+// tries runs a body that is late until a try. used returns the percent of the machine that others use in a try.
 func tries(until int, used func(try int) float64) (try int, failure, skipped string) {
 	watch := func() func() Busy {
 		return func() Busy { return Busy{used(try), used(try), used(try) > 10} }

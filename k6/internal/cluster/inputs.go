@@ -122,8 +122,8 @@ func secretsOf(a plan.Asked, p plan.Plan, streamed bool) map[string]string {
 	return set
 }
 
-// command is the coordinator's command for the i-th scenario. Its runners may take as long
-// to join as the session waits for them to start.
+// command is the coordinator's command for the i-th scenario. Its runners may join for the
+// time that the session waits for their start.
 func command(runners int, all []run.Scenario, i int) []string {
 	argv := []string{"k6", "x", "coordinate", "--listen", ":" + strconv.Itoa(port), "--runners", strconv.Itoa(runners),
 		"--only", all[i].Name(), "--wait", (2 * startsWithin).String()}
