@@ -114,6 +114,8 @@ describe('over a link, where all wait for round trips', { concurrency: 3 }, () =
           bench.result('protocols-matrix'),
           'shadowsocks-2022',
         ).baseline;
+        // On a link that loses every twelfth packet, a busy machine can delay a tunnel beyond its limit.
+        timely(!/^\d+ × timeout/.test(detail), detail);
         assert.equal(outcome, 'measured', detail);
         const { min, max } = figures.udp_lost_share;
         // All datagrams were sent: a datagram that waits at the end of the probe counts as lost, too.
