@@ -45,7 +45,7 @@ help-all: ## Show all targets, scenarios and variables
 	@setup/help all
 
 runners: ready-for-bench
-	+@MAKE='$(MAKE)' setup/build $(BINARIES) $(first_needs)
+	+@READY=bench MAKE='$(MAKE)' setup/build $(BINARIES) $(first_needs)
 
 bench: ## Build what is missing, run the scenarios, print the verdict
 dataplane: ## All data-plane scenarios on sing-box-pair, xray-pair and tproxy in turn; TESTBED= picks one
@@ -94,7 +94,7 @@ setup: ## Install what is missing of what bench, test and lint need, on Debian a
 	@setup/prerequisites install
 # These report missing packages before anything is built. A built program needs no toolchain.
 ready-for-bench:
-	@test -x bin/k6 -a -x bin/sidecar || setup/prerequisites ready bench
+	@test -x bin/k6 -a -x bin/sidecar || setup/prerequisites ready build
 ready-for-test ready-for-lint: ready-for-%:
 	@setup/prerequisites ready $*
 

@@ -118,6 +118,11 @@ test('who may use sudo without a password installs too, from lists that are new'
   assert.deepEqual([status, asks], [0, ['install gcc', 'install iproute2']]);
 });
 
+test('before a build, only the packages that building takes are installed', () => {
+  const { status, asks } = prerequisites(['ready', 'build'], WHOLE, FEW, machine());
+  assert.deepEqual([status, asks], [0, ['update', 'install gcc']]);
+});
+
 test('nothing is installed without the right to, with SETUP=0, or where a toolchain is missing', () => {
   const told =
     'make: missing or too old: gcc; what needs iproute2 is left out without: make setup, or apt-get install gcc iproute2\n';
