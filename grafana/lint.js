@@ -2,8 +2,8 @@
  * Rules for each board beyond its types. Usage: node grafana/lint.js
  */
 import { fileURLToPath } from 'node:url';
-import { BOARD_OF_SYSTEM, uidOf } from './boards/links.js';
-import { DATASOURCE, SCENARIO, SYSTEM } from './boards/influx.js';
+import { BOARD_OF_SYSTEM, uidOf } from './parts/links.js';
+import { DATASOURCE, SCENARIO, SYSTEM } from './parts/influx.js';
 import { committed } from './generate.js';
 import { ofLook } from './lint-look.js';
 import { unknownNames } from './names.js';

@@ -1,7 +1,7 @@
 /** Detects CPU use of other programs while nothing is measured, and waits until it ends. */
 import { sleep } from 'k6';
 import { now } from './clock.js';
-import { tryAsk } from './dataplane/meter.js';
+import { tryAsk } from './meter.js';
 import { disturbances } from 'k6/x/windtunnel/judge';
 
 /** Duration of one CPU measurement, s. */

@@ -11,8 +11,8 @@ import { paceOf } from './pace.js';
 import { isForeign, wayOf } from './environment.js';
 import { headlineOf } from './headline.js';
 import { filesOf, idOfRun, tagScenarios, tagsOf } from './identity.js';
-import { linkParameter, withLink } from './link/evidence.js';
-import { calibrated, calibrationSeconds } from './link/link.js';
+import { linkParameter, withLink } from './link-evidence.js';
+import { calibrated, calibrationSeconds } from './link.js';
 import { countsOf, loadHasEnded, loadSeconds, timesOf } from './load-end.js';
 import { removeWith } from './leftovers.js';
 import { aboutTokens, expectLoad } from './login.js';
@@ -86,7 +86,7 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: any) => import('./section.js').More} [more] results beyond the operations
  *
  * @typedef {{ runId: string, startedAt: string, loadFrom: number, wallOffset: number,
- *   link: import('./link/link.js').Calibrated | null, neighbourStays: boolean, window: string | null, rest: sidecar.AtRest[] | null }} Begun `loadFrom` on now()'s clock, `wallOffset` of measureOffset(),
+ *   link: import('./link.js').Calibrated | null, neighbourStays: boolean, window: string | null, rest: sidecar.AtRest[] | null }} Begun `loadFrom` on now()'s clock, `wallOffset` of measureOffset(),
  *   `neighbourStays`: other programs still used the CPUs after the longest wait
  */
 

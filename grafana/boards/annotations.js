@@ -3,7 +3,7 @@ import {
   AnnotationPanelFilterBuilder,
   AnnotationQueryBuilder,
 } from '@grafana/grafana-foundation-sdk/dashboard';
-import { CHOSEN_SCENARIOS, DATASOURCE, OF_TREND, RUN } from './influx.js';
+import { CHOSEN_SCENARIOS, DATASOURCE, OF_TREND, RUN } from '../parts/influx.js';
 import { MARKS } from './rows/live.js';
 
 /** @typedef {import('@grafana/grafana-foundation-sdk/cog').Dataquery} Dataquery */

@@ -6,7 +6,7 @@ import {
   TimePickerBuilder,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { annotations } from './annotations.js';
-import { links, uidOf } from './links.js';
+import { links, uidOf } from '../parts/links.js';
 
 /**
  * @typedef {import('@grafana/grafana-foundation-sdk/dashboard').Panel} Panel

@@ -8,7 +8,7 @@ import { processRow } from './rows/processes.js';
 import { protocolRow } from './rows/protocols.js';
 import { requestRow } from './rows/requests.js';
 import { resultRow, statusRow } from './rows/status.js';
-import { dataplanes } from './variables.js';
+import { dataplanes } from '../parts/variables.js';
 
 export const dataplane = () =>
   boardOf({

@@ -1,6 +1,6 @@
 /** The boards by their files' names. */
 import { dataplane } from './dataplane.js';
-import { described } from './described.js';
+import { described } from '../parts/described.js';
 import { overview } from './overview.js';
 import { systemBoard } from './system.js';
 import { trend } from './trend.js';

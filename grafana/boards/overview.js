@@ -8,7 +8,7 @@ import { processRow } from './rows/processes.js';
 import { requestRow } from './rows/requests.js';
 import { runRow } from './rows/runs.js';
 import { resultRow, statusRow } from './rows/status.js';
-import { allSystems } from './variables.js';
+import { allSystems } from '../parts/variables.js';
 
 export const overview = () =>
   boardOf({

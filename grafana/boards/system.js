@@ -9,7 +9,7 @@ import { liveRow } from './rows/live.js';
 import { processRow } from './rows/processes.js';
 import { requestRow } from './rows/requests.js';
 import { resultRow, statusRow } from './rows/status.js';
-import { oneSystem } from './variables.js';
+import { oneSystem } from '../parts/variables.js';
 
 /** Rows of the board, by their names in scripts/SYSTEM/board.json. @type {Record<string, (board: string) => import('./board.js').Row>} */
 const ROWS = {
@@ -26,7 +26,7 @@ const ROWS = {
   baseline: baselineRow,
 };
 
-/** @param {import('./described.js').Described} of */
+/** @param {import('../parts/described.js').Described} of */
 export function systemBoard({ system, name, title, description, rows }) {
   const unknown = rows.find((row) => !(row in ROWS));
   if (unknown !== undefined)

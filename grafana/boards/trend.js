@@ -2,7 +2,7 @@
 import { changes } from './annotations.js';
 import { boardOf } from './board.js';
 import { allRow, changeRow, scenarioRow } from './rows/trend.js';
-import { ofTrend } from './variables.js';
+import { ofTrend } from '../parts/variables.js';
 
 export const trend = () =>
   boardOf({

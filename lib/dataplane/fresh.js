@@ -1,7 +1,7 @@
 /** Starts new instances of the run's testbed, for measurements that need a process without a history. */
 import { wrapOf } from '../environment.js';
-import { wantedLink } from '../link/link.js';
-import { ask, askOrError, stop } from './meter.js';
+import { wantedLink } from '../link.js';
+import { ask, askOrError, stop } from '../meter.js';
 
 const START_MOST_MS = 120_000;
 const STOP_MOST_MS = 60_000;

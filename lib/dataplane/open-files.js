@@ -1,5 +1,5 @@
 /** Checks before the load whether the sidecar may open enough files. */
-import { ask } from './meter.js';
+import { ask } from '../meter.js';
 
 /** Sockets per connection: the probe's and, if it goes direct, the far end's. */
 const SOCKETS_EACH = 2;

@@ -15,7 +15,7 @@ const asked = new Counter('tunnels_asked');
 const openAll = new Trend('tunnels_open_all_s');
 const perTunnel = new Trend('tunnels_bytes_each');
 
-/** @param {string} operation @param {import('./meter.js').Measured | null} measured */
+/** @param {string} operation @param {import('../meter.js').Measured | null} measured */
 export function recordOpening(operation, measured) {
   const tunnels = measured?.outcome.tunnels;
   if (!tunnels) return;

@@ -1,6 +1,6 @@
 /** Parts of the run's measuring window (sidecar/README.md). */
 import { look } from '../quiet.js';
-import { tryAsk } from './meter.js';
+import { tryAsk } from '../meter.js';
 
 /**
  * @typedef {import('k6/x/windtunnel/judge').CpuUsage} CpuUsage

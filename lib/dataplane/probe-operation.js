@@ -52,7 +52,7 @@ const inMs = (series) => series.map((ns) => ns / 1e6);
 /**
  * Records the latencies of one series of a probe.
  * @param {string} operation
- * @param {Pick<import('./meter.js').Measured, 'values' | 'ends'>} measured
+ * @param {Pick<import('../meter.js').Measured, 'values' | 'ends'>} measured
  * @param {string} [series]
  */
 export function recordSeries(operation, { values, ends }, series = 'round_trip') {
@@ -86,13 +86,13 @@ function recordAnomalies(operation, counts) {
 /**
  * Records the far end's counts. A discarded part counts too, since the counts are evidence against the system.
  * @param {string} operation
- * @param {import('./meter.js').Outcome} outcome
+ * @param {import('../meter.js').Outcome} outcome
  */
 export function recordFarEnd(operation, { far_end: counts }) {
   if (counts !== undefined) recorderOf(operation).farEnd(counts);
 }
 
-/** Records the totals of a probe. @param {string} operation @param {import('./meter.js').Outcome} outcome */
+/** Records the totals of a probe. @param {string} operation @param {import('../meter.js').Outcome} outcome */
 export function recordUse(operation, outcome) {
   const tags = { operation };
   record(() => {
@@ -116,7 +116,7 @@ export function recordCut() {
   record(() => probesCut.add(1));
 }
 
-/** @param {string} operation @param {Pick<import('./meter.js').Measured, 'values' | 'ends'>} measured */
+/** @param {string} operation @param {Pick<import('../meter.js').Measured, 'values' | 'ends'>} measured */
 function recordLateness(operation, { values: { lateness }, ends }) {
   if (lateness) record(() => recorderOf(operation).lateness(inMs(lateness), ends.lateness));
 }
@@ -125,7 +125,7 @@ function recordLateness(operation, { values: { lateness }, ends }) {
  * Records a probe that could not measure anything. All planned operations count as failed, and the planned time of an
  * open loop counts as passed: a single failure among thousands would stay within any bound.
  * @param {string} operation
- * @param {import('./meter.js').Nothing} ended
+ * @param {import('../meter.js').Nothing} ended
  */
 export function recordNothing(operation, { error, planned }) {
   recordErrors(operation, knownErrors({ [error.kind]: planned.operations }));
@@ -137,7 +137,7 @@ export function recordNothing(operation, { error, planned }) {
 /**
  * Records everything of a probe except its latencies.
  * @param {string} operation
- * @param {import('./meter.js').Measured} measured
+ * @param {import('../meter.js').Measured} measured
  */
 export function recordRest(operation, measured) {
   const { outcome } = measured;

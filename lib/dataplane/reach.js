@@ -4,7 +4,7 @@
  */
 import { tlsMend } from 'k6/x/windtunnel/environment';
 import { mendAtSetUp } from '../errors.js';
-import { measure } from './meter.js';
+import { measure } from '../meter.js';
 
 /** @typedef {'tcp' | 'udp'} Transport */
 
@@ -19,7 +19,7 @@ const PROBES = /** @type {const} */ ({
 
 /**
  * @param {Transport} transport
- * @param {import('./meter.js').Ended} ended
+ * @param {import('../meter.js').Ended} ended
  * @returns {{ kind: string, message: string } | null} null: the traffic came through
  */
 function failure(transport, ended) {

@@ -1,13 +1,13 @@
 /** A data-plane scenario: one virtual user asks the sidecar for one probe after the other and records the results in k6. */
 import { said, say } from 'k6/x/windtunnel/record';
-import { endsOf, limitOver, linkOf, rttSeconds } from '../link/link.js';
+import { endsOf, limitOver, linkOf, rttSeconds } from '../link.js';
 import { envChoice } from '../profiles.js';
 import { ownScenario, stop } from '../execution.js';
 import { defineScenario, isForeignTo } from '../scenario.js';
 import { isOfLatency } from '../bounds.js';
 import { cpusOf, loadPlane, overlaps } from './environment.js';
 import { SAMPLES_MOST, loadOfRound } from './load.js';
-import { ask, cancelProbes, measure, startEcho, stopEcho } from './meter.js';
+import { ask, cancelProbes, measure, startEcho, stopEcho } from '../meter.js';
 import { partsOf } from './parts.js';
 import { recordNothing, recordRest, recordSeries } from './probe-operation.js';
 import { tooFewFiles } from './open-files.js';
@@ -29,10 +29,10 @@ const WARMUP_OVER_LINK = 5;
  * @property {string | null} usage_window window that adds up the run's use
  * @property {string | null} [watched_by] window that watches other programs' CPU use, if it is a different one
  * @property {{ instance: string, name: string }} [namespace] network namespace of the probe
- * @property {import('./meter.js').Echo} [far] the far end, if it is not the run's
+ * @property {import('../meter.js').Echo} [far] the far end, if it is not the run's
  *
  * @typedef {{ proxied: Via, direct: Via }} Vias
- * @typedef {{ echo: import('./meter.js').Echo | null, linkEnds: import('../link/link.js').Ends | null } & import('../scenario.js').Begun} Data
+ * @typedef {{ echo: import('../meter.js').Echo | null, linkEnds: import('../link.js').Ends | null } & import('../scenario.js').Begun} Data
  */
 
 /**
@@ -94,11 +94,11 @@ export class Plane {
     this.direct = vias.direct;
   }
 
-  /** @param {'tcp' | 'udp'} protocol @param {import('./meter.js').Echo} [far] */
+  /** @param {'tcp' | 'udp'} protocol @param {import('../meter.js').Echo} [far] */
   target(protocol, far) {
     const given = far?.[protocol] ?? this.environment.target[protocol];
     if (given) return given;
-    return addressed(this.address, /** @type {import('./meter.js').Echo} */ (this.data.echo)[protocol]);
+    return addressed(this.address, /** @type {import('../meter.js').Echo} */ (this.data.echo)[protocol]);
   }
 
   /**
@@ -126,7 +126,7 @@ export class Plane {
    * @param {string[]} operations names
    * @param {Via} via
    * @param {Record<string, unknown>} spec of the probe: kind, loop, count … (sidecar/README.md)
-   * @returns {import('./meter.js').Measured | null} null: nothing could be measured
+   * @returns {import('../meter.js').Measured | null} null: nothing could be measured
    */
   probe(operations, via, spec) {
     const measured = this.measure(via, spec);
@@ -160,7 +160,7 @@ export class Plane {
    * @param {string[]} operations
    * @param {Record<string, unknown>} spec
    * @param {string[]} [controls]
-   * @returns {[string, import('./meter.js').Measured | null][]} first operation of each probe, and its measurements
+   * @returns {[string, import('../meter.js').Measured | null][]} first operation of each probe, and its measurements
    */
   pair(index, operations, spec, controls = operations.map(controlName)) {
     /** @type {[string[], Via][]} */

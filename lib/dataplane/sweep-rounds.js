@@ -6,7 +6,7 @@ import { said, say } from 'k6/x/windtunnel/record';
 import { order } from 'k6/x/windtunnel/difference';
 import { envCount, sizesOf } from '../profiles.js';
 import { findTestbed, tryFresh } from './fresh.js';
-import { stop } from './meter.js';
+import { stop } from '../meter.js';
 import { record } from './held.js';
 import { sweepSection } from './sweep.js';
 
@@ -117,7 +117,7 @@ export class SweepRounds {
    * Runs one value with new processes, unless the system has already refused the value.
    * @param {Turn} turn
    * @param {Found} found
-   * @param {(instance: Started) => import('./meter.js').Measured | null} measure
+   * @param {(instance: Started) => import('../meter.js').Measured | null} measure
    */
   run(turn, found, measure) {
     const { value } = turn;
@@ -161,7 +161,7 @@ const CARRIED_NOTHING = {
   lost_share: 1,
 };
 
-/** @param {import('./meter.js').Measured} measured */
+/** @param {import('../meter.js').Measured} measured */
 function figuresOf({ outcome, values }) {
   const times = [...values.round_trip].sort((a, b) => a - b);
   const percentile = (/** @type {number} */ share) => (times.length > 0 ? at(times, share) / 1e6 : null);

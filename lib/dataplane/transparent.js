@@ -1,9 +1,9 @@
 /** Probes and far ends on both sides of a transparent proxy, in the namespaces of its testbed. */
 import { cpusOf } from './environment.js';
-import { startEcho, stopEcho } from './meter.js';
+import { startEcho, stopEcho } from '../meter.js';
 import { echoWait } from './scenario.js';
 
-/** @typedef {{ through: import('./meter.js').Echo, routed: import('./meter.js').Echo }} FarEnds */
+/** @typedef {{ through: import('../meter.js').Echo, routed: import('../meter.js').Echo }} FarEnds */
 
 /**
  * Starts two far ends in an instance's namespace `server`: the path to one passes the proxy, the path to the other is

@@ -4,7 +4,7 @@
  * with one tunnel.
  */
 import { cpusOf } from './environment.js';
-import { endsOf } from '../link/link.js';
+import { endsOf } from '../link.js';
 import { findTestbed, proxyOf, stopFresh, withFresh } from './fresh.js';
 
 /** With fewer tunnels, memory that a program allocates in one piece (an arena, a thread) outweighs the tunnels' memory. */

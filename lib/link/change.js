@@ -4,7 +4,7 @@ import { knownErrors, recordErrors, recordSeries } from '../dataplane/probe-oper
 import { operationOf } from '../protocols/row-operation.js';
 import { madeAt, timetableOf } from './changes.js';
 import { controlOf } from './controls.js';
-import { rttSeconds } from './link.js';
+import { rttSeconds } from '../link.js';
 import { goesOn, withControl, withRow } from './one-row.js';
 import { queueFrom } from './over-time.js';
 import { BEFORE_S, bytesLost, mbitBetween, recoveryOf } from './recovery.js';
@@ -65,7 +65,7 @@ export const possible = (link, changes) =>
  * @returns {import('./lockstep.js').Steps<import('./one-row.js').Use<Met | null>>}
  */
 function meet(way, change, { at_s, after_s: after }, congestion) {
-  const { about } = /** @type {import('./link.js').Calibrated} */ (way.plane.data.link);
+  const { about } = /** @type {import('../link.js').Calibrated} */ (way.plane.data.link);
   const at = at_s + Math.ceil(TRIPS_BEFORE * rttSeconds({ about }) * 10) / 10;
   const seconds = at + change.lasts + after;
   const flow = { seconds, ...(congestion ? { congestion } : {}) };
@@ -91,7 +91,7 @@ function meet(way, change, { at_s, after_s: after }, congestion) {
 /**
  * @param {Change} change
  * @param {any} flow of the transfer; null: not measured
- * @param {import('../dataplane/meter.js').Measured | null} quiet
+ * @param {import('../meter.js').Measured | null} quiet
  * @param {import('./way.js').Way} way
  * @returns {Met | null}
  */

@@ -1,7 +1,7 @@
 /** Changes of a link during a transfer: the new settings, and the expected effect. */
 
 /**
- * @typedef {import('./link.js').About['settings']} Settings of both directions
+ * @typedef {import('../link.js').About['settings']} Settings of both directions
  *
  * @typedef {object} Change
  * @property {string} name

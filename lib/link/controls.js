@@ -105,7 +105,7 @@ function* openings(way, count) {
 
 /**
  * @param {Way} way
- * @param {import('../dataplane/meter.js').Echo} far
+ * @param {import('../meter.js').Echo} far
  * @param {string} congestion
  * @param {import('./batch.js').Sizes} sizes
  * @returns {import('./way.js').Steps<import('./parts.js').Figures>}

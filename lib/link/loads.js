@@ -15,8 +15,8 @@ const NEW_AT_ONCE = 32;
 const LATE = ['timeout', 'cut'];
 
 /**
- * @typedef {import('../dataplane/meter.js').Ended} Ended
- * @typedef {import('../dataplane/meter.js').Measured} Measured
+ * @typedef {import('../meter.js').Ended} Ended
+ * @typedef {import('../meter.js').Measured} Measured
  *
  * @typedef {object} Load the background load of a latency measurement
  * @property {string} name
@@ -96,7 +96,7 @@ export const begunIn = ({ values, ends }, { from, to }) =>
 /**
  * Runs a load, and sends requests at the same time: on a tunnel opened before the load, and on new tunnels.
  * @param {import('./way.js').Way} way
- * @param {import('../dataplane/meter.js').Echo} far a far end that supports flows
+ * @param {import('../meter.js').Echo} far a far end that supports flows
  * @param {Load} load
  * @param {Sizes} sizes
  * @param {string} [congestion] congestion control of the sockets at both ends

@@ -2,12 +2,12 @@
  * Measures several ways in step, each over its own link: the next probes of all ways run at the same time. A measurement is a
  * generator. It yields the probes to run at once, and receives their results.
  */
-import { measureAll } from '../dataplane/meter.js';
+import { measureAll } from '../meter.js';
 import { currentProfile } from '../profiles.js';
 
 /**
  * @typedef {import('./way.js').Spec} Spec
- * @typedef {import('../dataplane/meter.js').Ended} Ended
+ * @typedef {import('../meter.js').Ended} Ended
  */
 /**
  * @template T

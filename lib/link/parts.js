@@ -138,7 +138,7 @@ export const call = (ways, seconds, figuresOf) =>
  * @typedef {{ direction: 'up' | 'down', warmup_s: number, seconds: number, congestion?: string }} Flow
  */
 
-/** @param {Flow} flow @param {import('../dataplane/meter.js').Echo} far a far end that supports flows */
+/** @param {Flow} flow @param {import('../meter.js').Echo} far a far end that supports flows */
 const fills = (flow, far) => ({
   kind: 'flow',
   target: far.tcp,
@@ -155,7 +155,7 @@ function mbitOf(measured, { seconds }) {
 /**
  * Throughput of one saturated tunnel, alone on the machine.
  * @param {Way} way
- * @param {import('../dataplane/meter.js').Echo} far a far end that supports flows
+ * @param {import('../meter.js').Echo} far a far end that supports flows
  * @param {Flow} flow
  * @returns {import('./way.js').Steps<number | null>} Mbit/s of payload during `seconds`
  */
@@ -174,7 +174,7 @@ export const goodputs = (ways, flow, take) =>
   withFlows(ways, (fars) =>
     atOnce(
       ways,
-      (way) => fills(flow, /** @type {import('../dataplane/meter.js').Echo} */ (fars.get(way))),
+      (way) => fills(flow, /** @type {import('../meter.js').Echo} */ (fars.get(way))),
       (way, measured) => take(way, mbitOf(measured, flow)),
     ),
   );

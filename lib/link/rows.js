@@ -53,7 +53,7 @@ export function boundWhole(operations, { thresholds }, scenario) {
 /**
  * Variables of the testbed that set a protocol's sending rate to the rate of the line, as its users should do.
  * @param {import('../protocols/matrix.js').Row} row
- * @param {Pick<import('./link.js').Calibrated, 'about'> | null} link of the run's data
+ * @param {Pick<import('../link.js').Calibrated, 'about'> | null} link of the run's data
  * @returns {Record<string, number>} empty if the protocol measures the rate, or if the line has no rate
  */
 export function toldRate({ told }, link) {

@@ -1,5 +1,5 @@
 /** A way over a link, through a row's client and server or directly, and the results of its probes. */
-import { ask, stopEcho, tryAsk } from '../dataplane/meter.js';
+import { ask, stopEcho, tryAsk } from '../meter.js';
 import { cpusOf } from '../dataplane/environment.js';
 import {
   knownErrors,
@@ -10,11 +10,11 @@ import {
 } from '../dataplane/probe-operation.js';
 import { ofProbes } from '../protocols/outcome.js';
 import { entryOf } from '../protocols/way.js';
-import { endsOf } from './link.js';
+import { endsOf } from '../link.js';
 import { itemOf } from './points.js';
 
 /**
- * @typedef {import('../dataplane/meter.js').Measured} Measured
+ * @typedef {import('../meter.js').Measured} Measured
  * @typedef {Record<string, unknown>} Spec of a probe (sidecar/README.md)
  * @typedef {{ sent_bytes: number, lost: number, sent: number, [name: string]: number }} Counts of one direction (sidecar/README.md)
  * @typedef {{ up: Counts, down: Counts }} Both
@@ -87,7 +87,7 @@ export class Way {
 
   /**
    * Takes a probe's result and adds its errors to the way's errors.
-   * @param {import('../dataplane/meter.js').Ended} ended
+   * @param {import('../meter.js').Ended} ended
    * @param {string[]} [expected] kinds that the link, or the probe's own limit, causes
    * @returns {Measured | null} null: nothing could be measured
    */
@@ -151,13 +151,13 @@ export class Way {
   /**
    * Calls `use` with a new far end that supports flows, and stops the far end afterwards.
    * @template T
-   * @param {(far: import('../dataplane/meter.js').Echo) => Steps<T>} use
+   * @param {(far: import('../meter.js').Echo) => Steps<T>} use
    * @returns {Steps<T>}
    */
   *withFlows(use) {
     const { echo_cpus: cpus } = this.plane.environment.placement;
     const ends = endsOf(this.instance, { engine: 'blocking', cpus: cpusOf(cpus) });
-    const echo = /** @type {import('./link.js').Ends} */ (ends)[this.direct ? 'far' : 'home'];
+    const echo = /** @type {import('../link.js').Ends} */ (ends)[this.direct ? 'far' : 'home'];
     try {
       return yield* use(echo);
     } finally {
@@ -189,7 +189,7 @@ export function* atOnce(ways, specOf, take, expected) {
  * Way.withFlows() for several ways: a new far end for each.
  * @template T
  * @param {Way[]} ways
- * @param {(fars: Map<Way, import('../dataplane/meter.js').Echo>) => Steps<T>} use
+ * @param {(fars: Map<Way, import('../meter.js').Echo>) => Steps<T>} use
  * @returns {Steps<T>}
  */
 export const withFlows = ([first, ...others], use) =>

@@ -1,9 +1,9 @@
 /** Runs several probes at once through the same instance. Each is a separate operation. */
 import { cpusOf } from '../dataplane/environment.js';
-import { measureAll } from '../dataplane/meter.js';
+import { measureAll } from '../meter.js';
 import { recordNothing, recordOwnInstances, recordRest, recordSeries } from '../dataplane/probe-operation.js';
 
-/** @typedef {{ operation: string, series: string, spec: import('../dataplane/meter.js').Spec & { limit_s: number } }} Probe */
+/** @typedef {{ operation: string, series: string, spec: import('../meter.js').Spec & { limit_s: number } }} Probe */
 
 /**
  * @param {import('../dataplane/scenario.js').Plane} plane

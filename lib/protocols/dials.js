@@ -1,8 +1,8 @@
 /** Waits for clients that connect when they start, and refuse traffic until they are connected. */
 import { sleep } from 'k6';
 import { cpusOf } from '../dataplane/environment.js';
-import { measure } from '../dataplane/meter.js';
-import { patient, rttSeconds } from '../link/link.js';
+import { measure } from '../meter.js';
+import { patient, rttSeconds } from '../link.js';
 import { entryOf, reachThrough } from './way.js';
 
 const MOST_MS = 5000;

@@ -9,7 +9,7 @@
  */
 import { Counter } from 'k6/x/windtunnel/record';
 import { record } from '../dataplane/held.js';
-import { ask } from '../dataplane/meter.js';
+import { ask } from '../meter.js';
 import { controlName } from '../dataplane/scenario.js';
 import { submetric } from '../operations.js';
 import { sectionOf } from '../section.js';
@@ -26,7 +26,7 @@ const slack = new Counter('operation_upstream_slack');
  * @property {number | null} inFlight null: an open loop
  */
 
-/** Number of queries that a server has received. @param {import('../dataplane/meter.js').Echo} server @returns {number} */
+/** Number of queries that a server has received. @param {import('../meter.js').Echo} server @returns {number} */
 const queriesOf = ({ id }) => ask('GET', `/echoes/${id}`).dns_queries;
 
 /**
@@ -34,7 +34,7 @@ const queriesOf = ({ id }) => ask('GET', `/echoes/${id}`).dns_queries;
  * @param {number} got queries that arrived upstream
  * @param {number | null} names number of repeated names, of which each reaches the upstream once; null: every query does
  * @param {number} warmup
- * @param {import('../dataplane/meter.js').Outcome} outcome
+ * @param {import('../meter.js').Outcome} outcome
  */
 export function recordUpstream(operation, got, names, warmup, outcome) {
   const tags = { operation };
@@ -50,11 +50,11 @@ export function recordUpstream(operation, got, names, warmup, outcome) {
 
 /**
  * Sends queries, and records how many reached the server behind the proxy.
- * @param {import('../dataplane/meter.js').Echo} upstream
+ * @param {import('../meter.js').Echo} upstream
  * @param {string} operation
  * @param {number | null} names see recordUpstream()
  * @param {number} warmup
- * @param {() => [string, import('../dataplane/meter.js').Measured | null][]} askBoth through the proxy and direct
+ * @param {() => [string, import('../meter.js').Measured | null][]} askBoth through the proxy and direct
  */
 export function countUpstream(upstream, operation, names, warmup, askBoth) {
   const before = queriesOf(upstream);

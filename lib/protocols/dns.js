@@ -1,6 +1,6 @@
 /** DNS through a proxy: the client that answers queries, and authoritative servers behind the proxy and beside it. */
 import { cpusOf } from '../dataplane/environment.js';
-import { ask, startEcho, stopEcho } from '../dataplane/meter.js';
+import { ask, startEcho, stopEcho } from '../meter.js';
 import { echoWait } from '../dataplane/scenario.js';
 import { envChoice } from '../profiles.js';
 import { programOf } from './instances.js';
@@ -15,7 +15,7 @@ const STOP_MOST_MS = 60_000;
  * @property {boolean} cache
  * @property {'action' | 'outbound'} hijack how sing-box takes queries: by the rule action, or by its outbound `dns`
  *
- * @typedef {{ upstream: import('../dataplane/meter.js').Echo, control: import('../dataplane/meter.js').Echo }} Servers
+ * @typedef {{ upstream: import('../meter.js').Echo, control: import('../meter.js').Echo }} Servers
  * @typedef {{ id: string, address: string, version: string | null }} Client
  * @typedef {{ servers: Servers, client: Client }} Started
  */
@@ -57,7 +57,7 @@ function startServers(placement, ttl) {
  * @param {import('./matrix.js').Row} row
  * @param {import('./sides.js').Side} side
  * @param {Resolver} resolver
- * @param {import('../dataplane/meter.js').Echo} upstream
+ * @param {import('../meter.js').Echo} upstream
  * @param {string} cpus
  * @returns {Client}
  */

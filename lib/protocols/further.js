@@ -2,7 +2,7 @@
 import { mostMinutes, nextLook } from 'k6/x/windtunnel/difference';
 import { undecided as undecidedRows } from 'k6/x/windtunnel/judge';
 import { said, say } from 'k6/x/windtunnel/record';
-import { isUse } from '../link/uses.js';
+import { isUse } from '../link-uses.js';
 import { mostOf } from '../variables.js';
 import { protocolsOf, shownOf } from './result.js';
 

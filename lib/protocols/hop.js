@@ -1,6 +1,6 @@
 /** The hop between two programs: whether they are compatible, and what an observer can read there. */
 import { sleep } from 'k6';
-import { ask, measure, measureAll, tryAsk } from '../dataplane/meter.js';
+import { ask, measure, measureAll, tryAsk } from '../meter.js';
 import { cpusOf } from '../dataplane/environment.js';
 import { recordSeries } from '../dataplane/probe-operation.js';
 import { requestAll } from '../sidecar.js';
@@ -44,7 +44,7 @@ export function readable({ payload, request: asked }) {
 }
 
 /**
- * @param {import('../dataplane/meter.js').Ended} measured
+ * @param {import('../meter.js').Ended} measured
  * @param {number} least answers
  * @returns {string | null} why it failed, or null
  */
@@ -68,7 +68,7 @@ const tripsSpec = (plane, instance, kind) => ({
 });
 
 /**
- * @param {import('../dataplane/meter.js').Ended} measured
+ * @param {import('../meter.js').Ended} measured
  * @param {'tcp' | 'udp'} kind
  * @param {string | null} operation under which successful samples are recorded; null: none
  * @returns {string | null}

@@ -1,8 +1,8 @@
 /** Starts and stops the sides of a row, as instances of the testbed `protocols`. */
 import { cpusOf } from '../dataplane/environment.js';
-import { tryAsk } from '../dataplane/meter.js';
-import { endsOf, wantedLink } from '../link/link.js';
-import { keepUse } from '../link/uses.js';
+import { tryAsk } from '../meter.js';
+import { endsOf, wantedLink } from '../link.js';
+import { keepUse } from '../link-uses.js';
 import { requestAll } from '../sidecar.js';
 import { awaitTunnel } from './dials.js';
 import { ofFailedStart } from './outcome.js';

@@ -1,5 +1,5 @@
 /** The size that a bulk transfer needs for an accurate rate. */
-import { rttSeconds } from '../link/link.js';
+import { rttSeconds } from '../link.js';
 
 export const MIB = 1024 * 1024;
 /** Size of the transfer that measures a row's speed. */

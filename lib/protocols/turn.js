@@ -1,5 +1,5 @@
 /** One turn of one side: all probes through its instance, and their figures. */
-import { measure, startEcho, tryAsk } from '../dataplane/meter.js';
+import { measure, startEcho, tryAsk } from '../meter.js';
 import { cpusOf } from '../dataplane/environment.js';
 import { SAMPLES_MOST } from '../dataplane/load.js';
 import {
@@ -11,7 +11,7 @@ import {
   recordSeries,
   recordUse,
 } from '../dataplane/probe-operation.js';
-import { limitOver, lossBothWays, patient, warmupOver } from '../link/link.js';
+import { limitOver, lossBothWays, patient, warmupOver } from '../link.js';
 import { atRest, closeWindow, openWindow, usageOf } from '../sidecar.js';
 import { spreadOf } from '../dataplane/sweep.js';
 import { CORRUPT, complained, ofProbes } from './outcome.js';
@@ -25,7 +25,7 @@ import { FAR_HOST, entryOf, reachThrough } from './way.js';
  * @property {number} datagrams
  *
  * @typedef {import('../dataplane/scenario.js').Plane} Plane
- * @typedef {import('../dataplane/meter.js').Outcome & { measuring_s: number }} Moved a transfer, with the CPU time of probe and far end
+ * @typedef {import('../meter.js').Outcome & { measuring_s: number }} Moved a transfer, with the CPU time of probe and far end
  */
 
 /** Size of a write in judged transfers, bytes. */
@@ -106,7 +106,7 @@ export class Turn {
   constructor(plane, instances, operation) {
     this.plane = plane;
     this.instances = instances;
-    /** @type {import('../dataplane/meter.js').Echo | undefined} far end in the instance's namespaces; it ends with the instance */
+    /** @type {import('../meter.js').Echo | undefined} far end in the instance's namespaces; it ends with the instance */
     this.far = undefined;
     this.operation = operation;
     this.attempted = 0;
@@ -141,7 +141,7 @@ export class Turn {
 
   /**
    * @param {Record<string, unknown>} spec
-   * @returns {import('../dataplane/meter.js').Measured | null}
+   * @returns {import('../meter.js').Measured | null}
    */
   probe(spec) {
     const { probe_cpus: cpus, wait } = this.plane.environment.placement;
@@ -193,7 +193,7 @@ export class Turn {
     return { target: this.far[kind], namespace };
   }
 
-  /** @param {import('../dataplane/meter.js').Outcome} outcome */
+  /** @param {import('../meter.js').Outcome} outcome */
   account({ errors, usage, attempted }) {
     const { lost = 0, late = 0, ...others } = errors;
     const most = LOST_MOST + LOST_MOST_OF_LINK * lossBothWays(this.plane.data.link);

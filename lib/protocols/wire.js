@@ -2,9 +2,9 @@
  * Checks the hop of a turn as a passive observer sees it. Packets are captured without being redirected, during a short exchange
  * before and after the timed probes. The captured processes are the judged ones, and cannot detect the capture.
  */
-import { askOrError, measure, tryAsk } from '../dataplane/meter.js';
+import { askOrError, measure, tryAsk } from '../meter.js';
 import { cpusOf } from '../dataplane/environment.js';
-import { limitOver } from '../link/link.js';
+import { limitOver } from '../link.js';
 import { readable } from './hop.js';
 import { hasHop } from './matrix.js';
 

@@ -6,7 +6,7 @@
  * recover, dead tunnels, lost bytes. docs/how-to/bad-network.md
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
-import { stop } from '../../lib/dataplane/meter.js';
+import { stop } from '../../lib/meter.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { spreadOf } from '../../lib/dataplane/sweep.js';
 import { carriedAtOnce } from '../../lib/link/batch.js';

@@ -22,7 +22,7 @@ import { operationOf, rowOperations } from '../../lib/protocols/row-operation.js
 import { baselineOf, selectedRows } from '../../lib/protocols/sides.js';
 
 const PROFILES = {
-  smoke: { rounds: 1, seconds: 1, warmup_s: 0.5, losses: '0,5', rtts: '50' },
+  smoke: { rounds: 1, seconds: 0.7, warmup_s: 0.3, losses: '0,5', rtts: '50' },
   quick: { rounds: 2, seconds: 2, warmup_s: 1, losses: '0,0.1,0.5,1,2,5,10', rtts: '20,50,100,200,400' },
   full: { rounds: 5, seconds: 10, warmup_s: 5, losses: '0,0.1,0.5,1,2,5,10', rtts: '20,50,100,200,400' },
 };

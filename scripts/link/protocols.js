@@ -18,7 +18,7 @@ import { rowOperations } from '../../lib/protocols/row-operation.js';
 import { selectedRows, sidesOf } from '../../lib/protocols/sides.js';
 
 const PROFILES = {
-  smoke: { first: 2, trips: 5, pages: 1, video_s: 1.5, call_s: 0.5, warmup_s: 0.5, goodput_s: 1 },
+  smoke: { first: 2, trips: 5, pages: 1, video_s: 1.5, call_s: 0.5, warmup_s: 0.3, goodput_s: 0.7 },
   quick: { first: 3, trips: 8, pages: 2, video_s: 5, call_s: 3, warmup_s: 1, goodput_s: 1.5 },
   full: { first: 10, trips: 30, pages: 10, video_s: 30, call_s: 20, warmup_s: 5, goodput_s: 10 },
 };

@@ -9,7 +9,7 @@
 import { said } from 'k6/x/windtunnel/record';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
-import { linkOf } from '../../lib/link/link.js';
+import { linkOf } from '../../lib/link.js';
 import { envCount, envList, sizesOf } from '../../lib/profiles.js';
 import { chainsOf } from '../../lib/protocols/chains.js';
 import { digestOf } from '../../lib/protocols/digest.js';

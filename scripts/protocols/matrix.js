@@ -9,7 +9,7 @@
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
-import { linkOf } from '../../lib/link/link.js';
+import { linkOf } from '../../lib/link.js';
 import { currentProfile, envCount, envList, sizesOf } from '../../lib/profiles.js';
 import { digestOf } from '../../lib/protocols/digest.js';
 import { MANY_TUNNELS } from '../../lib/protocols/figures.js';

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { DATASOURCE } from '../../grafana/boards/influx.js';
+import { DATASOURCE } from '../../grafana/parts/influx.js';
 import { committed, outdated } from '../../grafana/generate.js';
 import { problemsOf } from '../../grafana/lint.js';
 import { cellsOf } from '../../grafana/stand-in-table.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { cpusOf } from '../../lib/dataplane/environment.js';
-import { wholeOf } from '../../lib/dataplane/meter.js';
+import { wholeOf } from '../../lib/meter.js';
 import { probeLoad, repeatedLoad } from '../../lib/dataplane/load.js';
 import { recommend, spreadOf, sweepSection } from '../../lib/dataplane/sweep.js';
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import http from '../fakes/k6-http.js';
 
 /** @type {any} */ (globalThis).__ENV = { SIDECAR_URL: 'http://127.0.0.1:9' };
-const { calibrated } = await import('../../lib/link/link.js');
+const { calibrated } = await import('../../lib/link.js');
 
 /** @type {unknown[]} */
 const sent = [];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { together } from '../../lib/link/uses.js';
+import { together } from '../../lib/link-uses.js';
 
 test('what two links lost is a sum, and unknown if the loss of one is unknown', () => {
   const known = { sent: 5, own_unread: 1, queued_bytes_most: 7 };

@@ -1,8 +1,8 @@
 /** The link as a script sees it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { linkParameter, withLink } from '../../lib/link/evidence.js';
-import { linkOf, lossBothWays, patient, rttSeconds, wantedLink } from '../../lib/link/link.js';
+import { linkParameter, withLink } from '../../lib/link-evidence.js';
+import { linkOf, lossBothWays, patient, rttSeconds, wantedLink } from '../../lib/link.js';
 
 const figure = (/** @type {number} */ asked) => ({ asked, measured: asked + 0.1, within: 0.2, ok: true });
 const loss = { sent: 2000, missed: 0, counted: 0, per_1000: { ...figure(0), ok: false } };

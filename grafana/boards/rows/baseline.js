@@ -4,11 +4,11 @@
  * start.
  */
 import { GraphGradientMode } from '@grafana/grafana-foundation-sdk/common';
-import { byThresholds, mapped, thresholds } from '../colours.js';
-import { CHOSEN, CHOSEN_OF_BASELINE, points, rows, series } from '../influx.js';
-import { bars, readable, table, trend } from '../panels.js';
-import { calculated, joinedBy, numbered, onlyColumns, withoutColumns } from '../transformations.js';
-import { units } from '../units.js';
+import { byThresholds, mapped, thresholds } from '../../parts/colours.js';
+import { CHOSEN, CHOSEN_OF_BASELINE, points, rows, series } from '../../parts/influx.js';
+import { bars, readable, table, trend } from '../../parts/panels.js';
+import { calculated, joinedBy, numbered, onlyColumns, withoutColumns } from '../../parts/transformations.js';
+import { units } from '../../parts/units.js';
 
 /** Columns of `results`, by their names here. */
 const FIGURES = { Rate: 'rate_per_s', Average: 'avg_ms', P50: 'p50_ms', P95: 'p95_ms', P99: 'p99_ms' };
@@ -57,7 +57,7 @@ const self = (/** @type {string} */ figure) => figure;
  * Both runs in one row for each operation.
  * @param {string[]} names of figures
  * @param {{ complete?: boolean }} [of] complete: only operations with all of these figures in both runs
- * @returns {{ targets: import('../influx.js').Target[], joined: import('../transformations.js').Transformation[] }}
+ * @returns {{ targets: import('../../parts/influx.js').Target[], joined: import('../../parts/transformations.js').Transformation[] }}
  */
 function sideBySide(names, { complete = false } = {}) {
   const there = complete ? names.map((name) => `${columnOf(name)} >= 0`) : [];

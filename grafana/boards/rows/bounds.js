@@ -1,5 +1,5 @@
 /** The bounds of thresholds as dashed lines on graphs. */
-import { CHOSEN, overTime, series } from '../influx.js';
+import { CHOSEN, overTime, series } from '../../parts/influx.js';
 
 /**
  * The bounds that a kind of threshold has, while k6 runs. They are series, because Grafana widens no axis for

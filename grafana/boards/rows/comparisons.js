@@ -1,8 +1,8 @@
 /** Verdicts of comparisons: their runs have no row in the table of runs. */
-import { VERDICTS } from '../colours.js';
-import { points, rows } from '../influx.js';
-import { table } from '../panels.js';
-import { units } from '../units.js';
+import { VERDICTS } from '../../parts/colours.js';
+import { points, rows } from '../../parts/influx.js';
+import { table } from '../../parts/panels.js';
+import { units } from '../../parts/units.js';
 
 const MOST = 100;
 

@@ -1,8 +1,8 @@
 /** The time of the panel's requests by component, and their effect on users. */
 import { GraphDrawStyle, StackingConfigBuilder, StackingMode } from '@grafana/grafana-foundation-sdk/common';
-import { CHOSEN, CHOSEN_SCENARIOS, overTime, points, rows, series } from '../influx.js';
-import { graph, table } from '../panels.js';
-import { units } from '../units.js';
+import { CHOSEN, CHOSEN_SCENARIOS, overTime, points, rows, series } from '../../parts/influx.js';
+import { graph, table } from '../../parts/panels.js';
+import { units } from '../../parts/units.js';
 
 /** The route contains all other components except the time outside of it. */
 const NO_ROUTE = `"component" != 'route'`;

@@ -1,9 +1,9 @@
 /** Traffic and loss of a proxy, and the cost of the same traffic without the proxy. */
 import { GraphDrawStyle } from '@grafana/grafana-foundation-sdk/common';
-import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE, overTime, points, rows, series } from '../influx.js';
-import { bars, graph, readable } from '../panels.js';
-import { withoutColumns } from '../transformations.js';
-import { units } from '../units.js';
+import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE, overTime, points, rows, series } from '../../parts/influx.js';
+import { bars, graph, readable } from '../../parts/panels.js';
+import { withoutColumns } from '../../parts/transformations.js';
+import { units } from '../../parts/units.js';
 
 /** @returns {import('../board.js').Row} */
 export const throughputRow = () => ({

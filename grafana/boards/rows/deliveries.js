@@ -1,7 +1,7 @@
 /** Messages on their way from publishers to subscribers. */
-import { CHOSEN, RUN, SYSTEM, aSecond, overTime, series } from '../influx.js';
-import { graph } from '../panels.js';
-import { units } from '../units.js';
+import { CHOSEN, RUN, SYSTEM, aSecond, overTime, series } from '../../parts/influx.js';
+import { graph } from '../../parts/panels.js';
+import { units } from '../../parts/units.js';
 
 /** Only some scenarios have subscribers: the chosen ones do not matter here. */
 const DELIVERIES = [RUN, SYSTEM, '"operation" =~ /^(deliver|last)$/'];

@@ -1,9 +1,9 @@
 /** Errors by kind. */
 import { GraphDrawStyle } from '@grafana/grafana-foundation-sdk/common';
-import { CHOSEN, overall, rows, series } from '../influx.js';
-import { graph, table } from '../panels.js';
-import { withoutColumns } from '../transformations.js';
-import { units } from '../units.js';
+import { CHOSEN, overall, rows, series } from '../../parts/influx.js';
+import { graph, table } from '../../parts/panels.js';
+import { withoutColumns } from '../../parts/transformations.js';
+import { units } from '../../parts/units.js';
 
 const BY_KIND = /^operation_errors (.*)$/;
 

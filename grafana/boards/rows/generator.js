@@ -1,8 +1,8 @@
 /** Was the generator fast enough? If not, the figures describe the generator, not the system. */
-import { HOLDS } from '../colours.js';
-import { CHOSEN, CHOSEN_SCENARIOS, aSecond, overTime, points, rows, series } from '../influx.js';
-import { graph, table } from '../panels.js';
-import { units } from '../units.js';
+import { HOLDS } from '../../parts/colours.js';
+import { CHOSEN, CHOSEN_SCENARIOS, aSecond, overTime, points, rows, series } from '../../parts/influx.js';
+import { graph, table } from '../../parts/panels.js';
+import { units } from '../../parts/units.js';
 
 const VUS = 'virtual users';
 

@@ -1,7 +1,7 @@
 /** The link between the ends of a pair: traffic carried, queue, and losses. */
-import { CHOSEN_SCENARIOS, aSecond, overTime, series } from '../influx.js';
-import { graph } from '../panels.js';
-import { units } from '../units.js';
+import { CHOSEN_SCENARIOS, aSecond, overTime, series } from '../../parts/influx.js';
+import { graph } from '../../parts/panels.js';
+import { units } from '../../parts/units.js';
 
 const NO_LINK = 'A scenario without LINK has none.';
 /** One series per direction. */

@@ -1,7 +1,7 @@
 /** The run at present: rate, latency and errors in large graphs, and the time of each scenario. */
-import { CHOSEN, CHOSEN_SCENARIOS, aSecond, overTime, series } from '../influx.js';
-import { graph } from '../panels.js';
-import { units } from '../units.js';
+import { CHOSEN, CHOSEN_SCENARIOS, aSecond, overTime, series } from '../../parts/influx.js';
+import { graph } from '../../parts/panels.js';
+import { units } from '../../parts/units.js';
 import { bounds, dashingBounds } from './bounds.js';
 import { kinds, requests } from './errors.js';
 import { SPAN_MS } from './requests.js';

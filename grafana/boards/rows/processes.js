@@ -1,7 +1,7 @@
 /** Usage of the processes of the system under test while under load, and of the load generator's processes. */
-import { CHOSEN_SCENARIOS, overTime, series } from '../influx.js';
-import { graph } from '../panels.js';
-import { units } from '../units.js';
+import { CHOSEN_SCENARIOS, overTime, series } from '../../parts/influx.js';
+import { graph } from '../../parts/panels.js';
+import { units } from '../../parts/units.js';
 
 /** @returns {import('../board.js').Row} */
 export const processRow = () => ({
@@ -27,7 +27,7 @@ export const processRow = () => ({
   ],
 });
 
-/** @param {string} field @param {import('../panels.js').Spec} spec */
+/** @param {string} field @param {import('../../parts/panels.js').Spec} spec */
 const usage = (field, spec) =>
   graph(spec)
     .withTarget(

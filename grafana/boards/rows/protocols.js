@@ -1,9 +1,9 @@
 /** Rows of the protocol matrix and chains of them: the end of each, and its figures. */
-import { JUDGEMENTS, OUTCOMES } from '../colours.js';
-import { CHOSEN, CHOSEN_SCENARIOS, points, rows } from '../influx.js';
-import { table } from '../panels.js';
-import { joinedBy, withoutColumns } from '../transformations.js';
-import { units } from '../units.js';
+import { JUDGEMENTS, OUTCOMES } from '../../parts/colours.js';
+import { CHOSEN, CHOSEN_SCENARIOS, points, rows } from '../../parts/influx.js';
+import { table } from '../../parts/panels.js';
+import { joinedBy, withoutColumns } from '../../parts/transformations.js';
+import { units } from '../../parts/units.js';
 
 const NOTHING = 'no row of protocols yet';
 /** Condition for the chosen scenarios that have rows. */
@@ -54,7 +54,7 @@ const FIGURES = {
   'Memory mean': { metric: 'protocol_peak_anon_mib', unit: units.mebibytes },
 };
 
-/** @param {Record<string, { unit: string }>} figures @returns {import('../columns.js').Column[]} */
+/** @param {Record<string, { unit: string }>} figures @returns {import('../../parts/columns.js').Column[]} */
 const columnsOf = (figures) =>
   Object.entries(figures).map(([name, { unit }]) => ({ name, unit, fitted: true }));
 

@@ -1,7 +1,7 @@
 /** Rate, errors, duration, and the distribution of latencies. */
-import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE, aSecond, overTime, series } from '../influx.js';
-import { graph, heatmap } from '../panels.js';
-import { units } from '../units.js';
+import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE, aSecond, overTime, series } from '../../parts/influx.js';
+import { graph, heatmap } from '../../parts/panels.js';
+import { units } from '../../parts/units.js';
 import { bounds, dashingBounds } from './bounds.js';
 
 const VUS = 'virtual users';

@@ -1,10 +1,10 @@
 /** All runs, with a link to each. */
-import { VERDICTS } from '../colours.js';
-import { points, rows } from '../influx.js';
-import { linkTo } from '../links.js';
-import { table } from '../panels.js';
-import { calculated, joinedBy, renamed } from '../transformations.js';
-import { units } from '../units.js';
+import { VERDICTS } from '../../parts/colours.js';
+import { points, rows } from '../../parts/influx.js';
+import { linkTo } from '../../parts/links.js';
+import { table } from '../../parts/panels.js';
+import { calculated, joinedBy, renamed } from '../../parts/transformations.js';
+import { units } from '../../parts/units.js';
 
 const MOST = 100;
 /** Margin before the start of a run: the first points carry the time at which their second begins. */

@@ -1,11 +1,11 @@
 /** A summary: whether the system meets its bounds, and whether the figures are valid. */
 import { ReduceDataOptionsBuilder } from '@grafana/grafana-foundation-sdk/common';
-import { units } from '../units.js';
-import { HOLDS, VERDICTS, VERDICT_CODES, byThresholds, mapped, thresholds } from '../colours.js';
-import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE, RUN, overall, points, rows, series } from '../influx.js';
-import { BOARD_OF_SYSTEM, linkTo } from '../links.js';
-import { stat, table } from '../panels.js';
-import { countedByValue, highestSeries, redFrom } from '../transformations.js';
+import { units } from '../../parts/units.js';
+import { HOLDS, VERDICTS, VERDICT_CODES, byThresholds, mapped, thresholds } from '../../parts/colours.js';
+import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE, RUN, overall, points, rows, series } from '../../parts/influx.js';
+import { BOARD_OF_SYSTEM, linkTo } from '../../parts/links.js';
+import { stat, table } from '../../parts/panels.js';
+import { countedByValue, highestSeries, redFrom } from '../../parts/transformations.js';
 
 /** Margin around a scenario, so that its marks are not on the graphs' edges. */
 const MARGIN_MS = 2000;

@@ -1,7 +1,7 @@
 /** Graphs of a history, and the changes that Apache Otava found in it. */
-import { OF_TREND, overTime, points, rows, series } from '../influx.js';
-import { graph, table } from '../panels.js';
-import { units } from '../units.js';
+import { OF_TREND, overTime, points, rows, series } from '../../parts/influx.js';
+import { graph, table } from '../../parts/panels.js';
+import { units } from '../../parts/units.js';
 
 /** The graphs of a scenario, by the unit that the history has. */
 const GRAPHS = {

@@ -21,7 +21,7 @@ export default [
   {
     name: 'board-drift',
     what: 'a board asks for a field that nothing writes',
-    file: 'grafana/boards/influx.js',
+    file: 'grafana/parts/influx.js',
     from: 'sum("hits") / sum("count")',
     to: 'sum("hits") / sum("counts")',
     tests: [{ js: 'unit/boards' }],

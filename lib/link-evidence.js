@@ -1,13 +1,13 @@
 /** A run's evidence on its link: for the judge, and tables of requested and measured settings. */
-import { sectionOf } from '../section.js';
-import { keptUses, useOf } from './uses.js';
+import { sectionOf } from './section.js';
+import { keptUses, useOf } from './link-uses.js';
 
 /** Name of the run's own instance among the uses. */
 const OWN = "the run's pair";
 
 /**
  * @typedef {import('./link.js').Calibrated} Calibrated
- * @typedef {Calibrated & { uses: import('./uses.js').Use[] }} LinkEvidence
+ * @typedef {Calibrated & { uses: import('./link-uses.js').Use[] }} LinkEvidence
  */
 
 /** In handleSummary. @param {Calibrated | null | undefined} link of the run's data @returns {LinkEvidence | null} */
@@ -24,7 +24,7 @@ export const linkParameter = (text) => (text ? { link: text } : {});
 
 /**
  * Adds the link's tables after the scenario's tables.
- * @template {import('../section.js').More} More
+ * @template {import('./section.js').More} More
  * @param {More} more
  * @param {Calibrated | null | undefined} calibrated
  */
@@ -91,7 +91,7 @@ function calibrationSection({ about, calibration }) {
   });
 }
 
-/** @param {LinkEvidence} link @returns {import('../section.js').Section[]} */
+/** @param {LinkEvidence} link @returns {import('./section.js').Section[]} */
 function usesSection({ uses }) {
   if (uses.length === 0) return [];
   const rows = uses.flatMap(({ name, up, down }) => [
@@ -130,6 +130,6 @@ function usesSection({ uses }) {
   ];
 }
 
-/** Packets that the link lost unintentionally; null if one of the counts is unknown. @param {import('./uses.js').Counts} counts */
+/** Packets that the link lost unintentionally; null if one of the counts is unknown. @param {import('./link-uses.js').Counts} counts */
 const ownLosses = ({ own_overrun: overrun = 0, own_refused: refused = 0, own_unread: unread = 0 }) =>
   overrun === null || refused === null || unread === null ? null : overrun + refused + unread;

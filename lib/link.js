@@ -2,9 +2,9 @@
  * The link between the two ends of a pair: the variable LINK, the link's part of a start request, its ends, and its
  * calibration on this machine. docs/explanation/link.md
  */
-import { given, readBy } from '../variables.js';
-import { ask, startEcho } from '../dataplane/meter.js';
-import { currentProfile } from '../profiles.js';
+import { given, readBy } from './variables.js';
+import { ask, startEcho } from './meter.js';
+import { currentProfile } from './profiles.js';
 
 /**
  * One direction, in ns and bits per second; sidecar/README.md describes the other fields.
@@ -19,7 +19,7 @@ import { currentProfile } from '../profiles.js';
  * @typedef {{ about: About, calibration: Calibration }} Calibrated
  *
  * @typedef {{ instance: string, name: string }} Namespace
- * @typedef {{ near: { namespace: Namespace }, far: import('../dataplane/meter.js').Echo, home: import('../dataplane/meter.js').Echo }} Ends `near`
+ * @typedef {{ near: { namespace: Namespace }, far: import('./meter.js').Echo, home: import('./meter.js').Echo }} Ends `near`
  *   is the probe's end, `far` the far end as a direct probe reaches it, `home` the far end as the proxy's server reaches it:
  *   some protocols carry traffic only to the server's loopback addresses
  */
@@ -117,7 +117,7 @@ export function endsOf({ id, link }, spec = {}) {
 const EVERYWHERE = '0.0.0.0';
 const HOME = '127.0.0.1';
 
-/** An echo server under a certain address. @param {string} address @param {import('../dataplane/meter.js').Echo} echo */
+/** An echo server under a certain address. @param {string} address @param {import('./meter.js').Echo} echo */
 const placedAt = (address, { id, tcp, udp }) => ({
   id,
   tcp: `${address}:${portOf(tcp)}`,

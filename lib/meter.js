@@ -3,7 +3,7 @@
  * work without the sidecar, so each failure here ends the run with a one-line message.
  */
 import exec from 'k6/execution';
-import { present, request } from '../sidecar.js';
+import { present, request } from './sidecar.js';
 
 /** Samples per request. */
 const CHUNK = 200_000;
@@ -23,7 +23,7 @@ const PATIENCE_S = 20;
  * @property {number} [replaced] datagrams that were sent again because the probe was not running when the answers came
  * @property {number} probe_cpu_s
  * @property {{ name: string, count: number, kept: number }[]} series
- * @property {import('../sidecar.js').Usage | null} usage
+ * @property {import('./sidecar.js').Usage | null} usage
  * @property {{ asked: number, open: number, open_all_s: number } | null} tunnels
  * @property {Record<string, { least: number, most: number | null, found: number }> | null} [far_end] counts of the far end;
  *   null if the far end is not the sidecar's

@@ -1,6 +1,6 @@
 /** Traffic of the run's links, by their purpose: evidence for the judge. */
 import { said, say } from 'k6/x/windtunnel/record';
-import { tryAsk } from '../dataplane/meter.js';
+import { tryAsk } from './meter.js';
 
 /**
  * @typedef {Record<string, number | null>} Counts of one direction; sidecar/README.md
