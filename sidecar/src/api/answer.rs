@@ -11,6 +11,9 @@ use serde_path_to_error::Segment;
 
 use crate::failure::{Cause, Failure, Kind, Result};
 
+/// The largest accepted request, bytes.
+pub const MAX_BODY_BYTES: usize = 64 * 1024;
+
 #[derive(Serialize)]
 struct Body<'a> {
     error: &'a str,
@@ -86,10 +89,7 @@ pub async fn in_our_words(response: Response) -> Response {
     }
     Failure::new(
         Kind::TooLarge,
-        format!(
-            "the request has more than {} KiB",
-            super::MAX_BODY_BYTES / 1024
-        ),
+        format!("the request has more than {} KiB", MAX_BODY_BYTES / 1024),
         "send a smaller one",
     )
     .into_response()

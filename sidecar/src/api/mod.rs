@@ -21,11 +21,8 @@ use axum::routing::{delete, get, post};
 use crate::echo::registry::Echoes;
 use crate::probe::registry::Registry;
 use crate::testbed::supervisor::Supervisor;
-use answer::{in_our_words, method_not_allowed, no_route};
+use answer::{MAX_BODY_BYTES, in_our_words, method_not_allowed, no_route};
 use token::Token;
-
-/// The largest accepted request, bytes.
-const MAX_BODY_BYTES: usize = 64 * 1024;
 
 pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) -> Router {
     let echoes: Arc<Echoes> = Arc::default();

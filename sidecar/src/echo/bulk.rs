@@ -12,16 +12,14 @@
 //! The bytes of a direction are blocks of [`BLOCK`] bytes: the block's number (u64), and a pattern. The receiver checks the number of
 //! each block. It checks all bytes of one block in [`SAMPLED`], or of every block if the header asks for it.
 
+use super::block::{BLOCK, PATTERN, TAG_AT};
 use super::flow;
 use super::transfer::{Direction, Transfer};
 
 pub const HEADER: usize = 16;
 pub const MAGIC: [u8; 7] = *b"\xf5wt-blk";
-/// Offset of the tag: it follows the magic.
-pub const TAG_AT: usize = MAGIC.len();
 /// Size of the far end's answer to an upload, bytes.
 pub const CONFIRMATION: usize = 8;
-pub const BLOCK: usize = 1024;
 const SAMPLED: u64 = 16;
 const NUMBER: usize = 8;
 /// The largest write, bytes.
@@ -135,20 +133,6 @@ pub fn confirmed(answer: [u8; CONFIRMATION]) -> Result<u64, u64> {
         Err(word & !WRONG)
     }
 }
-
-const fn pattern(at: usize) -> u8 {
-    (at * 31 + (at >> 8) * 7) as u8
-}
-
-pub const PATTERN: [u8; BLOCK] = {
-    let mut block = [0; BLOCK];
-    let mut at = 0;
-    while at < BLOCK {
-        block[at] = pattern(at);
-        at += 1;
-    }
-    block
-};
 
 /// Generates the bytes of one direction.
 pub struct Source {

@@ -15,7 +15,7 @@
 
 use std::collections::VecDeque;
 
-use super::bulk::{BLOCK, PATTERN, TAG_AT};
+use super::block::{BLOCK, PATTERN, TAG_AT};
 
 pub const HEADER: usize = 16;
 pub const MAGIC: [u8; 7] = *b"\xf5wt-flw";

@@ -3,6 +3,7 @@
 //! A server sends back what it receives over TCP and UDP. A DNS server ([`zone`]) answers queries instead. On the TCP port of an echo, a
 //! connection may also begin a bulk transfer ([`bulk`]) or a flow ([`flow`]).
 
+pub mod block;
 mod blocking;
 mod blocking_udp;
 pub mod bulk;

@@ -78,7 +78,8 @@ impl Context {
 
     /// The far end's counts, or none if the far end is not an echo server of this sidecar.
     pub fn far_end(&self, plan: &Plan) -> Option<Counts> {
-        Some(self.far_end.as_ref()?.ended(plan, self))
+        let far_end = self.far_end.as_ref()?;
+        Some(far_end.ended(plan, self.carried(), || self.cancelled()))
     }
 
     pub fn cancel(&self) {

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::context::Context;
 use super::plan::Plan;
 use crate::echo::counters::Seen;
 use crate::echo::{Echo, Shared};
@@ -210,15 +209,14 @@ impl FarEnd {
         self.before = self.counts.counters.seen(tag);
     }
 
-    /// Waits until the far end has counted the least that must come, and returns the counts.
-    pub fn ended(&self, plan: &Plan, context: &Context) -> Counts {
-        let carried = context.carried();
+    /// Waits until the far end has counted the least that `carried` makes certain, and returns the counts. A cancel ends the wait.
+    pub fn ended(&self, plan: &Plan, carried: Carried, cancelled: impl Fn() -> bool) -> Counts {
         let silent = plan.only_opens();
         let until = now_ns() + PATIENCE_NS;
         loop {
             let now = self.counts.counters.seen(self.tag);
             let counts = Counts::new(carried, self.before, now, silent, self.duplicates);
-            if counts.complete() || context.cancelled() || now_ns() >= until {
+            if counts.complete() || cancelled() || now_ns() >= until {
                 return counts;
             }
             std::thread::sleep(LOOK_EVERY);

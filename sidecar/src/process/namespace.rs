@@ -2,14 +2,19 @@
 //! process runs or has a socket in it. So the end of the sidecar, for any reason, removes it with all its links, routes and rules.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, setns, unshare};
+
+/// Namespaces by name.
+pub type Namespaces = BTreeMap<String, Arc<Namespace>>;
 
 /// A namespace of a running instance, as in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]

@@ -3,10 +3,29 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
+use serde::Serialize;
+
 use super::part::TargetBefore;
-use super::usage::{Reading, Source, reset_high_water};
-use super::window::{ProcessUsage, percent, rounded};
+use super::usage::{Reading, Source, percent, reset_high_water, rounded};
 use crate::process::role::Role;
+
+#[derive(Debug, Clone, Serialize)]
+pub struct ProcessUsage {
+    pub name: String,
+    pub role: Role,
+    pub cpu_s: f64,
+    /// Percent of one core: 200 means two busy cores.
+    pub cpu_percent: f64,
+    pub peak_rss_bytes: u64,
+    /// Peak of the process's own memory: resident memory without file pages (RssFile of proc_pid_status(5)). The kernel's page cache
+    /// decides how many file pages are mapped.
+    pub peak_anon_bytes: u64,
+    /// Resident memory at the last reading.
+    pub rss_bytes: u64,
+    pub exit: Option<String>,
+    /// Time from the opening of the window to the process's end; null while the process lives, and if unknown.
+    pub exit_after_s: Option<f64>,
+}
 
 pub struct Target {
     name: String,

@@ -253,6 +253,20 @@ pub fn reset_high_water(pid: i32) -> bool {
     std::fs::write(format!("/proc/{pid}/clear_refs"), "5").is_ok()
 }
 
+/// CPU time as percent of one core.
+pub fn percent(cpu_s: f64, duration_s: f64) -> f64 {
+    if duration_s > 0.0 {
+        (cpu_s / duration_s * 1e4).round() / 100.0
+    } else {
+        0.0
+    }
+}
+
+/// Seconds, rounded to microseconds.
+pub fn rounded(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e6
+}
+
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
@@ -343,5 +357,11 @@ mod tests {
         // Other tests of this process use CPU meanwhile.
         let least = (0..20).map(|_| step_ns()).min().unwrap();
         assert!(least < 10_000_000, "{least} ns is a whole tick");
+    }
+
+    #[test]
+    fn percent_is_of_one_core() {
+        assert_eq!(percent(3.0, 2.0), 150.0);
+        assert_eq!(percent(3.0, 0.0), 0.0);
     }
 }

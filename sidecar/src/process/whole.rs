@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::window::rounded;
+use super::usage::rounded;
 
 /// All processes of role system at one moment; their CPU time is since they started.
 #[derive(Debug, Clone, Copy)]

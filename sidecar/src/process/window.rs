@@ -10,8 +10,8 @@ use super::host_time::HostTime;
 use super::interference::{CpuUsage, Interference, Sample};
 use super::part::{Before, NoPart, Part, Parts, used_since};
 use super::rest::AtRest;
-use super::target::Target;
-use super::usage::Source;
+use super::target::{ProcessUsage, Target};
+use super::usage::{Source, percent, rounded};
 use super::whole::{Moment, Whole, WholeCpu};
 use crate::process::role::Role;
 
@@ -45,24 +45,6 @@ pub struct HostUsage {
     pub busy_s: Option<f64>,
     /// The use of each CPU, including time in which the window was only watched. Empty if the window does not record it.
     pub by_cpu: Vec<CpuUsage>,
-}
-
-#[derive(Debug, Clone, Serialize)]
-pub struct ProcessUsage {
-    pub name: String,
-    pub role: Role,
-    pub cpu_s: f64,
-    /// Percent of one core: 200 means two busy cores.
-    pub cpu_percent: f64,
-    pub peak_rss_bytes: u64,
-    /// Peak of the process's own memory: resident memory without file pages (RssFile of proc_pid_status(5)). The kernel's page cache
-    /// decides how many file pages are mapped.
-    pub peak_anon_bytes: u64,
-    /// Resident memory at the last reading.
-    pub rss_bytes: u64,
-    pub exit: Option<String>,
-    /// Time from the opening of the window to the process's end; null while the process lives, and if unknown.
-    pub exit_after_s: Option<f64>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -420,26 +402,3 @@ impl Window {
 /// A quiet period needs a closed window.
 #[derive(Debug, PartialEq)]
 pub struct StillOpen;
-
-pub fn percent(cpu_s: f64, duration_s: f64) -> f64 {
-    if duration_s > 0.0 {
-        (cpu_s / duration_s * 1e4).round() / 100.0
-    } else {
-        0.0
-    }
-}
-
-pub fn rounded(seconds: f64) -> f64 {
-    (seconds * 1e6).round() / 1e6
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn percent_is_of_one_core() {
-        assert_eq!(percent(3.0, 2.0), 150.0);
-        assert_eq!(percent(3.0, 0.0), 0.0);
-    }
-}

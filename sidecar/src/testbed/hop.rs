@@ -4,11 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::parts::Parts;
-use super::setting::Setting;
-use crate::failure::{Cause, Failure, Result};
 use crate::link::spec::Spec;
-use crate::link::{DEVICE, FAR, FAR_ADDRESS, Link, NEAR};
+use crate::link::{DEVICE, FAR, FAR_ADDRESS, NEAR};
 use crate::process::namespace::{Namespace, NamespaceOf};
 
 /// The requested hop.
@@ -46,7 +43,7 @@ pub enum Place {
 }
 
 /// The name of another instance's namespace within an instance that runs in it.
-const WITHIN: &str = "within";
+pub const WITHIN: &str = "within";
 
 /// Values of `hop` in templates.
 #[derive(Debug, Clone, Serialize)]
@@ -78,61 +75,5 @@ impl Hop {
                 device: DEVICE,
             },
         }
-    }
-}
-
-impl Setting<'_> {
-    /// Starts the requested link, or enters the requested namespace. The link's ends then are namespaces of this start.
-    pub fn make_hop(&mut self, parts: &Parts<'_>) -> Result<()> {
-        let what = match &self.launch.place {
-            Place::Loopback => return Ok(()),
-            Place::Link { .. } => "a link",
-            Place::Within(_) => "another instance's namespace",
-        };
-        let name = &self.launch.testbed.file.name;
-        for end in ["near", "far"] {
-            let field = format!("hop.{end}");
-            let is_there = parts.processes.iter().any(|(_, process)| {
-                let names = self.templates.names(&process.namespace);
-                names.is_ok_and(|names| names.contains(&field))
-            });
-            if !is_there {
-                return Err(Failure::invalid(
-                    format!(
-                        "testbed {name} has no hop that {what} could be: no process runs at its {end} end"
-                    ),
-                    format!(
-                        "give it namespace = \"{{{{ {field} }}}}\", or start it without {what}"
-                    ),
-                )
-                .because(Cause::NoHop));
-            }
-        }
-        if let Some((_, own)) = parts.namespaces.first() {
-            return Err(Failure::invalid(
-                format!(
-                    "testbed {name} has its own namespaces in this start, such as {}, and they exclude {what}",
-                    own.name
-                ),
-                format!("start it without {what}, or with other variables"),
-            )
-            .because(Cause::NoHop));
-        }
-        let (spec, cpus) = match &self.launch.place {
-            Place::Loopback => return Ok(()),
-            Place::Within(namespace) => {
-                self.namespaces
-                    .insert(WITHIN.to_owned(), Arc::clone(namespace));
-                return Ok(());
-            }
-            Place::Link { spec, cpus } => (spec.clone(), cpus),
-        };
-        let link = Link::start(*spec, cpus)?;
-        for end in [link.near(), link.far()] {
-            let name = end.place.namespace.to_owned();
-            self.namespaces.insert(name, Arc::clone(&end.namespace));
-        }
-        self.link = Some(Arc::new(link));
-        Ok(())
     }
 }

@@ -6,12 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
-use super::network::Namespaces;
 use super::variables::Values;
 use crate::failure::{Failure, Result};
 use crate::link::Link;
 use crate::process::folder::Folder;
-use crate::process::namespace::Namespace;
+use crate::process::namespace::{Namespace, Namespaces};
 use crate::process::role::Role;
 use crate::process::supervised::Supervised;
 use crate::process::usage::Source;

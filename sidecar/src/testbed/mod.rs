@@ -1,5 +1,6 @@
 //! Testbeds: reading their files, starting their processes, stopping them.
 
+mod attempt;
 pub mod catalogue;
 pub mod check;
 pub mod choices;
@@ -17,6 +18,7 @@ mod ports;
 mod ready;
 mod requires;
 pub mod secrets;
+mod select;
 mod setting;
 mod sock_diag;
 pub mod supervisor;

@@ -1,7 +1,7 @@
 //! The network namespaces of one start: makes them, joins them by links, and runs their set-up commands.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use nix::errno::Errno;
@@ -9,15 +9,14 @@ use nix::unistd::geteuid;
 
 use super::errand::{Errand, PATIENCE};
 use super::file::{End, Process};
+use super::hop::{Place, WITHIN};
 use super::parts::Parts;
 use super::setting::Setting;
-use crate::failure::{Failure, Result};
+use crate::failure::{Cause, Failure, Result};
+use crate::link::Link;
 use crate::process::log::Log;
 use crate::process::namespace::{Namespace, not_permitted};
 use crate::process::protocol::Exit;
-
-/// Namespaces by name.
-pub type Namespaces = BTreeMap<String, Arc<Namespace>>;
 
 /// The program that makes links, and the advice if it is missing.
 const IP: &str = "ip";
@@ -39,6 +38,60 @@ impl Setting<'_> {
             self.namespaces
                 .insert(namespace.name.clone(), Arc::new(created));
         }
+        Ok(())
+    }
+
+    /// Starts the requested link, or enters the requested namespace. The link's ends then are namespaces of this start.
+    pub fn make_hop(&mut self, parts: &Parts<'_>) -> Result<()> {
+        let what = match &self.launch.place {
+            Place::Loopback => return Ok(()),
+            Place::Link { .. } => "a link",
+            Place::Within(_) => "another instance's namespace",
+        };
+        let name = &self.launch.testbed.file.name;
+        for end in ["near", "far"] {
+            let field = format!("hop.{end}");
+            let is_there = parts.processes.iter().any(|(_, process)| {
+                let names = self.templates.names(&process.namespace);
+                names.is_ok_and(|names| names.contains(&field))
+            });
+            if !is_there {
+                return Err(Failure::invalid(
+                    format!(
+                        "testbed {name} has no hop that {what} could be: no process runs at its {end} end"
+                    ),
+                    format!(
+                        "give it namespace = \"{{{{ {field} }}}}\", or start it without {what}"
+                    ),
+                )
+                .because(Cause::NoHop));
+            }
+        }
+        if let Some((_, own)) = parts.namespaces.first() {
+            return Err(Failure::invalid(
+                format!(
+                    "testbed {name} has its own namespaces in this start, such as {}, and they exclude {what}",
+                    own.name
+                ),
+                format!("start it without {what}, or with other variables"),
+            )
+            .because(Cause::NoHop));
+        }
+        let (spec, cpus) = match &self.launch.place {
+            Place::Loopback => return Ok(()),
+            Place::Within(namespace) => {
+                self.namespaces
+                    .insert(WITHIN.to_owned(), Arc::clone(namespace));
+                return Ok(());
+            }
+            Place::Link { spec, cpus } => (spec.clone(), cpus),
+        };
+        let link = Link::start(*spec, cpus)?;
+        for end in [link.near(), link.far()] {
+            let name = end.place.namespace.to_owned();
+            self.namespaces.insert(name, Arc::clone(&end.namespace));
+        }
+        self.link = Some(Arc::new(link));
         Ok(())
     }
 
@@ -228,14 +281,6 @@ impl Setting<'_> {
         env.insert("PATH".to_owned(), path);
         env.insert("XTABLES_LOCKFILE".to_owned(), lock.display().to_string());
         env
-    }
-
-    /// The files of the namespaces, for templates.
-    pub fn namespace_files(&self) -> BTreeMap<&str, PathBuf> {
-        let namespaces = self.namespaces.iter();
-        namespaces
-            .map(|(name, namespace)| (name.as_str(), namespace.path()))
-            .collect()
     }
 }
 

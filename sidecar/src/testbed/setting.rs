@@ -13,7 +13,6 @@ use super::file::{ConfigFile, Process};
 use super::generate::{Generated, Generator};
 use super::hop::Hop;
 use super::launch::Launch;
-use super::network::Namespaces;
 use super::parts::Parts;
 use super::template::Templates;
 use super::variables::Values;
@@ -22,6 +21,7 @@ use crate::failure::{Failure, Result};
 use crate::link::Link;
 use crate::process::cpus;
 use crate::process::folder::Folder;
+use crate::process::namespace::Namespaces;
 use crate::process::redact::Redactor;
 
 /// Variables of the sidecar's environment that every process gets.
@@ -141,6 +141,14 @@ impl Setting<'_> {
             namespaces: self.namespace_files(),
             hop: &self.hop,
         }
+    }
+
+    /// The files of the namespaces, for templates.
+    fn namespace_files(&self) -> BTreeMap<&str, PathBuf> {
+        let namespaces = self.namespaces.iter();
+        namespaces
+            .map(|(name, namespace)| (name.as_str(), namespace.path()))
+            .collect()
     }
 
     fn not_rendered(&self, field: &str, error: &str) -> Failure {

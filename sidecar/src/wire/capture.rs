@@ -13,7 +13,7 @@ use nix::sys::socket::{LinkAddr, recvfrom};
 use socket2::{Domain, Protocol, SockFilter, Socket, Type};
 
 use super::flows::Flows;
-use super::{Found, Request};
+use super::request::{Found, Request};
 use crate::failure::{Failure, Result};
 use crate::process::namespace::Namespace;
 

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
 
+use super::request::{Found, Request, Shows};
 use super::rules::Checked;
 use super::stream::Stream;
-use super::{Found, Request, Shows};
 use crate::tap::search::{Before, Search, Sender};
 
 const TCP: u8 = 6;

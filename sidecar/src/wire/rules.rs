@@ -1,8 +1,8 @@
 //! Rules for each kind of hop: TCP connections byte by byte, UDP flows datagram by datagram.
 
-use super::Shows;
 use super::greeting;
 use super::randomness::Blocks;
+use super::request::Shows;
 use crate::tap::search::Sender;
 
 /// A description of the fault.

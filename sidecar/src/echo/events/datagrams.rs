@@ -6,8 +6,7 @@ use std::os::fd::AsRawFd;
 
 use nix::sys::socket::SockaddrStorage;
 
-use super::Action;
-use super::connection::Tools;
+use super::tools::{Action, Tools};
 use crate::echo::blocking_udp::{BATCH, answer, tag_of};
 use crate::echo::counters::Counters;
 use crate::echo::shared::Shared;

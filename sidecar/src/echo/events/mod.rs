@@ -3,10 +3,12 @@
 mod connection;
 mod datagrams;
 mod link;
+mod socket;
+mod tools;
 mod transfer;
 
 use std::collections::{HashMap, HashSet};
-use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::net::{TcpListener, UdpSocket};
 use std::sync::Arc;
 
 use super::counters::Counters;
@@ -16,9 +18,11 @@ use super::zone::Zone;
 use crate::net::clock::now_ns;
 use crate::net::poller::{Flags, Poller, Waker};
 use crate::net::timers::Timers;
-use connection::{Connection, Over, Tools, Work};
+use connection::{Connection, Work};
 use datagrams::Datagrams;
 use link::Link;
+use socket::Over;
+use tools::{Action, Tools};
 
 const WAKER: u64 = 0;
 const LISTENER: u64 = 1;
@@ -30,20 +34,6 @@ const ACCEPT_AT_ONCE: usize = 64;
 const LISTEN_AGAIN_NS: u64 = 10_000_000;
 /// The limit of a probe, and 64 more for connections that are about to end. Further connections wait to be accepted.
 const MAX_CONNECTIONS: usize = 4_096 + 64;
-
-/// An action for later. The bytes to send are kept with it.
-pub enum Action {
-    Answer(u64),
-    Reset(u64),
-    Close(u64),
-    /// A transfer may continue.
-    Resume(u64),
-    Datagram(SocketAddr),
-    /// A held datagram must be sent.
-    Release(u64),
-    /// File descriptors or connection slots were used up. The server tries to accept again.
-    ListenAgain,
-}
 
 pub struct Events {
     poller: Poller,
@@ -144,7 +134,7 @@ impl Events {
                     if let Ok(connection) = Connection::new(id, stream, self.zone.is_some())
                         && self
                             .poller
-                            .add(&connection.stream, id, connection.interest)
+                            .add(&connection.socket.stream, id, connection.interest)
                             .is_ok()
                     {
                         self.next_id += 1;
@@ -182,7 +172,7 @@ impl Events {
         let wanted = connection.wanted(full);
         if worked.is_ok() && wanted != connection.interest {
             connection.interest = wanted;
-            let changed = self.poller.modify(&connection.stream, id, wanted);
+            let changed = self.poller.modify(&connection.socket.stream, id, wanted);
             worked = changed.map_err(|_| Over);
         }
         if worked.is_err() {

@@ -1,8 +1,8 @@
 //! A bulk transfer of the events engine. These faults apply: rate, silence, corruption of sent bytes, and reset or end after a number of
 //! reads and writes. Delay, jitter and stall apply to answers only.
 
-use super::Action;
-use super::connection::{Connection, Over, Tools, receive};
+use super::socket::{Over, Socket};
+use super::tools::{Action, Tools};
 use crate::echo::bulk::{Checker, Header, Source, confirmation};
 use crate::echo::counters::Counters;
 use crate::net::poller::Flags;
@@ -52,21 +52,17 @@ impl Transfer {
     }
 
     /// Makes one read and one write. Returns true at the end.
-    pub fn step(
-        &mut self,
-        connection: &mut Connection,
-        tools: &mut Tools<'_>,
-    ) -> Result<bool, Over> {
+    pub fn step(&mut self, socket: &mut Socket, tools: &mut Tools<'_>) -> Result<bool, Over> {
         self.silent = tools.link.faults.tcp.silent;
         if !self.paused {
             let moved = std::mem::take(&mut self.came)
-                + self.take(connection, tools)?
-                + self.give(connection, tools)?;
+                + self.take(socket, tools)?
+                + self.give(socket, tools)?;
             Counters::add(&tools.counters.tcp_bytes, moved);
             let due_ns = tools.link.reserve_ns(tools.now_ns, moved);
             if due_ns > tools.now_ns {
                 self.paused = true;
-                let resume = (Action::Resume(connection.id), Vec::new());
+                let resume = (Action::Resume(socket.id), Vec::new());
                 tools.timers.add(due_ns, resume);
             }
         }
@@ -77,31 +73,31 @@ impl Transfer {
         if self.header.direction.up() {
             let wrong = self.checker.first_wrong();
             let answer = confirmation(self.checker.received(), wrong);
-            connection.send(&answer, tools.counters)?;
+            socket.send(&answer, tools.counters)?;
         }
         Ok(true)
     }
 
-    fn take(&mut self, connection: &mut Connection, tools: &mut Tools<'_>) -> Result<usize, Over> {
+    fn take(&mut self, socket: &mut Socket, tools: &mut Tools<'_>) -> Result<usize, Over> {
         let most = tools.link.piece(tools.buffer.len()) as u64;
         let length = most.min(self.to_receive()) as usize;
         if length == 0 {
             return Ok(0);
         }
         let buffer = &mut tools.buffer[..length];
-        match receive(&connection.stream, buffer)? {
+        match socket.receive(buffer)? {
             None => Ok(0),
             Some(0) => Err(Over),
             Some(count) => {
                 self.checker.take(&buffer[..count]);
-                connection.received(count, tools.counters);
-                connection.count(tools.link)?;
+                socket.received(count, tools.counters);
+                socket.count(tools.link)?;
                 Ok(count)
             }
         }
     }
 
-    fn give(&mut self, connection: &mut Connection, tools: &mut Tools<'_>) -> Result<usize, Over> {
+    fn give(&mut self, socket: &mut Socket, tools: &mut Tools<'_>) -> Result<usize, Over> {
         if self.silent || self.source.done() {
             return Ok(0);
         }
@@ -111,13 +107,13 @@ impl Transfer {
         let sent = if tools.link.spoils() {
             let mut spoilt = bytes[..length].to_vec();
             spoilt.iter_mut().for_each(|byte| *byte ^= 0x55);
-            connection.transmit(&spoilt, tools.counters)?
+            socket.transmit(&spoilt, tools.counters)?
         } else {
-            connection.transmit(&bytes[..length], tools.counters)?
+            socket.transmit(&bytes[..length], tools.counters)?
         };
         if sent > 0 {
             self.source.written(sent);
-            connection.count(tools.link)?;
+            socket.count(tools.link)?;
         }
         Ok(sent)
     }

@@ -5,7 +5,8 @@ use std::time::Instant;
 use serde_json::json;
 
 use super::{connect, faulty, in_time, start};
-use crate::echo::bulk::{BLOCK, Checker, Header, Source, confirmed};
+use crate::echo::block::BLOCK;
+use crate::echo::bulk::{Checker, Header, Source, confirmed};
 use crate::echo::transfer::Direction;
 
 fn transfer(stream: &TcpStream, direction: Direction, bytes: u64) -> Checker {

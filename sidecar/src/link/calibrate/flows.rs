@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::MS;
+use super::delays::MS;
 use super::flow::{self, Flow, HEADERS, LEAST_PAYLOAD, Pace, Plan};
 use super::result::Carries;
 use crate::failure::{Failure, Result};

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use super::delays::{DELAY_WITHIN_MS, MS, at_share, delays};
 use super::flow::{Arrival, Flow, HEADERS, Pace, Plan};
 use super::flows::{nothing_came, run, silence};
 use super::result::Figure;
-use super::{DELAY_WITHIN_MS, MS, at_share, delays};
 use crate::failure::Result;
 use crate::link::Link;
 use crate::link::ends::End;

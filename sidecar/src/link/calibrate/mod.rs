@@ -1,6 +1,7 @@
 //! Measures a link before a run uses it. Datagrams through the link measure its delay, rate, queue and loss. The calibration also finds
 //! losses that nobody asked for, and the capacity on this machine.
 
+mod delays;
 mod flow;
 mod flows;
 mod line;
@@ -9,7 +10,8 @@ mod result;
 use std::panic::resume_unwind;
 use std::time::Instant;
 
-use self::flow::{Arrival, Flow, HEADERS, LEAST_PAYLOAD};
+use self::delays::{DELAY_WITHIN_MS, MS, at_share, delays};
+use self::flow::{Flow, HEADERS, LEAST_PAYLOAD};
 pub use self::flows::{Amount, BRIEF, WHOLE};
 use self::flows::{alive, carries, clean, delay_flow, loss_flow};
 use self::line::{FAST, Filled};
@@ -21,11 +23,8 @@ use super::settings::{Settings, Side};
 use super::{Link, State};
 use crate::failure::{Failure, Result};
 
-/// The largest accepted error of a delay, ms.
-const DELAY_WITHIN_MS: f64 = 0.2;
 /// A rate above this share of the capacity is limited by the machine, not by the link's settings.
 const OF_CARRIED: f64 = 0.8;
-const MS: f64 = 1e6;
 
 /// Measures a link without other traffic, and leaves it as it was at its start. Both directions are measured at once, as each has its own
 /// line. Fast lines are filled one after the other, because the sender's own work limits them.
@@ -242,22 +241,6 @@ impl Measured {
             ));
         }
     }
-}
-
-/// Delays of the arrivals, the shortest first, ms.
-fn delays(arrivals: &[Arrival]) -> Vec<f64> {
-    let mut delays: Vec<f64> = arrivals
-        .iter()
-        .map(|one| (one.arrived_ns as f64 - one.sent_ns as f64) / MS)
-        .collect();
-    delays.sort_by(f64::total_cmp);
-    delays
-}
-
-/// The value below which this share of `sorted` lies.
-fn at_share(sorted: &[f64], share: f64) -> f64 {
-    let index = (sorted.len() as f64 * share) as usize;
-    sorted.get(index).copied().unwrap_or(0.0)
 }
 
 fn loss(flow: &Flow, counts: &Counts, side: &Side) -> Loss {

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use rustls::{AlertDescription, CertificateError, Error, OtherError};
 
-use super::About;
+use super::spec::About;
 
 /// Inside an [`io::Error`], so that a reader of bytes passes it on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,6 +1,7 @@
 //! TLS of a SOCKS5 proxy: trust, and the client's identity. [`super::stream`] carries the bytes.
 
 mod fault;
+mod spec;
 mod trust;
 
 use std::sync::Arc;
@@ -9,34 +10,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustls::client::{ResolvesClientCert, Resumption};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::pki_types::{PrivateKeyDer, ServerName};
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, ClientConnection, SignatureScheme};
-use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, Result};
 pub use fault::Fault;
+use spec::certificates;
+pub use spec::{About, TlsSpec};
 use trust::Verifier;
-
-/// As `tls` of an environment, but with the content of the files, in PEM.
-#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TlsSpec {
-    /// Trusted certificates, in addition to the system's.
-    #[serde(default)]
-    pub ca: Option<String>,
-    /// The name that the certificate has; if left out, the proxy's host.
-    #[serde(default)]
-    pub server_name: Option<String>,
-    /// True: the client verifies no certificate.
-    #[serde(default)]
-    pub insecure: bool,
-    /// The client's certificate and those between it and its authority; it and its key go together.
-    #[serde(default)]
-    pub client_cert: Option<String>,
-    #[serde(default)]
-    pub client_key: Option<String>,
-}
 
 /// TLS as it was asked for, checked.
 #[derive(Clone)]
@@ -44,19 +26,6 @@ pub struct Tls {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
     about: Arc<About>,
-}
-
-/// The part of a client that messages name.
-#[derive(Debug)]
-pub struct About {
-    /// The name that the certificate must have.
-    name: String,
-    has_ca: bool,
-    has_certificate: bool,
-    /// Whether the proxy has asked for a client certificate.
-    asked: AtomicBool,
-    /// Whether a byte of payload ever came: the proxy takes the client as it is.
-    accepted: AtomicBool,
 }
 
 impl Tls {
@@ -127,19 +96,6 @@ impl ResolvesClientCert for Identity {
 
     fn has_certs(&self) -> bool {
         self.key.is_some()
-    }
-}
-
-/// All certificates of a text in PEM, one at least.
-fn certificates(field: &str, pem: &str) -> Result<Vec<CertificateDer<'static>>> {
-    let all: std::result::Result<Vec<_>, _> =
-        CertificateDer::pem_slice_iter(pem.as_bytes()).collect();
-    match all {
-        Ok(all) if !all.is_empty() => Ok(all),
-        _ => Err(Failure::invalid(
-            format!("tls.{field}: it holds no certificate in PEM"),
-            "give a file that begins with -----BEGIN CERTIFICATE-----",
-        )),
     }
 }
 

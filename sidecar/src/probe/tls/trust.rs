@@ -13,7 +13,8 @@ use rustls::{
 };
 use webpki::EndEntityCert;
 
-use super::{About, Fault, TlsSpec, certificates};
+use super::fault::Fault;
+use super::spec::{About, TlsSpec, certificates};
 use crate::failure::{Failure, Result};
 
 #[derive(Debug)]

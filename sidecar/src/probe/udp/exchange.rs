@@ -8,13 +8,11 @@ use nix::sys::time::TimeSpec;
 
 use super::content::Content;
 use super::ledger::Answer;
-use super::part::{Part, Progress};
+use super::part::{Part, Progress, SLICE_NS};
 use crate::net::clock::now_ns;
 use crate::net::pace::wait_until;
 use crate::net::wait::Wait;
 
-/// How long an open loop waits in the kernel at most, so that a cancel is seen.
-pub(super) const SLICE_NS: u64 = 50_000_000;
 /// How many times busy polling asks the kernel between two looks at the clock.
 const ASKS_PER_LOOK: u32 = 64;
 /// Longest wait for duplicates after the end: since the last one, and in all.

@@ -1,0 +1,131 @@
+//! The socket of one TCP connection, with what it has carried for its probe.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use socket2::SockRef;
+
+use super::link::Link;
+use crate::echo::counters::{Counters, Tagged};
+use crate::net::tag;
+
+pub struct Socket {
+    pub id: u64,
+    pub stream: TcpStream,
+    /// The tag of the probe that uses this connection.
+    tag: u8,
+    /// Answers that wait for the peer to read.
+    pending: Vec<u8>,
+    /// Answers sent until now; for a transfer, its reads and writes.
+    pub answered: u64,
+}
+
+/// The connection is over.
+#[derive(Debug)]
+pub struct Over;
+
+impl Socket {
+    pub fn new(id: u64, stream: TcpStream) -> std::io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        stream.set_nodelay(true)?;
+        Ok(Self {
+            id,
+            stream,
+            tag: tag::UNTOLD,
+            pending: Vec::new(),
+            answered: 0,
+        })
+    }
+
+    /// Counts the first `bytes` bytes of the connection for the probe `tag`. Later calls do nothing.
+    pub fn begins(&mut self, tag: u8, bytes: usize, counters: &Counters) {
+        if self.tag != tag::UNTOLD {
+            return;
+        }
+        self.tag = tag::of(tag);
+        Counters::add(&self.counts(counters).connections, 1);
+        Counters::add(&self.counts(counters).bytes_received, bytes);
+    }
+
+    fn counts<'a>(&self, counters: &'a Counters) -> &'a Tagged {
+        counters.of(self.tag)
+    }
+
+    pub fn received(&self, count: usize, counters: &Counters) {
+        if self.tag != tag::UNTOLD {
+            Counters::add(&self.counts(counters).bytes_received, count);
+        }
+    }
+
+    /// Sends, and returns the number of bytes that the kernel took.
+    pub fn transmit(&self, bytes: &[u8], counters: &Counters) -> Result<usize, Over> {
+        let sent = transmit(&self.stream, bytes)?;
+        Counters::add(&self.counts(counters).bytes_sent, sent);
+        Ok(sent)
+    }
+
+    pub fn reset(&self) -> Over {
+        let _ = SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
+        Over
+    }
+
+    /// Counts a read or a write of a transfer. The fault `tcp` may end the connection here.
+    pub fn count(&mut self, link: &Link) -> Result<(), Over> {
+        let faults = &link.faults.tcp;
+        if faults.reset_after == Some(self.answered) {
+            return Err(self.reset());
+        }
+        if faults.close_after == Some(self.answered) {
+            return Err(Over);
+        }
+        self.answered += 1;
+        Ok(())
+    }
+
+    pub fn send(&mut self, bytes: &[u8], counters: &Counters) -> Result<(), Over> {
+        let sent = if self.pending.is_empty() {
+            self.transmit(bytes, counters)?
+        } else {
+            0
+        };
+        self.pending.extend_from_slice(&bytes[sent..]);
+        Ok(())
+    }
+
+    /// Sends bytes that wait for the peer.
+    pub fn flush(&mut self, counters: &Counters) -> Result<(), Over> {
+        let sent = self.transmit(&self.pending, counters)?;
+        self.pending.drain(..sent);
+        Ok(())
+    }
+
+    /// The number of bytes that wait for the peer.
+    pub fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// `None` if no byte is there yet, 0 at the end of the stream.
+    pub fn receive(&self, buffer: &mut [u8]) -> Result<Option<usize>, Over> {
+        match (&self.stream).read(buffer) {
+            Ok(count) => Ok(Some(count)),
+            Err(error) if try_later(&error) => Ok(None),
+            Err(_) => Err(Over),
+        }
+    }
+}
+
+fn transmit(mut stream: &TcpStream, bytes: &[u8]) -> Result<usize, Over> {
+    if bytes.is_empty() {
+        return Ok(0);
+    }
+    match stream.write(bytes) {
+        Ok(count) => Ok(count),
+        Err(error) if try_later(&error) => Ok(0),
+        Err(_) => Err(Over),
+    }
+}
+
+fn try_later(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
