@@ -118,7 +118,7 @@ func TestAScenarioThatWasNotKeptIsNoPass(t *testing.T) {
 	}
 }
 
-func TestKeepLeavesOutLogsAndRecords(t *testing.T) {
+func TestKeepLeavesOutLogsRecordsAndPages(t *testing.T) {
 	root := t.TempDir()
 	folder := madeup.Run(t, root, "a", 1, 1, nil)
 	for _, name := range []string{"logs/k6.log", "pulsar-ingest.record", "report.html", ".part"} {
@@ -130,8 +130,8 @@ func TestKeepLeavesOutLogsAndRecords(t *testing.T) {
 		records bool
 		want    []string
 	}{
-		"plain":   {false, []string{"pulsar-ingest.json", "report.html", "run.json"}},
-		"records": {true, []string{"pulsar-ingest.json", "pulsar-ingest.record", "report.html", "run.json"}},
+		"plain":   {false, []string{"pulsar-ingest.json", "run.json"}},
+		"records": {true, []string{"pulsar-ingest.json", "pulsar-ingest.record", "run.json"}},
 	} {
 		to := filepath.Join(t.TempDir(), "elsewhere")
 		kept, _, err := Keep(Keeping{Name: name, Runs: []string{folder}, To: to, Records: c.records, Beds: check.Beds("")})

@@ -152,7 +152,7 @@ func copyRun(from, to string, records bool) error {
 func isKept(name string, records bool) bool {
 	extension := filepath.Ext(name)
 	return !strings.HasPrefix(name, ".") &&
-		(slices.Contains([]string{".json", ".md", ".html", ".xml"}, extension) || records && extension == record.Extension)
+		(slices.Contains([]string{".json", ".md"}, extension) || records && extension == record.Extension)
 }
 
 func copyFile(from, to string) error {
