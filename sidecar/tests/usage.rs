@@ -5,6 +5,7 @@ mod common;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 use std::sync::{PoisonError, RwLock};
+use std::time::Duration;
 
 use common::{Root, eventually, patient, pid, timely, undisturbed};
 use serde_json::{Value, json};
@@ -166,6 +167,8 @@ fn the_whole_has_what_a_system_does_after_the_load_and_in_the_quiet_period() {
     let after = order(&root, "allocate");
     let (told, later) = std::thread::scope(|scope| {
         let waits = scope.spawn(|| server.post(&quiet, r#"{"seconds": 5, "rest_s": 0.1}"#));
+        // The quiet period has begun by then.
+        std::thread::sleep(patient(Duration::from_millis(300)));
         (order(&root, "quit"), waits.join().unwrap())
     });
     let (status, usage) = later;
@@ -370,7 +373,7 @@ sys.stdin.readline()";
     stdin.write_all(b"go\n").unwrap();
     let told = said.next().unwrap().unwrap();
     // Time for a sample or two at the peak, before the end.
-    std::thread::sleep(patient(std::time::Duration::from_millis(500)));
+    std::thread::sleep(patient(Duration::from_millis(500)));
     drop(stdin);
     child.wait().unwrap();
     let output = sample.wait_with_output().unwrap();
@@ -426,7 +429,7 @@ fn a_window_whose_processes_are_all_gone_closes_itself() {
     eventually("one end is seen", || {
         server.get(&path).1["processes"][0]["exit"].is_string()
     });
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    std::thread::sleep(Duration::from_millis(500));
     assert_eq!(server.get(&path).1["closed"], false, "one lives");
     end(1);
     eventually("it closes", || server.get(&path).1["closed"] == true);

@@ -313,6 +313,12 @@ export async function startRelay(faults = {}) {
   const relay = new Relay(faults);
   const server = createServer((request, response) => void relay.handle(request, response));
   server.keepAliveTimeout = 30_000;
+  /** @type {Set<import('node:net').Socket>} */
+  const connections = new Set();
+  server.on('connection', (socket) => {
+    connections.add(socket);
+    socket.on('close', () => connections.delete(socket));
+  });
   const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => 'bearer' });
   server.on('upgrade', (request, socket, head) => {
     const { handshake } = faults;
@@ -329,8 +335,8 @@ export async function startRelay(faults = {}) {
     url: `http://127.0.0.1:${port}`,
     truth: relay.truth,
     async stop() {
-      for (const socket of sockets.clients) socket.terminate();
-      server.closeAllConnections();
+      // The server does not close the connection of a refused handshake, and waits for it in vain.
+      for (const socket of connections) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },
   };
