@@ -4,8 +4,6 @@ package compare
 
 import (
 	"fmt"
-	"path/filepath"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -17,7 +15,6 @@ import (
 	"windtunnel/k6/internal/contents"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/fault"
-	"windtunnel/k6/internal/neighbour"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/run"
 )
@@ -66,26 +63,18 @@ func Built(o Options, b bench.Options) int {
 	if f != nil {
 		return refused(f)
 	}
-	if b.RunID, f = run.ID(b.RunID, "compare", time.Now()); f != nil {
-		return refused(f)
-	}
-	dir := filepath.Join(b.Root, "results", b.RunID)
 	// A build at the same time as a measurement would disturb the measurement.
-	held, f := neighbour.ClaimHost(dir, b.Getenv("BESIDE") != "", func(format string, args ...any) { fmt.Fprintf(b.Stderr, format+"\n", args...) })
+	held, f := b.Reserve("compare", func(format string, args ...any) { fmt.Fprintf(b.Stderr, format+"\n", args...) })
 	if f != nil {
 		return refused(f)
 	}
 	defer held.Release()
-	if f := run.MakeFolder(dir); f != nil {
-		return refused(f)
-	}
-	b.HasFolder = true
 	defer func() {
 		if err := pair.Remove(); err != nil {
 			fmt.Fprintln(b.Stderr, err)
 		}
 	}()
-	specs, f := buildBoth(pair, b, run.Logs(dir))
+	specs, f := buildBoth(pair, b, run.Logs(b.Dir()))
 	if f != nil {
 		return refused(f)
 	}
@@ -95,7 +84,7 @@ func Built(o Options, b bench.Options) int {
 		}
 		b, specs = ofRows(o, b, pair.Paths()), [2]string{}
 	}
-	if f := install(pair, b, scenarios, specs, run.Logs(dir)); f != nil {
+	if f := install(pair, b, scenarios, specs, run.Logs(b.Dir())); f != nil {
 		return refused(f)
 	}
 	if o.Protocol != "" {

@@ -15,7 +15,6 @@ import (
 	"windtunnel/k6/internal/children"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/fault"
-	"windtunnel/k6/internal/neighbour"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/run"
@@ -30,16 +29,15 @@ type Options struct {
 	// MayLeaveOut allows a run that leaves out all scenarios to pass.
 	MayLeaveOut bool
 	// Same allows two sides of a comparison to have the same bytes.
-	Same bool
-	// HasFolder says that results/RUN exists already for this run or session.
-	HasFolder bool
-	K6        string // path of the k6 that runs scripts
-	Stdout    io.Writer
-	Stderr    io.Writer
-	TTY       bool
-	Color     bool
-	Width     int // of the terminal, in columns
-	Signals   <-chan os.Signal
+	Same     bool
+	K6       string // path of the k6 that runs scripts
+	Stdout   io.Writer
+	Stderr   io.Writer
+	TTY      bool
+	Color    bool
+	Width    int // of the terminal, in columns
+	Signals  <-chan os.Signal
+	reserved bool // Reserve has made the run's folder
 }
 
 // Run runs the bench and returns its exit code.
@@ -53,18 +51,14 @@ func Run(o Options) int {
 	for _, line := range p.LeftOut {
 		screen.Error("%s", line)
 	}
-	if o.RunID, f = run.ID(o.RunID, o.Profile, time.Now()); f != nil {
-		screen.Error("%s", f.Message)
-		return f.Code
-	}
-	held, f := neighbour.ClaimHost(filepath.Join(o.Root, "results", o.RunID), o.Getenv("BESIDE") != "", screen.Error)
+	held, f := o.Reserve(o.Profile, screen.Error)
 	if f != nil {
 		screen.Error("%s", f.Message)
 		return f.Code
 	}
 	defer held.Release()
-	b := &bench{session: session{Options: o, screen: screen}, plan: p, dir: filepath.Join(o.Root, "results", o.RunID)}
-	if f := b.makeFolder(); f != nil {
+	b := &bench{session: session{Options: o, screen: screen}, plan: p, dir: o.Dir()}
+	if f := b.begin(); f != nil {
 		screen.Error("%s", f.Message)
 		return f.Code
 	}
@@ -84,15 +78,15 @@ type bench struct {
 	lastFault map[plan.Subject]string // last set-up failure
 }
 
-// makeFolder makes results/RUN, its record and the link results/latest.
-func (b *bench) makeFolder() *fault.Fault {
+// begin makes the record of the run and the link results/latest.
+func (b *bench) begin() *fault.Fault {
 	b.record = run.Run{Schema: run.Schema, ID: b.RunID, Profile: b.Profile,
 		Environment: b.plan.Env.Name, Start: time.Now().UTC().Truncate(time.Millisecond)}
 	for _, s := range b.plan.Scenarios {
 		b.record.Scenarios = append(b.record.Scenarios,
 			run.Scenario{System: s.System, Scenario: s.Name, Outcome: run.Planned})
 	}
-	_, f := b.record.Begin(b.Root, b.HasFolder)
+	_, f := b.record.Begin(b.Root, true)
 	return f
 }
 

@@ -28,9 +28,8 @@ import (
 // its own folder.
 type Session struct {
 	session
-	// Scenarios are in the order in which they were given; Dir is results/RUN.
+	// Scenarios are in the order in which they were given.
 	Scenarios []plan.Scenario
-	Dir       string
 	// Contents has the bytes' digests of each side's programs; it is empty for a system that is up already.
 	Contents []contents.Side
 	sides    []plan.Plan
@@ -51,16 +50,10 @@ func Begin(o Options, scenarios, sides []string) (*Session, int) {
 	s, f := prepare(o, scenarios, sides)
 	if f == nil {
 		s.screen = screen
-		s.held, f = neighbour.ClaimHost(s.Dir, o.Getenv("BESIDE") != "", screen.Error)
-	}
-	if f == nil && !o.HasFolder {
-		f = run.MakeFolder(s.Dir) // results/latest stays at the bench's last run
+		s.held, f = s.Reserve("compare", screen.Error) // results/latest stays at the bench's last run
 	}
 	if f != nil {
 		screen.Error("%s", f.Message)
-		if s != nil {
-			s.held.Release()
-		}
 		return nil, f.Code
 	}
 	var printed []string
@@ -74,7 +67,7 @@ func Begin(o Options, scenarios, sides []string) (*Session, int) {
 	}
 	s.known = s.versions()
 	s.interrupts, s.ctx, s.stop = children.Watch(o.Signals, func(text string) { screen.Error("%s", text) })
-	sidecar, err := sidecar.Open(s.ctx, s.Options.Sidecar, s.Root, filepath.Join(s.Dir, "logs"), s.Confirmed())
+	sidecar, err := sidecar.Open(s.ctx, s.Options.Sidecar, s.Root, run.Logs(s.Dir()), s.Confirmed())
 	switch {
 	case err != nil && s.interrupts.Any():
 		s.stop()
@@ -114,10 +107,6 @@ func prepare(o Options, scenarios, sides []string) (*Session, *fault.Fault) {
 	if f := s.checkSame(); f != nil {
 		return nil, f
 	}
-	if s.RunID, f = run.ID(s.RunID, "compare", time.Now()); f != nil {
-		return nil, f
-	}
-	s.Dir = filepath.Join(o.Root, "results", s.RunID)
 	return s, nil
 }
 
@@ -201,12 +190,12 @@ func orNone(cpus string) string {
 	return cpus
 }
 
-// Run runs a scenario once on the testbed with index side, into a folder given relative to Dir. The entry's Result is
+// Run runs a scenario once on the testbed with index side, into a folder given relative to results/RUN. The entry's Result is
 // the name of the result file in that folder.
 func (s *Session) Run(scenario plan.Scenario, side int, folder, label string) run.Scenario {
 	p := s.sides[side]
 	s.Asked = s.asked[side]
-	dir := filepath.Join(s.Dir, folder)
+	dir := filepath.Join(s.Dir(), folder)
 	record := run.Run{Schema: run.Schema, ID: s.RunID + "-" + strings.ReplaceAll(folder, "/", "-"), Profile: s.Profile, Environment: p.Env.Name,
 		Streamed: s.stream != nil, Start: time.Now().UTC().Truncate(time.Millisecond),
 		Scenarios: []run.Scenario{{System: scenario.System, Scenario: scenario.Name, Outcome: run.Running}}}

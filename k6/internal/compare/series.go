@@ -43,10 +43,10 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 	defer session.End()
 	common.ContentsA, common.ContentsB = session.Contents[0].Contents, session.Contents[1].Contents
 	all = requests(common, session, length)
-	session.Say("comparison %s: %s, %s, %s: A %s, B %s", filepath.Base(session.Dir), names(all), o.Profile, length,
+	session.Say("comparison %s: %s, %s, %s: A %s, B %s", session.RunID, names(all), o.Profile, length,
 		describeSide(common.SpecA, common.BuildA, common.ContentsA), describeSide(common.SpecB, common.BuildB, common.ContentsB))
 	begun := time.Now()
-	lot := difference.Lot(filepath.Base(session.Dir))
+	lot := difference.Lot(session.RunID)
 	open := make([]bool, len(all))
 	for i := range open {
 		open[i] = true
@@ -59,10 +59,10 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 		for _, side := range order(pair, lot) {
 			for i, scenario := range session.Scenarios {
 				if session.Interrupted() {
-					return session.Dir, interrupted(all), exitcode.Pass
+					return session.Dir(), interrupted(all), exitcode.Pass
 				}
 				if open[i] && !all[i].measure(session, scenario, side, pair) {
-					return session.Dir, nil, exitcode.Setup
+					return session.Dir(), nil, exitcode.Setup
 				}
 			}
 		}
@@ -79,7 +79,7 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 	}
 	if changed := session.Changed(); changed != "" {
 		session.Warn("%s", changed)
-		return session.Dir, nil, exitcode.Usage
+		return session.Dir(), nil, exitcode.Usage
 	}
 	for i := range all {
 		all[i].end(length)
@@ -87,7 +87,7 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 	if session.Interrupted() {
 		all = interrupted(all)
 	}
-	return session.Dir, all, exitcode.Pass
+	return session.Dir(), all, exitcode.Pass
 }
 
 // describeSide describes a side in one line.
@@ -133,7 +133,7 @@ func (q *Request) measure(session *bench.Session, scenario plan.Scenario, side, 
 	if side == 1 {
 		runs = &q.B
 	}
-	*runs = append(*runs, measured(filepath.Join(session.Dir, q.Folder), name, pair, entry))
+	*runs = append(*runs, measured(filepath.Join(session.Dir(), q.Folder), name, pair, entry))
 	if entry.Outcome != run.SetupFailed && entry.Outcome != run.LeftOut {
 		return true
 	}
@@ -147,7 +147,7 @@ func requests(common Request, session *bench.Session, length Length) []Request {
 	var all []Request
 	for _, scenario := range session.Scenarios {
 		q := common
-		q.ID, q.Scenario, q.Planned = filepath.Base(session.Dir), scenario.String(), length.Pairs
+		q.ID, q.Scenario, q.Planned = session.RunID, scenario.String(), length.Pairs
 		q.Look.Comparisons = len(session.Scenarios)
 		if len(session.Scenarios) > 1 {
 			q.Folder = scenario.FileStem()

@@ -88,8 +88,8 @@ type Judged struct {
 	Sections    []result.Section    `json:"sections"`
 }
 
-// Judge computes the result. It returns an error for an unreadable section.
-func Judge(e Evidence, m Metrics) (Judged, error) {
+// judge computes the result. It returns an error for an unreadable section.
+func judge(e Evidence, m Metrics) (Judged, error) {
 	j := Judged{
 		Schema: result.Schema, Run: e.Run, Headline: e.Headline,
 		Operations: []result.Operation{}, Thresholds: []result.Threshold{}, Notes: []string{}, Sections: []result.Section{},

@@ -80,8 +80,7 @@ func (r Recorded) why() string {
 	return r.File + ": " + r.Lost
 }
 
-// Runners judges a run by the records of all its runners; a single record is judged like Judge does. It names each
-// runner whose record is missing, truncated, of another run or a duplicate, and the run does not pass. It sets the
+// Runners judges a run by the records of all its runners; a plain k6 run has a single record. It names each runner whose record is missing, truncated, of another run or a duplicate, and the run does not pass. It sets the
 // records' clocks, so opened records can be judged only once. It returns an error if no record can be judged, or a file
 // can no longer be read.
 func Runners(all []Recorded) (Judged, error) {
@@ -111,7 +110,7 @@ func Runners(all []Recorded) (Judged, error) {
 		records = append(records, one.Record)
 	}
 	set := record.Together(records...)
-	found, err := Judge(evidence, set)
+	found, err := judge(evidence, set)
 	failed := []error{err, set.Err()}
 	for _, one := range counted {
 		failed = append(failed, one.set.Err())

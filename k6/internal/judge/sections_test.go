@@ -58,7 +58,7 @@ func TestASectionThatIsNoTableIsAnError(t *testing.T) {
 	} {
 		e := complete()
 		e.Sections = []result.Section{shown(text)}
-		if _, err := Judge(e, sent(1000, 0)); err == nil || !strings.Contains(err.Error(), "section s: "+about) {
+		if _, err := judge(e, sent(1000, 0)); err == nil || !strings.Contains(err.Error(), "section s: "+about) {
 			t.Errorf("%v, want %s", err, about)
 		}
 	}

@@ -95,7 +95,7 @@ func complete() Evidence {
 
 func judged(t *testing.T, e Evidence, m Metrics) Judged {
 	t.Helper()
-	j, err := Judge(e, m)
+	j, err := judge(e, m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func (i instance) thresholds(asked sobek.Value) sobek.Value {
 // file.
 func (i instance) judge(asked sobek.Value) sobek.Value {
 	evidence := decode[judge.Evidence](i, asked, strict)
-	found, err := judge.Judge(evidence, record.Together(record.OfProcess))
+	found, err := judge.Runners([]judge.Recorded{{Evidence: evidence, Record: record.OfProcess}})
 	if err != nil {
 		i.throw(err)
 	}
