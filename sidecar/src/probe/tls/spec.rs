@@ -1,4 +1,4 @@
-//! What a client of TLS is asked for, and what messages name of it.
+//! The TLS options of a client, and the part of them that messages name.
 
 use std::sync::atomic::AtomicBool;
 
