@@ -1,6 +1,14 @@
 /** Traffic and loss of a proxy, and the cost of the same traffic without the proxy. */
 import { GraphDrawStyle } from '@grafana/grafana-foundation-sdk/common';
-import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE, overTime, points, rows, series } from '../../parts/influx.js';
+import {
+  CHOSEN,
+  CHOSEN_SCENARIOS,
+  FAILED_SHARE,
+  overTime,
+  points,
+  rows,
+  series,
+} from '../../parts/influx.js';
 import { bars, graph, readable } from '../../parts/panels.js';
 import { withoutColumns } from '../../parts/transformations.js';
 import { units } from '../../parts/units.js';

@@ -2,7 +2,16 @@
 import { ReduceDataOptionsBuilder } from '@grafana/grafana-foundation-sdk/common';
 import { units } from '../../parts/units.js';
 import { HOLDS, VERDICTS, VERDICT_CODES, byThresholds, mapped, thresholds } from '../../parts/colours.js';
-import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE, RUN, overall, points, rows, series } from '../../parts/influx.js';
+import {
+  CHOSEN,
+  CHOSEN_SCENARIOS,
+  FAILED_SHARE,
+  RUN,
+  overall,
+  points,
+  rows,
+  series,
+} from '../../parts/influx.js';
 import { BOARD_OF_SYSTEM, linkTo } from '../../parts/links.js';
 import { stat, table } from '../../parts/panels.js';
 import { countedByValue, highestSeries, redFrom } from '../../parts/transformations.js';
