@@ -24,7 +24,7 @@ import { baselineOf, selectedRows } from '../../lib/protocols/sides.js';
 /** Default of LINK. Its deep queue shows the difference between protocols that fill it and others: links/throttled.toml. */
 const LINK = currentProfile() === 'smoke' ? 'throttled,queue:200kb' : 'throttled';
 const PROFILES = {
-  smoke: { transfers: '1', warmup_s: 0.5, seconds: 0.8, tail_s: 0.2 },
+  smoke: { transfers: '1', warmup_s: 0.7, seconds: 1, tail_s: 0.3 },
   quick: { transfers: '1,8', warmup_s: 4, seconds: 5, tail_s: 5 },
   full: { transfers: '1,8', warmup_s: 8, seconds: 20, tail_s: 10 },
 };
