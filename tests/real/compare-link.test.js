@@ -114,7 +114,7 @@ describe('over a link, where all wait for round trips', { concurrency: 3 }, () =
           bench.result('protocols-matrix'),
           'shadowsocks-2022',
         ).baseline;
-        // On a link that loses every twelfth packet, a busy machine can delay a tunnel beyond its limit.
+        // The link loses every twelfth packet. A busy machine then delays some tunnels beyond their limit.
         timely(!/^\d+ × timeout/.test(detail), detail);
         assert.equal(outcome, 'measured', detail);
         const { min, max } = figures.udp_lost_share;

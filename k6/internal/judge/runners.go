@@ -80,9 +80,10 @@ func (r Recorded) why() string {
 	return r.File + ": " + r.Lost
 }
 
-// Runners judges a run by the records of all its runners; a plain k6 run has a single record. It names each runner whose record is missing, truncated, of another run or a duplicate, and the run does not pass. It sets the
-// records' clocks, so opened records can be judged only once. It returns an error if no record can be judged, or a file
-// can no longer be read.
+// Runners judges a run by the records of all its runners; a plain k6 run has a single record. It names each runner
+// whose record is missing, truncated, of another run or a duplicate, and the run does not pass. It sets the records'
+// clocks, so opened records can be judged only once. It returns an error if no record can be judged, or a file can no
+// longer be read.
 func Runners(all []Recorded) (Judged, error) {
 	all = slices.Clone(all)
 	leaveOutForeign(all)
