@@ -1,12 +1,11 @@
 /** Runs of several k6 against a relay that counts (docs/how-to/runners.md). tests/real/runners-each has the real relay and the panel. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { startRelay } from '../fakes/relay.js';
 import { errorLines, startBench } from '../support/bench.js';
+import { freePort } from '../support/free-port.js';
 import { ROOT, start, temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { descendants, isAlive, killTree, until } from '../support/processes.js';
 import { faultsOf } from '../support/reasons.js';
@@ -47,16 +46,6 @@ test('as many messages arrive as of one runner, each once, on one set of topics'
 
 /** The commands of k6-operator for two runners of pulsar/concurrent, from its own Go packages: tests/kubernetes/commands.js. */
 const OPERATOR = JSON.parse(readFileSync(join(ROOT, 'tests', 'fixtures', 'k6-operator.json'), 'utf8'));
-
-/** A port that is free now. */
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /**
  * Runs a command of the operator's as its image would, but with this checkout's files, and its own temporary folder and ports.

@@ -2,11 +2,11 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createPool } from 'mysql2/promise';
+import { freePort } from './free-port.js';
 import { ROOT, cleanEnvironment, start, temporaryFolder } from './k6.js';
 import { patience } from './patience.js';
 
@@ -23,15 +23,6 @@ const NAME = 'panel';
 const READY_MS = 60_000;
 const SQLITE = fileURLToPath(new URL('sqlite.py', import.meta.url));
 const MARIADBD = '/usr/sbin/mariadbd';
-
-/** A port that was free just now. @returns {Promise<number>} */
-async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** SQL that the server runs first: it makes the user, so that no command line has the password. @param {string} password */
 const firstStatements = (password) =>

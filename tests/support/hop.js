@@ -2,9 +2,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
+import { freePort } from './free-port.js';
 import { ROOT } from './k6.js';
 import { until } from './processes.js';
 
@@ -39,14 +40,6 @@ export async function certificateAt(port) {
 /** A file of an instance, such as client.json. @param {any} instance @param {string} name */
 export const fileOf = ({ processes }, name) =>
   JSON.parse(readFileSync(`/proc/${processes[0].pid}/cwd/${name}`, 'utf8'));
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  server.close();
-  return port;
-}
 
 /** @param {number} port */
 const accepts = (port) =>
