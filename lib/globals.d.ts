@@ -380,8 +380,10 @@ declare module 'k6/x/windtunnel/judge' {
   }
   /** k6's options.thresholds. */
   export function thresholds(declared: Declared): Record<string, any[]>;
-  /** In handleSummary: the result file's text, the terminal's text, and the record file (docs/explanation/judge.md). */
-  export function judge(evidence: Evidence): { result: string; text: string; record: ArrayBuffer };
+  /** In handleSummary: the record file (docs/explanation/judge.md). */
+  export function recordOf(evidence: Evidence): ArrayBuffer;
+  /** In handleSummary: the result file's text, and the terminal's text. */
+  export function judge(evidence: Evidence): { result: string; text: string };
   /** Whether a number of samples suffices for a percentile; its share is 0 to 1. */
   export function carries(share: number, samples: number): boolean;
   /** Disturbances by other programs on a placement's CPUs, if they exceed the limit. */

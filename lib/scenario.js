@@ -3,7 +3,7 @@
  * handleSummary. This module provides what is the same in all scripts. docs/how-to/add-a-scenario.md explains an example.
  */
 import exec from 'k6/execution';
-import { judge, thresholds } from 'k6/x/windtunnel/judge';
+import { judge, recordOf, thresholds } from 'k6/x/windtunnel/judge';
 import { measured } from 'k6/x/windtunnel/record';
 import { boundsOf } from './bounds.js';
 import { measureOffset, now, useOffset } from './clock.js';
@@ -39,6 +39,8 @@ export const VERSION = '0.1.0';
 
 /** Whether the bench repeats the run because other programs disturbed it. */
 const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
+/** Whether the bench judges the record. */
+const RECORD_ONLY = Boolean(__ENV.RECORD_ONLY);
 
 /**
  * @typedef {import('./environment.js').Bounds} Bounds
@@ -247,7 +249,8 @@ function contributionOf(
 }
 
 /**
- * Builds handleSummary: writes the result and the record, and prints the table on the terminal.
+ * Builds handleSummary: writes the record. Outside of a bench, which judges records itself, it also writes the result and prints the
+ * table on the terminal.
  * @param {Definition} definition
  * @param {import('k6/x/windtunnel/judge').Declared} declared
  */
@@ -276,9 +279,12 @@ function summaryOf(definition, declared) {
     });
     const recorded = measured(data.metrics);
     if (many()) return deliver(evidenceOf, data.metrics, recorded, begun.wallOffset);
-    const { result, record, text } = judge(evidenceOf(recorded));
+    const evidence = evidenceOf(recorded);
     const files = filesOf(begun.runId, definition);
-    return { [`${files}.json`]: result, [`${files}.record`]: record, stdout: text };
+    const record = { [`${files}.record`]: recordOf(evidence) };
+    if (RECORD_ONLY) return record;
+    const { result, text } = judge(evidence);
+    return { ...record, [`${files}.json`]: result, stdout: text };
   };
   return (/** @type {any} */ data) => orUndelivered(() => summary(data));
 }

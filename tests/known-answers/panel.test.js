@@ -71,7 +71,8 @@ test(
       // 60 of about 450 recorded requests meet the stall and wait 300 ms on average.
       const { p99, max } = operation(result, 'create_open').latency_ms;
       assert.ok(p99 > 450, `open-loop p99 ${p99}`);
-      assert.ok(max > 550 && max < 900, `open-loop max ${max}`);
+      assert.ok(max > 550, `open-loop max ${max}`);
+      timely(max < 900, `open-loop max ${max}`);
     });
   }),
 );

@@ -8,6 +8,7 @@ import { mayMakeNamespaces } from '../support/namespaces.js';
 import { until } from '../support/processes.js';
 import { protocolRows } from '../support/sections.js';
 import { startSidecar } from '../support/sidecar.js';
+import { timely } from '../support/timely.js';
 
 const RTT_MS = 40;
 const LINK = `rtt:${RTT_MS}ms,rate:50mbit,seed:7`;
@@ -41,7 +42,8 @@ test('a run over a link tells what it was, and both proxy and control go over it
     for (const name of ['tcp', 'tcp_direct']) {
       const { latency_ms: latency, errors } = operation(result, name);
       assert.deepEqual(errors, {}, name);
-      assert.ok(latency.min >= RTT_MS && latency.p50 < 2 * RTT_MS, `${name}: ${JSON.stringify(latency)}`);
+      assert.ok(latency.min >= RTT_MS, `${name}: ${JSON.stringify(latency)}`);
+      timely(latency.p50 < 2 * RTT_MS, `${name}: ${JSON.stringify(latency)}`);
     }
     const sections = result.sections.map((/** @type {any} */ { name }) => name);
     assert.ok(sections.includes('link') && sections.includes('link_carried'), sections.join());
@@ -68,8 +70,10 @@ test('a chain has one link, in its last hop, and each row alone has it too', { s
     );
     for (const { row, baseline } of rows) {
       const { rtt_ms: tcp, udp_rtt_ms: udp } = baseline.figures;
-      for (const { median } of [tcp, udp])
-        assert.ok(median >= RTT_MS && median < 2 * RTT_MS, `${row}: ${JSON.stringify([tcp, udp])}`);
+      for (const { median } of [tcp, udp]) {
+        assert.ok(median >= RTT_MS, `${row}: ${median} ms`);
+        timely(median < 2 * RTT_MS, `${row}: ${median} ms`);
+      }
     }
   } finally {
     run.remove();

@@ -12,13 +12,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"windtunnel/k6/internal/children"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/fault"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/run"
-	"windtunnel/k6/internal/sidecar"
 	"windtunnel/k6/internal/terminal"
 )
 
@@ -57,14 +55,18 @@ func Run(o Options) int {
 		return f.Code
 	}
 	defer held.Release()
-	b := &bench{session: session{Options: o, screen: screen}, plan: p, dir: o.Dir()}
+	b := &bench{session: session{Options: o, screen: screen}, plan: p,
+		broken: map[plan.Subject]broken{}, lastFault: map[plan.Subject]string{}}
 	if f := b.begin(); f != nil {
 		screen.Error("%s", f.Message)
 		return f.Code
 	}
-	interrupts, ctx, stop := children.Watch(o.Signals, func(s string) { screen.Error("%s", s) })
+	screen.Line("run %s: %s, environment %s, %s", b.RunID, b.Profile, p.Env.Name, plural(len(p.Scenarios), "scenario"))
+	ctx, stop, err := b.open(p.NeedsSidecar, p.Secrets(b.Asked), p.Public())
 	defer stop()
-	b.interrupts = interrupts
+	if err != nil && ctx.Err() == nil {
+		b.withoutSidecar(err)
+	}
 	return b.run(ctx)
 }
 
@@ -72,7 +74,6 @@ func Run(o Options) int {
 type bench struct {
 	session
 	plan      plan.Plan
-	dir       string // results/RUN
 	record    run.Run
 	broken    map[plan.Subject]broken // why the next scenarios of this system would fail too
 	lastFault map[plan.Subject]string // last set-up failure
@@ -90,25 +91,12 @@ func (b *bench) begin() *fault.Fault {
 	return f
 }
 
-func (b *bench) logs() string { return run.Logs(b.dir) }
-
 // run runs the plan in the folder of the run.
 func (b *bench) run(ctx context.Context) int {
-	b.broken, b.lastFault, b.known = map[plan.Subject]broken{}, map[plan.Subject]string{}, b.versions()
-	b.screen.Line("run %s: %s, environment %s, %s", b.RunID, b.Profile, b.plan.Env.Name,
-		plural(len(b.plan.Scenarios), "scenario"))
-	b.openStream(ctx, b.plan.Secrets(b.Asked), b.plan.Public())
 	b.record.Streamed = b.stream != nil
 	b.stream.RunStarted(b.ofRun(b.RunID), fmt.Sprintf("environment %s, %s", b.plan.Env.Name, plural(len(b.plan.Scenarios), "scenario")))
 	if b.Dashboard {
 		b.screen.Line("dashboard while k6 runs: %s", b.DashboardURL())
-	}
-	if b.plan.NeedsSidecar {
-		sidecar, err := sidecar.Open(ctx, b.Sidecar, b.Root, b.logs(), b.Confirmed())
-		if err != nil && ctx.Err() == nil {
-			b.withoutSidecar(err)
-		}
-		b.sidecar = sidecar
 	}
 	diskFull := ""
 	for i := range b.plan.Scenarios {
@@ -121,7 +109,7 @@ func (b *bench) run(ctx context.Context) int {
 		default:
 			b.scenario(ctx, i, entry)
 		}
-		if err := b.record.Write(b.dir); err != nil && diskFull == "" {
+		if err := b.record.Write(b.Dir()); err != nil && diskFull == "" {
 			diskFull = fmt.Sprintf("cannot write results/%s/run.json: %v", b.RunID, fault.Reason(err))
 			b.screen.Error("%s", diskFull)
 		}
@@ -157,7 +145,7 @@ func (b *bench) finish(diskFull string) int {
 	if b.interrupts.Any() {
 		code = exitcode.Interrupted
 	}
-	set, readErr := report.LoadRun(b.dir, &b.record)
+	set, readErr := report.LoadRun(b.Dir(), &b.record)
 	if readErr != nil {
 		code = exitcode.Worst(code, exitcode.Setup)
 	}
@@ -169,9 +157,9 @@ func (b *bench) finish(diskFull string) int {
 	b.record.Notes = append(b.record.Notes, missing...)
 	end := time.Now().UTC().Truncate(time.Millisecond)
 	b.record.End, b.record.ExitCode = &end, &code
-	err := b.record.Write(b.dir)
+	err := b.record.Write(b.Dir())
 	if err == nil && readErr == nil {
-		err = report.Write(set, b.dir, report.Formats(), report.Options{})
+		err = report.Write(set, b.Dir(), report.Formats(), report.Options{})
 	}
 	if err != nil || readErr != nil {
 		code = exitcode.Worst(code, exitcode.Setup) // the record and the verdict printed below use this code

@@ -28,6 +28,7 @@ func (b *session) childEnvironment(j job, instance sidecar.Instance) []string {
 		"ENV":                b.Env,
 		"RUN_ID":             j.runID,
 		"RESULT_DIR":         j.dir,
+		"RECORD_ONLY":        "1",
 		"K6_NO_USAGE_REPORT": "true",
 		"VERSIONS":           b.known,
 		// This folder has no k6/config.json, from which k6 would silently take options.

@@ -17,6 +17,7 @@ import (
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/fault"
 	"windtunnel/k6/internal/influx"
+	"windtunnel/k6/internal/judge"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/record"
 	"windtunnel/k6/internal/redact"
@@ -149,11 +150,11 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 	if code != children.Killed {
 		entry.ExitCode = &code
 	}
-	for path, clean := range map[string]func(string) error{
-		j.file(".json"): redactor.ResultFile, j.file(record.Extension): redactor.RecordFile, j.file(".dashboard.html"): redactor.File} {
-		if err := clean(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			b.screen.Error("%s: %v", strings.TrimPrefix(path, b.Root+"/"), fault.Reason(err))
-		}
+	b.redact(j.file(record.Extension), redactor.RecordFile)
+	b.redact(j.file(".json"), redactor.ResultFile) // of a script without a record
+	b.redact(j.file(".dashboard.html"), redactor.File)
+	if err := j.judge(redactor); err != nil && message == "" {
+		message = err.Error()
 	}
 	if instance.ID == "" && isMissing(j.file(".json")) {
 		b.cleanUp(j, child, code)
@@ -162,6 +163,27 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 		message = ended
 	}
 	return b.settle(j, code, message, entry)
+}
+
+// judge writes the result of k6's record; it does nothing without a record.
+func (j job) judge(redactor *redact.Redactor) error {
+	path := j.file(record.Extension)
+	if isMissing(path) {
+		return nil
+	}
+	records := judge.Open(path)
+	found, err := judge.Runners(records)
+	if err := errors.Join(err, judge.Close(records)); err != nil {
+		return err
+	}
+	return found.Write(j.file(".json"), redactor.ResultFile)
+}
+
+// redact removes secrets from a file of k6; it does nothing without the file.
+func (b *session) redact(path string, remove func(string) error) {
+	if err := remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		b.screen.Error("%s: %v", strings.TrimPrefix(path, b.Root+"/"), fault.Reason(err))
+	}
 }
 
 // part returns the part that a probed scenario measures now, such as "  (vless-tls, turn 3)"; "" if unknown.

@@ -22,15 +22,15 @@ func (b *bench) scenario(ctx context.Context, i int, entry *run.Scenario) {
 			entry.Outcome, entry.Message, entry.Cause = run.Skipped, "it would fail like the previous scenario", ""
 		}
 		b.lastFault[subject] = found.why
-		b.streamEnd(jobOf(&b.plan, b.Options, s, label, b.RunID, b.dir), *entry, 0)
+		b.streamEnd(jobOf(&b.plan, b.Options, s, label, b.RunID, b.Dir()), *entry, 0)
 		b.tell(label, *entry, 0)
 		return
 	}
 	entry.Outcome = run.Running
-	_ = b.record.Write(b.dir) // the next write reports this error
+	_ = b.record.Write(b.Dir()) // the next write reports this error
 	begin := time.Now()
 	b.screen.Progress(label + "  starting")
-	why := b.attemptUndisturbed(ctx, jobOf(&b.plan, b.Options, s, label, b.RunID, b.dir), entry)
+	why := b.attemptUndisturbed(ctx, jobOf(&b.plan, b.Options, s, label, b.RunID, b.Dir()), entry)
 	if why != "" {
 		b.broken[subject] = broken{why, entry.Cause}
 	}

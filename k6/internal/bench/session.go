@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"windtunnel/k6/internal/children"
 	"windtunnel/k6/internal/contents"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/fault"
@@ -20,7 +19,6 @@ import (
 	"windtunnel/k6/internal/neighbour"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/run"
-	"windtunnel/k6/internal/sidecar"
 	"windtunnel/k6/internal/terminal"
 )
 
@@ -65,26 +63,22 @@ func Begin(o Options, scenarios, sides []string) (*Session, int) {
 			}
 		}
 	}
-	s.known = s.versions()
-	s.interrupts, s.ctx, s.stop = children.Watch(o.Signals, func(text string) { screen.Error("%s", text) })
-	sidecar, err := sidecar.Open(s.ctx, s.Options.Sidecar, s.Root, run.Logs(s.Dir()), s.Confirmed())
-	switch {
-	case err != nil && s.interrupts.Any():
-		s.stop()
-		return nil, exitcode.Interrupted
-	case err != nil:
-		s.stop()
-		screen.Error("%v", err)
-		return nil, exitcode.Setup
-	}
-	s.sidecar = sidecar
 	var secrets, public []string
 	for i, side := range s.sides {
 		secrets = append(secrets, side.Secrets(s.asked[i])...)
 		public = append(public, side.Public()...)
 	}
-	s.openStream(s.ctx, secrets, public)
-	return s, exitcode.Pass
+	var err error
+	s.ctx, s.stop, err = s.open(true, secrets, public)
+	if err == nil {
+		return s, exitcode.Pass
+	}
+	s.End()
+	if s.interrupts.Any() {
+		return nil, exitcode.Interrupted
+	}
+	screen.Error("%v", err)
+	return nil, exitcode.Setup
 }
 
 func prepare(o Options, scenarios, sides []string) (*Session, *fault.Fault) {
@@ -238,7 +232,9 @@ func (s *Session) End() {
 	for _, line := range s.stream.Close(s.ofRun(s.RunID)) {
 		s.screen.Error("%s", line)
 	}
-	s.sidecar.Stop()
+	if s.sidecar != nil {
+		s.sidecar.Stop()
+	}
 	s.stop()
 	s.held.Release()
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"windtunnel/k6/internal/children"
+	"windtunnel/k6/internal/coordinator"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/redact"
@@ -18,7 +20,11 @@ func TestNoSecretIsInARunnersDashboard(t *testing.T) {
 	if err := os.WriteFile(page, []byte("<p>the secret-of-this-test</p>"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	(&session{Options: Options{Asked: plan.Asked{Runners: 2}}}).redactTogether(j, redact.New([]string{"secret-of-this-test"}), nil)
+	all := together{child: children.K6{Redactor: redact.New([]string{"secret-of-this-test"})}}
+	b := &session{Options: Options{Asked: plan.Asked{Runners: 2}}}
+	if err := b.writeTogether(j, all, coordinator.New(coordinator.Config{Runners: 2})); err == nil {
+		t.Error("there is a result without a record")
+	}
 	text, err := os.ReadFile(page)
 	if err != nil || strings.Contains(string(text), "secret-of-this-test") {
 		t.Errorf("%q %v", text, err)

@@ -21,7 +21,6 @@ import (
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/fault"
 	"windtunnel/k6/internal/influx"
-	"windtunnel/k6/internal/judge"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/redact"
 	"windtunnel/k6/internal/report"
@@ -197,7 +196,7 @@ func (j *job) judge(interrupted bool) {
 	}
 	found, err := j.keeper.Judge()
 	if err == nil {
-		err = j.write(found)
+		err = found.Write(filepath.Join(j.dir, j.scenario.FileStem()+".json"), j.redactor.ResultFile)
 	}
 	switch {
 	case err != nil && len(files) == 0:
@@ -228,18 +227,6 @@ func (j *job) whyNone(lost map[int]string) string {
 		return why
 	}
 	return fmt.Sprintf("runner 1 of %d %s", j.Runners, lost[1])
-}
-
-func (j *job) write(found judge.Judged) error {
-	text, err := found.File()
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(j.dir, j.scenario.FileStem()+".json")
-	if err := run.WriteFile(path, text); err != nil {
-		return err
-	}
-	return j.redactor.ResultFile(path)
 }
 
 // cleanUp removes the objects of the run's set-up that no runner has removed.

@@ -11,6 +11,7 @@ import (
 
 	"windtunnel/k6/internal/record"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/run"
 )
 
 // Evidence is a run's data in addition to the recorded operations. Units are in the JSON names.
@@ -189,6 +190,18 @@ func (j *Judged) addDisturbances(e Evidence) error {
 	}
 	j.Repeated = repeatedOf(parts, e.Placement)
 	return nil
+}
+
+// Write writes the result's file. clean removes secrets from the file.
+func (j Judged) Write(path string, clean func(path string) error) error {
+	text, err := j.File()
+	if err != nil {
+		return err
+	}
+	if err := run.WriteFile(path, text); err != nil {
+		return err
+	}
+	return clean(path)
 }
 
 // File returns the result as the text of its file.

@@ -40,6 +40,7 @@ func (i instance) Exports() modules.Exports {
 		"carries":      judge.Carries,
 		"thresholds":   i.thresholds,
 		"judge":        i.judge,
+		"recordOf":     i.recordOf,
 		"disturbances": i.disturbances,
 		"undecided":    i.undecided,
 	}}
@@ -49,8 +50,7 @@ func (i instance) thresholds(asked sobek.Value) sobek.Value {
 	return i.into(decode[judge.Declared](i, asked, strict).Thresholds())
 }
 
-// judge returns to the script the text of the result file, the summary for the terminal, and the bytes of the record
-// file.
+// judge returns to the script the text of the result file and the summary for the terminal.
 func (i instance) judge(asked sobek.Value) sobek.Value {
 	evidence := decode[judge.Evidence](i, asked, strict)
 	found, err := judge.Runners([]judge.Recorded{{Evidence: evidence, Record: record.OfProcess}})
@@ -61,7 +61,12 @@ func (i instance) judge(asked sobek.Value) sobek.Value {
 	if err != nil {
 		i.throw(err)
 	}
-	plain, err := json.Marshal(evidence)
+	return i.into(map[string]string{"result": string(text), "text": found.Text()})
+}
+
+// recordOf returns to the script the bytes of the record file.
+func (i instance) recordOf(asked sobek.Value) sobek.ArrayBuffer {
+	plain, err := json.Marshal(decode[judge.Evidence](i, asked, strict))
 	if err != nil {
 		i.throw(err)
 	}
@@ -69,14 +74,7 @@ func (i instance) judge(asked sobek.Value) sobek.Value {
 	if err := record.OfProcess.Write(&file, plain); err != nil {
 		i.throw(err)
 	}
-	rt := i.runtime()
-	given := rt.NewObject()
-	for name, value := range map[string]any{"result": string(text), "text": found.Text(), "record": rt.NewArrayBuffer(file.Bytes())} {
-		if err := given.Set(name, value); err != nil {
-			i.throw(err)
-		}
-	}
-	return given
+	return i.runtime().NewArrayBuffer(file.Bytes())
 }
 
 func (i instance) disturbances(byCPU, placement sobek.Value) sobek.Value {

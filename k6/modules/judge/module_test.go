@@ -71,7 +71,7 @@ const read = JSON.parse(result);
 		!strings.Contains(got, "\noperation  requests  success  rate /s  avg ms  P50 ms  P95 ms  P99 ms\nsend              0        0") || !strings.Contains(got, "complete: 12.0 s of 30.0 s: ended early") {
 		t.Error(got)
 	}
-	value, err := script(t, evidence+`judge(evidence).record`)
+	value, err := script(t, evidence+`recordOf(evidence)`)
 	if err != nil {
 		t.Fatal(err)
 	}
