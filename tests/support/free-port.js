@@ -27,8 +27,8 @@ async function isFree(port) {
 }
 
 /**
- * A port of 127.0.0.1 that is free now. No outgoing connection takes the port before the program listens there, because the kernel
- * gives such connections higher ports.
+ * A port of 127.0.0.1 that is free now. The kernel gives outgoing connections higher ports, so they cannot take the port before the
+ * program listens there.
  * @returns {Promise<number>}
  */
 export async function freePort() {

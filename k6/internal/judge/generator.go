@@ -221,9 +221,9 @@ func generatorLateness(row result.Operation, lateness record.Values, thresholds 
 	what, most := latenessBound(row)
 	var hidden []string // by k6's names
 	if latency := row.LatencyMS; row.Loop == "open" && latency != nil {
-		for _, p := range percentiles {
-			if *p.in(latency) == nil && Carries(p.share, latency.Count) {
-				hidden = append(hidden, p.key)
+		for _, p := range record.Percentiles {
+			if *latency.Percentile(p.Share) == nil && Carries(p.Share, latency.Count) {
+				hidden = append(hidden, p.Name)
 			}
 		}
 	}

@@ -74,10 +74,10 @@ func latencyOf(values, lateness record.Values) *result.Latency {
 		return nil
 	}
 	latency := &result.Latency{Count: count, Avg: rounded(values["avg"]), Min: rounded(values["min"]), Max: rounded(values["max"])}
-	for _, p := range percentiles {
-		if Carries(p.share, count) && isDistinguishable(values[p.key], lateness[p.key]) {
-			value := rounded(values[p.key])
-			*p.in(latency) = &value
+	for _, p := range record.Percentiles {
+		if Carries(p.Share, count) && isDistinguishable(values[p.Name], lateness[p.Name]) {
+			value := rounded(values[p.Name])
+			*latency.Percentile(p.Share) = &value
 		}
 	}
 	return latency

@@ -10,11 +10,6 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// latencyKeys are the bounds of a latency, with k6's aggregate for each.
-var latencyKeys = []struct{ key, aggregate string }{
-	{"avg", "avg"}, {"p(50)", "med"}, {"p(90)", "p(90)"}, {"p(95)", "p(95)"}, {"p(99)", "p(99)"}, {"p(99.9)", "p(99.9)"}, {"max", "max"},
-}
-
 // bounded is a bound of a metric.
 type bounded struct {
 	metric, aggregate, operator string
@@ -51,11 +46,16 @@ func (d Declared) boundedOf(op Operation) (all []bounded) {
 		}
 		all = append(all, bounded{metric, "count", ">=", least, "count"})
 	}
-	for _, latency := range latencyKeys {
-		if bound := op.Bounds[latency.key]; bound != nil {
-			all = append(all, bounded{"operation_ms", latency.aggregate, "<", *bound, "ms"})
+	below := func(key, aggregate string) {
+		if bound := op.Bounds[key]; bound != nil {
+			all = append(all, bounded{"operation_ms", aggregate, "<", *bound, "ms"})
 		}
 	}
+	below("avg", "avg")
+	for _, p := range record.Percentiles {
+		below(p.Bound, p.Name)
+	}
+	below("max", "max")
 	// A share of 1 bounds nothing, because all requests may fail.
 	if bound := op.Bounds["failed"]; bound != nil && *bound != 1 {
 		all = append(all, bounded{"operation_failed", "rate", "<=", *bound, "share"})

@@ -8,17 +8,19 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/record"
 	"windtunnel/k6/internal/result"
 )
 
-// aggregates map k6's names of a trend's aggregates to ours.
-var aggregates = map[string]string{
-	"avg": "average", "med": "P50", "p(90)": "P90", "p(95)": "P95", "p(99)": "P99", "p(99.9)": "P99.9",
-}
-
+// aggregateOf is the name in reports of an aggregate of k6's trends.
 func aggregateOf(aggregate string) string {
-	if known, ok := aggregates[aggregate]; ok {
-		return known
+	if aggregate == "avg" {
+		return "average"
+	}
+	for _, p := range record.Percentiles {
+		if p.Name == aggregate {
+			return p.Title
+		}
 	}
 	return aggregate
 }

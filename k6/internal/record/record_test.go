@@ -25,7 +25,8 @@ func TestValuesAreThoseOfK6(t *testing.T) {
 	if !ok || values["count"] != 1000 || values["min"] != 0 || values["max"] != 999 || values["avg"] != 499.5 {
 		t.Fatal(values)
 	}
-	for name, share := range trendShares {
+	for _, p := range Percentiles {
+		name, share := p.Name, p.Share
 		if values[name] != own.P(share) {
 			t.Errorf("%s: %g, k6 says %g", name, values[name], own.P(share))
 		}
@@ -43,7 +44,8 @@ func TestFewSamplesAreThoseOfK6(t *testing.T) {
 	for n := range 5 {
 		r.Series("operation_ms", metrics.Trend, nil)
 		values, _ := r.Values("operation_ms", nil)
-		for name, share := range trendShares {
+		for _, p := range Percentiles {
+			name, share := p.Name, p.Share
 			if values[name] != own.P(share) {
 				t.Errorf("%s of %d: %g, k6 says %g", name, n, values[name], own.P(share))
 			}

@@ -84,7 +84,8 @@ func plainly(samples []float64) Values {
 	slices.Sort(all)
 	last := len(all) - 1
 	values := Values{"count": float64(len(all)), "avg": total.float() / 1e6 / float64(len(all)), "min": inUnits(all[0]), "max": inUnits(all[last])}
-	for name, share := range trendShares {
+	for _, p := range Percentiles {
+		name, share := p.Name, p.Share
 		rank := share * float64(last)
 		low, high := inUnits(all[int(math.Floor(rank))]), inUnits(all[int(math.Ceil(rank))])
 		values[name] = low + (high-low)*(rank-math.Floor(rank))

@@ -13,8 +13,22 @@ import (
 // one more, "error": the relative error of its percentiles.
 type Values map[string]float64
 
-// trendShares are the percentiles of a trend; k6 interpolates between the two nearest ranks.
-var trendShares = map[string]float64{"med": 0.5, "p(90)": 0.9, "p(95)": 0.95, "p(99)": 0.99, "p(99.9)": 0.999}
+// Percentile is a percentile of a trend.
+type Percentile struct {
+	// Name is k6's name, Bound the name of its bound in an environment, and Title its name in reports.
+	Name, Bound, Title string
+	// Share is from 0 to 1.
+	Share float64
+}
+
+// Percentiles are the percentiles of a trend; k6 interpolates between the two nearest ranks.
+var Percentiles = []Percentile{
+	{"med", "p(50)", "P50", 0.5},
+	{"p(90)", "p(90)", "P90", 0.9},
+	{"p(95)", "p(95)", "P95", 0.95},
+	{"p(99)", "p(99)", "P99", 0.99},
+	{"p(99.9)", "p(99.9)", "P99.9", 0.999},
+}
 
 // Values aggregates all series of a metric that have these tags and possibly others; false if there is no such series.
 func (r *Record) Values(metric string, tags map[string]string) (Values, bool) {
@@ -80,8 +94,8 @@ func trend(all []*Series) (Values, error) {
 		}
 	}
 	if len(sources) == 0 {
-		for name := range trendShares {
-			values[name] = 0
+		for _, p := range Percentiles {
+			values[p.Name] = 0
 		}
 		return values, nil
 	}
@@ -92,12 +106,12 @@ func trend(all []*Series) (Values, error) {
 	together := rankedOf(sources)
 	values["count"], values["avg"] = float64(together.count), total.float()/1e6/float64(together.count)
 	values["min"], values["max"] = inUnits(least), inUnits(most)
-	for name, share := range trendShares {
-		value, err := together.percentile(share)
+	for _, p := range Percentiles {
+		value, err := together.percentile(p.Share)
 		if err != nil {
 			return nil, err
 		}
-		values[name] = value
+		values[p.Name] = value
 	}
 	return values, nil
 }

@@ -255,6 +255,11 @@ type Latency struct {
 	Max   float64  `json:"max"`
 }
 
+// Percentile is the field of a percentile, given as its share (0 to 1); nil if there is no such field.
+func (l *Latency) Percentile(share float64) **float64 {
+	return map[float64]**float64{0.5: &l.P50, 0.9: &l.P90, 0.95: &l.P95, 0.99: &l.P99, 0.999: &l.P999}[share]
+}
+
 // Integrity compares the system's answers with the stored data, or a probe's counts with those of its far end. OK is nil
 // if it could not be checked.
 type Integrity struct {
