@@ -1,7 +1,8 @@
 /**
  * Runs the tests under Node.js. The files of tests/alone run one by one, because other files would disturb their measurements. All
  * other files run side by side, the longest first, because they mostly wait. A test whose times did not hold beside others runs once
- * more alone. With --tier only the files of one tier run (tests/tiers.js). With --rest-follows the runner leaves out the files that
+ * more alone. So does a test with real processes that failed for another reason, if few failed: the end names each test that passed
+ * only then. With --tier only the files of one tier run (tests/tiers.js). With --rest-follows the runner leaves out the files that
  * the rest covers. With names of files only these files run. With --name only the tests run whose names contain these words.
  *
  * Files borrow the systems that they do not break (tests/support/lend.js).
@@ -11,7 +12,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { run } from 'node:test';
 import { tap } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
@@ -28,6 +29,11 @@ const ALONE = 'alone';
 const AT_ONCE = 2 * availableParallelism() + 1;
 /** Files whose time is shown at the end. */
 const TOLD = 12;
+/**
+ * More failed tests than this are no accident, such as a port that another process took. Then none runs again. Unit tests start no
+ * systems, and never run again.
+ */
+const ACCIDENTS_MOST = 3;
 /** Characters of an error that are shown at the end: the log above has the whole error. */
 const ERROR_TOLD = 400;
 
@@ -75,7 +81,7 @@ async function runAll(names, concurrency, patterns) {
   /** Its first test has the file's own set-up. @param {string} file @param {number} ms */
   const took = (file, ms) => seconds.set(file, (seconds.get(file) ?? 0) + ms / 1000);
   const stream = run({
-    files: names.map((name) => join(TESTS, `${name}.test.js`)),
+    files: names.map((name) => resolve(TESTS, `${name}.test.js`)),
     concurrency,
     ...(patterns && { testNamePatterns: patterns }),
   });
@@ -126,6 +132,25 @@ async function runAlone(name, patterns) {
     else found.failed.push(told);
   }
   return found;
+}
+
+/**
+ * Runs failed tests once more, each alone. A test that passes now counts as passed.
+ * @param {Found[]} parts of the run: tests move in them
+ * @returns {Promise<Told[]>} tests that passed only now
+ */
+async function runAccidentsAgain(parts) {
+  const failed = parts.flatMap((part) => part.failed);
+  if (failed.length > ACCIDENTS_MOST) return [];
+  const passed = [];
+  for (const told of failed.filter(({ file }) => !file.startsWith('unit/'))) {
+    const found = await runAlone(told.file, [exactly(told.pattern ?? told.name)]);
+    if (found.failed.length > 0 || found.passed === 0) continue;
+    for (const part of parts) part.failed = part.failed.filter((one) => one !== told);
+    parts.push(found);
+    passed.push(told);
+  }
+  return passed;
 }
 
 /**
@@ -192,6 +217,7 @@ for (const file of new Set(parts[0].spoilt.map((told) => told.file))) {
     ),
   );
 }
+const accidents = await runAccidentsAgain(parts);
 await lender.stop();
 
 const failed = parts.flatMap((part) => part.failed);
@@ -200,6 +226,7 @@ for (const [name, seconds] of longest.slice(0, TOLD))
   console.log(`${seconds.toFixed(0).padStart(6)} s  ${name}`);
 for (const { file, name, why } of parts.flatMap((part) => part.skipped))
   console.log(`skipped: ${file}: ${name}: ${why}`);
+for (const { file, name, why } of accidents) console.log(`passed at the second try: ${file}: ${name}: ${why}`);
 for (const { file, name, why } of failed) console.log(`failed: ${file}: ${name}: ${why}`);
 console.log(`${parts.reduce((sum, { passed }) => sum + passed, 0)} passed, ${failed.length} failed`);
 process.exitCode = failed.length > 0 ? 1 : 0;
