@@ -105,15 +105,16 @@ func names(dir, ext string) []string {
 // runRecord is a results/RUN/run.json. Only Windtunnel writes it, so its Go types serve as its schema.
 const runRecord schema.Kind = "run"
 
-// ofTOML returns the kind of the TOML files in a folder.
-func ofTOML(folder string) schema.Kind {
-	if filepath.Base(filepath.Dir(folder)) == "protocols" {
-		switch filepath.Base(folder) {
-		case "rows":
-			return schema.ProtocolRow
-		case "engines":
-			return schema.ProtocolEngine
-		}
+// ofTOML returns the kind of a TOML file.
+func ofTOML(path string) schema.Kind {
+	folder := filepath.Dir(path)
+	switch filepath.Join(filepath.Base(filepath.Dir(folder)), filepath.Base(folder)) {
+	case "protocols/rows":
+		return schema.ProtocolRow
+	case "protocols/engines":
+		return schema.ProtocolEngine
+	case filepath.Join("scripts", filepath.Base(folder)):
+		return schema.System
 	}
 	return schema.Testbed
 }
@@ -127,7 +128,7 @@ func kindOf(path string, doc any) (schema.Kind, string) {
 	}
 	folder := filepath.Dir(absolute)
 	if filepath.Ext(path) == ".toml" {
-		return ofTOML(folder), ""
+		return ofTOML(absolute), ""
 	}
 	object, ok := doc.(map[string]any)
 	if !ok {
