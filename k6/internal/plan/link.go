@@ -52,8 +52,8 @@ func (p *Plan) checkLink(a Asked) *fault.Fault {
 // someLink is a link with the fewest requirements: a device and the rights.
 const someLink = "rtt:1ms"
 
-// checkOwnLinks leaves out scenarios that make links of their own if this machine supports no links, and rejects a run
-// that has no other scenarios.
+// checkOwnLinks leaves out scenarios with separate links if this machine supports no links, and rejects a run that
+// has no other scenarios.
 func (p *Plan) checkOwnLinks(a Asked) *fault.Fault {
 	var without []string
 	others := slices.DeleteFunc(slices.Clone(p.Scenarios), func(s Scenario) bool {
