@@ -65,13 +65,19 @@ func Environment(root, name string) (environment.Environment, []string) {
 		}
 		return env, []string{missingEnvironment(root, name)}
 	}
+	problems := read(root, path, display, &env)
+	return env, problems
+}
+
+// read stores a valid file in v by its JSON tags, and returns the problems of a malformed file.
+func read(root, path, display string, v any) []string {
 	if problems := File(root, path, display); len(problems) > 0 {
-		return env, problems
+		return problems
 	}
-	if err := document.Decode(path, &env); err != nil {
-		return env, []string{display + ": " + err.Error()}
+	if err := document.Decode(path, v); err != nil {
+		return []string{display + ": " + err.Error()}
 	}
-	return env, nil
+	return nil
 }
 
 // Testbed reads a testbed file that File found valid.

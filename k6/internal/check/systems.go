@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/closest"
-	"windtunnel/k6/internal/document"
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/schema"
 )
@@ -33,12 +32,7 @@ func System(root, name string) (of OfSystem, problems []string) {
 	if _, err := os.Stat(path); err != nil {
 		return of, nil
 	}
-	if problems = File(root, path, display); len(problems) > 0 {
-		return of, problems
-	}
-	if err := document.Decode(path, &of); err != nil {
-		problems = []string{display + ": " + err.Error()}
-	}
+	problems = read(root, path, display, &of)
 	return of, problems
 }
 
