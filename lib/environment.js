@@ -183,13 +183,14 @@ function tlsOfTestbed(system, outputs) {
 
 /**
  * TLS of the SOCKS5 proxy of a testbed that a scenario has started, as a probe takes it; none without.
+ * @param {string} system
  * @param {string} url
  * @param {Record<string, string | undefined>} outputs
  * @returns {{ tls?: object }}
  */
-export function wrapOf(url, outputs) {
-  const own = tlsOfTestbed('dataplane', outputs);
-  return own ? wrapped(connectionOf('dataplane', '', own, url)) : {};
+export function wrapOf(system, url, outputs) {
+  const own = tlsOfTestbed(system, outputs);
+  return own ? wrapped(connectionOf(system, '', own, url)) : {};
 }
 
 /** TLS of a SOCKS5 proxy, as a probe takes it. @param {Connection} way @returns {{ tls?: object }} */

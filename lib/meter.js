@@ -53,7 +53,7 @@ export function ask(method, path, body, timeout) {
 export function askOrError(method, path, body, timeout) {
   if (!present()) {
     return stop(
-      'SIDECAR_URL is not set: the sidecar does the raw measuring: run `make dataplane`, or start `bin/sidecar serve` and set SIDECAR_URL and SIDECAR_TOKEN',
+      'SIDECAR_URL is not set: the sidecar does the raw measuring: run the scenario by `make`, or start `bin/sidecar serve` and set SIDECAR_URL and SIDECAR_TOKEN',
     );
   }
   const response = request(method, path, body, timeout);

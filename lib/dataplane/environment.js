@@ -31,10 +31,17 @@ export function cpusOf(list) {
   });
 }
 
-/** A testbed passes its user in variables, which override the environment file. @param {any} auth @returns {Pick<Proxy, 'username' | 'password'>} */
-function credentials(auth) {
-  const username = __ENV.DATAPLANE_USERNAME;
-  if (username) return { username, password: secret('DATAPLANE_PASSWORD', `the password of ${username}`) };
+/**
+ * A testbed passes its user in variables, which override the environment file.
+ * @param {string} system
+ * @param {any} auth
+ * @returns {Pick<Proxy, 'username' | 'password'>}
+ */
+function credentials(system, auth) {
+  const own = system.toUpperCase();
+  const prefix = __ENV[`${own}_USERNAME`] ? own : 'DATAPLANE';
+  const username = __ENV[`${prefix}_USERNAME`];
+  if (username) return { username, password: secret(`${prefix}_PASSWORD`, `the password of ${username}`) };
   if (auth.mode === 'none') return { username: null, password: null };
   return {
     username: auth.username,
@@ -88,7 +95,7 @@ export function loadPlane(system = 'dataplane') {
     connection: way,
     proxy: {
       address: url.replace('socks5://', ''),
-      ...credentials(own.auth ?? { mode: 'none' }),
+      ...credentials(system, own.auth ?? { mode: 'none' }),
       ...wrapped(way),
     },
     target: own.target ?? {},

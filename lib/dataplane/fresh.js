@@ -68,7 +68,7 @@ export function proxyOf({ outputs, secret_outputs: secrets }) {
   const { DATAPLANE_URL: url, DATAPLANE_USERNAME: username } = outputs;
   const { DATAPLANE_PASSWORD: password = null } = secrets;
   const user = password ? { username, password } : { username: null, password: null };
-  return { address: url.replace('socks5://', ''), ...user, ...wrapOf(url, outputs) };
+  return { address: url.replace('socks5://', ''), ...user, ...wrapOf('dataplane', url, outputs) };
 }
 
 /** In teardown(): stops instances that an interrupt left running. @param {Found} found */

@@ -1,6 +1,6 @@
 /**
  * An unknown system consists of three folders of its user: the scripts, the testbed and the environment. The folder of scripts also has
- * the schema of the settings, thresholds and a board.
+ * the schema of the settings, thresholds and a board. A second unknown system is loaded by the sidecar's probes, as its system.toml says.
  */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -53,6 +53,29 @@ export const teardown = (data) => scenario.end(data);
 export const handleSummary = scenario.summary;
 `;
 
+const PROBED_SCRIPT = `/** How long does a round trip through the tunnel take? */
+import { equalRounds, probeOf, roundsLoad } from '../../lib/dataplane/load.js';
+import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
+
+const script = planeScenario({
+  system: 'tunnel',
+  name: 'trips',
+  title: 'Round trips through the tunnel',
+  load: roundsLoad(equalRounds(2, 20)),
+  reaches: ['tcp'],
+  parameters: {},
+  operations: withControl('trip', {
+    title: 'Round trip',
+    latencyIs: 'from the first byte sent to the last byte of the answer received',
+    least: 40,
+  }),
+  round: (round, index, plane) => plane.pair(index, ['trip'], { kind: 'tcp', payload_bytes: 64, ...probeOf(round) }),
+});
+
+export const { options, setup, teardown, handleSummary } = script;
+export default script.round;
+`;
+
 const TESTBED = `schema = "windtunnel.testbed/1"
 name = "python-web"
 system = "web"
@@ -100,7 +123,19 @@ write(
 );
 write('testbeds/python-web.toml', TESTBED);
 write('testbeds/python-web/a-file', 'found');
+write('scripts/tunnel/trips.js', PROBED_SCRIPT);
+write('scripts/tunnel/system.toml', 'probed = true\n');
+const proxy = readFileSync(join(checkout, 'testbeds/sing-box.toml'), 'utf8');
+write(
+  'testbeds/tunnel.toml',
+  proxy.replaceAll(/"(?:sing-box|dataplane)"/g, '"tunnel"').replaceAll('DATAPLANE_', 'TUNNEL_'),
+);
+write(
+  'testbeds/tunnel/proxy.json.j2',
+  readFileSync(join(checkout, 'testbeds/sing-box/proxy.json.j2'), 'utf8'),
+);
 environment('mine', {
+  tunnel: { testbed: { name: 'tunnel', variables: { auth: true } }, placement: 'shared' },
   web: {
     testbed: { name: 'python-web' },
     settings: { path: '/' },
@@ -135,6 +170,32 @@ test('own system: make runs its scenario against its testbed, and the report has
   assert.ok(bounds.includes('rate>=1'), `the system's own bound holds beside it: ${bounds}`);
 });
 
+test('own system: probes load one whose file says so, and several runners leave it out', async () => {
+  const { stdout, stderr } = await run('make', ['tunnel'], { ENV: 'mine', RUN_ID: 'probed' });
+  const written = join(checkout, 'results/probed/tunnel-trips.json');
+  assert.ok(existsSync(written), stdout + stderr);
+  const result = JSON.parse(readFileSync(written, 'utf8'));
+  assertVerdict(result, 'pass');
+  assert.deepEqual(
+    result.operations.map((/** @type {any} */ { name, success }) => [name, success]),
+    [
+      ['trip', 40],
+      ['trip_direct', 40],
+    ],
+  );
+  const { name, probe_cpus: probe, system_cpus: system } = result.run.placement;
+  assert.equal(name, 'shared');
+  assert.match(probe, /^\d+$/);
+  assert.equal(system, probe);
+  assert.equal(result.run.parameters.auth, true);
+  const { code, stderr: refused } = await run('bin/k6', ['x', 'bench', '--only', 'tunnel'], {
+    ENV: 'mine',
+    RUNNERS: '2',
+  });
+  assert.equal(code, 2);
+  assert.match(refused, /left out, since the sidecar's probes make their load, and not k6: tunnel\/trips/);
+});
+
 test('own system: its board is generated, and the others lead to it', async () => {
   const { code, stderr } = await run('node', ['grafana/generate.js']);
   assert.equal(code, 0, stderr);
@@ -154,11 +215,15 @@ test('own system: its files are valid', async () => {
 for (const [system, line] of /** @type {const} */ ([
   [
     { wep: { testbed: { name: 'python-web' } } },
-    /systems\.wep: there is no folder scripts\/wep; there are: dataplane, link, panel, protocols, pulsar, web; did you mean web\?/,
+    /systems\.wep: there is no folder scripts\/wep; there are: dataplane, link, panel, protocols, pulsar, tunnel, web; did you mean web\?/,
   ],
   [
     { web: { testbed: { name: 'python-web' }, settings: { paht: '/' } } },
     /systems\.web\.settings\.paht: unknown key; known here: path; did you mean path\?/,
+  ],
+  [
+    { web: { testbed: { name: 'python-web' }, settings: { path: '/' }, placement: 'split' } },
+    /systems\.web: placement and target are of probed systems; write probed = true into scripts\/web\/system\.toml, or remove them/,
   ],
   [
     { web: { testbed: { name: 'python-web' }, settings: { path: '/' }, thresholds: { lsit: {} } } },

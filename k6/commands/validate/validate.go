@@ -35,7 +35,8 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Long: `Checks environment (.json), testbed (.toml) and result (.json) files against their
 JSON Schemas, one line per problem; bin/sidecar, where it is built, checks the
 checkout's own testbed files too. Without arguments: environments/*.json,
-testbeds/*.toml and the rows and engines of testbeds/protocols of the checkout.
+testbeds/*.toml, scripts/*/system.toml, scripts/*/thresholds.json, and the rows and
+engines of testbeds/protocols of the checkout.
 
 ` + exitcode.Help,
 	}
@@ -85,7 +86,7 @@ func collect(paths []string, rootFlag, rootVariable, dir string) ([]file, []stri
 		if err != nil {
 			return nil, []string{err.Error()}
 		}
-		for _, pattern := range []string{"environments/*.json", "testbeds/*.toml", "scripts/*/thresholds.json", "testbeds/protocols/rows/*.toml", "testbeds/protocols/engines/*.toml"} {
+		for _, pattern := range []string{"environments/*.json", "testbeds/*.toml", "scripts/*/thresholds.json", "scripts/*/system.toml", "testbeds/protocols/rows/*.toml", "testbeds/protocols/engines/*.toml"} {
 			found, _ := fs.Glob(os.DirFS(base), pattern)
 			for _, display := range found {
 				files = append(files, file{filepath.Join(base, display), display})

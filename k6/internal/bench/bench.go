@@ -125,7 +125,7 @@ func (b *bench) run(ctx context.Context) int {
 func (b *bench) withoutSidecar(err error) {
 	measured := false
 	for _, s := range b.plan.Scenarios {
-		if plan.NeedsSidecar(s.System, b.plan.Env.Systems[s.System]) {
+		if s.NeedsSidecar(b.plan.Env.Systems[s.System]) {
 			b.broken[b.plan.Subject(s)] = broken{err.Error(), run.OfBench}
 		} else {
 			measured = true

@@ -61,7 +61,7 @@ func jobOf(p *plan.Plan, o Options, s plan.Scenario, label, runID, dir string) j
 }
 
 // needsSidecar reports whether the job cannot be measured without the sidecar.
-func (j job) needsSidecar() bool { return j.testbed != nil || environment.Probed(j.scenario.System) }
+func (j job) needsSidecar() bool { return j.testbed != nil || j.scenario.Probed }
 
 // file is the path of one of the job's files, such as its result with the ending .json.
 func (j job) file(ending string) string { return filepath.Join(j.dir, j.scenario.FileStem()+ending) }

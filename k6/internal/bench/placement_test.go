@@ -27,6 +27,7 @@ function tell(data) {
   return { [path.replace('pulsar-', 'dataplane-')]: text.replace('"system":"pulsar"', '"system":"dataplane"') };
 }`, 1)
 	write(t, tr, "scripts/dataplane/tell.js", script)
+	write(t, tr, "scripts/dataplane/system.toml", "probed = true")
 	write(t, tr, "environments/here.json", `{"schema":"windtunnel.environment/1","name":"here","systems":{"dataplane":`+dataplane+`}}`)
 	bed := `schema = "windtunnel.testbed/1"
 name = "NAME"

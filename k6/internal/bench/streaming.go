@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/redact"
 	"windtunnel/k6/internal/result"
@@ -76,7 +75,7 @@ func (b *session) sample(j job, instance sidecar.Instance, k6 map[string]int) (s
 	if b.stream == nil || b.sidecar == nil {
 		return func() {}
 	}
-	return b.sidecar.Sample(instance.ID, k6, environment.Probed(j.scenario.System), func(look stream.Look, at time.Time, over bool) {
+	return b.sidecar.Sample(instance.ID, k6, j.scenario.Probed, func(look stream.Look, at time.Time, over bool) {
 		b.stream.Used(b.of(j), look, at, over)
 	})
 }

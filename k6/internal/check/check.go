@@ -65,13 +65,19 @@ func Environment(root, name string) (environment.Environment, []string) {
 		}
 		return env, []string{missingEnvironment(root, name)}
 	}
+	problems := read(root, path, display, &env)
+	return env, problems
+}
+
+// read stores a valid file in v by its JSON tags, and returns the problems of a malformed file.
+func read(root, path, display string, v any) []string {
 	if problems := File(root, path, display); len(problems) > 0 {
-		return env, problems
+		return problems
 	}
-	if err := document.Decode(path, &env); err != nil {
-		return env, []string{display + ": " + err.Error()}
+	if err := document.Decode(path, v); err != nil {
+		return []string{display + ": " + err.Error()}
 	}
-	return env, nil
+	return nil
 }
 
 // Testbed reads a testbed file that File found valid.
@@ -105,15 +111,16 @@ func names(dir, ext string) []string {
 // runRecord is a results/RUN/run.json. Only Windtunnel writes it, so its Go types serve as its schema.
 const runRecord schema.Kind = "run"
 
-// ofTOML returns the kind of the TOML files in a folder.
-func ofTOML(folder string) schema.Kind {
-	if filepath.Base(filepath.Dir(folder)) == "protocols" {
-		switch filepath.Base(folder) {
-		case "rows":
-			return schema.ProtocolRow
-		case "engines":
-			return schema.ProtocolEngine
-		}
+// ofTOML returns the kind of a TOML file.
+func ofTOML(path string) schema.Kind {
+	folder := filepath.Dir(path)
+	switch filepath.Join(filepath.Base(filepath.Dir(folder)), filepath.Base(folder)) {
+	case "protocols/rows":
+		return schema.ProtocolRow
+	case "protocols/engines":
+		return schema.ProtocolEngine
+	case filepath.Join("scripts", filepath.Base(folder)):
+		return schema.System
 	}
 	return schema.Testbed
 }
@@ -127,7 +134,7 @@ func kindOf(path string, doc any) (schema.Kind, string) {
 	}
 	folder := filepath.Dir(absolute)
 	if filepath.Ext(path) == ".toml" {
-		return ofTOML(folder), ""
+		return ofTOML(absolute), ""
 	}
 	object, ok := doc.(map[string]any)
 	if !ok {

@@ -15,6 +15,27 @@ import (
 	"windtunnel/k6/internal/schema"
 )
 
+// systemFile says of a system what the bench needs to know; a system that k6 itself loads needs no such file.
+const systemFile = "system.toml"
+
+// OfSystem is the content of scripts/SYSTEM/system.toml.
+type OfSystem struct {
+	Probed   bool     `json:"probed"`
+	OwnLinks bool     `json:"own_links"`
+	Testbeds []string `json:"testbeds"`
+}
+
+// System reads a system's file, which may be missing. For a malformed file it returns the problems, one line each.
+func System(root, name string) (of OfSystem, problems []string) {
+	display := filepath.Join("scripts", name, systemFile)
+	path := filepath.Join(root, display)
+	if _, err := os.Stat(path); err != nil {
+		return of, nil
+	}
+	problems = read(root, path, display, &of)
+	return of, problems
+}
+
 // settingsSchema is the optional schema of a system's settings, in the folder of its scripts.
 const settingsSchema = "settings.schema.json"
 
@@ -24,6 +45,10 @@ func checkSystem(base, name string, of environment.System) []schema.Problem {
 	if len(known) > 0 && !slices.Contains(known, name) {
 		return []schema.Problem{{Field: schema.Field([]string{"systems", name}), Message: fmt.Sprintf(
 			"there is no folder scripts/%s; there are: %s%s", name, strings.Join(known, ", "), closest.Hint(name, known))}}
+	}
+	if its, found := System(base, name); len(found) == 0 && !its.Probed && (of.Placement != nil || of.Target != environment.Target{}) {
+		return []schema.Problem{{Field: schema.Field([]string{"systems", name}), Message: fmt.Sprintf(
+			"placement and target are of probed systems; write probed = true into scripts/%s/%s, or remove them", name, systemFile)}}
 	}
 	path := filepath.Join(base, "scripts", name, settingsSchema)
 	if _, err := os.Stat(path); err != nil {

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/fault"
 	"windtunnel/k6/internal/influx"
@@ -48,8 +47,8 @@ func reachable(p plan.Plan) *fault.Fault {
 	for _, s := range p.Scenarios {
 		system := p.Env.Systems[s.System]
 		switch {
-		case environment.Probed(s.System):
-			return fault.Usage("%s cannot run in a cluster: its probes are in the sidecar, beside the proxy; choose scenarios of the relay or the panel with ONLY", s)
+		case s.Probed:
+			return fault.Usage("%s cannot run in a cluster: its probes are in the sidecar, beside the proxy; choose scenarios that k6 itself loads with ONLY", s)
 		case system.TestbedOf(s.Name) != nil:
 			return fault.Usage("environments/%s.json has a testbed for %s, which is started on this machine: a cluster needs an environment with its url", p.Env.Name, s.System)
 		case len(system.RemoteHosts()) == 0:

@@ -36,7 +36,7 @@ func systemAt(url string) environment.System { return environment.System{URL: ur
 func planned(name string, system environment.System) plan.Plan {
 	return plan.Plan{
 		Env:       environment.Environment{Name: "mine", Systems: map[string]environment.System{name: system}},
-		Scenarios: []plan.Scenario{{System: name, Name: "concurrent"}},
+		Scenarios: []plan.Scenario{{System: name, Name: "concurrent", Probed: strings.HasPrefix(system.URL, "socks5:")}},
 	}
 }
 

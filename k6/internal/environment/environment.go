@@ -18,8 +18,8 @@ type Environment struct {
 }
 
 // System is the address of one system: URL, or the Testbed that starts it, or one of Testbeds for some scenarios. Only
-// the data plane has Testbeds, Placement and Target. Only the panel has User and DatabaseEnv (the variable with its
-// database's URL, which may be unset).
+// probed systems have Placement and Target. Only the panel has User and DatabaseEnv (the variable with its database's
+// URL, which may be unset).
 type System struct {
 	URL      string                `json:"url"`
 	Testbed  *TestbedRef           `json:"testbed"`
@@ -127,11 +127,6 @@ func (s System) Secrets() []string {
 
 // Names returns the names of the systems, sorted.
 func (e Environment) Names() []string { return slices.Sorted(maps.Keys(e.Systems)) }
-
-// Probed reports whether the sidecar's probes put the load on a system, not k6 itself.
-func Probed(system string) bool {
-	return system == "dataplane" || system == "protocols" || system == "link"
-}
 
 // RemoteHosts returns the hosts (without port) other than this machine that get a system's load: of the system, its
 // proxy and its target.

@@ -13,6 +13,7 @@ import (
 
 	"windtunnel/k6/internal/fault"
 	"windtunnel/k6/internal/testbed"
+	"windtunnel/k6/internal/variables"
 )
 
 // checkOf rejects the caller's testbed if it starts the system of none of the scenarios: it would be unused.
@@ -41,7 +42,7 @@ func (a Asked) isEngine(name string) bool {
 
 // checkPrograms rejects programs that cannot be run; otherwise each row of a matrix would fail separately.
 func (a Asked) checkPrograms(scenarios []Scenario) *fault.Fault {
-	if !slices.ContainsFunc(scenarios, func(s Scenario) bool { return s.System == "protocols" }) {
+	if !slices.ContainsFunc(scenarios, func(s Scenario) bool { return variables.ReadBy("CANDIDATE", s.String()) }) {
 		return nil
 	}
 	for _, variable := range []string{"CANDIDATE", "CANDIDATE_CLIENT", "CANDIDATE_SERVER", "CANDIDATE_FILTER", "BASELINE", "BASELINE_FILTER"} {

@@ -49,24 +49,28 @@ func (p *Plan) checkLink(a Asked) *fault.Fault {
 	return a.tryLink(text)
 }
 
-// someLink is a link with the fewest requirements: a device and the rights. Scenarios of the system link use their own
-// link if LINK is not set.
+// someLink is a link with the fewest requirements: a device and the rights.
 const someLink = "rtt:1ms"
 
-// checkOwnLinks leaves out scenarios of the system link if this machine supports no links, and rejects a run that has no
-// other scenarios.
+// checkOwnLinks leaves out scenarios with separate links if this machine supports no links, and rejects a run that
+// has no other scenarios.
 func (p *Plan) checkOwnLinks(a Asked) *fault.Fault {
-	own := func(s Scenario) bool { return s.System == "link" }
-	if !slices.ContainsFunc(p.Scenarios, own) {
+	var without []string
+	others := slices.DeleteFunc(slices.Clone(p.Scenarios), func(s Scenario) bool {
+		if s.OwnLinks && !slices.Contains(without, s.System) {
+			without = append(without, s.System)
+		}
+		return s.OwnLinks
+	})
+	if len(without) == 0 {
 		return nil
 	}
 	f := a.tryLink(someLink)
-	others := slices.DeleteFunc(slices.Clone(p.Scenarios), own)
 	if f == nil || len(others) == 0 {
 		return f
 	}
 	p.Scenarios = others
-	p.LeftOut = append(p.LeftOut, "scenarios of link are left out: "+f.Message)
+	p.LeftOut = append(p.LeftOut, "scenarios of "+strings.Join(without, ", ")+" are left out: "+f.Message)
 	return nil
 }
 

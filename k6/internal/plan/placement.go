@@ -24,7 +24,7 @@ type Placement struct {
 
 // resolve returns the placement of a scenario, from PLACEMENT or else from the environment.
 func (p *Plan) resolve(a Asked, s Scenario, allowed []int) (Placement, *fault.Fault) {
-	if !environment.Probed(s.System) {
+	if !s.Probed {
 		return Placement{}, nil
 	}
 	system := p.Env.Systems[s.System]

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/check"
-	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/fault"
 )
 
@@ -21,7 +20,7 @@ func (p *Plan) leaveOutProbed(a Asked) {
 	}
 	var left []string
 	p.Scenarios = slices.DeleteFunc(p.Scenarios, func(s Scenario) bool {
-		if environment.Probed(s.System) {
+		if s.Probed {
 			left = append(left, s.String())
 			return true
 		}

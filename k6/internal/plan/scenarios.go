@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,14 +11,16 @@ import (
 	"slices"
 	"strings"
 
+	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/fault"
 )
 
 // Scenario is one script, scripts/SYSTEM/NAME.js.
 type Scenario struct {
-	System, Name string
-	Script       string // absolute path
+	System, Name     string
+	Script           string // absolute path
+	Probed, OwnLinks bool   // of its system
 }
 
 func (s Scenario) String() string { return s.System + "/" + s.Name }
@@ -43,13 +46,17 @@ func Scenarios(root string) ([]Scenario, error) {
 		if err != nil {
 			return nil, err
 		}
+		system, problems := check.System(root, dir.Name())
+		if len(problems) > 0 {
+			return nil, errors.New(strings.Join(problems, "\n"))
+		}
 		var scenarios []Scenario
 		for _, file := range files {
 			name := strings.TrimSuffix(file, ".js")
 			if strings.HasPrefix(name, "_") || strings.HasSuffix(name, ".test") {
 				continue
 			}
-			scenarios = append(scenarios, Scenario{dir.Name(), name, filepath.Join(folder, file)})
+			scenarios = append(scenarios, Scenario{dir.Name(), name, filepath.Join(folder, file), system.Probed, system.OwnLinks})
 		}
 		if err := checkNeeds(folder, scenarios); err != nil {
 			return nil, err

@@ -41,7 +41,7 @@ func (p *Plan) checkSystems(a Asked) *fault.Fault {
 		if err := connect.Check(system.TLS, environmentFolder(a)); err != nil {
 			return fault.Usage("environments/%s.json: systems.%s.%v", p.Env.Name, s.System, err)
 		}
-		p.NeedsSidecar = p.NeedsSidecar || NeedsSidecar(s.System, system)
+		p.NeedsSidecar = p.NeedsSidecar || s.NeedsSidecar(system)
 	}
 	info, err := os.Stat(a.Sidecar)
 	missing := err != nil || info.IsDir() || info.Mode()&0o111 == 0
@@ -117,9 +117,9 @@ func (a Asked) sidecarMissing() string {
 	return name + " is missing; run `make build`"
 }
 
-// NeedsSidecar reports whether a system cannot be tested without the sidecar.
-func NeedsSidecar(name string, system environment.System) bool {
-	return system.Testbed != nil || environment.Probed(name)
+// NeedsSidecar reports whether the scenario's system cannot be tested without the sidecar.
+func (s Scenario) NeedsSidecar(system environment.System) bool {
+	return system.Testbed != nil || s.Probed
 }
 
 func (p *Plan) checkSecrets(a Asked, name string, system environment.System) *fault.Fault {

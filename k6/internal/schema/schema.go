@@ -29,6 +29,7 @@ const (
 	Comparison     Kind = "comparison"
 	Primitives     Kind = "primitives"
 	Thresholds     Kind = "thresholds"
+	System         Kind = "system"
 	ProtocolRow    Kind = "protocol-row"
 	ProtocolEngine Kind = "protocol-engine"
 )
@@ -55,7 +56,7 @@ type compiled struct {
 // byKind holds each kind's schema, compiled at the first use: each takes milliseconds, and most programs need only one.
 var byKind = func() map[Kind]func() compiled {
 	all := map[Kind]func() compiled{}
-	for _, kind := range []Kind{Environment, Testbed, Result, Comparison, Primitives, Thresholds, ProtocolRow, ProtocolEngine} {
+	for _, kind := range []Kind{Environment, Testbed, Result, Comparison, Primitives, Thresholds, System, ProtocolRow, ProtocolEngine} {
 		all[kind] = sync.OnceValue(func() compiled { return compile(kind) })
 	}
 	return all

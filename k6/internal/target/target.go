@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/fault"
 	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/variables"
@@ -34,9 +35,6 @@ type Plan struct {
 	// Refused says why the calls cannot be made. Make can still build their needs.
 	Refused *fault.Fault
 }
-
-// dataplaneTestbeds are what `make dataplane` runs on in the default environment; another environment has its own.
-const dataplaneTestbeds = "sing-box-pair xray-pair tproxy tproxy:engine=sing-box"
 
 // interopPrograms are what no testbed starts unless it is asked to.
 const interopPrograms = "sing-box,sing-box-1.13,sing-box-next,xray"
@@ -68,11 +66,14 @@ func Of(name, root string, env map[string]string) (Plan, *fault.Fault) {
 		return Plan{}, fault.Usage("%s is no target that measures", name)
 	}
 	only, wrong := within(scenario, env["ONLY"])
+	system, problems := check.System(root, name)
 	switch {
 	case wrong != nil:
 		return Plan{}, wrong
-	case name == "dataplane":
-		return dataplane(only, env), nil
+	case len(problems) > 0:
+		return Plan{}, fault.Usage("%s", strings.Join(problems, "\n"))
+	case len(system.Testbeds) > 0:
+		return inTurn(name, system.Testbeds, only, env), nil
 	}
 	return benched(map[string]string{"ONLY": only}), nil
 }
@@ -117,20 +118,19 @@ func benched(set map[string]string) Plan {
 
 var unfit = regexp.MustCompile(`[^a-z0-9.-]`)
 
-// dataplane runs on each testbed in turn. A machine that cannot run one of them goes on with the next.
-func dataplane(only string, env map[string]string) Plan {
-	beds := env["TESTBED"]
+// inTurn runs a system on each of its testbeds in turn; without TESTBED, other environments than the default have their
+// own. A machine that cannot run one of them goes on with the next.
+func inTurn(system string, testbeds []string, only string, env map[string]string) Plan {
+	names := strings.Fields(env["TESTBED"])
 	leaveOut := ""
-	if beds == "" {
+	if len(names) == 0 {
 		leaveOut = "1"
-		byDefault := ""
-		if cmp.Or(env["ENV"], variables.Default("ENV")) == variables.Default("ENV") {
-			byDefault = dataplaneTestbeds
+		names = strings.Fields(env[strings.ToUpper(system)+"_TESTBEDS"])
+		if len(names) == 0 && cmp.Or(env["ENV"], variables.Default("ENV")) == variables.Default("ENV") {
+			names = testbeds
 		}
-		beds = cmp.Or(env["DATAPLANE_TESTBEDS"], byDefault)
 	}
 	plan := Plan{Needs: Call{Args: []string{"needs"}, Set: map[string]string{"ONLY": only}}}
-	names := strings.Fields(beds)
 	for _, bed := range names {
 		plan.Needs.Args = append(plan.Needs.Args, "--testbed", bed)
 	}

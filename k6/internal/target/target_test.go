@@ -16,12 +16,13 @@ import (
 func checkout(t *testing.T) string {
 	t.Helper()
 	base := t.TempDir()
-	for _, script := range []string{"pulsar/ingest", "pulsar/_cleanup", "dataplane/socks-tcp", "protocols/matrix", "protocols/interop", "web/get"} {
-		path := filepath.Join(base, "scripts", script+".js")
+	for name, text := range map[string]string{"pulsar/ingest.js": "", "pulsar/_cleanup.js": "", "dataplane/socks-tcp.js": "", "protocols/matrix.js": "",
+		"protocols/interop.js": "", "web/get.js": "", "dataplane/system.toml": `testbeds = ["xray-pair", "tproxy:engine=sing-box"]`, "bad/system.toml": "testbed = 1"} {
+		path := filepath.Join(base, "scripts", name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, nil, 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,9 +92,9 @@ func TestWhatATargetNeedsAndCalls(t *testing.T) {
 	}
 }
 
-func TestTheDataplaneRunsOnAllOfItsTestbeds(t *testing.T) {
+func TestASystemRunsOnAllOfItsTestbeds(t *testing.T) {
 	plan, wrong := Of("dataplane", checkout(t), given("ENV=local"))
-	if wrong != nil || len(plan.Calls) != 4 || plan.Calls[3].Set["TESTBED"] != "tproxy:engine=sing-box" {
+	if wrong != nil || len(plan.Calls) != 2 || plan.Calls[1].Set["TESTBED"] != "tproxy:engine=sing-box" {
 		t.Errorf("%v %+v", wrong, plan)
 	}
 }
@@ -122,6 +123,7 @@ func TestWhatIsRefused(t *testing.T) {
 		{"protocols-matrix", "ONLY=protocols/interop", "ONLY=protocols/interop " + contradicts + " protocols/matrix: leave it out, or run `make bench`"},
 		{"protocols-compare", "ONLY=panel", "ONLY=panel " + contradicts + " protocols/matrix: leave it out, or run `make bench`"},
 		{"pulsar-_cleanup", "", "pulsar-_cleanup is no target that measures"},
+		{"bad", "", "scripts/bad/system.toml: testbed: unknown key; known here: own_links, probed, testbeds; did you mean testbeds?"},
 		{"nothing", "", "nothing is no target that measures"},
 	} {
 		if _, wrong := Of(c.target, checkout(t), given(c.env)); wrong == nil || wrong.Code != 2 || wrong.Message != c.line {
