@@ -39,8 +39,6 @@ export const VERSION = '0.1.0';
 
 /** Whether the bench repeats the run because other programs disturbed it. */
 const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
-/** Whether the bench judges the record. */
-const RECORD_ONLY = Boolean(__ENV.RECORD_ONLY);
 
 /**
  * @typedef {import('./environment.js').Bounds} Bounds
@@ -249,8 +247,7 @@ function contributionOf(
 }
 
 /**
- * Builds handleSummary: writes the record. Outside of a bench, which judges records itself, it also writes the result and prints the
- * table on the terminal.
+ * Builds handleSummary: writes the record and, outside of a bench, the result and the table on the terminal.
  * @param {Definition} definition
  * @param {import('k6/x/windtunnel/judge').Declared} declared
  */
@@ -282,7 +279,7 @@ function summaryOf(definition, declared) {
     const evidence = evidenceOf(recorded);
     const files = filesOf(begun.runId, definition);
     const record = { [`${files}.record`]: recordOf(evidence) };
-    if (RECORD_ONLY) return record;
+    if (__ENV.RECORD_ONLY) return record; // of the bench, which judges it
     const { result, text } = judge(evidence);
     return { ...record, [`${files}.json`]: result, stdout: text };
   };
