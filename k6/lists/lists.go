@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package lists holds data that Go and JavaScript share: lib/ reads the files themselves.
+// Package lists holds data that Go shares with JavaScript or Rust: lib/ and the sidecar read the files themselves.
 package lists
 
 import _ "embed"
@@ -14,6 +14,11 @@ var Kinds []byte
 //
 //go:embed profiles.json
 var Profiles []byte
+
+// Secrets are the forms of secrets that redactors find.
+//
+//go:embed secrets.json
+var Secrets []byte
 
 // Variables are the variables that a user may set.
 //
