@@ -5,6 +5,11 @@ package lists
 
 import _ "embed"
 
+// ExitCodes are the exit codes, by name.
+//
+//go:embed exit-codes.json
+var ExitCodes []byte
+
 // Kinds are the kinds of errors, by name.
 //
 //go:embed kinds.json

@@ -13,10 +13,8 @@ use crate::testbed::catalogue::Catalogue;
 
 #[derive(Subcommand)]
 pub enum Bench {
-    /// Measure the cost of encryption, hashes, rule sets, buffers and memory on this machine
-    #[command(
-        after_help = "Exit codes: 0 done, 2 wrong usage, 4 not built or failed, 130 interrupted. k6 x primitives judges the results, and prints them."
-    )]
+    /// Measure the cost of encryption, hashes, rule sets, buffers and memory on this machine; k6 x primitives judges the results
+    #[command(after_help = super::exit_codes())]
     Primitives(Primitives),
 }
 
