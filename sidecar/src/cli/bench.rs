@@ -74,16 +74,9 @@ impl Primitives {
 }
 
 fn choose(cpu: Option<usize>) -> Result<usize> {
-    let allowed = cpus::allowed()
-        .map_err(|error| Failure::setup(format!("CPUs: {}", error.desc()), "give --cpu"))?;
-    match (cpu, allowed.last()) {
-        (Some(cpu), _) if allowed.contains(&cpu) => Ok(cpu),
-        (Some(cpu), _) => Err(Failure::invalid(
-            format!("--cpu {cpu} does not exist or may not be used here"),
-            format!("give one of {}", cpus::format(&allowed)),
-        )),
-        (None, last) => Ok(last.copied().unwrap_or_default()),
-    }
+    cpus::check("--cpu", &cpu)?;
+    let last = cpus::allowed()?.last().copied();
+    Ok(cpu.or(last).unwrap_or_default())
 }
 
 fn json(report: &Report) -> Result<String> {
