@@ -3,7 +3,18 @@
 // Package lists holds data that Go shares with JavaScript or Rust: lib/ and the sidecar read the files themselves.
 package lists
 
-import _ "embed"
+import (
+	_ "embed"
+	"encoding/json"
+)
+
+// Read decodes a list, which is embedded at build time.
+func Read[T any](list []byte) (value T) {
+	if err := json.Unmarshal(list, &value); err != nil {
+		panic(err)
+	}
+	return value
+}
 
 // ExitCodes are the exit codes, by name.
 //

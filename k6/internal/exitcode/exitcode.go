@@ -5,7 +5,6 @@
 package exitcode
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,15 +12,10 @@ import (
 	"windtunnel/k6/lists"
 )
 
-var list = func() (list map[string]struct {
+var list = lists.Read[map[string]struct {
 	Code           int
 	Verdict, Means string // the word for a whole run with this code, and what --help says.
-}) {
-	if err := json.Unmarshal(lists.ExitCodes, &list); err != nil {
-		panic(err)
-	}
-	return list
-}()
+}](lists.ExitCodes)
 
 // The exit codes of `k6 x bench`, `k6 x report` and `k6 x validate`.
 var (

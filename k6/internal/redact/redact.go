@@ -20,7 +20,7 @@ import (
 )
 
 // known is k6/lists/secrets.json, which the sidecar reads too.
-var known = func() (known struct {
+var known = lists.Read[struct {
 	Mask     string // replaces a secret.
 	Shortest int    // shorter values are not replaced, because ordinary text contains them by chance, bytes.
 	// InURL are two ways to find the password in a URL: up to the first @, like SQLAlchemy, and up to the last @ before a
@@ -29,12 +29,7 @@ var known = func() (known struct {
 	WebToken      string   `json:"web_token"`
 	Parameter     string   // the name of a query parameter whose value is a token.
 	ParameterByte string   `json:"parameter_byte"`
-}) {
-	if err := json.Unmarshal(lists.Secrets, &known); err != nil {
-		panic(err)
-	}
-	return known
-}()
+}](lists.Secrets)
 
 // Redactor replaces secrets, both plain and in the encodings of requests and logs.
 type Redactor struct {
