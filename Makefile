@@ -18,7 +18,7 @@ SCENARIO_TARGETS := $(subst /,-,$(SCENARIOS))
 
 GO_SOURCES := $(shell find k6 -name '*.go' -o -name '*.json' -o -name '*.html' -o -name '*.tmpl' -o -name '*.css' -o -name 'go.*' 2>/dev/null)
 PRIMITIVES_SOURCES := $(shell find sidecar/primitives/src sidecar/primitives/Cargo.toml sidecar/primitives/Cargo.lock sidecar/primitives/build.rs -type f 2>/dev/null)
-RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock -type f 2>/dev/null)
+RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock k6/lists/exit-codes.json k6/lists/secrets.json -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
 GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
 TESTBED_PROGRAMS = $(VENVS) $(filter-out bin/sing-box-1.13 bin/sing-box-next,$(GO_SYSTEMS))

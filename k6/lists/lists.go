@@ -1,9 +1,25 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package lists holds data that Go and JavaScript share: lib/ reads the files themselves.
+// Package lists holds data that Go shares with JavaScript or Rust: lib/ and the sidecar read the files themselves.
 package lists
 
-import _ "embed"
+import (
+	_ "embed"
+	"encoding/json"
+)
+
+// Read decodes a list, which is embedded at build time.
+func Read[T any](list []byte) (value T) {
+	if err := json.Unmarshal(list, &value); err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// ExitCodes are the exit codes, by name.
+//
+//go:embed exit-codes.json
+var ExitCodes []byte
 
 // Kinds are the kinds of errors, by name.
 //
@@ -14,6 +30,11 @@ var Kinds []byte
 //
 //go:embed profiles.json
 var Profiles []byte
+
+// Secrets are the forms of secrets that redactors find.
+//
+//go:embed secrets.json
+var Secrets []byte
 
 // Variables are the variables that a user may set.
 //

@@ -1,8 +1,25 @@
 //! The one error type: what is wrong, on one line, and how to fix it.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::LazyLock;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+/// The exit codes by name, which `k6 x bench` reads too.
+static CODES: LazyLock<BTreeMap<String, Code>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../../k6/lists/exit-codes.json")).expect("a constant")
+});
+
+#[derive(Deserialize)]
+struct Code {
+    code: u8,
+}
+
+/// The exit code with a name.
+pub fn exit_code(name: &str) -> u8 {
+    CODES[name].code
+}
 
 /// Determines the HTTP status of an answer and the exit code of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,18 +134,17 @@ impl Failure {
         )
     }
 
-    /// Exit code 2 for mistakes of the caller, 4 for failures of the machine, and 130 for interrupts, as in a shell.
     pub fn exit_code(&self) -> u8 {
-        match self.kind {
-            Kind::Setup | Kind::Unsupported | Kind::Conflict => 4,
-            Kind::GivenUp => 130,
+        exit_code(match self.kind {
+            Kind::Setup | Kind::Unsupported | Kind::Conflict => "setup",
+            Kind::GivenUp => "interrupted",
             Kind::BadRequest
             | Kind::TooLarge
             | Kind::Unauthorized
             | Kind::Forbidden
             | Kind::NotFound
-            | Kind::Invalid => 2,
-        }
+            | Kind::Invalid => "usage",
+        })
     }
 }
 

@@ -21,6 +21,7 @@ mod net;
 mod primitives;
 mod probe;
 mod process;
+mod running;
 mod tap;
 mod testbed;
 mod wire;

@@ -147,7 +147,7 @@ fn what_is_missing_or_wrong_is_one_line() {
     );
     let output = bench(&root, &["--cpu", "999"]);
     assert_eq!(output.status.code(), Some(2));
-    one_line(&output.stderr, &["--cpu 999", "give one of"]);
+    one_line(&output.stderr, &["--cpu: CPU 999", "there are the CPUs"]);
 
     let root = answering(1000.0);
     worker(

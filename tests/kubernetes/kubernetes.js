@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { after, before, test as testForever } from 'node:test';
 
+import { FAIL, INCONCLUSIVE, INTERRUPTED, PASS, SETUP, USAGE } from '../support/exit-codes.js';
 import { commandLines, until } from '../support/processes.js';
 import { faultsOf } from '../support/reasons.js';
 import { timely, undisturbed } from '../support/timely.js';
@@ -16,12 +17,6 @@ import { Cluster } from './cluster.js';
 import { commandsOfOperator, commandsThatAreKept } from './commands.js';
 import { machine } from './machine.js';
 
-const PASS = 0;
-const USAGE = 2;
-const INCONCLUSIVE = 3;
-const SETUP = 4;
-const FAIL = 99;
-const INTERRUPTED = 130;
 /** Long enough for a test to disturb the run. */
 const LONG = { PROFILE: 'quick', MESSAGES: '40000' };
 

@@ -6,12 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
+import { INCONCLUSIVE, PASS } from '../support/exit-codes.js';
 import { descendants, isAlive, until } from '../support/processes.js';
 
 const CIPHERS = ['aes-128-gcm', 'aes-256-gcm', 'chacha20-poly1305'];
 const SIZES = [64, 512, 1460, 16384, 65536, 262144, 1048576];
-const PASS = 0;
-const INCONCLUSIVE = 3;
 
 const folder = mkdtempSync(join(tmpdir(), 'windtunnel-primitives-test-'));
 /** @type {{ code: number, stdout: string, report: any, result: any }} the measurements, and the verdict on them */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { ON_ANY_MACHINE, startBench } from '../support/bench.js';
 import { compared } from '../support/compare.js';
+import { USAGE } from '../support/exit-codes.js';
 import { temporaryFolder } from '../support/k6.js';
 import { mayMakeNamespaces } from '../support/namespaces.js';
 import { protocolRow } from '../support/sections.js';
@@ -18,8 +19,6 @@ const ROW = 'vless-tls';
 const SCENARIO = 'dataplane/socks-tcp';
 const MATRIX = { ...ON_ANY_MACHINE, ONLY: 'protocols/matrix', PROFILE: 'smoke', TURNS: '2', TUNNELS: '10' };
 const SMALL = { PROFILE: 'smoke', ROUND_TRIPS: '20' };
-/** The exit code for usage: results that cannot be compared have it. */
-const REFUSED = 2;
 
 const skip = mayMakeNamespaces() ? false : 'no rights to make network namespaces';
 /** @type {(() => void)[]} */
@@ -70,7 +69,7 @@ describe('over a link, where all wait for round trips', { concurrency: 3 }, () =
       writeFileSync(slower, text.replace(/("rate_bit_s": ?)50000000/g, '$140000000'));
       const refused = await compared([...files[0], '--', slower]);
       made.push(refused.remove);
-      assert.equal(refused.code, REFUSED, refused.output.stdout);
+      assert.equal(refused.code, USAGE, refused.output.stdout);
       assert.match(
         refused.lines.join('\n'),
         /cannot be compared.*settings of the link.*50000000.*40000000.*parameter link/,

@@ -153,7 +153,7 @@ for (const [name, variables, error] of /** @type {[string, object, RegExp][]} */
   ],
   ['socks-pair', { binary: '/bin/true' }, /generate reality .*\/bin\/true x25519 printed 0 lines/],
   ['xray', { binary: '/bin' }, /process proxy of testbed xray: there is no program \/bin/],
-  ['sing-box', { cpus: '4096' }, /variable cpus: .*4096/],
+  ['sing-box', { cpus: '4096' }, /variable cpus of testbed sing-box is 4096/],
 ])) {
   test(`${name} ${JSON.stringify(variables)} is refused in one line`, async () => {
     const { status, body } = await sidecar.ask('POST', `/testbeds/${name}/start`, { variables });

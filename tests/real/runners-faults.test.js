@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startRelay } from '../fakes/relay.js';
 import { startBetween } from '../support/between.js';
+import { SETUP } from '../support/exit-codes.js';
 import { K6, start, temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { killTree, until } from '../support/processes.js';
 import { reasonsOf } from '../support/reasons.js';
@@ -14,7 +15,6 @@ after(folder.remove);
 
 /** k6's own exit code for a run that was stopped from outside. */
 const STOPPED = 105;
-const SETUP = 4;
 const SEGMENTS = ['0:1/2', '1/2:1'];
 const EVERY_PATH = ['/v1/register', '/v1/set-up', '/v1/ready', '/v1/loaded', '/v1/torn-down'];
 

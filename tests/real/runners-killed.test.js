@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startRelay } from '../fakes/relay.js';
 import { startBench } from '../support/bench.js';
+import { SETUP } from '../support/exit-codes.js';
 import { K6, start, temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { isAlive, killTree, processOf, until } from '../support/processes.js';
 import { loadBegins, openEntry, runnerOf, startCoordinator } from '../support/runners.js';
@@ -12,7 +13,6 @@ after(folder.remove);
 
 /** k6's own exit code for a run that was stopped from outside. */
 const STOPPED = 105;
-const SETUP = 4;
 const SEGMENTS = ['0:1/2', '1/2:1'];
 
 test('a coordinator that is killed ends its runners: one line, nothing left on the target', async () => {

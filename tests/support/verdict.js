@@ -1,5 +1,6 @@
 /** Checks of a result's verdict, and of its reasons. */
 import assert from 'node:assert/strict';
+import { FAIL, INCONCLUSIVE, PASS } from './exit-codes.js';
 import { faultsOf, isOfABusyOne, isOfTheMachine, reasonsOf } from './reasons.js';
 import { Spoilt } from './timely.js';
 
@@ -23,7 +24,7 @@ export function assertVerdict(result, verdict, code) {
   if (verdict === 'fail' && isSpoilt(result)) throw new Spoilt(message);
   assert.ok(result.verdict === verdict || (verdict === 'pass' && crowded), message);
   // k6 itself knows no inconclusive.
-  const expected = verdict === 'fail' ? 99 : 0;
+  const expected = verdict === 'fail' ? FAIL : PASS;
   if (code !== undefined) assert.equal(code, expected, `exit code ${code}, not ${expected}: ${reasons}`);
 }
 
@@ -37,7 +38,7 @@ export function assertTooManyFailed(result, operation, code) {
   const told = (/** @type {string} */ line) =>
     line.startsWith(`${operation}: `) && / failed, at most /.test(line);
   assert.ok(reasons.some(told), reasons.join('\n'));
-  if (isSpoilt(result)) assert.equal(code, 3);
+  if (isSpoilt(result)) assert.equal(code, INCONCLUSIVE);
   else assertVerdict(result, 'fail', code);
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/run"
@@ -61,7 +62,7 @@ func Run(o Options) int {
 		screen.Error("%s", f.Message)
 		return f.Code
 	}
-	screen.Line("run %s: %s, environment %s, %s", b.RunID, b.Profile, p.Env.Name, plural(len(p.Scenarios), "scenario"))
+	screen.Line("run %s: %s, environment %s, %s", b.RunID, b.Profile, p.Env.Name, format.Plural(len(p.Scenarios), "scenario"))
 	ctx, stop, err := b.open(p.NeedsSidecar, p.Secrets(b.Asked), p.Public())
 	defer stop()
 	if err != nil && ctx.Err() == nil {
@@ -94,7 +95,7 @@ func (b *bench) begin() *fault.Fault {
 // run runs the plan in the folder of the run.
 func (b *bench) run(ctx context.Context) int {
 	b.record.Streamed = b.stream != nil
-	b.stream.RunStarted(b.ofRun(b.RunID), fmt.Sprintf("environment %s, %s", b.plan.Env.Name, plural(len(b.plan.Scenarios), "scenario")))
+	b.stream.RunStarted(b.ofRun(b.RunID), fmt.Sprintf("environment %s, %s", b.plan.Env.Name, format.Plural(len(b.plan.Scenarios), "scenario")))
 	if b.Dashboard {
 		b.screen.Line("dashboard while k6 runs: %s", b.DashboardURL())
 	}
@@ -178,11 +179,4 @@ func (b *bench) finish(diskFull string) int {
 	}
 	b.screen.Line("report: %s", filepath.Join("results", b.RunID, "report.html"))
 	return code
-}
-
-func plural(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
 }

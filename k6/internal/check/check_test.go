@@ -159,7 +159,7 @@ func TestProblems(t *testing.T) {
 		{bed, "[outputs]", file("a/../b", "b"), `file[0].template: "a/../b" is not allowed here`},
 		{bed, "[outputs]", file("a", "/etc/b"), `file[0].path: "/etc/b" is not allowed here`},
 		{bed, "[outputs]", file("a..b", "..c/.d"), ``},
-		{bed, `type = "port"`, `type = "prt"`, `variables.port.type: "prt" is not one of boolean, integer, string, choice, port, path; did you mean port?`},
+		{bed, `type = "port"`, `type = "prt"`, `variables.port.type: "prt" is not one of boolean, integer, string, choice, port, path, cpus; did you mean port?`},
 	} {
 		t.Run(c.file+" "+c.replacement, func(t *testing.T) {
 			root := folder(t, c.file, c.old, c.replacement)

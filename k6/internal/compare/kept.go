@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/difference"
+	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/machine"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/testbed"
@@ -63,14 +64,14 @@ func (c *Comparison) excludeSecondary(kept int) {
 		if c.Metrics[i].Role == Secondary {
 			c.Metrics[i].Role = Shown
 			c.noSecondary = fmt.Sprintf("secondary metrics cannot be judged by %s: keep %d or more, or SECONDARY=off judges the primary ones alone",
-				plural(kept, "kept run"), difference.FewestKept)
+				format.Plural(kept, "kept run"), difference.FewestKept)
 		}
 	}
 }
 
 // noteKept explains how the interval of one run is computed.
 func (c *Comparison) noteKept(kept int) {
-	noise := fmt.Sprintf("their noise is known from %s", plural(kept, "kept run"))
+	noise := fmt.Sprintf("their noise is known from %s", format.Plural(kept, "kept run"))
 	if kept < difference.FewestKept {
 		noise = fmt.Sprintf("because fewer than %d runs were kept, the noise of a run is assumed to be %g %%, and secondary metrics cannot be judged", difference.FewestKept, difference.AssumedNoise*100)
 	}

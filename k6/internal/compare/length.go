@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"windtunnel/k6/internal/difference"
+	"windtunnel/k6/internal/format"
 )
 
 // Length is how many pairs to make: a fixed number, or, with 0, as many as the comparison needs to know. In the second
@@ -36,7 +37,7 @@ func (q *Request) decided(length Length) bool {
 	}
 	q.look()
 	c := Make(*q)
-	q.lookText = fmt.Sprintf("%s of %s: %s", plural(pairs, "pair"), q.Scenario, strings.Join(append([]string{c.Verdict}, c.Reasons[:min(1, len(c.Reasons))]...), ": "))
+	q.lookText = fmt.Sprintf("%s of %s: %s", format.Plural(pairs, "pair"), q.Scenario, strings.Join(append([]string{c.Verdict}, c.Reasons[:min(1, len(c.Reasons))]...), ": "))
 	return pairs >= difference.MostPairs || c.Verdict == Fail || c.Verdict == Pass || c.Doubt == IsMissing
 }
 

@@ -74,7 +74,7 @@ func (c *Comparison) findMissingRuns(q Request) {
 			}
 		}
 		if len(pairs) > 0 {
-			c.missing = append(c.missing, fmt.Sprintf("there is no run of %s in %s %s", []string{"A", "B"}[i], pluralNoun(len(pairs), "pair"), strings.Join(pairs, ", ")))
+			c.missing = append(c.missing, fmt.Sprintf("there is no run of %s in %s %s", []string{"A", "B"}[i], format.Noun(len(pairs), "pair"), strings.Join(pairs, ", ")))
 		}
 	}
 }
@@ -176,7 +176,7 @@ func hideByLateness(r *row, runs []Measured) {
 		return
 	}
 	r.Role = Shown
-	r.Notes = append(r.Notes, fmt.Sprintf("not judged: the generator was too late to measure this metric in %s", plural(hidden, "run")))
+	r.Notes = append(r.Notes, fmt.Sprintf("not judged: the generator was too late to measure this metric in %s", format.Plural(hidden, "run")))
 }
 
 // askedNothing reports whether a run never attempted an operation; by chance this happens to rare operations of a mix.
@@ -260,8 +260,8 @@ func (c *Comparison) findMute(asked []difference.Metric, look difference.Look) {
 			need := look.FewestToBreak(role.Role, tests[role.Role])
 			takes = fmt.Sprintf(": at least %d pairs are needed%s", need, c.minutesFor(need))
 		}
-		c.mute = append(c.mute, fmt.Sprintf("%s are too few for %d %s %s to fail, however much worse B was%s%s", plural(pairs, "pair"), n, role.word,
-			pluralNoun(n, "metric"), takes, role.more))
+		c.mute = append(c.mute, fmt.Sprintf("%s are too few for %d %s %s to fail, however much worse B was%s%s", format.Plural(pairs, "pair"), n, role.word,
+			format.Noun(n, "metric"), takes, role.more))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"windtunnel/k6/internal/contents"
 	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
@@ -104,7 +105,7 @@ func describeSide(spec string, build *builds.Build, runs contents.Contents) stri
 // String returns text such as `10 pairs`.
 func (l Length) String() string {
 	if l.Pairs > 0 {
-		return plural(l.Pairs, "pair")
+		return format.Plural(l.Pairs, "pair")
 	}
 	return fmt.Sprintf("pairs until the result is clear, for at most %s", l.Most)
 }

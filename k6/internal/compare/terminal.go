@@ -20,7 +20,7 @@ func (c Comparison) Summary() string {
 	if rows := c.rowsForTerminal(); len(rows) > 0 {
 		writeAligned(&b, append([][]string{c.head()}, rows...))
 		if left := c.count() - len(rows); left > 0 {
-			fmt.Fprintf(&b, "and %s in %s\n", plural(left, "more metric"), PageName)
+			fmt.Fprintf(&b, "and %s in %s\n", format.Plural(left, "more metric"), PageName)
 		}
 		b.WriteByte('\n')
 	}
@@ -34,7 +34,7 @@ func (c Comparison) took() string {
 	if !c.Interleaved {
 		return ""
 	}
-	return fmt.Sprintf(", by %s in %s", plural(min(len(c.A.Runs), len(c.B.Runs)), "pair"), format.Seconds(c.DurationS))
+	return fmt.Sprintf(", by %s in %s", format.Plural(min(len(c.A.Runs), len(c.B.Runs)), "pair"), format.Seconds(c.DurationS))
 }
 
 // Summary is the text for several scenarios: the headline and reasons of each, and one table.
@@ -63,7 +63,7 @@ func (c Comparison) writeReasons(b *strings.Builder, of string) {
 		fmt.Fprintf(b, "  %s%s\n", of, reason)
 	}
 	if left := len(c.Reasons) - mostReasons; left > 0 {
-		fmt.Fprintf(b, "  %sand %s in %s\n", of, plural(left, "more reason"), PageName)
+		fmt.Fprintf(b, "  %sand %s in %s\n", of, format.Plural(left, "more reason"), PageName)
 	}
 }
 

@@ -121,7 +121,7 @@ func (c *Comparison) noteRuns(q Request) {
 func (c *Comparison) doubts(q Request, goodA, goodB int) (all []string, kind string) {
 	doubt := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if q.Interrupted {
-		doubt("interrupted after %s", plural(pairs(q.A, q.B), "pair"))
+		doubt("interrupted after %s", format.Plural(pairs(q.A, q.B), "pair"))
 		kind = TooLittleTime
 	}
 	for _, s := range []struct {
@@ -294,7 +294,7 @@ func (m Metric) more() string {
 	case *m.MorePairs < 0:
 		return fmt.Sprintf("; the change is too near the bound: even %d pairs would not decide", difference.MostPairs)
 	}
-	return fmt.Sprintf("; about %s would decide", plural(*m.MorePairs, "more pair"))
+	return fmt.Sprintf("; about %s would decide", format.Plural(*m.MorePairs, "more pair"))
 }
 
 // failureReasons returns a line for each kind of failure with this outcome, or with "" for each kind that B has more of.
@@ -318,13 +318,4 @@ func (c *Comparison) failureReasons(only difference.Outcome) []string {
 
 func (t Tally) text(of string) string {
 	return fmt.Sprintf("%s of %s %s", format.Count(t.Failed), format.Count(t.Of), of)
-}
-
-func plural(n int, noun string) string { return fmt.Sprintf("%d %s", n, pluralNoun(n, noun)) }
-
-func pluralNoun(n int, noun string) string {
-	if n != 1 {
-		return noun + "s"
-	}
-	return noun
 }

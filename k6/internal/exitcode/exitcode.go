@@ -1,41 +1,48 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package exitcode names the exit codes of Windtunnel's subcommands and their precedence.
+// Package exitcode has the exit codes of Windtunnel's subcommands and their precedence. k6/lists/exit-codes.json is the only
+// list; the sidecar reads it too.
 package exitcode
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/lists"
+)
+
+var list = lists.Read[map[string]struct {
+	Code           int
+	Verdict, Means string // the word for a whole run with this code, and what --help says.
+}](lists.ExitCodes)
 
 // The exit codes of `k6 x bench`, `k6 x report` and `k6 x validate`.
-const (
-	Pass         = 0   // everything passed.
-	Usage        = 2   // bad usage, or a malformed file.
-	Inconclusive = 3   // measured, but the figures cannot be trusted, or a result is missing.
-	Setup        = 4   // set-up failed: testbed, port, target, password, missing binary, disk.
-	Fail         = 99  // a threshold failed (k6's own exit code for that).
-	Interrupted  = 130 // stopped by SIGINT or SIGTERM.
+var (
+	Pass         = list["pass"].Code
+	Usage        = list["usage"].Code
+	Inconclusive = list["inconclusive"].Code
+	Setup        = list["setup"].Code
+	Fail         = list["fail"].Code // k6's own exit code for that.
+	Interrupted  = list["interrupted"].Code
 )
 
 // Help is the part of every --help that documents the codes.
-const Help = `Exit codes:
-    0  pass
-    2  bad usage or a malformed file
-    3  inconclusive: the numbers cannot be trusted, or a planned result is missing
-    4  set-up failed: testbed, port, target, password, missing binary, full disk
-   99  a threshold failed
-  130  interrupted
-Where several apply, the first of 130, 4, 99, 3, 0 is taken.`
+var Help = func() string {
+	var lines []string
+	for _, e := range list {
+		lines = append(lines, fmt.Sprintf("%5d  %s\n", e.Code, e.Means))
+	}
+	slices.Sort(lines)
+	return "Exit codes:\n" + strings.Join(lines, "") + "Where several apply, the first of 130, 4, 99, 3, 0 is taken."
+}()
 
 // Verdict is the word for a whole run with this exit code.
 func Verdict(code int) string {
-	switch code {
-	case Pass:
-		return "pass"
-	case Setup:
-		return "set-up failed"
-	case Fail:
-		return "fail"
-	case Interrupted:
-		return "interrupted"
+	for _, e := range list {
+		if e.Code == code && e.Verdict != "" {
+			return e.Verdict
+		}
 	}
 	return "inconclusive"
 }

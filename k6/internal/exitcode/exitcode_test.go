@@ -2,7 +2,24 @@
 
 package exitcode
 
-import "testing"
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestThePageHasEachCode(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/reference/exit-codes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, e := range list {
+		if row := fmt.Sprintf("\n| %d | ", e.Code); !strings.Contains(string(page), row) {
+			t.Errorf("no row of %s", name)
+		}
+	}
+}
 
 func TestWorst(t *testing.T) {
 	for _, c := range []struct {

@@ -69,6 +69,17 @@ func Rate(v *float64) string {
 // Count writes a whole number.
 func Count(n int64) string { return Thousands(strconv.FormatInt(n, 10)) }
 
+// Plural is a number of things, such as 1 pair or 2 pairs.
+func Plural(n int, noun string) string { return fmt.Sprintf("%d %s", n, Noun(n, noun)) }
+
+// Noun is the singular for one thing, else the plural.
+func Noun(n int, noun string) string {
+	if n != 1 {
+		return noun + "s"
+	}
+	return noun
+}
+
 // Success writes how many of a number succeeded, such as `500 (100%)`. The share is rounded down, so that 100% means
 // all; a share above zero is never written as 0%.
 func Success(success, requests int64) string {

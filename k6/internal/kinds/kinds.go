@@ -29,12 +29,7 @@ type Kind struct {
 }
 
 // All has the kinds by name.
-var All = func() (all map[string]Kind) {
-	if err := json.Unmarshal(lists.Kinds, &all); err != nil {
-		panic(err)
-	}
-	return all
-}()
+var All = lists.Read[map[string]Kind](lists.Kinds)
 
 // Names has the names of all kinds, in the order of the list.
 var Names = func() (names []string) {

@@ -10,6 +10,7 @@ import (
 
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/format"
 )
 
 // leaveOutProbed leaves out the sidecar's measurements from a run with several runners: the probes are one process
@@ -44,7 +45,7 @@ func CheckClients(a Asked, scenarios []Scenario) *fault.Fault {
 			return fault.Usage("%s: its number of clients is unknown: %v", s, err)
 		case clients < a.Runners:
 			return fault.Usage("%s has %s in a loop, but the run has %d runners, so one would do nothing: give RUNNERS=%d at most, or CLIENTS=%d or more",
-				s, counted(clients), a.Runners, clients, a.Runners)
+				s, format.Plural(clients, "client"), a.Runners, clients, a.Runners)
 		}
 	}
 	return nil
@@ -56,11 +57,4 @@ func (a Asked) environmentFile() string {
 		return a.Env
 	}
 	return filepath.Join(a.Root, "environments", a.Env+".json")
-}
-
-func counted(clients int) string {
-	if clients == 1 {
-		return "1 client"
-	}
-	return fmt.Sprintf("%d clients", clients)
 }

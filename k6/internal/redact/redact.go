@@ -16,10 +16,20 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/lists"
 )
 
-// mask replaces a secret.
-const mask = "[secret]"
+// known is k6/lists/secrets.json, which the sidecar reads too.
+var known = lists.Read[struct {
+	Mask     string // replaces a secret.
+	Shortest int    // shorter values are not replaced, because ordinary text contains them by chance, bytes.
+	// InURL are two ways to find the password in a URL: up to the first @, like SQLAlchemy, and up to the last @ before a
+	// path, for a password with an unescaped @.
+	InURL         []string `json:"in_url"`
+	WebToken      string   `json:"web_token"`
+	Parameter     string   // the name of a query parameter whose value is a token.
+	ParameterByte string   `json:"parameter_byte"`
+}](lists.Secrets)
 
 // Redactor replaces secrets, both plain and in the encodings of requests and logs.
 type Redactor struct {
@@ -34,7 +44,7 @@ type Redactor struct {
 func New(secrets []string, public ...string) *Redactor {
 	r := &Redactor{}
 	for _, s := range withPasswords(secrets) {
-		if len(s) < 4 {
+		if len(s) < known.Shortest {
 			continue
 		}
 		if isPublic(s, public) {
@@ -75,20 +85,13 @@ func asSecret(s string) []string {
 		"Bearer " + s, "bearer." + s, strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "=")}
 }
 
-// passwordsInURL are two ways to find the password in a URL: up to the first @, like SQLAlchemy, and up to the last @
-// before a path, for a password with an unescaped @.
-var passwordsInURL = []*regexp.Regexp{
-	regexp.MustCompile(`://[^:/@]*:([^@]+)@`),
-	regexp.MustCompile(`://[^:/@]*:([^/?#]+)@`),
-}
-
 // withPasswords adds the passwords of secrets that are URLs, both as written and decoded: a driver's error may show only
 // the password.
 func withPasswords(secrets []string) []string {
 	all := slices.Clone(secrets)
 	for _, s := range secrets {
-		for _, pattern := range passwordsInURL {
-			if found := pattern.FindStringSubmatch(s); found != nil {
+		for _, pattern := range known.InURL {
+			if found := regexp.MustCompile(pattern).FindStringSubmatch(s); found != nil {
 				all = append(all, found[1])
 				if meant, err := url.PathUnescape(found[1]); err == nil {
 					all = append(all, meant)
@@ -128,7 +131,7 @@ func inner(quoted []byte) string { return string(quoted[1 : len(quoted)-1]) }
 // Text returns text without secrets.
 func (r *Redactor) Text(text string) string {
 	for _, f := range r.forms {
-		text = strings.ReplaceAll(text, f, mask)
+		text = strings.ReplaceAll(text, f, known.Mask)
 	}
 	return text
 }
@@ -180,7 +183,7 @@ func (w *redactingWriter) flush(end int) error {
 	i := 0
 	for i < end {
 		if n := w.redactor.at(w.held[i:]); n > 0 {
-			clean = append(clean, mask...)
+			clean = append(clean, known.Mask...)
 			i += n
 		} else {
 			clean = append(clean, w.held[i])

@@ -33,7 +33,7 @@ func TestRedactionIsTheSidecars(t *testing.T) {
 func TestRedactorKnowsTheEncodingsOfJavaScript(t *testing.T) {
 	r := New([]string{"a'b(c)! d~*", "x<y>&z\"\\"})
 	for _, text := range []string{"a'b(c)!%20d~*", `x<y>&z\"\\`, "x%3Cy%3E%26z%22%5C", `x\u003cy\u003e\u0026z\"\\`} {
-		if got := r.Text(text); got != mask {
+		if got := r.Text(text); got != known.Mask {
 			t.Errorf("%s: %s", text, got)
 		}
 	}
@@ -132,9 +132,9 @@ func TestASecretHidesNoName(t *testing.T) {
 	for text, want := range map[string]string{
 		"pulsar: http://127.0.0.1:1 refused user me: wrong user name or password": "pulsar: http://127.0.0.1:1 refused user me: wrong user name or password",
 		"testbed pulsar-relay did not start":                                      "testbed pulsar-relay did not start",
-		"s3cret-of-mine":                                                          mask,
-		"mysql://panel:pulsar@127.0.0.1/panel":                                    "mysql://panel" + mask + "127.0.0.1/panel",
-		"username=me&password=relay":                                              "username=me&" + mask,
+		"s3cret-of-mine":                                                          known.Mask,
+		"mysql://panel:pulsar@127.0.0.1/panel":                                    "mysql://panel" + known.Mask + "127.0.0.1/panel",
+		"username=me&password=relay":                                              "username=me&" + known.Mask,
 	} {
 		if got := r.Text(text); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -10,14 +10,14 @@ import (
 
 // The redactor does not know the tokens that a scenario gets by a login, so it finds them by their form.
 var (
-	tokenParameter = regexp.MustCompile(`(?i)(token=)[^&"'<>\s\\]+`)
-	jsonWebToken   = regexp.MustCompile(`eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*`)
+	tokenParameter = regexp.MustCompile("(" + known.Parameter + ")" + known.ParameterByte + "+")
+	jsonWebToken   = regexp.MustCompile(known.WebToken)
 )
 
 // Tokens returns text without JSON Web Tokens and the values of token parameters.
 func Tokens(text string) string {
-	text = jsonWebToken.ReplaceAllString(text, mask)
-	return tokenParameter.ReplaceAllString(text, "${1}"+mask)
+	text = jsonWebToken.ReplaceAllString(text, known.Mask)
+	return tokenParameter.ReplaceAllString(text, "${1}"+known.Mask)
 }
 
 // longestLine bounds the buffered bytes of an unfinished line.

@@ -72,11 +72,7 @@ type Variable struct {
 var All = read(lists.Variables)
 
 func read(data []byte) (all []Variable) {
-	var entries []json.RawMessage
-	if err := json.Unmarshal(data, &entries); err != nil {
-		panic(err) // the registry is embedded at build time
-	}
-	for _, entry := range entries {
+	for _, entry := range lists.Read[[]json.RawMessage](data) {
 		v := Variable{raw: entry}
 		decoder := json.NewDecoder(bytes.NewReader(entry))
 		decoder.DisallowUnknownFields()

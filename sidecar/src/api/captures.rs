@@ -11,18 +11,18 @@ use serde_json::json;
 
 use super::answer::{blocking, read};
 use crate::failure::Result;
+use crate::running::Running;
 use crate::testbed::supervisor::Supervisor;
-use crate::wire::registry::Captures;
 use crate::wire::{Capture, Found, Request};
 
 #[derive(Clone)]
 struct Start {
     supervisor: Arc<Supervisor>,
-    captures: Arc<Captures>,
+    captures: Arc<Running<Capture>>,
 }
 
 pub fn router(supervisor: Arc<Supervisor>) -> Router {
-    let captures: Arc<Captures> = Arc::default();
+    let captures = Arc::new(Running::new("capture", "/captures", 'w', 64));
     let both = Start {
         supervisor,
         captures: Arc::clone(&captures),
@@ -41,14 +41,17 @@ async fn start(
     let id = blocking(move || {
         let of = request.namespace.as_ref();
         let namespace = of.map(|of| both.supervisor.namespace(of)).transpose()?;
-        both.captures
-            .keep(Capture::start(&request, namespace.as_deref())?)
+        let capture = Capture::start(&request, namespace.as_deref())?;
+        both.captures.start(|| Ok(capture))
     })
     .await?;
     Ok((StatusCode::CREATED, Json(json!({"id": id}))))
 }
 
 /// Stops a capture, and answers with its findings.
-async fn end(State(captures): State<Arc<Captures>>, Path(id): Path<String>) -> Result<Json<Found>> {
+async fn end(
+    State(captures): State<Arc<Running<Capture>>>,
+    Path(id): Path<String>,
+) -> Result<Json<Found>> {
     blocking(move || captures.take(&id)?.end()).await.map(Json)
 }

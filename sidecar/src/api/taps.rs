@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use super::answer::read;
 use crate::failure::Result;
-use crate::tap::registry::Taps;
+use crate::running::Running;
 use crate::tap::{self, Tap};
 
-type Shared = State<Arc<Taps>>;
+type Shared = State<Arc<Running<Arc<Tap>>>>;
 
 #[derive(Serialize)]
 struct Body {
@@ -23,7 +23,8 @@ struct Body {
     state: tap::State,
 }
 
-pub fn router(taps: Arc<Taps>) -> Router {
+pub fn router() -> Router {
+    let taps = Arc::new(Running::<Arc<Tap>>::new("tap", "/taps", 't', 64));
     Router::new()
         .route("/taps", post(start))
         .route("/taps/{id}", post(pass_to).get(show).delete(stop))
@@ -33,7 +34,7 @@ pub fn router(taps: Arc<Taps>) -> Router {
 async fn start(State(taps): Shared, body: Bytes) -> Result<(StatusCode, Json<Body>)> {
     let tap = Tap::start(&read(&body)?).await?;
     let state = tap.state();
-    let id = taps.keep(tap)?;
+    let id = taps.start(|| Ok(Arc::new(tap)))?;
     Ok((StatusCode::CREATED, Json(Body { id, state })))
 }
 
@@ -51,6 +52,6 @@ async fn show(State(taps): Shared, Path(id): Path<String>) -> Result<Json<Body>>
 
 /// Stops a tap, and answers with its findings.
 async fn stop(State(taps): Shared, Path(id): Path<String>) -> Result<Json<Body>> {
-    let state = taps.stop(&id)?.state();
+    let state = taps.take(&id)?.state();
     Ok(Json(Body { id, state }))
 }

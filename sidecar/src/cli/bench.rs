@@ -13,10 +13,8 @@ use crate::testbed::catalogue::Catalogue;
 
 #[derive(Subcommand)]
 pub enum Bench {
-    /// Measure the cost of encryption, hashes, rule sets, buffers and memory on this machine
-    #[command(
-        after_help = "Exit codes: 0 done, 2 wrong usage, 4 not built or failed, 130 interrupted. k6 x primitives judges the results, and prints them."
-    )]
+    /// Measure the cost of encryption, hashes, rule sets, buffers and memory on this machine; k6 x primitives judges the results
+    #[command(after_help = super::exit_codes())]
     Primitives(Primitives),
 }
 
@@ -76,16 +74,9 @@ impl Primitives {
 }
 
 fn choose(cpu: Option<usize>) -> Result<usize> {
-    let allowed = cpus::allowed()
-        .map_err(|error| Failure::setup(format!("CPUs: {}", error.desc()), "give --cpu"))?;
-    match (cpu, allowed.last()) {
-        (Some(cpu), _) if allowed.contains(&cpu) => Ok(cpu),
-        (Some(cpu), _) => Err(Failure::invalid(
-            format!("--cpu {cpu} does not exist or may not be used here"),
-            format!("give one of {}", cpus::format(&allowed)),
-        )),
-        (None, last) => Ok(last.copied().unwrap_or_default()),
-    }
+    cpus::check("--cpu", &cpu)?;
+    let last = cpus::allowed()?.last().copied();
+    Ok(cpu.or(last).unwrap_or_default())
 }
 
 fn json(report: &Report) -> Result<String> {

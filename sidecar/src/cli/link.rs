@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::up::Interrupts;
 use super::{Place, say};
-use crate::failure::Result;
+use crate::failure::{Result, exit_code};
 use crate::link::calibrate::{Calibration, Figure, WHOLE, calibrate};
 use crate::link::{End, Link, spec};
 use crate::testbed::catalogue::Catalogue;
@@ -96,7 +96,6 @@ pub struct Calibrate {
 }
 
 impl Calibrate {
-    /// Exit code 3 means that the link differs from the request.
     pub fn run(self) -> Result<u8> {
         let calibration = calibrate(&self.which.start()?, WHOLE)?;
         if self.json {
@@ -104,7 +103,8 @@ impl Calibrate {
         } else {
             print(&calibration);
         }
-        Ok(if calibration.ok { 0 } else { 3 })
+        let differs = exit_code("inconclusive");
+        Ok(if calibration.ok { 0 } else { differs })
     }
 }
 

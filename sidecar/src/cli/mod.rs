@@ -18,14 +18,20 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::failure::Result;
+use crate::failure::{Result, exit_code};
 use crate::testbed::hop::Wanted;
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 2 wrong usage or a malformed testbed file, 4 a system could not be set up, 130 a start was interrupted, 3 `link calibrate` found another link than was asked for. \
-`testbed run` exits with its command's code (128 + N where signal N ended it).";
+fn exit_codes() -> String {
+    let [usage, other, setup, interrupted] =
+        ["usage", "inconclusive", "setup", "interrupted"].map(exit_code);
+    format!(
+        "Exit codes: 0 done, {usage} wrong usage or a malformed testbed file, {setup} a system or worker could not be set up, {interrupted} a start was interrupted, {other} `link calibrate` found another link than was asked for. \
+`testbed run` exits with its command's code (128 + N where signal N ended it)."
+    )
+}
 
 #[derive(Parser)]
-#[command(name = "sidecar", version, about = "Starts the systems that Windtunnel measures, samples their resource usage, and removes everything at the end.", after_help = EXIT_CODES)]
+#[command(name = "sidecar", version, about = "Starts the systems that Windtunnel measures, samples their resource usage, and removes everything at the end.", after_help = exit_codes())]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -34,25 +40,25 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Serve the HTTP interface on loopback; the first line printed is {"url":"http://…","token":"…"}
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = exit_codes())]
     Serve(serve::Serve),
     /// List, show and run testbeds
-    #[command(subcommand, after_help = EXIT_CODES)]
+    #[command(subcommand, after_help = exit_codes())]
     Testbed(Testbed),
     /// Measure a SOCKS5 proxy, or a server directly
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = exit_codes())]
     Probe(probe::Probe),
     /// Echo over TCP and UDP until Ctrl-C, with faults for known answers: the far end of a probe
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = exit_codes())]
     Echo(echo::Echo),
     /// List, measure and start links: delay, rate, queue and loss between two network namespaces
-    #[command(subcommand, after_help = EXIT_CODES)]
+    #[command(subcommand, after_help = exit_codes())]
     Link(Link),
     /// Measure the basic operations of a proxy on this machine
     #[command(subcommand)]
     Bench(bench::Bench),
     /// Measure CPU time and peak memory of a running process, with its descendants
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = exit_codes())]
     Sample(sample::Sample),
 }
 
@@ -136,7 +142,11 @@ pub fn run() -> u8 {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
-            return if error.use_stderr() { 2 } else { 0 };
+            return if error.use_stderr() {
+                exit_code("usage")
+            } else {
+                0
+            };
         }
     };
     let result: Result<u8> = match cli.command {

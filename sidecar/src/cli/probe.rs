@@ -10,7 +10,7 @@ use super::{Targets, probe_table, say};
 use crate::echo::transfer::{Direction, Transfer};
 use crate::echo::zone::Zone;
 use crate::echo::{Echo, Engine, Request};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, exit_code};
 use crate::net::wait::Wait;
 use crate::probe::context::Nobody;
 use crate::probe::far_end::FarEnd;
@@ -261,7 +261,7 @@ impl Probe {
                 format!("{}: {error}", error.kind.name()),
                 "look at the proxy and at the target",
             )),
-            (State::Cancelled, _) => Ok(130),
+            (State::Cancelled, _) => Ok(exit_code("interrupted")),
             _ => Ok(0),
         }
     }

@@ -10,9 +10,8 @@ use clap::Args;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, getpgrp, tcgetpgrp};
 
-use super::testbed::read_variables;
-use super::up::Interrupts;
-use super::{Logs, OverLink, Place, table};
+use super::table;
+use super::up::{Interrupts, Start};
 use crate::failure::{Failure, Result};
 use crate::process::exec;
 use crate::process::protocol::Exit;
@@ -21,7 +20,6 @@ use crate::process::signals::Arrived;
 use crate::process::tree;
 use crate::process::usage::Source;
 use crate::process::windows::Manner;
-use crate::testbed::catalogue::Catalogue;
 use crate::testbed::instance::Instance;
 use crate::testbed::supervisor::Supervisor;
 
@@ -30,37 +28,18 @@ const ONE_SIGNAL: Duration = Duration::from_millis(500);
 
 #[derive(Args)]
 pub struct Run {
-    /// The testbed's name
-    name: String,
-    /// A variable's value
-    #[arg(long = "var", value_name = "NAME=VALUE")]
-    variables: Vec<String>,
+    #[command(flatten)]
+    start: Start,
     /// The command; its environment has the testbed's outputs
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
-    #[command(flatten)]
-    link: OverLink,
-    #[command(flatten)]
-    place: Place,
-    #[command(flatten)]
-    logs: Logs,
 }
 
 impl Run {
     pub fn run(self) -> Result<u8> {
-        let interrupts = Interrupts::listen()?;
-        let supervisor = Supervisor::new(Catalogue::find(self.place.root)?, self.logs.log_dir)?;
-        let variables = read_variables(&supervisor.catalogue.load(&self.name)?, &self.variables)?;
-        let instance = supervisor.start(
-            &self.name,
-            &variables,
-            &self.link.wanted().into(),
-            None,
-            &|| interrupts.interrupted(),
-        )?;
-        let result = command_on(&self.command, &supervisor, &instance, &interrupts);
-        supervisor.end();
-        result
+        self.start.then(|supervisor, instance, interrupts| {
+            command_on(&self.command, supervisor, instance, interrupts)
+        })?
     }
 }
 

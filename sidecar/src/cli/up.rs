@@ -19,22 +19,52 @@ use crate::testbed::catalogue::Catalogue;
 use crate::testbed::instance::Instance;
 use crate::testbed::supervisor::Supervisor;
 
+/// Which testbed to start, and how.
 #[derive(Args)]
-pub struct Up {
+pub struct Start {
     /// The testbed's name
     name: String,
     /// A variable's value
     #[arg(long = "var", value_name = "NAME=VALUE")]
     variables: Vec<String>,
-    /// Write all outputs, including secret ones, to this file (mode 0600); it is removed at the end
-    #[arg(long, value_name = "FILE")]
-    env_file: Option<PathBuf>,
     #[command(flatten)]
     link: OverLink,
     #[command(flatten)]
     place: Place,
     #[command(flatten)]
     logs: Logs,
+}
+
+impl Start {
+    /// Starts the testbed, and stops it after `work`.
+    pub fn then<T>(
+        &self,
+        work: impl FnOnce(&Supervisor, &Instance, &Interrupts) -> T,
+    ) -> Result<T> {
+        let interrupts = Interrupts::listen()?;
+        let catalogue = Catalogue::find(self.place.root.clone())?;
+        let supervisor = Supervisor::new(catalogue, self.logs.log_dir.clone())?;
+        let variables = read_variables(&supervisor.catalogue.load(&self.name)?, &self.variables)?;
+        let instance = supervisor.start(
+            &self.name,
+            &variables,
+            &self.link.wanted().into(),
+            None,
+            &|| interrupts.interrupted(),
+        )?;
+        let result = work(&supervisor, &instance, &interrupts);
+        supervisor.end();
+        Ok(result)
+    }
+}
+
+#[derive(Args)]
+pub struct Up {
+    #[command(flatten)]
+    start: Start,
+    /// Write all outputs, including secret ones, to this file (mode 0600); it is removed at the end
+    #[arg(long, value_name = "FILE")]
+    env_file: Option<PathBuf>,
 }
 
 /// Cancels the start when the user interrupts it.
@@ -82,19 +112,10 @@ impl Drop for EnvFile<'_> {
 
 impl Up {
     pub fn run(self) -> Result<u8> {
-        let interrupts = Interrupts::listen()?;
-        let supervisor = Supervisor::new(Catalogue::find(self.place.root)?, self.logs.log_dir)?;
-        let variables = read_variables(&supervisor.catalogue.load(&self.name)?, &self.variables)?;
-        let instance = supervisor.start(
-            &self.name,
-            &variables,
-            &self.link.wanted().into(),
-            None,
-            &|| interrupts.interrupted(),
-        )?;
-        let result = keep(&instance, self.env_file.as_deref(), &interrupts);
-        supervisor.end();
-        eprintln!("sidecar: {} is stopped", self.name);
+        let result = self
+            .start
+            .then(|_, instance, interrupts| keep(instance, self.env_file.as_deref(), interrupts))?;
+        eprintln!("sidecar: {} is stopped", self.start.name);
         result
     }
 }

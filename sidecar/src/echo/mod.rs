@@ -27,9 +27,9 @@ use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use crate::failure::{Failure, Result};
-use crate::net::placement;
 use crate::net::poller::Waker;
 use crate::net::wait::Wait;
+use crate::process::cpus;
 use crate::process::namespace::Namespace;
 use crate::process::namespace::NamespaceOf;
 use blocking::Connections;
@@ -156,7 +156,7 @@ impl Echo {
     }
 
     fn open(request: Request) -> Result<Self> {
-        placement::check(&request.cpus)?;
+        cpus::check("cpus", &request.cpus)?;
         if let Some(faults) = &request.faults {
             faults.check()?;
         }

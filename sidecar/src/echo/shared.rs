@@ -6,9 +6,9 @@ use std::thread::JoinHandle;
 
 use super::counters::Counters;
 use crate::net::pace::exact_sleeps;
-use crate::net::placement;
 use crate::net::thread_clock::ThreadClock;
 use crate::net::wait::Wait;
+use crate::process::cpus;
 
 pub struct Shared {
     pub cpus: Vec<usize>,
@@ -56,7 +56,7 @@ impl Shared {
         clock.enter();
         self.clocks().push(Arc::clone(&clock));
         // The CPUs were checked before the server started.
-        let _ = placement::pin(&self.cpus);
+        let _ = cpus::bind(&self.cpus);
         exact_sleeps();
         work();
         clock.leave();

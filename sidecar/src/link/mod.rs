@@ -26,8 +26,8 @@ use serde::Serialize;
 
 use crate::failure::{Failure, Result};
 use crate::net::clock::{now_ns, seconds, to_unix_us};
-use crate::net::placement;
 use crate::net::poller::Waker;
+use crate::process::cpus;
 use carry::{Carrier, Order, Seen, Shared};
 use counts::{Carried, Counts};
 use ends::Place;
@@ -107,7 +107,7 @@ pub struct OverTime {
 impl Link {
     /// Makes both ends, and starts to carry packets. The thread runs on `cpus`; an empty list means any CPU.
     pub fn start(spec: Spec, cpus: &[usize]) -> Result<Self> {
-        placement::check(cpus)?;
+        cpus::check("cpus", cpus)?;
         let ends = Arc::new(ends::make(spec.mtu)?);
         let shared: Arc<Shared> = Arc::default();
         let no_thread = |error: std::io::Error| {
@@ -124,7 +124,7 @@ impl Link {
             .name("link".to_owned())
             .spawn(move || {
                 // The CPUs were checked before.
-                let _ = placement::pin(&cpus);
+                let _ = cpus::bind(&cpus);
                 carrier.run(&receiver, &own_waker);
             })
             .map_err(no_thread)?;

@@ -5,7 +5,6 @@ pub mod batch;
 pub mod clock;
 pub mod pace;
 pub mod payload;
-pub mod placement;
 pub mod poller;
 pub mod tag;
 pub mod thread_clock;

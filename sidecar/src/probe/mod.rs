@@ -38,7 +38,8 @@ use outcome::Outcome;
 use plan::Plan;
 use spec::ProbeKind;
 
-use crate::net::{pace, placement};
+use crate::net::pace;
+use crate::process::cpus;
 use crate::process::namespace::Namespace;
 
 /// An engine blocks until the probe has ended.
@@ -65,8 +66,8 @@ pub fn run(
     namespace: Option<Arc<Namespace>>,
     context: &Context,
 ) -> Result<Outcome, ProbeError> {
-    placement::pin(&plan.spec.cpus)
-        .map_err(|failure| ProbeError::new(ErrorKind::Network, failure.to_string()))?;
+    cpus::bind(&plan.spec.cpus)
+        .map_err(|error| ProbeError::new(ErrorKind::Network, format!("its CPUs: {error}")))?;
     if let Some(namespace) = &namespace {
         namespace.enter().map_err(|error| {
             let what = format!("its namespace cannot be entered: {error}");

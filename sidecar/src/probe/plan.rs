@@ -11,8 +11,8 @@ use crate::echo::flow::{MOST_BLOCKS, NAME_BYTES};
 use crate::echo::transfer::Transfer;
 use crate::failure::{Failure, Result};
 use crate::net::payload::Pattern;
-use crate::net::placement;
 use crate::net::tag;
+use crate::process::cpus;
 
 /// The largest UDP payload over IPv4: 65,535 less the headers of IP and UDP.
 const MAX_DATAGRAM_BYTES: u64 = 65_507;
@@ -97,7 +97,7 @@ impl Plan {
 
     fn checked(spec: Spec, reach: Reach<'_>) -> Result<Self> {
         bounds(&spec)?;
-        placement::check(&spec.cpus)?;
+        cpus::check("cpus", &spec.cpus)?;
         let over_tcp = !matches!(spec.kind, ProbeKind::Udp | ProbeKind::Dns);
         let dialled = over_tcp && spec.proxy.is_none();
         let (target, target_at) = address("target", &spec.target, reach, dialled)?;

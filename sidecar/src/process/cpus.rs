@@ -6,6 +6,8 @@ use nix::errno::Errno;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
+use crate::failure::{self, Failure};
+
 /// Reads `0`, `0-1`, `0,2` or an empty text. The error is a message.
 pub fn parse(list: &str) -> Result<BTreeSet<usize>, String> {
     let mut cpus = BTreeSet::new();
@@ -48,23 +50,42 @@ pub fn format(cpus: &BTreeSet<usize>) -> String {
 }
 
 /// The CPUs that this process may use.
-pub fn allowed() -> Result<BTreeSet<usize>, Errno> {
+pub fn allowed() -> failure::Result<BTreeSet<usize>> {
     // The main thread's CPUs: other threads may be bound to fewer.
     let main = i32::try_from(std::process::id()).map_or(Pid::from_raw(0), Pid::from_raw);
-    let set = sched_getaffinity(main)?;
+    let set = sched_getaffinity(main).map_err(|error| {
+        Failure::setup(
+            format!("the CPUs of this machine cannot be read: {error}"),
+            "look at the kernel's log",
+        )
+    })?;
     Ok((0..CpuSet::count())
         .filter(|cpu| set.is_set(*cpu).unwrap_or(false))
         .collect())
 }
 
-/// Binds the calling thread, and all threads and processes that it starts afterwards. An empty set changes nothing.
-pub fn bind(cpus: &BTreeSet<usize>) -> Result<(), Errno> {
-    if cpus.is_empty() {
+/// Refuses CPUs that do not exist, or that this process may not use.
+pub fn check<'a>(field: &str, cpus: impl IntoIterator<Item = &'a usize>) -> failure::Result<()> {
+    let allowed = allowed()?;
+    let missing: BTreeSet<_> = cpus.into_iter().copied().collect();
+    let missing = format(&(&missing - &allowed));
+    if missing.is_empty() {
         return Ok(());
     }
+    Err(Failure::invalid(
+        format!("{field}: CPU {missing} does not exist or is not allowed here"),
+        format!("there are the CPUs {}", format(&allowed)),
+    ))
+}
+
+/// Binds the calling thread, and all threads and processes that it starts afterwards. An empty list changes nothing.
+pub fn bind<'a>(cpus: impl IntoIterator<Item = &'a usize>) -> Result<(), Errno> {
     let mut set = CpuSet::new();
     for cpu in cpus {
         set.set(*cpu)?;
+    }
+    if set == CpuSet::new() {
+        return Ok(());
     }
     sched_setaffinity(Pid::from_raw(0), &set)
 }
@@ -93,6 +114,15 @@ mod tests {
             let error = parse(list).unwrap_err();
             assert!(error.contains(list) && error.contains("0-1"), "{error}");
         }
+    }
+
+    #[test]
+    fn cpus_that_are_there_are_taken_and_others_refused() {
+        assert!(check("cpus", &allowed().unwrap()).is_ok());
+        assert!(check("cpus", &[]).is_ok());
+        let failure = check("cpus", &[100_000]).unwrap_err();
+        assert!(failure.error.contains("cpus: CPU 100000"), "{failure}");
+        assert!(bind(&[100_000]).is_err());
     }
 
     #[test]

@@ -1,19 +1,27 @@
 //! Removes secrets from the output of processes.
 
+use std::sync::LazyLock;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use regex::bytes::{Captures, Regex, RegexBuilder};
 
-const MARK: &[u8] = b"[secret]";
+/// The list that the redactor of `k6 x bench` shares: k6/internal/redact describes each field.
+#[derive(serde::Deserialize)]
+struct Known {
+    mask: String,
+    shortest: usize,
+    in_url: [String; 2],
+    web_token: String,
+    parameter: String,
+    parameter_byte: String,
+}
 
-/// Patterns of login tokens, whose values are unknown here: a JSON Web Token anywhere, and the value of a query parameter named `token` or
-/// `…token`.
-const JWT: &str = r"eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*";
-const PARAMETER: &str = "(?i:token=)";
-const PARAMETER_BYTE: &str = r#"[^\s&"'<>\\]"#;
-/// Shorter values are not replaced, because ordinary text contains them by chance, bytes.
-const SHORTEST: usize = 4;
+static KNOWN: LazyLock<Known> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../../../k6/lists/secrets.json")).expect("a constant")
+});
+
 /// Characters that percent-encoding keeps: RFC 3986, 2.3, encodeURIComponent of JavaScript, and url.PathEscape of Go.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
@@ -36,8 +44,8 @@ const OF_GO_S_PATHS: &AsciiSet = &UNRESERVED
 /// The longest token, in bytes.
 const LONGEST_TOKEN: usize = 16 * 1024;
 
-/// Replaces secret values by `[secret]`, also in the encodings of requests and logs, and everything that looks like a token. The redactor
-/// of `k6 x bench` has the same rules: tests of both use tests/fixtures/redaction.json.
+/// Replaces secret values by `[secret]`, also in the encodings of requests and logs, and everything that looks like a token. Tests
+/// of both redactors use tests/fixtures/redaction.json.
 #[derive(Debug, Clone)]
 pub struct Redactor {
     /// The text in the group `name` stays.
@@ -55,7 +63,7 @@ impl Redactor {
         let mut values: Vec<Vec<u8>> = secrets
             .into_iter()
             .chain(passwords.iter().map(String::as_str))
-            .filter(|secret| secret.len() >= SHORTEST)
+            .filter(|secret| secret.len() >= KNOWN.shortest)
             .flat_map(forms)
             .collect();
         // Longest first: if one secret contains another, no remainder stays.
@@ -63,7 +71,10 @@ impl Redactor {
         values.dedup();
         let longest = values.first().map_or(0, Vec::len).max(LONGEST_TOKEN);
         let known: String = values.iter().map(|value| literal(value) + "|").collect();
-        let pattern = format!("{known}{JWT}|(?<name>{PARAMETER})(?:{known}{PARAMETER_BYTE})+");
+        let pattern = format!(
+            "{known}{}|(?<name>{})(?:{known}{})+",
+            KNOWN.web_token, KNOWN.parameter, KNOWN.parameter_byte
+        );
         let secret = RegexBuilder::new(&pattern)
             .unicode(false)
             .size_limit(usize::MAX)
@@ -89,7 +100,7 @@ impl Redactor {
     pub fn bytes(&self, text: &[u8]) -> Vec<u8> {
         let replaced = self.secret.replace_all(text, |found: &Captures| {
             let name = found.name("name").map_or(&[][..], |name| name.as_bytes());
-            [name, MARK].concat()
+            [name, KNOWN.mask.as_bytes()].concat()
         });
         replaced.into_owned()
     }
@@ -124,13 +135,10 @@ fn forms(secret: &str) -> [Vec<u8>; 8] {
     .map(String::into_bytes)
 }
 
-/// Two ways to find the password of a URL: up to the first @, as SQLAlchemy does, or up to the last @ before a path, if an @ in the
-/// password is not escaped.
-const PASSWORDS_IN_URL: [&str; 2] = [r"://[^:/@]*:([^@]+)@", r"://[^:/@]*:([^/?#]+)@"];
-
 /// The passwords in a secret that is a URL, both as written and decoded. A driver's error may show the password alone.
 fn passwords(secret: &str) -> Vec<String> {
-    PASSWORDS_IN_URL
+    KNOWN
+        .in_url
         .iter()
         .filter_map(|pattern| {
             let pattern = regex::Regex::new(pattern).expect("a constant");
@@ -184,7 +192,7 @@ mod tests {
         let redactor = Redactor::new(["keys"]);
         assert_eq!(
             redactor.bytes(b"\xffkeys\0"),
-            [&[0xff][..], MARK, &[0]].concat()
+            [&[0xff][..], KNOWN.mask.as_bytes(), &[0]].concat()
         );
     }
 

@@ -2,7 +2,6 @@
 //! the hop.
 
 mod datagrams;
-pub mod registry;
 pub mod search;
 mod streams;
 

@@ -58,6 +58,8 @@ pub enum VariableType {
     Port,
     /// An absolute path. If the default is empty, the path is optional.
     Path,
+    /// A list of CPUs, which may be empty.
+    Cpus,
 }
 
 /// A variable's value in a file, a request or an answer.

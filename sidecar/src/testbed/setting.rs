@@ -185,36 +185,23 @@ impl Setting<'_> {
     /// The list of CPUs to which a process is bound, in its shortest form; empty if it is not bound.
     pub fn cpus(&self, index: usize, process: &Process) -> Result<String> {
         let list = self.render(&format!("process[{index}].cpus"), &process.cpus)?;
-        let allowed = cpus::allowed().map_err(|error| {
-            Failure::setup(
-                format!("the CPUs of this machine cannot be read: {error}"),
-                "look at the kernel's log",
-            )
-        })?;
-        let wrong = match cpus::parse(&list) {
-            Ok(wanted) if wanted.is_subset(&allowed) => return Ok(cpus::format(&wanted)),
-            Ok(wanted) => {
-                let missing = wanted.difference(&allowed).copied().collect();
-                let missing = cpus::format(&missing);
-                format!("CPU {missing} does not exist or is not allowed here")
-            }
-            Err(wrong) => wrong,
-        };
         let names = self.templates.names(&process.cpus).unwrap_or_default();
         let variables: Vec<_> = names
             .iter()
             .filter_map(|name| name.strip_prefix("vars."))
             .map(|name| format!(", variable {name}"))
             .collect();
-        Err(Failure::invalid(
-            format!(
-                "process {} of testbed {}{}: {wrong}",
-                process.name,
-                self.launch.testbed.file.name,
-                variables.concat()
-            ),
-            format!("there are the CPUs {}", cpus::format(&allowed)),
-        ))
+        let field = format!(
+            "process {} of testbed {}{}",
+            process.name,
+            self.launch.testbed.file.name,
+            variables.concat()
+        );
+        let wanted = cpus::parse(&list).map_err(|wrong| {
+            Failure::invalid(format!("{field}: {wrong}"), "write CPUs as 0-1,3")
+        })?;
+        cpus::check(&field, &wanted)?;
+        Ok(cpus::format(&wanted))
     }
 
     /// Runs the commands of `[[generate]]`. The values that they make count as secrets from now on.

@@ -6,6 +6,7 @@ use regex::Regex;
 
 use super::file::{Value, Variable, VariableType};
 use crate::failure::{Failure, Result};
+use crate::process::cpus;
 
 pub type Values = BTreeMap<String, Value>;
 
@@ -38,6 +39,7 @@ impl Variable {
             VariableType::Choice => "choice",
             VariableType::Port => "port",
             VariableType::Path => "path",
+            VariableType::Cpus => "cpus",
         }
     }
 
@@ -70,6 +72,7 @@ impl Variable {
                 };
                 format!("an absolute path{which}{or}")
             }
+            VariableType::Cpus => "a list of CPUs such as 0, 0-1 or 0,2, or empty".to_owned(),
         }
     }
 
@@ -93,6 +96,7 @@ impl Variable {
                     && (text.starts_with('/') && self.matches(text)
                         || text.is_empty() && self.may_be_empty())
             }
+            (VariableType::Cpus, Value::String(text)) => cpus::parse(text).is_ok(),
             _ => {
                 return Err(format!(
                     "is {}, and must be {}",
@@ -125,7 +129,10 @@ impl Variable {
         let read = match self.kind {
             VariableType::Boolean => text.parse().ok().map(Value::Boolean),
             VariableType::Integer | VariableType::Port => text.parse().ok().map(Value::Integer),
-            VariableType::String | VariableType::Choice | VariableType::Path => None,
+            VariableType::String
+            | VariableType::Choice
+            | VariableType::Path
+            | VariableType::Cpus => None,
         };
         read.unwrap_or_else(|| Value::String(text.to_owned()))
     }
@@ -231,6 +238,16 @@ mod tests {
         assert!(port.check(&Value::Integer(65535)).is_ok());
         assert!(port.check(&Value::Integer(65536)).is_err());
         assert!(port.check(&Value::Integer(-1)).is_err());
+    }
+
+    #[test]
+    fn cpus_are_a_list_or_nothing() {
+        let cpus = variable("type = \"cpus\"\ndefault = \"\"");
+        for (text, right) in [("", true), ("0-1,3", true), ("none", false), ("1-0", false)] {
+            let checked = cpus.check(&Value::String(text.to_owned()));
+            assert_eq!(checked.is_ok(), right, "{text:?}");
+        }
+        assert_eq!(cpus.read("0"), Value::String("0".into()));
     }
 
     #[test]

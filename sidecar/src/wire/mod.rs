@@ -5,7 +5,6 @@ mod capture;
 mod flows;
 mod greeting;
 mod randomness;
-pub mod registry;
 mod request;
 mod rules;
 mod stream;
