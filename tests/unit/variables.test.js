@@ -29,7 +29,7 @@ const BY_BENCH = ['RUNNERS'];
 
 /** Variables that bench sets for its scripts, and no user sets. */
 const OF_BENCH =
-  'ASKED_FOR DATAPLANE_ROUTED ECHO_CPUS GENERATOR_PID INSTANCE MEASURED_AGAIN PROBE_CPUS SIDECAR_TOKEN SIDECAR_URL SYSTEM_CPUS'.split(
+  'ASKED_FOR DATAPLANE_ROUTED ECHO_CPUS GENERATOR_PID INSTANCE MEASURED_AGAIN PROBE_CPUS RECORD_ONLY SIDECAR_TOKEN SIDECAR_URL SYSTEM_CPUS'.split(
     ' ',
   );
 const named = new Map(VARIABLES.map((variable) => [variable.name, variable]));
