@@ -170,6 +170,8 @@ test-dist: runners #: Build a release twice, from two folders, and run it where 
 	+@MAKE='$(MAKE)' setup/needs bin/sidecar testbed needs pulsar-relay
 	+@! tests/kubernetes/possible >/dev/null || $(MAKE) --silent bin/kubernetes/debian/.unpacked
 	node --test tests/dist/dist.js
+test-k6-next: #: Show which scenarios load under the next major version of k6, with SQL stubbed; minutes to build it, so apart from `test`
+	@tests/k6-next/run
 # A machine that cannot run it reports that it is left out. With REQUIRED=1 it fails there.
 test-kubernetes: #: Test make cluster with a Kubernetes of its own, k6-operator and the relay in it; takes root
 	@if why=$$(tests/kubernetes/possible); then $(MAKE) test-kubernetes-here; \
@@ -195,4 +197,4 @@ $(LINTS) audit dead-code fmt test-sidecar test-k6 test-k6-full test-primitives:
 
 .PHONY: help help-all runners $(MEASURE) cluster cluster-manifests report keep trend validate $(BENCHMARKS) up down logs influx setup ready-for-bench ready-for-test \
   ready-for-lint build testbeds prepare dist boards variables clean test test-all test-rest test-compiled test-sidecar test-k6 test-k6-full test-scripts test-mutants test-mutants-engine \
-  test-primitives test-dist test-kubernetes test-kubernetes-here lint $(LINTS) audit dead-code fmt
+  test-primitives test-dist test-k6-next test-kubernetes test-kubernetes-here lint $(LINTS) audit dead-code fmt
