@@ -121,7 +121,7 @@ bin/sidecar: $(RUST_SOURCES)
 bin/primitives bin/primitives-portable: $(PRIMITIVES_SOURCES)
 bin/naive-client: $(wildcard testbeds/naive-client/*.go)
 bin/fake-proxy: $(wildcard tests/fakes/proxy/*)
-bin/actionlint bin/gremlins bin/vale: bin/%: setup/%/go.mod setup/%/go.sum
+bin/actionlint bin/deadcode bin/govulncheck bin/gremlins bin/vale: bin/%: setup/%/go.mod setup/%/go.sum
 $(GO_SYSTEMS): bin/%: testbeds/%/go.mod testbeds/%/go.sum
 bin/sing-box-1.13: bin/libcronet.so
 bin/libcronet.so: testbeds/sing-box-1.13/go.sum
@@ -136,7 +136,7 @@ bin/kubernetes/debian/.unpacked: tests/kubernetes/unpack
 .venv/trend/.installed: setup/trend-requirements.txt
 .venv/lint/.installed: tests/lint-requirements.txt
 node_modules/.installed: package.json package-lock.json ci/package.json ci/package-lock.json
-$(sort $(BINARIES) $(GO_SYSTEMS) bin/primitives bin/primitives-portable bin/fake-proxy bin/actionlint bin/gremlins bin/vale bin/cargo-mutants bin/libcronet.so bin/kubernetes/kubeone \
+$(sort $(BINARIES) $(GO_SYSTEMS) bin/primitives bin/primitives-portable bin/fake-proxy bin/actionlint bin/deadcode bin/govulncheck bin/gremlins bin/vale bin/cargo-audit bin/cargo-mutants bin/libcronet.so bin/kubernetes/kubeone \
   bin/kubernetes/k6-operator .venv/benchmarks/.installed .venv/trend/.installed .venv/lint/.installed node_modules/.installed):
 	@setup/program $@ $<
 .venv/%/.installed: testbeds/%/requirements.txt
@@ -170,6 +170,8 @@ test-dist: runners #: Build a release twice, from two folders, and run it where 
 	+@MAKE='$(MAKE)' setup/needs bin/sidecar testbed needs pulsar-relay
 	+@! tests/kubernetes/possible >/dev/null || $(MAKE) --silent bin/kubernetes/debian/.unpacked
 	node --test tests/dist/dist.js
+test-k6-next: #: Show which scenarios load under the next major version of k6, with SQL stubbed; minutes to build it, so apart from `test`
+	@tests/k6-next/run
 # A machine that cannot run it reports that it is left out. With REQUIRED=1 it fails there.
 test-kubernetes: #: Test make cluster with a Kubernetes of its own, k6-operator and the relay in it; takes root
 	@if why=$$(tests/kubernetes/possible); then $(MAKE) test-kubernetes-here; \
@@ -182,15 +184,17 @@ lint: ready-for-lint ## Check format, types and style of everything
 test-sidecar: ready-for-test build #: Test the sidecar
 test-k6: ready-for-test build #: Test our k6
 test-primitives: bin/k6 bin/sidecar bin/primitives bin/primitives-portable #: Lint and test what measures the primitives; apart from `test`, as it builds it
+audit: bin/govulncheck bin/cargo-audit #: Ask databases of known faults about the dependencies of Go, Rust and JavaScript; needs the network
+dead-code: bin/deadcode #: Find Go that neither a program nor a test reaches; apart from `lint`, as it takes half a minute of CPU time
 lint-go: bin/k6 bin/windtunnel
 lint-scripts: node_modules/.installed
 lint-python: .venv/lint/.installed .venv/panel/.installed
 lint-workflows: bin/actionlint .venv/lint/.installed
 lint-prose: bin/vale
 fmt: node_modules/.installed .venv/lint/.installed ## Format everything
-$(LINTS) fmt test-sidecar test-k6 test-k6-full test-primitives:
+$(LINTS) audit dead-code fmt test-sidecar test-k6 test-k6-full test-primitives:
 	@setup/check $@
 
 .PHONY: help help-all runners $(MEASURE) cluster cluster-manifests report keep trend validate $(BENCHMARKS) up down logs influx setup ready-for-bench ready-for-test \
   ready-for-lint build testbeds prepare dist boards variables clean test test-all test-rest test-compiled test-sidecar test-k6 test-k6-full test-scripts test-mutants test-mutants-engine \
-  test-primitives test-dist test-kubernetes test-kubernetes-here lint $(LINTS) fmt
+  test-primitives test-dist test-k6-next test-kubernetes test-kubernetes-here lint $(LINTS) audit dead-code fmt

@@ -32,7 +32,7 @@ export const panelsOf = (board) =>
   board.panels.flatMap((panel) => (panel.type === 'row' ? panel.panels : [panel]));
 
 /** @param {Board} board @returns {Row[]} */
-export const rowsOf = (board) => board.panels.filter((panel) => panel.type === 'row');
+const rowsOf = (board) => board.panels.filter((panel) => panel.type === 'row');
 
 /** @param {Board} board */
 const idsOf = (board) => [...rowsOf(board), ...panelsOf(board)].map(({ id }) => id);

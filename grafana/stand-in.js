@@ -37,7 +37,7 @@ const FORMATS = {
  * @param {string} text
  * @param {Values} values
  */
-export const filled = (text, values) =>
+const filled = (text, values) =>
   text.replace(/\$\{(\w+):(\w+)\}/g, (whole, name, format) =>
     name in values && format in FORMATS ? FORMATS[format](values[name]) : whole,
   );

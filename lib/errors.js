@@ -14,9 +14,6 @@ const LIST = JSON.parse(open(pathOf(import.meta.resolve('../k6/lists/kinds.json'
 /** Every kind that an operation may report. Each kind gets a submetric. */
 export const KINDS = /** @type {ErrorKind[]} */ (Object.keys(LIST));
 
-/** Limits of the load generator. They say nothing about the system under test. */
-export const OWN_LIMITS = KINDS.filter((kind) => LIST[kind].own_limit);
-
 /** Kinds that a busy machine can cause. All other kinds are evidence against the system under test. */
 export const OF_A_BUSY_MACHINE = KINDS.filter((kind) => LIST[kind].busy_machine);
 

@@ -11,7 +11,7 @@ import { pathOf } from './file.js';
 import { defaultOf, durationSeconds, envCount, envNumber, envTimes } from './variables.js';
 
 // Scripts import these beside their load.
-export { durationSeconds, envChoice, envCount, envList, envNumber, envText } from './variables.js';
+export { envChoice, envCount, envList, envNumber } from './variables.js';
 
 /** @typedef {keyof typeof import('../k6/lists/profiles.json')} Profile */
 /** @typedef {'smoke' | 'quick' | 'full'} Sized a profile whose size the scenario defines */

@@ -35,7 +35,7 @@ import * as sidecar from './sidecar.js';
 import { SILENT_MS } from './silence.js';
 
 /** Version of Windtunnel, part of every result. */
-export const VERSION = '0.1.0';
+const VERSION = '0.1.0';
 
 /** Whether the bench repeats the run because other programs disturbed it. */
 const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);

@@ -11,7 +11,7 @@ export const DATASOURCE = { type: 'influxdb', uid: 'windtunnel-influx' };
 
 /** Conditions for WHERE. */
 export const RUN = '"testid" = ${testid:singlequote}';
-export const BASELINE = '"testid" = ${baseline:singlequote}';
+const BASELINE = '"testid" = ${baseline:singlequote}';
 export const SYSTEM = '"system" =~ /^${system:regex}$/';
 export const SCENARIO = '"scenario" =~ /^${scenario:regex}$/';
 export const OPERATION = '"operation" =~ /^${operation:regex}$/';
@@ -23,7 +23,7 @@ export const CHOSEN_OF_BASELINE = [BASELINE, SYSTEM, SCENARIO, OPERATION];
 
 /** Conditions for a history's series: one class of machine at a time. */
 export const CLASS = '"class" = ${class:singlequote}';
-export const METRIC = '"metric" =~ /^${metric:regex}$/';
+const METRIC = '"metric" =~ /^${metric:regex}$/';
 export const OF_TREND = [CLASS, SYSTEM, SCENARIO, OPERATION, METRIC];
 
 /** An amount per second, for points with this field. */

@@ -1,7 +1,7 @@
 /** How many round trips of the link something takes: the slope of its duration over the link's round trip, from two delays. */
 
 /** A slope that is farther than this from a whole number contains noise. */
-export const UNCLEAR = 0.25;
+const UNCLEAR = 0.25;
 
 /**
  * @typedef {{ rtt_ms: number, took_ms: number | null }} Timed duration over a link with this round trip; null: it did not end

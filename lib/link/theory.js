@@ -1,7 +1,7 @@
 /** Theoretical throughput of one TCP connection. */
 
 /** Bytes of payload in a full packet: an MTU of 1,500 less the headers of IP, of TCP, and its timestamps. */
-export const MSS_BYTES = 1448;
+const MSS_BYTES = 1448;
 /** Constant of Mathis' formula if about every segment is acknowledged: the square root of 3/2. */
 const MATHIS = Math.sqrt(1.5);
 

@@ -30,7 +30,7 @@ const isAmount = (value) => typeof value === 'number' && Number.isFinite(value) 
  * @param {SideName} side
  * @returns {number | null}
  */
-export function valueIn(turn, { figure, better, least, most }, side) {
+function valueIn(turn, { figure, better, least, most }, side) {
   const value = turn?.[figure];
   if (!isAmount(value)) return null;
   const tooLow = value < least && !(side === 'candidate' && better === 'higher');

@@ -11,7 +11,7 @@ import { moreOften } from 'k6/x/windtunnel/difference';
 /** Largest share of a turn's operations that a known fault excuses. It never excuses a judged figure. */
 const MOST = 0.1;
 /** Figures without which a row has no result. */
-export const ESSENTIAL = ['rtt_ms', 'mbit_64k'];
+const ESSENTIAL = ['rtt_ms', 'mbit_64k'];
 /**
  * Share of the baseline's load over many tunnels that a candidate must carry. If a limit applies, such as QUIC's 100 streams,
  * tunnels that are still closing cause a difference of 10 %.

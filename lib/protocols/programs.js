@@ -8,7 +8,7 @@ import { candidateOf } from './sides.js';
 /** Matches our own builds, by their names in bin/. */
 const OWN_BUILD = /^(sing-box|xray)(-[a-z0-9.]+)?$/;
 /** The name of the program of CANDIDATE. */
-export const CANDIDATE = 'candidate';
+const CANDIDATE = 'candidate';
 
 /**
  * @typedef {{ engine: string, binary: string, version: string | null, sha256?: string | null, ran?: { file: string, sha256: string }[] }} Ran the

@@ -24,7 +24,8 @@ function publish({ data, index, time }) {
   relay.renewIfDue(data.session);
 }
 
-export const { closedLoop, openLoop } = requestLoops(scenario, publish, () => relay.connect());
+const { closedLoop, openLoop } = requestLoops(scenario, publish, () => relay.connect());
+export { openLoop };
 export default closedLoop;
 
 /** @param {import('../../lib/pulsar/relay.js').Data} data */

@@ -5,6 +5,8 @@
 //! before anything starts. And usage windows with exact memory peaks watch exactly the supervised processes.
 
 #![forbid(unsafe_code)]
+// Tests have further dependencies.
+#![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
 mod api;
 #[cfg(test)]

@@ -10,7 +10,8 @@ const HIGHEST = 19_999;
 const TRIES = 100;
 
 /** The kernel's first port for outgoing connections. */
-const ephemeralStart = () => Number(readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').split(/\s/)[0]);
+const ephemeralStart = () =>
+  Number(readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').split(/\s/)[0]);
 
 /** @param {number} port of 127.0.0.1 @returns {Promise<boolean>} whether a program can listen there */
 async function isFree(port) {

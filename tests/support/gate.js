@@ -18,10 +18,10 @@ import { ROOT } from './k6.js';
 import { Runner } from './workflow.js';
 
 const AUTHOR = 'windtunnel';
-export const RUN_ID = 99;
+const RUN_ID = 99;
 
 /** @param {string} cwd @param {string[]} args @param {number} [days] ago */
-export function git(cwd, args, days = 0) {
+function git(cwd, args, days = 0) {
   const date = `${Math.floor(Date.now() / 1000) - days * 86_400} +0000`;
   const who = Object.fromEntries(
     ['AUTHOR', 'COMMITTER'].flatMap((of) => [

@@ -4,7 +4,6 @@
  */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMITS } from './limits.js';
 import { processTimes } from './processes.js';
 
@@ -125,13 +124,6 @@ export function watchOthers(root = process.pid) {
     close(look());
     return judged(parts, availableParallelism());
   };
-}
-
-/** How busy others keep this machine now. @param {number} [ms] */
-export async function othersNow(ms = 1500) {
-  const end = watchOthers();
-  await sleep(ms);
-  return end();
 }
 
 /** The start of the reason of every test without an answer on a busy machine; tests/run.js looks for it. */

@@ -21,7 +21,7 @@ export const newUser = (username, more = {}) => ({
  * The calls in a Server-Timing header.
  * @param {string | null} header
  */
-export function serverTiming(header) {
+function serverTiming(header) {
   return (header ?? '').split(', ').flatMap((entry) => {
     const match = /^(\w+);dur=(\d+\.\d{3})$/.exec(entry);
     return match ? [{ name: match[1], ms: Number(match[2]) }] : [];

@@ -19,7 +19,7 @@ async function tooLate(what) {
 }
 
 /** Reads a stream by exact numbers of bytes. @param {import('node:net').Socket} socket */
-export function reader(socket) {
+function reader(socket) {
   let kept = Buffer.alloc(0);
   let wake = () => {};
   let over = '';

@@ -19,7 +19,7 @@ const TESTBEDS = {
  * @returns {Promise<{ variables: Record<string, string>, instances: any[], giveBack: () => Promise<void> }>} variables that a bench needs
  *   to measure them. `giveBack` fails if something is left on a system
  */
-export async function borrowSystems(names) {
+async function borrowSystems(names) {
   const { instances, giveBack } = await lendAll(
     names.map((name) => /** @type {Wanted} */ ([TESTBEDS[name][0]])),
   );

@@ -20,7 +20,7 @@ const line = (what, names, count = names.length) =>
     : [];
 
 /** @param {any} instance */
-export async function topicsOf({ outputs, secret_outputs: secrets }) {
+async function topicsOf({ outputs, secret_outputs: secrets }) {
   const url = outputs.PULSAR_URL;
   const body = new URLSearchParams({ username: outputs.PULSAR_USERNAME, password: secrets.PULSAR_PASSWORD });
   const answer = await fetch(`${url}/auth/login`, { method: 'POST', body, headers: ONCE });

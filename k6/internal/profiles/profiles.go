@@ -68,20 +68,15 @@ func read(data []byte) (all []Profile) {
 	return all
 }
 
-func names(is func(Profile) bool) (names []string) {
+// Sized are the names of the profiles with a size set by the scenario.
+func Sized() (names []string) {
 	for _, p := range All {
-		if is(p) {
+		if p.Sized {
 			names = append(names, p.Name)
 		}
 	}
 	return names
 }
-
-// Names are the names of all profiles.
-func Names() []string { return names(func(Profile) bool { return true }) }
-
-// Sized are the names of the profiles with a size set by the scenario.
-func Sized() []string { return names(func(p Profile) bool { return p.Sized }) }
 
 func find(name string) (p Profile, known bool) {
 	i := slices.IndexFunc(All, func(p Profile) bool { return p.Name == name })

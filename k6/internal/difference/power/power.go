@@ -35,9 +35,6 @@ type Counts struct {
 	Pairs int
 }
 
-// Share is n divided by the number of comparisons, 0 to 1.
-func (c Counts) Share(n int) float64 { return float64(n) / float64(c.Comparisons) }
-
 // Count simulates the given number of comparisons; the same seed gives the same answer.
 func (c Case) Count(comparisons int, seed uint64) Counts {
 	all := Counts{Comparisons: comparisons}
