@@ -226,7 +226,8 @@ for (const [name, seconds] of longest.slice(0, TOLD))
   console.log(`${seconds.toFixed(0).padStart(6)} s  ${name}`);
 for (const { file, name, why } of parts.flatMap((part) => part.skipped))
   console.log(`skipped: ${file}: ${name}: ${why}`);
-for (const { file, name, why } of accidents) console.log(`passed at the second try: ${file}: ${name}: ${why}`);
+for (const { file, name, why } of accidents)
+  console.log(`passed at the second try: ${file}: ${name}: ${why}`);
 for (const { file, name, why } of failed) console.log(`failed: ${file}: ${name}: ${why}`);
 console.log(`${parts.reduce((sum, { passed }) => sum + passed, 0)} passed, ${failed.length} failed`);
 process.exitCode = failed.length > 0 ? 1 : 0;
