@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
@@ -19,7 +18,6 @@ import (
 	"windtunnel/k6/internal/compare"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/root"
-	"windtunnel/k6/internal/variables"
 )
 
 func init() {
@@ -28,8 +26,6 @@ func init() {
 
 // New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
-	var bounds baseline.Bounds
-	var secondary string
 	var out string
 	cmd := &cobra.Command{
 		Use:   "baseline NAME RUN",
@@ -41,8 +37,8 @@ machine is refused (docs/how-to/baselines.md).
 
 ` + Help,
 	}
-	cmd.Flags().Float64Var(&bounds.WorseBy, "worse-by", baseline.WorseBy, "percent by which a metric may be worse")
-	cmd.Flags().StringVar(&secondary, "secondary", "on", "on, or off: only the primary metrics are judged")
+	given := command.OwnFlags(cmd)
+	cmd.Flags().Lookup("worse-by").DefValue = fmt.Sprint(baseline.WorseBy)
 	cmd.Flags().StringVar(&out, "out", "", "folder to write to (default baseline/ in the folder of the run)")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) != 2 {
@@ -66,12 +62,7 @@ machine is refused (docs/how-to/baselines.md).
 		case !filepath.IsAbs(out):
 			out = filepath.Join(dir, out)
 		}
-		if why := variables.Find("SECONDARY").Wrong(secondary); why != "" {
-			fmt.Fprintf(gs.Stderr, "--secondary %s: %s\n", secondary, why)
-			return exitcode.Usage
-		}
-		bounds.SecondaryOff = secondary == compare.SecondaryOff
-		return Judge(gs.Stdout, gs.Stderr, base, kept, run, out, bounds)
+		return Judge(gs.Stdout, gs.Stderr, base, kept, run, out, compare.BoundsOf(given, baseline.WorseBy))
 	})
 }
 
@@ -86,11 +77,7 @@ const Help = `Exit codes:
 Of several scenarios the worst counts: the first of 4, 99, 3, 0.`
 
 // Judge judges the run in a folder, writes and prints the judgement, and returns the exit code.
-func Judge(stdout, stderr io.Writer, base string, kept baseline.Baseline, run, out string, bounds baseline.Bounds) int {
-	if why := variables.Find("WORSE_BY").Wrong(strconv.FormatFloat(bounds.WorseBy, 'f', -1, 64)); why != "" {
-		fmt.Fprintf(stderr, "--worse-by %g: %s\n", bounds.WorseBy, why)
-		return exitcode.Usage
-	}
+func Judge(stdout, stderr io.Writer, base string, kept baseline.Baseline, run, out string, bounds compare.Bounds) int {
 	judgement, err := kept.Judge(run, bounds, check.Beds(base))
 	if err != nil {
 		fmt.Fprintln(stderr, err)

@@ -44,7 +44,7 @@ func againstBaseline(stdout, stderr io.Writer, o bench.Options, name string) int
 		fmt.Fprintln(stderr, why)
 		return exitcode.Usage
 	}
-	bounds, line := boundsOf(o.Environ)
+	given, line := variables.GivenTo("baseline", o.Environ)
 	if line != "" {
 		fmt.Fprintln(stderr, line)
 		return exitcode.Usage
@@ -63,35 +63,9 @@ func againstBaseline(stdout, stderr io.Writer, o bench.Options, name string) int
 	if _, err := run.Read(folder); err != nil || there == nil || code == exitcode.Interrupted {
 		return code
 	}
-	judged := judging.Judge(stdout, stderr, o.Root, kept, folder, filepath.Join(folder, "baseline"), bounds)
+	judged := judging.Judge(stdout, stderr, o.Root, kept, folder, filepath.Join(folder, "baseline"), compare.BoundsOf(given, baseline.WorseBy))
 	if judged == exitcode.Usage {
 		return judged
 	}
 	return exitcode.Worst(code, judged)
-}
-
-// boundsOf reads WORSE_BY and SECONDARY; line says what is wrong with them.
-func boundsOf(environ []string) (bounds baseline.Bounds, line string) {
-	given := func(name string) string {
-		for _, pair := range environ {
-			if value, ok := strings.CutPrefix(pair, name+"="); ok {
-				return value
-			}
-		}
-		return ""
-	}
-	bounds.WorseBy = baseline.WorseBy
-	if text := given("WORSE_BY"); text != "" {
-		if line := variables.Wrong("WORSE_BY", text, false); line != "" {
-			return bounds, line
-		}
-		bounds.WorseBy = variables.Number("WORSE_BY", text)
-	}
-	if text := given("SECONDARY"); text != "" {
-		if line := variables.Wrong("SECONDARY", text, false); line != "" {
-			return bounds, line
-		}
-		bounds.SecondaryOff = text == compare.SecondaryOff
-	}
-	return bounds, ""
 }

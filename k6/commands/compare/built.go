@@ -5,8 +5,6 @@ package compare
 import (
 	"fmt"
 
-	"github.com/spf13/pflag"
-
 	"windtunnel/k6/internal/bench"
 	"windtunnel/k6/internal/builds"
 	"windtunnel/k6/internal/check"
@@ -18,25 +16,6 @@ import (
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/run"
 )
-
-// buildFlags declares the flags of a base and a head.
-func buildFlags(flags *pflag.FlagSet, a *builds.Asked, made *madePaths) {
-	flags.StringVar(&a.Base, "base", "", "a checkout's absolute path, or with --repository a revision: side A")
-	flags.StringVar(&a.Head, "head", "", "side B, as --base")
-	flags.StringVar(&a.Repository, "repository", "", "the git repository of both revisions")
-	flags.StringVar(&a.Command, "build", "", "the command that builds each of them, in its checkout")
-	flags.StringVar(&made.binary, "binary", "", "the program that it makes, a path in the checkout")
-	flags.StringVar(&made.source, "source", "", "instead of --binary: a folder of sources that the testbed runs")
-	flags.StringVar(&made.wheel, "wheel", "", "instead of it a wheel, such as dist/*.whl")
-	flags.StringVar(&a.Testbed, "testbed", "", "what starts the builds, NAME or NAME:VARIABLE=VALUE,…")
-}
-
-// madePaths are the paths of the built program in each checkout. The user gives exactly one of them.
-type madePaths struct{ binary, source, wheel string }
-
-func (m madePaths) byVariable() map[string]string {
-	return map[string]string{"binary": m.binary, "source": m.source, "wheel": m.wheel}
-}
 
 // Built builds base and head, compares them and returns the exit code. It removes the worktrees before it returns.
 func Built(o Options, b bench.Options) int {

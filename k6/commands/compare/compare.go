@@ -39,14 +39,13 @@ type Options struct {
 	Protocol       string       // rows of the protocol matrix, instead of Scenario
 	Build          builds.Asked // instead of A and B
 	Runs, Minutes  string       // Runs: a number or auto; Minutes: a number, or "" for the profile's
-	WorseBy        float64
-	Secondary      string // on or off: whether secondary metrics are judged
-	Judged         bool   // Runs, WorseBy or Secondary are given
-	Out            string
-	Paths          []string
-	Dash           int
-	Dir, Variable  string
-	Root           string // value of --root
+	compare.Bounds
+	Judged        string // a flag that is given, and that rows do not take
+	Out           string
+	Paths         []string
+	Dash          int
+	Dir, Variable string
+	Root          string // value of --root
 }
 
 // New returns the command.
@@ -77,31 +76,31 @@ results/before -- results/after`,
 	}
 	rootFlag := command.BenchFlags(gs, cmd, &b)
 	flags := cmd.Flags()
-	flags.StringVar(&o.Scenario, "scenario", "", "SYSTEM/NAME, several with commas")
 	flags.StringVar(&o.Protocol, "protocol", "", "instead of --scenario and --testbed: rows of the protocol matrix, such as trojan,vless-reality. Two programs run them: --binary of the builds, or --a and --b")
-	flags.StringVar(&o.A, "a", "", "side A")
-	flags.StringVar(&o.B, "b", "", "side B")
 	flags.BoolVar(&b.Same, "same", false, "measure even if both sides are the same bytes")
-	var made madePaths
-	buildFlags(flags, &o.Build, &made)
+	flags.StringVar(&o.Build.Testbed, "testbed", "", "what starts the builds, NAME or NAME:VARIABLE=VALUE,…")
 	flags.StringVar(&o.Runs, "runs", auto, "runs of each side: a number, or auto (pairs until the result is clear). Fewer than 6 judge nothing; with fewer than 10, two primary metrics never pass")
-	flags.StringVar(&o.Minutes, "minutes", "", "with --runs auto, minutes after which no pair begins (default "+profiles.MinutesText()+")")
-	flags.Float64Var(&o.WorseBy, "worse-by", variables.DefaultNumber("WORSE_BY"), "percent by which a metric may be worse")
-	flags.StringVar(&o.Secondary, "secondary", "on", "on, or off: only the primary metrics are judged, which takes fewer pairs")
 	flags.StringVar(&o.Out, "out", "", "folder to write to (default one in results/)")
-	command.Group(flags, "What is compared", "scenario", "a", "b", "same", "protocol")
-	command.Group(flags, "Sides that are built before", "base", "head", "repository", "build", "binary", "source", "wheel", "testbed")
-	command.Group(flags, "How long, and how much worse", "runs", "minutes", "worse-by", "secondary")
+	given := command.OwnFlags(cmd)
+	flags.Lookup("minutes").Usage = "with --runs auto, minutes after which no pair begins (default " + profiles.MinutesText() + ")"
+	command.Group(flags, "What is compared", "protocol")
 	command.Group(flags, "How it runs", "profile", "env", "run-id", "out")
 	command.Group(flags, "Programs and places", "sidecar", "root")
 	command.VariableFlags(cmd, gs.Env)
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		o.Paths, o.Dash, o.Dir, o.Variable, o.Root = args, cmd.ArgsLenAtDash(), dir, gs.Env["WINDTUNNEL_ROOT"], *rootFlag
-		o.Build.Made = made.byVariable()
+		o.Scenario, o.A, o.B, o.Minutes = given["SCENARIO"], given["A"], given["B"], given["MINUTES"]
+		o.Build.Base, o.Build.Head, o.Build.Repository, o.Build.Command = given["BASE"], given["HEAD"], given["REPOSITORY"], given["BUILD"]
+		o.Build.Made = map[string]string{"binary": given["BINARY"], "source": given["SOURCE"], "wheel": given["WHEEL"]}
+		o.Bounds = compare.BoundsOf(given, variables.DefaultNumber("WORSE_BY"))
 		if !flags.Changed("a") && !flags.Changed("b") && !o.Build.Given() {
 			return Existing(gs.Stdout, gs.Stderr, o)
 		}
-		o.Judged = flags.Changed("worse-by") || flags.Changed("runs") || flags.Changed("secondary")
+		for _, v := range variables.OfCommand("compare") {
+			if name := variables.FlagName(v.Name); v.Flags["compare"] == variables.OfJudging && flags.Changed(name) && !variables.ReadBy(v.Name, matrix) {
+				o.Judged = name
+			}
+		}
 		if line := o.wrongForRuns(); line != "" {
 			fmt.Fprintln(gs.Stderr, line)
 			return exitcode.Usage
@@ -146,10 +145,8 @@ func (o Options) wrongForRuns() string {
 	case o.Scenario == "":
 		return "give --scenario SYSTEM/NAME; " + command.See("compare")
 	}
-	if _, line := o.length(""); line != "" {
-		return line
-	}
-	return o.wrongBound()
+	_, line := o.length("")
+	return line
 }
 
 // wrongForRows says which options cannot be combined with rows of the protocol matrix.
@@ -159,8 +156,8 @@ func (o Options) wrongForRows() string {
 		return "--protocol takes the place of --scenario and --testbed: leave them out"
 	case o.Build.Given() && o.Build.Made["binary"] == "" || o.Build.Made["source"] != "" || o.Build.Made["wheel"] != "":
 		return "--protocol takes --binary, and neither --source nor --wheel: rows run programs"
-	case o.Judged:
-		return "--runs, --worse-by and --secondary are not of --protocol: rows take turns until they know, by the bounds TARGET_… (docs/reference/protocols.md)"
+	case o.Judged != "":
+		return "--" + o.Judged + " is not of --protocol: rows take turns until they know, by the bounds TARGET_… (docs/reference/protocols.md)"
 	}
 	_, line := o.length("")
 	return line
@@ -173,9 +170,6 @@ const auto = "auto"
 func (o Options) length(profile string) (l compare.Length, wrong string) {
 	minutes := profiles.MostMinutes(profile)
 	if o.Minutes != "" {
-		if why := variables.Find("MINUTES").Wrong(o.Minutes); why != "" {
-			return l, fmt.Sprintf("--minutes %s: %s", o.Minutes, why)
-		}
 		minutes = int(variables.Number("MINUTES", o.Minutes))
 	}
 	l.Most = time.Duration(minutes) * time.Minute
@@ -193,24 +187,10 @@ func (o Options) length(profile string) (l compare.Length, wrong string) {
 	return l, ""
 }
 
-func (o Options) wrongBound() string {
-	if why := variables.Find("WORSE_BY").Wrong(strconv.FormatFloat(o.WorseBy, 'f', -1, 64)); why != "" {
-		return fmt.Sprintf("--worse-by %g: %s", o.WorseBy, why)
-	}
-	if o.Secondary != "" {
-		if why := variables.Find("SECONDARY").Wrong(o.Secondary); why != "" {
-			return fmt.Sprintf("--secondary %s: %s", o.Secondary, why)
-		}
-	}
-	return ""
-}
-
-func (o Options) secondaryOff() bool { return o.Secondary == compare.SecondaryOff }
-
 // Measured runs the scenarios on both sides, compares and returns the exit code. made has the sides' builds, nil for a
 // side that was not built.
 func Measured(o Options, b bench.Options, made [2]*builds.Build) int {
-	common := compare.Request{SpecA: o.A, SpecB: o.B, BuildA: made[0], BuildB: made[1], WorseBy: o.WorseBy, SecondaryOff: o.secondaryOff(), Beds: check.Beds(b.Root)}
+	common := compare.Request{SpecA: o.A, SpecB: o.B, BuildA: made[0], BuildB: made[1], Bounds: o.Bounds, Beds: check.Beds(b.Root)}
 	length, _ := o.length(b.Profile)
 	dir, all, code := compare.Measure(b, o.Scenario, length, common)
 	if code != exitcode.Pass {

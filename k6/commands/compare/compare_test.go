@@ -14,6 +14,7 @@ import (
 
 	"windtunnel/k6/internal/builds"
 	"windtunnel/k6/internal/check"
+	"windtunnel/k6/internal/compare"
 	"windtunnel/k6/internal/exitcode"
 )
 
@@ -81,7 +82,7 @@ func TestExisting(t *testing.T) {
 	}{
 		"same":         {Options{Paths: join(a, same), Dash: 14}, exitcode.Pass, []string{"verdict: pass, by 14 pairs in ", "\nUDP P95 (ms) "}},
 		"slower":       {Options{Paths: join(a, slow), Dash: 14}, exitcode.Fail, []string{"UDP P50 is worse by more than 10 %: +50.", "worse, beyond the bound"}},
-		"a loose gate": {Options{Paths: join(a, slow), Dash: 14, WorseBy: 60}, exitcode.Pass, []string{" worse\n"}},
+		"a loose gate": {Options{Paths: join(a, slow), Dash: 14, Bounds: compare.Bounds{WorseBy: 60}}, exitcode.Pass, []string{" worse\n"}},
 		"unpaired":     {Options{Paths: join(a, late), Dash: 14}, exitcode.Fail, []string{"UDP P50 is worse by more than 10 %: +50."}},
 		"one each":     {Options{Paths: []string{a[0], slow[0]}, Dash: -1}, exitcode.Inconclusive, []string{"one run each: no confidence", "not judged"}},
 		"differ":       {Options{Paths: []string{a[0], other}, Dash: 1}, exitcode.Usage, []string{"cannot be compared: they differ in profile (quick and full)"}},
@@ -92,7 +93,6 @@ func TestExisting(t *testing.T) {
 		"one":          {Options{Paths: a[:1], Dash: -1}, exitcode.Usage, []string{"is no folder of a comparison"}},
 		"nothing":      {Options{Dash: -1}, exitcode.Usage, []string{"give the runs of A"}},
 		"missing":      {Options{Paths: []string{a[0], "nothing"}, Dash: -1}, exitcode.Usage, []string{"nothing: no such file or folder"}},
-		"bound":        {Options{Paths: a, Dash: 3, WorseBy: -1}, exitcode.Usage, []string{"--worse-by -1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			here, err := os.Getwd()
@@ -174,7 +174,7 @@ func TestExistingOfSeveralScenarios(t *testing.T) {
 		wrote []string
 	}{
 		"all":        {Options{Paths: []string{dir}, Dash: -1}, exitcode.Fail, []string{"1 of 2 scenarios pass", "dataplane/echo: B is as fast as A", "dataplane/socks-udp: UDP P50 is worse by more than 10 %"}, []string{"compare.md", "dataplane-echo/compare.json", "dataplane-socks-udp/compare.md"}},
-		"loose":      {Options{Paths: []string{dir}, Dash: -1, WorseBy: 60}, exitcode.Pass, []string{"2 of 2 scenarios pass"}, []string{"compare.md"}},
+		"loose":      {Options{Paths: []string{dir}, Dash: -1, Bounds: compare.Bounds{WorseBy: 60}}, exitcode.Pass, []string{"2 of 2 scenarios pass"}, []string{"compare.md"}},
 		"one of all": {Options{Paths: []string{dir}, Dash: -1, Scenario: "dataplane/echo"}, exitcode.Pass, []string{"1 of 1 scenarios pass"}, []string{"dataplane-echo/compare.json"}},
 		"unknown":    {Options{Paths: []string{dir}, Dash: -1, Scenario: "dataplane/ech"}, exitcode.Usage, []string{"has no comparison of dataplane/ech; there are: dataplane-echo, dataplane-socks-udp"}, nil},
 		"its folder": {Options{Paths: []string{filepath.Join(dir, "dataplane-echo")}, Dash: -1}, exitcode.Pass, []string{"B is as fast as A: 0 to 0 % ("}, []string{"compare.json"}},
@@ -225,7 +225,7 @@ func TestRefusalNamesTheScenario(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer
-	code := Existing(&stdout, &stderr, Options{Paths: []string{dir}, Dash: -1, Dir: dir, Out: t.TempDir(), WorseBy: 10})
+	code := Existing(&stdout, &stderr, Options{Paths: []string{dir}, Dash: -1, Dir: dir, Out: t.TempDir(), Bounds: compare.Bounds{WorseBy: 10}})
 	want := "dataplane/echo: these runs cannot be compared: they differ in profile (quick and full)\n"
 	if code != exitcode.Usage || stderr.String() != want || stdout.Len() != 0 {
 		t.Errorf("%d %q %s", code, &stderr, &stdout)
@@ -239,10 +239,8 @@ func TestWrongForRuns(t *testing.T) {
 		"give --scenario":                  {A: "x", B: "y", Runs: "1"},
 		"--runs 0: give auto, or 1 to 999": {A: "x", B: "y", Scenario: "s/n", Runs: "0"},
 		"--runs abc: give auto, or 1 to":   {A: "x", B: "y", Scenario: "s/n", Runs: "abc"},
-		"--minutes 1.5: a whole number from 1 to 10,000 min is wanted": {A: "x", B: "y", Scenario: "s/n", Runs: "auto", Minutes: "1.5"},
-		"--minutes is of --runs auto":                                  {A: "x", B: "y", Scenario: "s/n", Runs: "6", Minutes: "5"},
-		`unexpected argument "z" beside`:                               {A: "x", B: "y", Scenario: "s/n", Runs: "1", Paths: []string{"z"}},
-		"--worse-by -3: a number from 0 to 10,000 is wanted":           {A: "x", B: "y", Scenario: "s/n", Runs: "1", WorseBy: -3},
+		"--minutes is of --runs auto":      {A: "x", B: "y", Scenario: "s/n", Runs: "6", Minutes: "5"},
+		`unexpected argument "z" beside`:   {A: "x", B: "y", Scenario: "s/n", Runs: "1", Paths: []string{"z"}},
 	} {
 		if got := o.wrongForRuns(); want == "" && got != "" || !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)
@@ -259,14 +257,13 @@ func TestWrongForRows(t *testing.T) {
 		o    Options
 		says string // "" if valid
 	}{
-		"right":       {Options{Build: asked("binary")}, ""},
-		"two there":   {Options{A: "/a", B: "/b"}, ""},
-		"one there":   {Options{A: "/a"}, "give both --a and --b"},
-		"a scenario":  {Options{Build: asked("binary"), Scenario: "dataplane/socks-tcp"}, "takes the place of --scenario"},
-		"a testbed":   {Options{Build: bed}, "takes the place of --scenario and --testbed"},
-		"a source":    {Options{Build: asked("source")}, "takes --binary"},
-		"a bound":     {Options{Build: asked("binary"), Judged: true}, "are not of --protocol"},
-		"the minutes": {Options{Build: asked("binary"), Minutes: "many"}, "--minutes many: "},
+		"right":      {Options{Build: asked("binary")}, ""},
+		"two there":  {Options{A: "/a", B: "/b"}, ""},
+		"one there":  {Options{A: "/a"}, "give both --a and --b"},
+		"a scenario": {Options{Build: asked("binary"), Scenario: "dataplane/socks-tcp"}, "takes the place of --scenario"},
+		"a testbed":  {Options{Build: bed}, "takes the place of --scenario and --testbed"},
+		"a source":   {Options{Build: asked("source")}, "takes --binary"},
+		"a bound":    {Options{Build: asked("binary"), Judged: "worse-by"}, "--worse-by is not of --protocol"},
 	} {
 		c.o.Protocol, c.o.Runs = "socks", auto
 		got := c.o.wrongForRuns()

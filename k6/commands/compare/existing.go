@@ -30,9 +30,6 @@ func Existing(stdout, stderr io.Writer, o Options) int {
 		fmt.Fprintf(stderr, format+"\n", args...)
 		return exitcode.Usage
 	}
-	if line := o.wrongBound(); line != "" {
-		return usage("%s", line)
-	}
 	parts, line := o.parts()
 	if line != "" {
 		return usage("%s; %s", line, command.See("compare"))
@@ -41,7 +38,7 @@ func Existing(stdout, stderr io.Writer, o Options) int {
 	dir := o.out(base)
 	var all []compare.Request
 	for _, part := range parts {
-		q := compare.Request{ID: filepath.Base(dir), Folder: part.folder, WorseBy: o.WorseBy, SecondaryOff: o.secondaryOff(), Beds: check.Beds(base)}
+		q := compare.Request{ID: filepath.Base(dir), Folder: part.folder, Bounds: o.Bounds, Beds: check.Beds(base)}
 		if part.folder != "" {
 			q.ID += "/" + part.folder
 		}

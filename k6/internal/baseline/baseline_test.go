@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"windtunnel/k6/internal/check"
+	"windtunnel/k6/internal/compare"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/machine"
 	"windtunnel/k6/internal/madeup"
@@ -52,7 +53,7 @@ func TestARunIsWithinBeyondOrUnclear(t *testing.T) {
 		"slower": {1.7, exitcode.Fail},
 	} {
 		folder := madeup.Run(t, root, "own-"+name, 30, c.factor, nil)
-		j, err := b.Judge(folder, Bounds{WorseBy: WorseBy}, check.Beds(""))
+		j, err := b.Judge(folder, compare.Bounds{WorseBy: WorseBy}, check.Beds(""))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -74,7 +75,7 @@ func TestOneKeptRunTellsGrossChanges(t *testing.T) {
 	root := t.TempDir()
 	b := kept(t, root, steady[:1])
 	for factor, want := range map[float64]int{1: exitcode.Inconclusive, 2.5: exitcode.Fail} {
-		j, err := b.Judge(madeup.Run(t, root, fmt.Sprintf("own-%g", factor), 30, factor, nil), Bounds{WorseBy: WorseBy}, check.Beds(""))
+		j, err := b.Judge(madeup.Run(t, root, fmt.Sprintf("own-%g", factor), 30, factor, nil), compare.Bounds{WorseBy: WorseBy}, check.Beds(""))
 		if err != nil || j.ExitCode() != want {
 			t.Errorf("slower by %v: ends with %d, want %d: %v\n%s", factor, j.ExitCode(), want, err, j.Summary())
 		}
@@ -85,7 +86,7 @@ func TestAnotherMachineIsRefused(t *testing.T) {
 	root := t.TempDir()
 	b := kept(t, root, steady)
 	own := madeup.Run(t, root, "own", 30, 1, func(r *result.Result) { r.Run.Host.CPUModel = "Xeon" })
-	_, err := b.Judge(own, Bounds{WorseBy: WorseBy}, check.Beds(""))
+	_, err := b.Judge(own, compare.Bounds{WorseBy: WorseBy}, check.Beds(""))
 	const want = "this machine is of another class than the baseline's: they differ in CPU model (AMD EPYC 7763 64-Core Processor and Xeon)"
 	if err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("said %v, want … %s", err, want)
@@ -99,7 +100,7 @@ func TestAnotherMachineIsRefused(t *testing.T) {
 		t.Errorf("before the run of the same machine it says %q", why)
 	}
 	other := madeup.Run(t, root, "parameters", 31, 1, func(r *result.Result) { r.Run.Parameters["messages"] = 7.0 })
-	if _, err := b.Judge(other, Bounds{WorseBy: WorseBy}, check.Beds("")); err == nil || !strings.Contains(err.Error(), "parameter messages (1000 and 7)") {
+	if _, err := b.Judge(other, compare.Bounds{WorseBy: WorseBy}, check.Beds("")); err == nil || !strings.Contains(err.Error(), "parameter messages (1000 and 7)") {
 		t.Errorf("of other parameters it says %v", err)
 	}
 }
@@ -112,7 +113,7 @@ func TestAScenarioThatWasNotKeptIsNoPass(t *testing.T) {
 	if err := os.Rename(filepath.Join(bulk, "pulsar-ingest.json"), filepath.Join(own, "pulsar-bulk.json")); err != nil {
 		t.Fatal(err)
 	}
-	j, err := b.Judge(own, Bounds{WorseBy: WorseBy}, check.Beds(""))
+	j, err := b.Judge(own, compare.Bounds{WorseBy: WorseBy}, check.Beds(""))
 	if err != nil || !slices.Equal(j.Missing, []string{"pulsar/bulk"}) || j.ExitCode() != exitcode.Inconclusive {
 		t.Errorf("missing %v, ends with %d: %v", j.Missing, j.ExitCode(), err)
 	}

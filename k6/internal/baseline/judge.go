@@ -41,14 +41,8 @@ type Judgement struct {
 	Missing []string
 }
 
-// Bounds are the bound in percent, and whether secondary metrics are left unjudged.
-type Bounds struct {
-	WorseBy      float64
-	SecondaryOff bool
-}
-
 // Judge judges the run in a folder by the baseline. The error is one line about something that the user can fix.
-func (b Baseline) Judge(folder string, bounds Bounds, beds func(string) testbed.Testbed) (Judgement, error) {
+func (b Baseline) Judge(folder string, bounds compare.Bounds, beds func(string) testbed.Testbed) (Judgement, error) {
 	set, err := report.Load([]string{folder})
 	if err != nil {
 		return Judgement{}, err
@@ -89,13 +83,13 @@ func (b Baseline) Judge(folder string, bounds Bounds, beds func(string) testbed.
 	return j, nil
 }
 
-func (b Baseline) request(e report.Entry, kept []compare.Measured, own compare.Measured, bounds Bounds, beds func(string) testbed.Testbed) compare.Request {
+func (b Baseline) request(e report.Entry, kept []compare.Measured, own compare.Measured, bounds compare.Bounds, beds func(string) testbed.Testbed) compare.Request {
 	for i := range kept {
 		kept[i].File = filepath.Base(kept[i].File)
 	}
 	own.File = filepath.Base(own.File)
 	return compare.Request{ID: b.Name, Scenario: e.Name, Folder: strings.ReplaceAll(e.Name, "/", "-"), A: kept, B: []compare.Measured{own},
-		SpecA: "baseline " + b.Name, SpecB: "this run", WorseBy: bounds.WorseBy, SecondaryOff: bounds.SecondaryOff, Beds: beds, Kept: true}
+		SpecA: "baseline " + b.Name, SpecB: "this run", Bounds: bounds, Beds: beds, Kept: true}
 }
 
 // ExitCode is the worst exit code of the comparisons; a scenario that is not judged is inconclusive.

@@ -70,7 +70,7 @@ func TestComparisonOfSeveralScenarios(t *testing.T) {
 	withUsers(t, d)
 	d.RunID = "cmp"
 	dir, all, code := compare.Measure(d.Options, "dataplane-create, dataplane/disable", compare.Length{Most: time.Hour},
-		compare.Request{SpecA: "proxy", SpecB: "other:queue=9", WorseBy: 10, Beds: noBeds})
+		compare.Request{SpecA: "proxy", SpecB: "other:queue=9", Bounds: compare.Bounds{WorseBy: 10}, Beds: noBeds})
 	if code != exitcode.Pass || len(all) != 2 || d.Err.String() != "" {
 		t.Fatalf("code %d, %+v\n%s%s", code, all, d.Out, d.Err)
 	}
@@ -152,7 +152,7 @@ func TestComparisonStreamsEachRun(t *testing.T) {
 func TestComparisonRunsInTurn(t *testing.T) {
 	d := bench.NewDataplane(t)
 	d.RunID = "cmp"
-	dir, all, code := compare.Measure(d.Options, "dataplane-tell", compare.Length{Pairs: 3}, compare.Request{SpecA: "proxy", SpecB: "other:queue=9", WorseBy: 10, Beds: noBeds})
+	dir, all, code := compare.Measure(d.Options, "dataplane-tell", compare.Length{Pairs: 3}, compare.Request{SpecA: "proxy", SpecB: "other:queue=9", Bounds: compare.Bounds{WorseBy: 10}, Beds: noBeds})
 	if code != exitcode.Pass || len(all) != 1 || len(all[0].A) != 3 || len(all[0].B) != 3 {
 		t.Fatalf("code %d, %+v\n%s%s", code, all, d.Out, d.Err)
 	}

@@ -6,6 +6,7 @@ package command
 import (
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
@@ -50,8 +51,14 @@ func wrongFlag(cmd *cobra.Command, err error) string {
 		return err.Error()
 	}
 	flag := cmd.Flags().Lookup(m[2])
-	if flag == nil || wanted[flag.Value.Type()] == "" {
+	if flag == nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("--%s %s: %s is wanted", m[2], m[1], wanted[flag.Value.Type()])
+	why := wanted[flag.Value.Type()] + " is wanted"
+	if _, own := flag.Value.(ownFlag); own {
+		why = strings.TrimPrefix(err.Error(), m[0])
+	} else if wanted[flag.Value.Type()] == "" {
+		return err.Error()
+	}
+	return fmt.Sprintf("--%s %s: %s", m[2], m[1], why)
 }

@@ -3,6 +3,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,6 +40,36 @@ func (f environmentFlag) Type() string   { return string(f.variable.Unit) }
 func (f environmentFlag) Set(value string) error {
 	f.env[f.variable.Name] = value
 	return nil
+}
+
+// ownFlag is a flag that the registry describes and checks. It keeps its value for the command alone.
+type ownFlag struct{ environmentFlag }
+
+func (f ownFlag) String() string { return f.env[f.variable.Name] }
+func (f ownFlag) Set(value string) error {
+	if why := f.variable.Wrong(value); why != "" && value != "" {
+		return errors.New(why)
+	}
+	return f.environmentFlag.Set(value)
+}
+
+// OwnFlags adds the command's flags in the registry, except flags that the command has already, and puts all into their groups. It
+// returns the values that the user gives, by the names of the variables.
+func OwnFlags(cmd *cobra.Command) (given map[string]string) {
+	given = map[string]string{}
+	for _, v := range variables.OfCommand(cmd.Name()) {
+		name, flags := variables.FlagName(v.Name), cmd.Flags()
+		if flags.Lookup(name) == nil {
+			flags.Var(ownFlag{environmentFlag{v, given}}, name, variables.Explain(v.Name))
+			if v.Default != nil {
+				flags.Lookup(name).DefValue = variables.Default(v.Name)
+			}
+		}
+		if group := v.Flags[cmd.Name()]; group != "" {
+			Group(flags, group, name)
+		}
+	}
+	return given
 }
 
 // k6Flags are flags that k6 itself gives all of its subcommands, and that variables have the names of.

@@ -14,7 +14,22 @@ import (
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/testbed"
+	"windtunnel/k6/internal/variables"
 )
+
+// Bounds are how a comparison is judged: by how many percent a metric may be worse, and whether only primary metrics are judged.
+type Bounds struct {
+	WorseBy      float64
+	SecondaryOff bool
+}
+
+// BoundsOf reads the bounds from the values of variables that the registry has checked. worseBy is the bound that is not given.
+func BoundsOf(given map[string]string, worseBy float64) Bounds {
+	if text := given["WORSE_BY"]; text != "" {
+		worseBy = variables.Number("WORSE_BY", text)
+	}
+	return Bounds{WorseBy: worseBy, SecondaryOff: given["SECONDARY"] == SecondaryOff}
+}
 
 // Request is what to compare and how to judge it.
 type Request struct {
@@ -26,15 +41,14 @@ type Request struct {
 	// BuildA and BuildB are nil for a side that was not built. ContentsA and ContentsB are empty if unknown.
 	BuildA, BuildB       *builds.Build
 	ContentsA, ContentsB contents.Contents
-	Planned              int  // pairs; 0 if no number was planned, or if it ran until it knew
-	Made                 int  // pairs that were made, 0 if unknown: a missing pair is missing evidence
-	SecondaryOff         bool // judge only primary metrics
+	Planned              int // pairs; 0 if no number was planned, or if it ran until it knew
+	Made                 int // pairs that were made, 0 if unknown: a missing pair is missing evidence
 	Look                 difference.Look
 	looked               int    // pairs at the last look
 	lookText             string // result of the last look, for the reader
 	Interrupted          bool
-	WorseBy              float64 // percent
-	Beds                 func(name string) testbed.Testbed
+	Bounds
+	Beds func(name string) testbed.Testbed
 	// Kept says that A are kept runs, and that they judge the one run B.
 	Kept bool
 }

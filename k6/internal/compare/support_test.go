@@ -69,7 +69,7 @@ func oneRun(second int, factor, control float64) *result.Result {
 
 // pairsOf makes n pairs in turns; a and b give the factor of the i-th run.
 func pairsOf(n int, a, b func(i int) float64) Request {
-	q := Request{WorseBy: 10, Planned: n, SpecA: "pair", SpecB: "pair:queue=128", ID: "x", Beds: noBeds}
+	q := Request{Bounds: Bounds{WorseBy: 10}, Planned: n, SpecA: "pair", SpecB: "pair:queue=128", ID: "x", Beds: noBeds}
 	for i := 1; i <= n; i++ {
 		second := [2]int{}
 		for place, side := range order(i, 1) {

@@ -147,50 +147,36 @@ func inTurn(system string, testbeds []string, only string, env map[string]string
 	return plan
 }
 
-// ofComparison are variables of a comparison: scripts do not get them.
-var ofComparison = []string{"RUNS", "MINUTES", "SCENARIO", "WORSE_BY", "SECONDARY", "SAME", "A", "B", "BASE", "HEAD", "REPOSITORY", "BUILD", "BINARY", "SOURCE", "WHEEL", "TESTBED"}
-
-// compared is a comparison of two sides, or of a base and a head that it builds.
+// compared is a comparison of two sides, or of a base and a head that it builds. It gets its variables as flags: scripts do not get them.
 func compared(env map[string]string) Plan {
-	call := Call{Args: []string{"compare"}, Unset: ofComparison}
-	add := func(variables ...string) {
-		for _, name := range variables {
-			if env[name] != "" {
-				call.Args = append(call.Args, "--"+flagOf(name), env[name])
-			}
-		}
-	}
+	call := Call{Args: []string{"compare"}}
 	// Rows of the matrix in place of a scenario judge themselves.
 	rows := env["PROTOCOL"] != "" && env["SCENARIO"] == ""
 	if rows {
-		add("PROTOCOL")
-	} else {
-		call.Args = append(call.Args, "--scenario", env["SCENARIO"])
+		call.Args = append(call.Args, "--protocol", env["PROTOCOL"])
 	}
-	var plan Plan
+	built := env["BASE"]+env["HEAD"]+env["REPOSITORY"] != ""
+	for _, v := range variables.OfCommand("compare") {
+		call.Unset = append(call.Unset, v.Name)
+		value, side := env[v.Name], v.Name == "A" || v.Name == "B"
+		switch {
+		case side && built, !side && value == "", v.Flags["compare"] == variables.OfBuilds && !built:
+		case v.Unit == variables.Flag:
+			call.Args = append(call.Args, "--"+variables.FlagName(v.Name))
+		default:
+			call.Args = append(call.Args, "--"+variables.FlagName(v.Name), value)
+		}
+	}
+	plan := Plan{Calls: []Call{call}}
 	switch {
-	case env["BASE"]+env["HEAD"]+env["REPOSITORY"] != "":
-		add("BASE", "HEAD", "REPOSITORY", "BUILD", "BINARY", "SOURCE", "WHEEL", "TESTBED")
+	case built:
 	case rows:
-		call.Args = append(call.Args, "--a", env["A"], "--b", env["B"])
 		plan.Needs = Call{Args: []string{"needs"}, Set: map[string]string{"ONLY": "protocols/matrix"}}
 	default:
-		call.Args = append(call.Args, "--a", env["A"], "--b", env["B"])
 		plan.Needs = Call{Args: []string{"needs", "--scenario", env["SCENARIO"], "--testbed", env["A"], "--testbed", env["B"]}}
 	}
-	if env["SAME"] != "" {
-		call.Args = append(call.Args, "--same")
-	}
-	if !rows || env["RUNS"] != "" {
-		call.Args = append(call.Args, "--runs", cmp.Or(env["RUNS"], "auto"))
-	}
-	call.Args = append(call.Args, "--minutes", env["MINUTES"])
-	add("WORSE_BY", "SECONDARY")
-	plan.Calls = []Call{call}
 	return plan
 }
-
-func flagOf(variable string) string { return variables.FlagName(variable) }
 
 // PanelScenarios are what two database drivers of the panel are compared by.
 const PanelScenarios = "panel/users-create,panel/users-disable,panel/users-enable"

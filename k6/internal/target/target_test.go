@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"windtunnel/k6/internal/variables"
 )
 
 // checkout is a root with a few scenarios.
@@ -66,14 +68,14 @@ func TestWhatATargetNeedsAndCalls(t *testing.T) {
 		{"protocols-compare", "CANDIDATE=xray", "ONLY=protocols/matrix PROFILE=quick needs", "ONLY=protocols/matrix PROFILE=quick bench"},
 		{"protocols-compare", "CANDIDATE=xray PROFILE=full", "ONLY=protocols/matrix PROFILE=full needs", "ONLY=protocols/matrix PROFILE=full bench"},
 		{"compare", "A=xray B=sing-box SCENARIO=dataplane-socks-tcp", "needs --scenario dataplane-socks-tcp --testbed xray --testbed sing-box",
-			"compare --scenario dataplane-socks-tcp --a xray --b sing-box --runs auto --minutes "},
+			"compare --a xray --b sing-box --scenario dataplane-socks-tcp"},
 		{"compare", "A=x B=x SCENARIO=s RUNS=12 WORSE_BY=5 SECONDARY=off SAME=1", "needs --scenario s --testbed x --testbed x",
-			"compare --scenario s --a x --b x --same --runs 12 --minutes  --worse-by 5 --secondary off"},
-		{"compare", "PROTOCOL=trojan A=/a B=/b", "ONLY=protocols/matrix needs", "compare --protocol trojan --a /a --b /b --minutes "},
+			"compare --a x --b x --runs 12 --same --scenario s --secondary off --worse-by 5"},
+		{"compare", "PROTOCOL=trojan A=/a B=/b", "ONLY=protocols/matrix needs", "compare --protocol trojan --a /a --b /b"},
 		{"compare", "BASE=v1 HEAD=v2 REPOSITORY=/r BUILD=b BINARY=out TESTBED=own-proxy SCENARIO=s MINUTES=5", "",
-			"compare --scenario s --base v1 --head v2 --repository /r --build b --binary out --testbed own-proxy --runs auto --minutes 5"},
+			"compare --base v1 --binary out --build b --head v2 --minutes 5 --repository /r --scenario s --testbed own-proxy"},
 		{"panel-compare", "A=pymysql B=panel:driver=sqlite", "PROFILE=quick needs --scenario " + PanelScenarios + " --testbed panel:driver=pymysql --testbed panel:driver=sqlite",
-			"PROFILE=quick compare --scenario " + PanelScenarios + " --a panel:driver=pymysql --b panel:driver=sqlite --runs auto --minutes "},
+			"PROFILE=quick compare --a panel:driver=pymysql --b panel:driver=sqlite --scenario " + PanelScenarios},
 	} {
 		plan, wrong := Of(c.target, checkout(t), given(c.env))
 		if wrong != nil || plan.Refused != nil {
@@ -103,6 +105,18 @@ func TestProgramsThatNoTestbedStartsAreBuilt(t *testing.T) {
 	plan, _ := Of("protocols-interop", checkout(t), given(""))
 	if !slices.Equal(plan.Built, []string{"bin/sing-box", "bin/sing-box-1.13", "bin/sing-box-next", "bin/xray"}) {
 		t.Errorf("%v", plan.Built)
+	}
+}
+
+func TestEachVariableOfCompareIsHandedOn(t *testing.T) {
+	for _, v := range variables.OfCommand("compare") {
+		env := map[string]string{"A": "a", "B": "b", v.Name: "value"}
+		if v.Flags["compare"] == variables.OfBuilds {
+			env["HEAD"] = "value"
+		}
+		if plan, _ := Of("compare", "", env); !slices.Contains(plan.Calls[0].Args, "--"+variables.FlagName(v.Name)) {
+			t.Errorf("%s: %q", v.Name, plan.Calls[0].Args)
+		}
 	}
 }
 

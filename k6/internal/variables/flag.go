@@ -18,6 +18,34 @@ func Groups() (all []Group) {
 	return all
 }
 
+// The groups of flags that not every comparison takes: flags of two builds, and flags for the judgement of scenarios.
+const (
+	OfBuilds  = "Sides that are built before"
+	OfJudging = "How long, and how much worse"
+)
+
+// OfCommand returns the variables that are flags of a command, by name.
+func OfCommand(name string) (of []Variable) {
+	for _, v := range All {
+		if _, is := v.Flags[name]; is {
+			of = append(of, v)
+		}
+	}
+	return of
+}
+
+// GivenTo returns an environment's values of the variables that are flags of a command, by name. line says what is wrong with the first
+// wrong value.
+func GivenTo(command string, environ []string) (given map[string]string, line string) {
+	given = map[string]string{}
+	for _, v := range OfCommand(command) {
+		if given[v.Name] = valueIn(environ, v.Name); given[v.Name] != "" && line == "" {
+			line = Wrong(v.Name, given[v.Name], false)
+		}
+	}
+	return given, line
+}
+
 // FlagName is the name of the flag that sets a variable: RUN_ID is run-id.
 func FlagName(variable string) string {
 	return strings.ReplaceAll(strings.ToLower(variable), "_", "-")

@@ -62,6 +62,8 @@ type Variable struct {
 	// Of lists the systems, or SYSTEM/SCENARIO, that read the variable; * means all, make means the Makefile and its
 	// scripts.
 	Of []string `json:"of"`
+	// Flags are our commands that have the variable as a flag, each with the flag's group in its help: "" for other flags.
+	Flags map[string]string `json:"flags"`
 	// Docs is the page of docs/ with details.
 	Docs string `json:"docs"`
 
