@@ -17,6 +17,7 @@ const PATIENCE_S = 20;
  * @property {number} succeeded
  * @property {Record<string, number>} errors
  * @property {Record<string, number>} anomalies
+ * @property {string} [other_source] the last sender, other than the relay, of an answer
  * @property {number} bytes of payload in one direction
  * @property {string | null} stopped
  * @property {number | null} warmup_failed failed operations of the warm-up; null except for probes udp and dns

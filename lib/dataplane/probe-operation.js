@@ -150,6 +150,8 @@ export function recordRest(operation, measured) {
     console.warn(
       `${operation}: the probe was stopped for a while: ${outcome.replaced} datagrams were sent again`,
     );
+  if (outcome.other_source)
+    console.warn(`${operation}: answers came from ${outcome.other_source}, which is not the relay`);
   if (!outcome.stopped) return;
   recordCut();
   console.warn(`${operation}: the probe ended early: ${outcome.stopped}`);

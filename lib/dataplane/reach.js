@@ -24,8 +24,9 @@ const PROBES = /** @type {const} */ ({
  */
 function failure(transport, ended) {
   if ('error' in ended) return ended.error;
-  const { succeeded, errors } = ended.outcome;
+  const { succeeded, errors, other_source: from } = ended.outcome;
   if (succeeded > 0) return null;
+  if (from) return { kind: 'other_source', message: `the answers came from ${from}, which is not the relay` };
   const [kind = 'network'] = Object.keys(errors);
   return {
     kind,

@@ -4,7 +4,7 @@
 mod common;
 
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -300,6 +300,40 @@ fn a_udp_relay_that_says_nothing_or_ends() {
 
     let direct = json!({"kind": "udp", "target": nobody().to_string(), "count": 20});
     fails(&server, &direct, "connection_refused");
+}
+
+/// A relay that answers every `nth` datagram from a second port.
+fn relay_with_two_ports(nth: u64) -> (SocketAddr, SocketAddr) {
+    let other = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let second = other.local_addr().unwrap();
+    let relay = udp_server(
+        Ipv4Addr::LOCALHOST.into(),
+        move |socket, number, bytes, peer| {
+            let from = if number % nth == 0 { &other } else { socket };
+            let _ = from.send_to(bytes, peer);
+        },
+    );
+    (relay, second)
+}
+
+#[test]
+fn answers_from_another_address_than_the_relay_are_counted_and_named() {
+    let root = Root::new();
+    let server = root.serve();
+    let (relay, second) = relay_with_two_ports(4);
+    let mut some = spec("udp", udp_proxy(relay));
+    some["window"] = json!(8);
+    let outcome = &server.measure(&some)["outcome"];
+    assert_eq!(outcome["anomalies"]["other_source"], 5, "{outcome}");
+    assert_eq!(outcome["other_source"], second.to_string());
+    assert_eq!(outcome["succeeded"], 15, "{outcome}");
+
+    let (relay, second) = relay_with_two_ports(1);
+    let mut all = spec("udp", udp_proxy(relay));
+    all["warmup"] = json!(5);
+    fails(&server, &all, "other_source");
+    let message = server.measure(&all)["error"]["message"].to_string();
+    assert!(message.contains(&second.to_string()), "{message}");
 }
 
 /// Sends one byte at a time, so that each wait for the next byte is short.

@@ -267,7 +267,14 @@ fn relays_with_other_addresses_are_found() {
         write(&mut stream, &bytes);
         silent(stream);
     });
+    let nameless = proxy(move |mut stream, _, _| {
+        let mut bytes = vec![5, 0, 0, 3, 0];
+        bytes.extend(on_ipv4.port().to_be_bytes());
+        write(&mut stream, &bytes);
+        silent(stream);
+    });
     for proxy in [
+        nameless,
         udp_proxy(unknown),
         udp_proxy(unknown6),
         udp_proxy(on_ipv6),

@@ -30,6 +30,7 @@ pub fn outcome(outcome: &Outcome) -> String {
         (anomalies.out_of_order, "out of order"),
         (anomalies.late, "late"),
         (anomalies.unexpected, "unexpected"),
+        (anomalies.other_source, "from another source"),
     ] {
         if count > 0 {
             text.push_str(&format!("datagrams {name}: {count}\n"));

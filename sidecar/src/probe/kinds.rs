@@ -49,6 +49,8 @@ pub enum ErrorKind {
     Truncated,
     /// The control connection of a UDP association ended.
     ControlClosed,
+    /// All answers came from another address or port than the relay's.
+    OtherSource,
     /// A datagram was not answered in time.
     Lost,
     /// The operation had begun, or was due by the timetable, but had not ended when the probe reached
@@ -142,6 +144,7 @@ impl ErrorKind {
             Self::Corrupted => "corrupted",
             Self::Truncated => "truncated",
             Self::ControlClosed => "control_closed",
+            Self::OtherSource => "other_source",
             Self::Lost => "lost",
             Self::Cut => "cut",
             Self::DnsNxdomain => "dns_nxdomain",
@@ -203,6 +206,7 @@ mod tests {
             ErrorKind::Corrupted,
             ErrorKind::Truncated,
             ErrorKind::ControlClosed,
+            ErrorKind::OtherSource,
             ErrorKind::Lost,
             ErrorKind::Cut,
             ErrorKind::DnsNxdomain,

@@ -1,6 +1,7 @@
 //! The result of a probe, as JSON has it.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 use serde::Serialize;
 
@@ -51,6 +52,9 @@ pub struct Anomalies {
     /// Never sent.
     #[serde(skip_serializing_if = "zero")]
     pub unexpected: u64,
+    /// From another address or port than the relay's. Such a datagram answers none.
+    #[serde(skip_serializing_if = "zero")]
+    pub other_source: u64,
 }
 
 fn zero(count: &u64) -> bool {
@@ -131,6 +135,9 @@ pub struct Outcome {
     /// Failed operations by kind. The sum with `succeeded` is `attempted`.
     pub errors: BTreeMap<ErrorKind, u64>,
     pub anomalies: Anomalies,
+    /// The last sender that `other_source` counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_source: Option<SocketAddr>,
     /// Payload of the operations that succeeded, one direction.
     pub bytes: u64,
     pub stopped: Option<Stopped>,

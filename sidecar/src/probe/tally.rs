@@ -1,5 +1,7 @@
 //! The counts of one measuring thread, and the outcome that follows from them.
 
+use std::net::SocketAddr;
+
 use super::context::Context;
 use super::kinds::ErrorKind;
 use super::outcome::{Anomalies, Outcome, Stopped};
@@ -15,6 +17,8 @@ pub struct Tally {
     pub series: Vec<Series>,
     pub errors: Errors,
     pub anomalies: Anomalies,
+    /// The last sender of a datagram that was not the relay's.
+    pub other_source: Option<SocketAddr>,
     pub succeeded: u64,
     pub bytes: u64,
     pub stopped: Option<Stopped>,
@@ -36,6 +40,7 @@ impl Tally {
             series,
             errors: Errors::default(),
             anomalies: Anomalies::default(),
+            other_source: None,
             succeeded: 0,
             bytes: 0,
             stopped: None,
@@ -143,6 +148,7 @@ impl Tally {
             succeeded: self.succeeded,
             errors: self.errors.into_map(),
             anomalies: self.anomalies,
+            other_source: self.other_source,
             bytes: self.bytes,
             stopped: self.stopped,
             warmup_failed: self.warmup_failed,

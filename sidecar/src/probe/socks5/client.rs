@@ -192,9 +192,10 @@ pub fn associate(proxy: &Proxy, deadline: &Deadline<'_>) -> Result<Association, 
     Ok(Association { control, relay })
 }
 
-/// A proxy may name its relay. The probe does not look up such a name, because a lookup has no deadline.
+/// A proxy may name its relay. The probe does not look up such a name, because a lookup has no deadline. An empty name means the proxy,
+/// like 0.0.0.0.
 fn relay_ip(name: &str, proxy: &Proxy) -> Option<IpAddr> {
-    if name.eq_ignore_ascii_case(&proxy.host) {
+    if name.is_empty() || name.eq_ignore_ascii_case(&proxy.host) {
         return Some(proxy.at.address.ip());
     }
     if name.eq_ignore_ascii_case("localhost") {

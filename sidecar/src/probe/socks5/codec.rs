@@ -26,7 +26,7 @@ pub const MAX_REPLY_BYTES: usize = 4 + 1 + MAX_FIELD_BYTES + 2;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
     Ip(SocketAddr),
-    /// A domain name of 1 to 255 bytes, and a port.
+    /// A domain name of at most 255 bytes, and a port. The name is empty only in a reply that leaves the address open.
     Domain(String, u16),
 }
 
@@ -70,7 +70,7 @@ pub enum Bad {
     Reserved,
     #[error("its address type is {0}")]
     AddressType(u8),
-    #[error("its domain name is empty or not text")]
+    #[error("its domain name is not text")]
     Domain,
     /// The client never asks for fragments.
     #[error("it is a fragment")]
@@ -206,7 +206,6 @@ fn address_bytes(bytes: &[u8]) -> Result<usize, Bad> {
         [] | [TYPE_DOMAIN] => return Err(Bad::Short),
         [TYPE_IPV4, ..] => 1 + 4 + 2,
         [TYPE_IPV6, ..] => 1 + 16 + 2,
-        [TYPE_DOMAIN, 0, ..] => return Err(Bad::Domain),
         [TYPE_DOMAIN, length, ..] => 1 + 1 + usize::from(*length) + 2,
         [other, ..] => return Err(Bad::AddressType(*other)),
     };

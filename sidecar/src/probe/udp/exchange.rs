@@ -203,5 +203,6 @@ impl<C: Content> Part<'_, C> {
             }
             now = now_ns();
         }
+        self.take_strays();
     }
 }

@@ -11,7 +11,7 @@ mod ledger;
 mod part;
 mod transport;
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use super::context::Context;
 use super::kinds::{ErrorKind, ProbeError};
@@ -73,14 +73,14 @@ pub fn run_with(
             context.carry(part.carried());
             return Ok(part.tally.outcome(plan, context, 1));
         }
-        Some(stopped) => return Err(nothing(stopped, part.fault)),
+        Some(stopped) => return Err(nothing(stopped, part.fault, warm_up.other_source)),
     }
     context.measured_begins();
     part.measured = true;
     part.run(spec.count);
     context.measured_ended();
     if part.tally.succeeded == 0 && part.tally.stopped == Some(Stopped::Failures) {
-        return Err(nothing(Stopped::Failures, part.fault));
+        return Err(nothing(Stopped::Failures, part.fault, None));
     }
     if part.tally.stopped.is_none() {
         part.drain();
@@ -90,7 +90,13 @@ pub fn run_with(
 }
 
 /// The outcome of a probe that could not measure, with the reason.
-fn nothing(stopped: Stopped, fault: ErrorKind) -> ProbeError {
+fn nothing(stopped: Stopped, fault: ErrorKind, other_source: Option<SocketAddr>) -> ProbeError {
+    if let Some(from) = other_source {
+        return ProbeError::new(
+            ErrorKind::OtherSource,
+            format!("UDP: the answers came from {from}, which is not the relay"),
+        );
+    }
     let (kind, message) = match stopped {
         Stopped::Stalled => (ErrorKind::Stalled, "UDP: no datagram came back"),
         Stopped::ControlClosed => (

@@ -116,6 +116,7 @@ impl<C: Content> Part<'_, C> {
             if lost > 0 {
                 self.tally.errors.add(ErrorKind::Lost, lost);
                 self.tally.end_ns = now;
+                self.take_strays();
             }
             if received > 0 {
                 self.refused = 0;
@@ -133,6 +134,7 @@ impl<C: Content> Part<'_, C> {
             }
         }
         self.tally.end();
+        self.take_strays();
         let left = std::mem::take(&mut self.ledger.in_flight);
         match self.tally.stopped {
             Some(Stopped::Stalled) => self.tally.errors.add(ErrorKind::Stalled, left),
@@ -155,6 +157,14 @@ impl<C: Content> Part<'_, C> {
             bytes_down: bytes,
             ..Carried::default()
         }
+    }
+
+    /// Counts datagrams from other senders than the peer.
+    #[cold]
+    pub(super) fn take_strays(&mut self) {
+        let (count, from) = self.transport.strays();
+        self.tally.anomalies.other_source += count;
+        self.tally.other_source = from.or(self.tally.other_source);
     }
 
     /// After a pause of the probe, arrived datagrams are taken before any datagram is given up.

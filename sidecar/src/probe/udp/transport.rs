@@ -41,6 +41,25 @@ pub struct Transport {
     in_stride: usize,
     in_headers: MultiHeaders<()>,
     lengths: [usize; BATCH],
+    strays: UdpSocket,
+}
+
+/// Opens a second socket at the connected socket's own address. The kernel hands it datagrams from other senders than the peer, which
+/// the connected socket refuses.
+fn strays_of(socket: &Socket) -> io::Result<UdpSocket> {
+    let at = socket.local_addr()?;
+    let strays = Socket::new(at.domain(), Type::DGRAM, Some(Protocol::UDP))?;
+    // Only for the bind: a shared port must not be given to a third socket.
+    for reuse in [true, false] {
+        socket.set_reuse_address(reuse)?;
+        strays.set_reuse_address(reuse)?;
+        if reuse {
+            strays.bind(&at)?;
+        }
+    }
+    strays.set_recv_buffer_size(BUFFER_BYTES)?;
+    strays.set_nonblocking(true)?;
+    Ok(strays.into())
 }
 
 /// Asks the kernel to cut buffers into datagrams of `size`, and says into how many.
@@ -54,7 +73,7 @@ fn segments(socket: &Socket, size: usize, batch: usize) -> usize {
 }
 
 impl Transport {
-    /// Sends to `peer` and receives from it only. `batch` is at most [`BATCH`]. `payload` is the size of a sent payload and `answer` of
+    /// Sends to `peer` and receives from it; [`Self::strays`] counts other senders. `batch` is at most [`BATCH`]. `payload` is the size of a sent payload and `answer` of
     /// the largest awaited one, bytes.
     pub fn new(
         peer: SocketAddr,
@@ -76,6 +95,7 @@ impl Transport {
         socket.set_read_timeout(Some(wait_at_most))?;
         socket.set_write_timeout(Some(wait_at_most))?;
         socket.connect(&peer.into())?;
+        let strays = strays_of(&socket)?;
         let out_stride = header.len() + payload;
         let out = if header.is_empty() {
             vec![0; out_stride * batch]
@@ -105,7 +125,15 @@ impl Transport {
             in_stride,
             in_headers: MultiHeaders::preallocate(batch, None),
             lengths: [0; BATCH],
+            strays,
         })
+    }
+
+    /// Counts the waiting datagrams that did not come from the peer, and names the sender of the last one. A flood does not hold up the
+    /// call.
+    pub fn strays(&self) -> (u64, Option<SocketAddr>) {
+        let senders = (0..MAX_DATAGRAM).map_while(|_| self.strays.recv_from(&mut [0]).ok());
+        senders.fold((0, None), |(count, _), (_, from)| (count + 1, Some(from)))
     }
 
     pub fn socket(&self) -> &UdpSocket {

@@ -139,7 +139,8 @@ fn messages_of_the_rfcs() {
     assert_eq!(reply(&[4]), Err(Bad::Version(4)));
     assert_eq!(reply(&[5, 0, 1]), Err(Bad::Reserved));
     assert_eq!(reply(&[5, 0, 0, 2]), Err(Bad::AddressType(2)));
-    assert_eq!(reply(&[5, 0, 0, 3, 0]), Err(Bad::Domain));
+    let open = Address::Domain(String::new(), 9);
+    assert_eq!(reply(&[5, 0, 0, 3, 0, 0, 9]), Ok(Reply::Granted(open, 7)));
     assert_eq!(udp_header_bytes(&[0, 0, 1, 1]), Err(Bad::Fragment));
     assert_eq!(udp_header_bytes(&[0, 1, 0, 1]), Err(Bad::Reserved));
 }
