@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use common::network::*;
@@ -215,6 +215,61 @@ fn a_handshake_may_last_until_the_first_reply() {
             (422, true)
         );
     });
+}
+
+/// Ways in which a proxy treats the client's end.
+#[derive(Clone, Copy, PartialEq)]
+enum AtTheEnd {
+    PassesIt,
+    ClosesBothWays,
+    NeverPassesIt,
+}
+
+/// A proxy to a far end, which treats the client's end in one way.
+fn half_closing(far: String, way: AtTheEnd) -> SocketAddr {
+    proxy(move |mut stream, _, _| {
+        let mut target = TcpStream::connect(&far).unwrap();
+        write(&mut stream, &reply(0, any_address()));
+        let (mut back, mut client) = (target.try_clone().unwrap(), stream.try_clone().unwrap());
+        let answers = std::thread::spawn(move || std::io::copy(&mut back, &mut client));
+        let _ = std::io::copy(&mut stream, &mut target);
+        match way {
+            AtTheEnd::PassesIt => target.shutdown(Shutdown::Write).unwrap(),
+            AtTheEnd::ClosesBothWays => {
+                let _ = stream.shutdown(Shutdown::Both);
+                let _ = target.shutdown(Shutdown::Both);
+            }
+            // In the end it closes, as proxies with a time limit do.
+            AtTheEnd::NeverPassesIt => {
+                std::thread::sleep(Duration::from_secs(1));
+                let _ = stream.shutdown(Shutdown::Both);
+            }
+        }
+        let _ = answers.join();
+    })
+}
+
+#[test]
+fn the_end_of_a_client_is_passed_on_or_not() {
+    let root = Root::new();
+    let server = root.serve();
+    let echo = json!({"engine": "events", "faults": {"delay_ms": 150, "tcp": {"farewell": true}}});
+    let (status, far) = server.post("/echoes", &echo.to_string());
+    assert!(status < 300, "{far}");
+    let target = far["tcp"].as_str().unwrap().to_owned();
+    let spec = json!({"kind": "handshake", "half_close": true, "target": target, "count": 1, "payload_bytes": 64});
+    assert_eq!(outcome(&server, spec.clone())["succeeded"], 1);
+    for (way, kind) in [
+        (AtTheEnd::PassesIt, None),
+        (AtTheEnd::ClosesBothWays, Some("closed")),
+        (AtTheEnd::NeverPassesIt, Some("stalled")),
+    ] {
+        let proxy = half_closing(target.clone(), way);
+        let mut spec = spec.clone();
+        spec["proxy"] = json!({"address": proxy.to_string()});
+        let probe = server.measure(&spec);
+        assert_eq!(probe["error"]["kind"], json!(kind), "{probe}");
+    }
 }
 
 #[test]

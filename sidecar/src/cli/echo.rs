@@ -104,6 +104,7 @@ impl FaultOptions {
                 silent: self.silent,
                 reset_after: self.reset_after,
                 close_after: self.close_after,
+                farewell: false,
             },
         };
         let none = Faults {

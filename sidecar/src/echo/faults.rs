@@ -44,6 +44,9 @@ pub struct Stall {
     pub ms: u64,
 }
 
+/// The last bytes of a connection whose far end answers the client's end.
+pub const FAREWELL: &[u8; 8] = b"farewell";
+
 /// An action instead of an answer, after a number of answers on one connection.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
@@ -52,6 +55,8 @@ pub struct TcpFaults {
     pub silent: bool,
     pub reset_after: Option<u64>,
     pub close_after: Option<u64>,
+    /// Answers the client's end (FIN) with [`FAREWELL`] before it closes.
+    pub farewell: bool,
 }
 
 impl Default for Faults {

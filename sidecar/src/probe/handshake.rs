@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::context::Context;
 use super::far_end::Carried;
+use super::half_close;
 use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::Outcome;
 use super::plan::Plan;
@@ -71,6 +72,9 @@ impl Worker<{ STAGES.len() }> for Handshake<'_> {
         // Without a first payload, the moment of the tunnel.
         let (stream, replied) = if self.plan.spec.first_reply {
             self.first_reply(stream, deadline.at_ns)?
+        } else if self.plan.spec.half_close {
+            let ended = half_close::last_answer(&stream, self.plan, self.context)?;
+            (stream, ended)
         } else {
             self.context.carry(Carried::opened());
             (stream, stages.connected)

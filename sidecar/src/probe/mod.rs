@@ -10,6 +10,7 @@ pub mod far_end;
 mod fetch;
 mod flow;
 mod gate;
+mod half_close;
 mod handshake;
 pub mod kinds;
 mod many;

@@ -170,7 +170,7 @@ impl Plan {
 
     /// Whether the probe sends no payload over its tunnels.
     pub fn only_opens(&self) -> bool {
-        self.spec.kind == ProbeKind::Handshake && !self.spec.first_reply
+        self.spec.kind == ProbeKind::Handshake && !self.spec.first_reply && !self.spec.half_close
     }
 
     /// Measured operations that are planned: `count`, and of bulk transfers one per connection and
@@ -239,6 +239,12 @@ fn bounds(spec: &Spec) -> Result<()> {
         return Err(Failure::invalid(
             format!("first_reply: a {} probe has none", spec.kind),
             "leave first_reply out",
+        ));
+    }
+    if spec.half_close && (spec.kind != ProbeKind::Handshake || spec.first_reply) {
+        return Err(Failure::invalid(
+            "half_close: only a handshake probe without first_reply has it",
+            "leave half_close out",
         ));
     }
     check_dns(spec)?;

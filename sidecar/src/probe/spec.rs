@@ -255,6 +255,10 @@ pub struct Spec {
     /// there before they have opened it.
     #[serde(default)]
     pub first_reply: bool,
+    /// A handshake lasts until the far end has answered the client's end (FIN), which follows the payload at once. The far end must have
+    /// the fault `tcp.farewell`, and a delay that is longer than the way there.
+    #[serde(default)]
+    pub half_close: bool,
     /// CPUs that the probe's threads are pinned to; if left out, threads are not pinned.
     #[serde(default)]
     pub cpus: Vec<usize>,
@@ -302,6 +306,7 @@ impl Spec {
             fetch: None,
             flow: None,
             first_reply: false,
+            half_close: false,
             cpus: Vec::new(),
             wait: Wait::default(),
             keep: defaults::keep(),

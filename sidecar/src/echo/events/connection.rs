@@ -7,6 +7,7 @@ use super::tools::{Action, Tools};
 use super::transfer::Transfer;
 use crate::echo::bulk::{First, HEADER, Header};
 use crate::echo::counters::Counters;
+use crate::echo::faults::FAREWELL;
 use crate::echo::zone::{first_message, framed};
 use crate::net::poller::Flags;
 
@@ -79,6 +80,9 @@ impl Connection {
         };
         if count == 0 {
             self.read_to_end = true;
+            if tools.link.faults.tcp.farewell {
+                self.answer(FAREWELL.to_vec(), tools)?;
+            }
             return self.end_if_done();
         }
         self.socket.received(count, tools.counters);
