@@ -5,6 +5,7 @@ import { envChoice } from '../profiles.js';
 import { ownScenario, stop } from '../execution.js';
 import { defineScenario, isForeignTo } from '../scenario.js';
 import { isOfLatency } from '../bounds.js';
+import { aboutClaims, checkClaim } from './claims.js';
 import { cpusOf, loadPlane, overlaps } from './environment.js';
 import { SAMPLES_MOST, loadOfRound } from './load.js';
 import { ask, cancelProbes, measure, startEcho, stopEcho } from '../meter.js';
@@ -51,6 +52,7 @@ const WARMUP_OVER_LINK = 5;
  *   the environment's proxy and direct, to one far end on loopback
  * @property {(round: Round, index: number, plane: Plane<Prepared>) => void} round
  * @property {readonly import('./reach.js').Transport[]} [reaches] transports that setup() tries through the proxy; default: none
+ * @property {import('./claims.js').Claim} [claim] what setup() checks beyond that, and notes
  * @property {number} [connections] maximum at once, for which setup() checks the limit of open files; default: no check
  * @property {(data: Prepared & Data) => void} [end] called in teardown()
  * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: Prepared & Data) => import('../section.js').More} [more]
@@ -243,10 +245,10 @@ const LOGIN_NOTE = 'proxy login';
 const NO_LOGIN =
   'a login is configured, but the proxy never asked for it, so the figures are without a login: set auth.mode none, or enable the login in the proxy';
 
-/** The notes of the run on its login. */
-const aboutLogin = () => {
+/** The notes of the run on its proxy. */
+const aboutProxy = () => {
   const note = said()[LOGIN_NOTE];
-  return note ? [note] : [];
+  return [...(note ? [note] : []), ...aboutClaims()];
 };
 
 /** Ends a run that needs more open files than the limit. @param {number | undefined} connections at once */
@@ -315,7 +317,7 @@ export function planeScenario(definition) {
     paused: true,
     loadOfStep: (step) => loadOfRound(load.rounds[step]),
     decided: negotiated,
-    remarks: aboutLogin,
+    remarks: aboutProxy,
   });
   /** @type {Plane<Prepared> | undefined} */
   let plane;
@@ -351,6 +353,7 @@ export function planeScenario(definition) {
         }
       }
       const login = loginOf(new Plane(environment, definition, address, data), definition.reaches);
+      checkClaim(definition.claim, new Plane(environment, definition, address, data), data);
       return scenario.begin(() => ({ ...prepared, ...login, echo, linkEnds }));
     },
 

@@ -19,6 +19,7 @@ import { controlName, planeScenario, withControl } from './scenario.js';
  * @property {Record<string, import('./scenario.js').PlaneOperation>} [stages] further rows, from other series of the probe
  * @property {string} [series]
  * @property {boolean} [againstControl] whether its P50 is compared with the control's P50
+ * @property {import('./claims.js').Claim} [claim] what setup() checks and notes
  * @property {boolean} [saturates] whether several operations are in flight
  */
 
@@ -55,6 +56,7 @@ export function singleOperations(spec) {
     title: spec.title,
     load,
     connections,
+    claim: spec.claim,
     reaches: [spec.probe.kind === 'udp' ? 'udp' : 'tcp'],
     parameters: {
       ...(total > 0 ? { count: total, rounds: closed.length } : {}),

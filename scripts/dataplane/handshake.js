@@ -25,6 +25,7 @@ const script = singleOperations({
   p95: 100,
   series: 'total',
   againstControl: true,
+  claim: 'early_answer',
   parameters: { auth: withAuth, first_reply: true },
   probe: { kind: 'handshake', first_reply: true, payload_bytes: 64 },
   stages: {

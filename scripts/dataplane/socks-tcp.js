@@ -18,6 +18,7 @@ const script = singleOperations({
   base: { smoke: 400, quick: 2000, full: 20000 },
   countVariable: 'ROUND_TRIPS',
   p95: 50,
+  claim: 'half_close',
   parameters: { payload_bytes: payloadBytes },
   probe: { kind: 'tcp', payload_bytes: payloadBytes },
 });

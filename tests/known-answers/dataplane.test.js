@@ -197,6 +197,35 @@ describe('a proxy that is late', { concurrency: 3 }, () => {
   });
 });
 
+describe('what a claim of a proxy means', { concurrency: 2 }, () => {
+  /** @param {import('../support/socks-server.js').Behaviour} behaviour @param {string} scenario */
+  const notesOf = async (behaviour, scenario) => {
+    const server = await startSocksServer(behaviour);
+    try {
+      const variables = { ROUND_TRIPS: '40', HANDSHAKES: '40' };
+      const { result } = await run(scenario, { url: server.url }, variables);
+      return result.notes.join('\n');
+    } finally {
+      server.stop();
+    }
+  };
+
+  test('a proxy that grants before it dials is noted, with the share', async () => {
+    assert.match(await notesOf('early', 'handshake'), /early answer: 10 of 10 tunnels .* were granted/);
+    assert.doesNotMatch(await notesOf('open', 'handshake'), /early answer/);
+  });
+
+  for (const [behaviour, says] of /** @type {const} */ ([
+    ['open', 'passes FIN'],
+    ['cuts', 'closes both ways'],
+    ['deaf', 'never passes FIN'],
+  ])) {
+    test(`half-close of a proxy that is ${behaviour}: ${says}`, async () => {
+      assert.match(await notesOf(behaviour, 'socks-tcp'), new RegExp(`half-close: the proxy ${says}`));
+    });
+  }
+});
+
 describe('a proxy that cannot be used', { concurrency: 3 }, () => {
   for (const [
     what,

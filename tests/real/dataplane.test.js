@@ -22,6 +22,9 @@ test(
     try {
       const code = await bench.ended;
       const results = assertDataplane(bench, TESTBED, names);
+      const notes = results.flatMap((result) => result.notes).join('\n');
+      assert.match(notes, /early answer: 10 of 10 tunnels/);
+      assert.match(notes, /half-close: the proxy never passes FIN/);
       assert.equal(code, results.some(({ reasons }) => reasons.length > 0) ? 3 : 0);
     } finally {
       bench.remove();
@@ -72,7 +75,12 @@ async function assertWhole(variables, more) {
 }
 
 /** @param {string} name @param {any} result */
-const assertAuth = (name, result) => name === 'handshake' && operation(result, 'auth');
+function assertAuth(name, result) {
+  if (name === 'handshake') operation(result, 'auth');
+  const notes = result.notes.join('\n');
+  assert.doesNotMatch(notes, /early answer/);
+  assert.equal(/half-close: the proxy passes FIN/.test(notes), name === 'socks-tcp');
+}
 
 for (const [
   what,

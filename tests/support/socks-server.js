@@ -2,10 +2,11 @@
 import { connect, createServer } from 'node:net';
 
 /**
- * @typedef {'silent' | 'garbage' | 'reset' | 'close' | 'login' | 'nagle' | 'late' | { reply: number }} Behaviour for a
+ * @typedef {'silent' | 'garbage' | 'reset' | 'close' | 'login' | 'nagle' | 'late' | 'early' | 'open' | 'deaf' | 'cuts' | { reply: number }} Behaviour for a
  *   request. Except for silent and garbage the server greets properly first. login refuses every password. nagle carries the
  *   payload, and writes each answer in two parts: the second part waits for the acknowledgement of the first. late carries the
- *   payload, too, and answers CONNECT after 47 ms
+ *   payload, too, and answers CONNECT after 47 ms. early carries the payload, and answers CONNECT before it dials. open, deaf and cuts
+ *   carry the payload; they pass the client's end on, never pass it, and close both ways at it
  */
 
 /**
@@ -20,6 +21,8 @@ export async function startSocksServer(behaviour, good = 0) {
     if (connections <= good) return carry(socket);
     if (behaviour === 'nagle') return carry(socket, inTwoWrites);
     if (behaviour === 'late') return carry(socket, undefined, LATE_MS);
+    if (behaviour === 'early' || behaviour === 'open' || behaviour === 'deaf' || behaviour === 'cuts')
+      return carryToTheEnd(socket, behaviour);
     if (behaviour === 'silent') return undefined;
     if (behaviour === 'garbage') {
       return socket.once('data', () => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'));
@@ -65,6 +68,42 @@ function carry(socket, back = (from, to) => from.pipe(to), waits = 0) {
         }, waits);
       });
       far.on('error', () => socket.destroy());
+    });
+  });
+}
+
+/** How long a deaf proxy keeps a tunnel that the client has ended, ms. */
+const DEAF_MS = 4000;
+
+/**
+ * A tunnel to an IPv4 address, whose ends are passed on one by one, or not.
+ * @param {import('node:net').Socket} socket
+ * @param {'early' | 'open' | 'deaf' | 'cuts'} behaviour
+ */
+function carryToTheEnd(socket, behaviour) {
+  socket.allowHalfOpen = true;
+  socket.once('data', () => {
+    socket.write(Buffer.from([5, 0]));
+    socket.once('data', (request) => {
+      const host = [...request.subarray(4, 8)].join('.');
+      const far = connect({ host, port: request.readUInt16BE(8), allowHalfOpen: true, noDelay: true });
+      const leave = () => {
+        socket.destroy();
+        far.destroy();
+      };
+      const grant = () => socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]));
+      if (behaviour === 'early') grant();
+      else far.once('connect', grant);
+      socket.on('data', (data) => far.write(data));
+      far.on('data', (data) => socket.write(data));
+      far.on('end', () => socket.end());
+      far.on('error', leave);
+      socket.on('close', leave);
+      socket.on('end', () => {
+        if (behaviour === 'cuts') leave();
+        else if (behaviour === 'deaf') setTimeout(leave, DEAF_MS);
+        else far.end();
+      });
     });
   });
 }
