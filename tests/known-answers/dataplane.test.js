@@ -5,6 +5,7 @@ import { errorLines, startBench } from '../support/bench.js';
 import { startEcho } from '../support/echo.js';
 import { within } from '../support/faulty.js';
 import { operation, temporaryFolder, writeEnvironment } from '../support/k6.js';
+import { startFalteringProxy } from '../support/faltering-proxy.js';
 import { startSocksServer } from '../support/socks-server.js';
 import { faultsOf, reasonsOf } from '../support/reasons.js';
 import { assertVerdict } from '../support/verdict.js';
@@ -195,6 +196,22 @@ describe('a proxy that is late', { concurrency: 3 }, () => {
       server.stop();
     }
   });
+});
+
+test('a relay that answers from another port is named so before the load', async () => {
+  const server = await startFalteringProxy({ after: Infinity, elsewhere: true });
+  const ENV = writeEnvironment(folder.fresh(), { auth: { mode: 'none' }, url: server.url }, 'dataplane');
+  const bench = startBench({ ENV, ONLY: 'dataplane/socks-udp' });
+  try {
+    assert.equal(await bench.ended, 4);
+    assert.match(
+      errorLines({ stdout: bench.output.stdout, stderr: '' }).join('\n'),
+      /the answers came from 127\.0\.0\.1:\d+, which is not the relay/,
+    );
+  } finally {
+    bench.remove();
+    server.stop();
+  }
 });
 
 describe('what a claim of a proxy means', { concurrency: 2 }, () => {

@@ -12,6 +12,7 @@ const UDP_HEADER = 10;
  * @property {number} after this number of requests: wanted tunnels and associations, sent pieces of payload and datagrams
  * @property {number} [ms] time without output, while the proxy accepts connections and payload; then it sends the accepted
  *   payload. Without `ms` the proxy ends, and refuses later connections
+ * @property {boolean} [elsewhere] whether datagrams come back from another port than the relay's
  */
 
 /** Passes payload in order while the proxy is not silent. */
@@ -86,7 +87,8 @@ function relay(client, gate) {
   });
   far.on('message', (bytes, { port }) => {
     const header = Buffer.from([0, 0, 0, 1, 127, 0, 0, 1, port >> 8, port & 255]);
-    send(() => near.send(Buffer.concat([header, bytes]), peer?.port, LOOPBACK));
+    const back = gate.outage.elsewhere ? far : near;
+    send(() => back.send(Buffer.concat([header, bytes]), peer?.port, LOOPBACK));
   });
   client.on('close', () => {
     open = false;
