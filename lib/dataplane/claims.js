@@ -63,7 +63,11 @@ function halfClose(plane, { linkEnds }) {
   const far = ends
     ? ends.far
     : startEcho({ host: plane.address === 'ipv6' ? '::1' : '127.0.0.1', ...FAR_END });
-  const spec = { half_close: true, target: plane.target('tcp', far), timeout_ms: linkEnds ? PATIENCE_MS : END_MS };
+  const spec = {
+    half_close: true,
+    target: plane.target('tcp', far),
+    timeout_ms: linkEnds ? PATIENCE_MS : END_MS,
+  };
   const [direct, proxied] = [plane.direct, plane.proxied].map((via) => open(via, spec));
   stopEcho(far.id);
   if ('error' in direct)
