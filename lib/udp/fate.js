@@ -1,6 +1,6 @@
 /**
- * What became of the datagrams of one size. The probe tells what came back, and the far end counts the datagrams and bytes that it
- * got and sent. Both together tell each way apart.
+ * The fate of the datagrams of one size. The probe knows the answers, and the far end counts the datagrams and bytes that it got
+ * and sent. Both together distinguish the two ways.
  */
 
 /**
@@ -37,7 +37,7 @@ function wayOf(sent, got, { split, stray }) {
 }
 
 /**
- * The way back. Of datagrams that the way up has split, only the first pieces are known.
+ * The way back. If the way up has split datagrams, only their first pieces are known.
  * @param {string} up @param {number} sent @param {Amount} answered @param {Amount} came @param {boolean} stray @param {boolean} split
  */
 function downOf(up, sent, answered, came, stray, split) {
@@ -46,7 +46,7 @@ function downOf(up, sent, answered, came, stray, split) {
 }
 
 /**
- * What came back, by the probe alone. `garbled`: answers of the right length had another content.
+ * The findings of the probe alone. `garbled`: answers of the right length had another content.
  * @param {import('../meter.js').Outcome} outcome
  */
 function seenOf({ attempted, succeeded, errors, anomalies }) {
@@ -57,7 +57,7 @@ function seenOf({ attempted, succeeded, errors, anomalies }) {
   return { stray, truncated, garbled, whole, split: truncated && stray };
 }
 
-/** What came back if nothing tells the ways apart. @param {ReturnType<typeof seenOf>} seen @param {import('../meter.js').Outcome} outcome */
+/** The outcome if nothing distinguishes the ways. @param {ReturnType<typeof seenOf>} seen @param {import('../meter.js').Outcome} outcome */
 function backOf({ whole, garbled, split, truncated }, { attempted, succeeded }) {
   if (whole) return 'whole';
   if (garbled) return 'garbled';

@@ -1,4 +1,4 @@
-/** Results of the scenario `udp/sizes`: the largest safe sizes, and what became of each size. */
+/** Results of the scenario `udp/sizes`: the largest safe sizes, and the fate of each size. */
 import { QUIC_BYTES } from '../dataplane/quic-size.js';
 import { sectionOf } from '../section.js';
 import { grouped } from './fate.js';
@@ -37,7 +37,7 @@ const named = ({ first, last }) =>
 const tableOf = (all) =>
   sectionOf({
     name: 'sizes',
-    title: 'What became of each size',
+    title: 'Fate of each size',
     columns: [
       { name: 'sizes', title: 'Bytes', unit: 'text', of: named },
       {

@@ -1,9 +1,9 @@
 /**
  * Which sizes of datagrams come through a SOCKS5 proxy, each way?
  *
- * From 1 byte to 65,507, the largest that UDP has. Each size is sent TRIES times through the proxy and direct. What came back and
- * what the far end counted tell whether a size was lost, truncated, split or garbled, and on which way. Further sizes then narrow
- * the largest safe size down to one byte.
+ * From 1 byte to 65,507, the largest that UDP has. Each size is sent TRIES times through the proxy and direct. The answers and the
+ * far end's counts show whether a size was lost, truncated, split or garbled, and on which way. Further sizes then narrow the
+ * largest safe size down to one byte.
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { loadPlane } from '../../lib/dataplane/environment.js';
