@@ -243,7 +243,7 @@ function loginOf(plane, reaches) {
   return { login };
 }
 
-/** What setup() finds out about the proxy, for the run's data. @param {Plane<any>} plane @param {PlaneDefinition<any, any>} definition */
+/** Findings of setup() about the proxy, for the run's data. @param {Plane<any>} plane @param {PlaneDefinition<any, any>} definition */
 function learnt(plane, { reaches, tries }) {
   tries?.(plane);
   return loginOf(plane, reaches);

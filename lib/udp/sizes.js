@@ -29,7 +29,7 @@ const tried = [];
 export const triedSizes = () => said()[NOTE] ?? [];
 
 /** Bytes of the header that SOCKS5 puts before a datagram to this target (RFC 1928, 7). @param {string} target HOST:PORT */
-export function headerBytes(target) {
+function headerBytes(target) {
   const host = target.replace(/:\d+$/, '');
   if (/^\d+(\.\d+){3}$/.test(host)) return 10;
   return host.startsWith('[') ? 22 : 7 + host.length;

@@ -62,8 +62,7 @@ impl Pattern {
 
     /// The tag and the number; of these the first [`Self::head`] bytes are sent.
     fn front(&self, sequence: u32) -> [u8; SEQUENCE_BYTES] {
-        let mut front =
-            (u32::from(self.tag) << TAG_SHIFT | sequence & SEQUENCE_MASK).to_be_bytes();
+        let mut front = (u32::from(self.tag) << TAG_SHIFT | sequence & SEQUENCE_MASK).to_be_bytes();
         front.copy_within(SEQUENCE_BYTES + 1 - self.head().., 1);
         front
     }
