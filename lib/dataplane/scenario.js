@@ -53,6 +53,7 @@ const WARMUP_OVER_LINK = 5;
  * @property {(round: Round, index: number, plane: Plane<Prepared>) => void} round
  * @property {readonly import('./reach.js').Transport[]} [reaches] transports that setup() tries through the proxy; default: none
  * @property {import('./claims.js').Claim} [claim] what setup() checks beyond that, and notes
+ * @property {(plane: Plane<any>) => void} [tries] what setup() tries after that, for the result's `more`
  * @property {number} [connections] maximum at once, for which setup() checks the limit of open files; default: no check
  * @property {(data: Prepared & Data) => void} [end] called in teardown()
  * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: Prepared & Data) => import('../section.js').More} [more]
@@ -131,7 +132,15 @@ export class Plane {
    * @returns {import('../meter.js').Measured | null} null: nothing could be measured
    */
   probe(operations, via, spec) {
-    const measured = this.measure(via, spec);
+    return this.recorded(operations, this.measure(via, spec));
+  }
+
+  /**
+   * Records what measure() returned, as probe() does.
+   * @param {string[]} operations names
+   * @param {import('../meter.js').Ended} measured
+   */
+  recorded(operations, measured) {
     const [first] = operations;
     if ('error' in measured) {
       recordNothing(first, measured);
@@ -232,6 +241,12 @@ function loginOf(plane, reaches) {
     say(LOGIN_NOTE, NO_LOGIN);
   }
   return { login };
+}
+
+/** Findings of setup() about the proxy, for the run's data. @param {Plane<any>} plane @param {PlaneDefinition<any, any>} definition */
+function learnt(plane, { reaches, tries }) {
+  tries?.(plane);
+  return loginOf(plane, reaches);
 }
 
 /** The parameter of a configured login: whether the proxy asked for it. @param {{ login?: boolean | null }} data @returns {Record<string, boolean | string>} */
@@ -352,8 +367,9 @@ export function planeScenario(definition) {
           stop(fault);
         }
       }
-      const login = loginOf(new Plane(environment, definition, address, data), definition.reaches);
-      checkClaim(definition.claim, new Plane(environment, definition, address, data), data);
+      const first = new Plane(environment, definition, address, data);
+      const login = learnt(first, definition);
+      checkClaim(definition.claim, first, data);
       return scenario.begin(() => ({ ...prepared, ...login, echo, linkEnds }));
     },
 

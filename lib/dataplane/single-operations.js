@@ -1,6 +1,7 @@
 /** Scenarios of single operations (round trips, handshakes), one after the other or at a rate. */
 import { defaultNumber, envCount } from '../variables.js';
 import { closedOf, openOf, openParameters, plannedOf, probeLoad, probeOf } from './load.js';
+import { quicSizeSections, tryQuicSize } from './quic-size.js';
 import { controlName, planeScenario, withControl } from './scenario.js';
 
 /**
@@ -51,13 +52,15 @@ export function singleOperations(spec) {
     least: 1,
   };
   const stages = closed.length > 0 ? (spec.stages ?? {}) : {};
+  const overUdp = spec.probe.kind === 'udp';
   const script = planeScenario({
     name: spec.name,
     title: spec.title,
     load,
     connections,
     claim: spec.claim,
-    reaches: [spec.probe.kind === 'udp' ? 'udp' : 'tcp'],
+    reaches: [overUdp ? 'udp' : 'tcp'],
+    ...(overUdp && { tries: tryQuicSize, more: () => ({ sections: quicSizeSections() }) }),
     parameters: {
       ...(total > 0 ? { count: total, rounds: closed.length } : {}),
       ...openParameters(load.rounds),

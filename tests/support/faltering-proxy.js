@@ -72,8 +72,15 @@ function carry(client, request, gate) {
   far.on('close', () => gate.pass(() => client.end()));
 }
 
-/** Datagrams both ways, while the control connection stands. @param {import('node:net').Socket} client @param {Gate} gate */
-function relay(client, gate) {
+/** The datagrams that the relay sends on in place of one. @typedef {(payload: Buffer, way: 'up' | 'down') => Buffer[]} Carried */
+
+/**
+ * Datagrams both ways, while the control connection stands.
+ * @param {import('node:net').Socket} client
+ * @param {Gate} gate
+ * @param {Carried} carried
+ */
+function relay(client, gate, carried) {
   const [near, far] = [createSocket('udp4'), createSocket('udp4')];
   /** @type {import('node:dgram').RemoteInfo | undefined} */
   let peer;
@@ -83,12 +90,14 @@ function relay(client, gate) {
     peer = from;
     const { host, port } = addressOf(bytes.subarray(4));
     gate.request();
-    send(() => far.send(bytes.subarray(UDP_HEADER), port, host));
+    for (const payload of carried(bytes.subarray(UDP_HEADER), 'up'))
+      send(() => far.send(payload, port, host));
   });
   far.on('message', (bytes, { port }) => {
     const header = Buffer.from([0, 0, 0, 1, 127, 0, 0, 1, port >> 8, port & 255]);
     const back = gate.outage.elsewhere ? far : near;
-    send(() => back.send(Buffer.concat([header, bytes]), peer?.port, LOOPBACK));
+    for (const payload of carried(bytes, 'down'))
+      send(() => back.send(Buffer.concat([header, payload]), peer?.port, LOOPBACK));
   });
   client.on('close', () => {
     open = false;
@@ -98,8 +107,8 @@ function relay(client, gate) {
   near.bind(0, LOOPBACK, () => gate.pass(() => client.write(granted(near.address().port))));
 }
 
-/** @param {Outage} outage */
-export async function startFalteringProxy(outage) {
+/** @param {Outage} outage @param {Carried} [carried] default: each datagram as it is */
+export async function startFalteringProxy(outage, carried = (payload) => [payload]) {
   /** @type {Set<import('node:net').Socket>} */
   const clients = new Set();
   const leave = () => {
@@ -115,7 +124,7 @@ export async function startFalteringProxy(outage) {
       gate.pass(() => client.write(Buffer.from([5, 0])));
       client.once('data', (request) => {
         gate.request();
-        if (request[1] === UDP_ASSOCIATE) relay(client, gate);
+        if (request[1] === UDP_ASSOCIATE) relay(client, gate, carried);
         else carry(client, request, gate);
       });
     });

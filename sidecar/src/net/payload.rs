@@ -16,7 +16,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// `size` is of the whole payload, at least [`SEQUENCE_BYTES`].
+    /// `size` is of the whole payload. Below [`SEQUENCE_BYTES`] a payload has the tag and the low bytes of its number.
     pub fn new(size: usize) -> Self {
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
         let bytes = (0..size + STARTS)
@@ -52,26 +52,36 @@ impl Pattern {
     fn of(&self, sequence: u32) -> &[u8] {
         let sequence = sequence & SEQUENCE_MASK;
         let start = (sequence.wrapping_mul(0x9E37_79B1) >> 20) as usize % STARTS;
-        &self.bytes[start..start + self.size - SEQUENCE_BYTES]
+        &self.bytes[start..start + self.size.saturating_sub(SEQUENCE_BYTES)]
     }
 
+    /// Bytes of the tag and the number.
+    fn head(&self) -> usize {
+        self.size.min(SEQUENCE_BYTES)
+    }
+
+    /// The tag and the number; of these the first [`Self::head`] bytes are sent.
     fn front(&self, sequence: u32) -> [u8; SEQUENCE_BYTES] {
-        (u32::from(self.tag) << TAG_SHIFT | sequence & SEQUENCE_MASK).to_be_bytes()
+        let mut front = (u32::from(self.tag) << TAG_SHIFT | sequence & SEQUENCE_MASK).to_be_bytes();
+        front.copy_within(SEQUENCE_BYTES + 1 - self.head().., 1);
+        front
     }
 
     /// Writes the payload of a sequence number; `into` is of the payload's size.
     #[inline]
     pub fn fill(&self, sequence: u32, into: &mut [u8]) {
-        into[..SEQUENCE_BYTES].copy_from_slice(&self.front(sequence));
-        into[SEQUENCE_BYTES..].copy_from_slice(self.of(sequence));
+        let (front, rest) = into.split_at_mut(self.head());
+        front.copy_from_slice(&self.front(sequence)[..front.len()]);
+        rest.copy_from_slice(self.of(sequence));
     }
 
     /// Whether it is the whole payload of this sequence number, to the last byte.
     #[inline]
     pub fn matches(&self, sequence: u32, payload: &[u8]) -> bool {
+        let head = self.head();
         payload.len() == self.size
-            && payload[..SEQUENCE_BYTES] == self.front(sequence)
-            && payload[SEQUENCE_BYTES..] == *self.of(sequence)
+            && payload[..head] == self.front(sequence)[..head]
+            && payload[head..] == *self.of(sequence)
     }
 
     /// The sequence number in front of a payload, or none if the payload is too short or has another tag.
@@ -79,6 +89,22 @@ impl Pattern {
     pub fn sequence(&self, payload: &[u8]) -> Option<u32> {
         let front = u32::from_be_bytes(*payload.first_chunk::<SEQUENCE_BYTES>()?);
         (front >> TAG_SHIFT == u32::from(self.tag)).then_some(front & SEQUENCE_MASK)
+    }
+
+    /// The same for a payload of any size: the last number below `next` whose low bytes are in front of it.
+    #[inline]
+    pub fn latest(&self, payload: &[u8], next: usize) -> Option<u32> {
+        if self.size >= SEQUENCE_BYTES {
+            return self.sequence(payload);
+        }
+        let (tag, low) = payload.get(..self.size)?.split_first()?;
+        let numbers = 1 << (8 * low.len());
+        let number = low
+            .iter()
+            .fold(0, |number, byte| number << 8 | u32::from(*byte));
+        let last = u32::try_from(next).ok()?.checked_sub(1)?;
+        let latest = last.checked_sub(last.wrapping_sub(number) % numbers)?;
+        (*tag == self.tag).then_some(latest)
     }
 }
 
@@ -105,5 +131,28 @@ mod tests {
             }
         }
         assert_eq!(pattern.sequence(&[9, 2, 3]), None);
+    }
+
+    #[test]
+    fn short_payloads_have_the_latest_number_that_fits() {
+        for (size, sent, next, latest) in [
+            (1, 4, 5, Some(4)),
+            (1, 3, 5, Some(4)),
+            (2, 255, 300, Some(255)),
+            (2, 299, 300, Some(299)),
+            (2, 7, 300, Some(263)),
+            (2, 7, 5, None),
+            (3, 70_000, 70_001, Some(70_000)),
+            (4, 70_000, 3, Some(70_000)),
+        ] {
+            let pattern = Pattern::new(size).tagged(9);
+            let mut payload = vec![0; size];
+            pattern.fill(sent, &mut payload);
+            assert!(pattern.matches(sent, &payload));
+            assert_eq!(pattern.latest(&payload, next), latest, "{size}: {sent}");
+            assert_eq!(Pattern::new(size).latest(&payload, next), None);
+            assert_eq!(pattern.latest(&payload[1..], next), None);
+        }
+        assert_eq!(Pattern::new(1).latest(&[0], 0), None);
     }
 }

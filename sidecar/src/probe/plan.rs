@@ -115,7 +115,7 @@ impl Plan {
             within(
                 "payload_bytes",
                 spec.payload_bytes,
-                MIN_PAYLOAD_BYTES,
+                1,
                 MAX_DATAGRAM_BYTES - header as u64,
             )?;
         }

@@ -14,7 +14,7 @@ export default [
     name: 'corrupt-payload',
     what: 'a payload is right where its first four bytes are',
     file: 'sidecar/src/net/payload.rs',
-    from: '            && payload[SEQUENCE_BYTES..] == *self.of(sequence)\n',
+    from: '            && payload[head..] == *self.of(sequence)\n',
     to: '',
     tests: [{ rust: 'unit', name: 'net::payload' }],
   },

@@ -36,8 +36,8 @@ impl Content for Pattern {
     }
 
     #[inline]
-    fn sequence(&self, answer: &[u8], _next: usize) -> Option<u32> {
-        Pattern::sequence(self, answer)
+    fn sequence(&self, answer: &[u8], next: usize) -> Option<u32> {
+        self.latest(answer, next)
     }
 
     #[inline]
