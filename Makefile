@@ -115,7 +115,6 @@ clean: ## Remove what was built and installed; keep results
 	rm -rf bin .venv node_modules ci/node_modules sidecar/target sidecar/primitives/target
 
 bin/k6: $(GO_SOURCES)
-# The same program: it looks at its own name.
 bin/windtunnel: | bin/k6
 	@ln -sf k6 $@
 bin/sidecar: $(RUST_SOURCES)

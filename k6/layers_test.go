@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// layers are the packages of internal/, from the lowest: a package imports only packages of its own layer or of a lower one. Data
+// layers are the packages of internal/, from the lowest: a package imports only packages of the same layer or of a lower one. Data
 // goes from the plan through the record and the judge to the report. Runs call all of them, comparisons call runs.
 var layers = []struct{ name, packages string }{
 	{"base", "ambient busy closest cpus difference difference/power document exitcode fault format influx jsvalue kinds " +

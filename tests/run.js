@@ -1,9 +1,10 @@
 /**
  * Runs the tests under Node.js. The files of tests/alone run one by one, because other files would disturb their measurements. All
  * other files run side by side, the longest first, because they mostly wait. A test whose times did not hold beside others runs once
- * more alone. So does a test with real processes that failed for another reason, if few failed: the end names each test that passed
- * only then. With --tier only the files of one tier run (tests/tiers.js). With --rest-follows the runner leaves out the files that
- * the rest covers. With names of files only these files run. With --name only the tests run whose names contain these words.
+ * more alone. A test with real processes that failed for another reason runs again, too, if few failed.
+ *
+ * With --tier only the files of one tier run (tests/tiers.js). With --rest-follows the runner leaves out the files that the rest
+ * covers. With names of files only these files run. With --name only the tests run whose names contain these words.
  *
  * Files borrow the systems that they do not break (tests/support/lend.js).
  *

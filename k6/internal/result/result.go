@@ -255,7 +255,7 @@ type Latency struct {
 	Max   float64  `json:"max"`
 }
 
-// Percentile is the field of a percentile, given as its share (0 to 1); nil if there is no such field.
+// Percentile is the field of a percentile, given as its share (0 to 1); nil for another share.
 func (l *Latency) Percentile(share float64) **float64 {
 	return map[float64]**float64{0.5: &l.P50, 0.9: &l.P90, 0.95: &l.P95, 0.99: &l.P99, 0.999: &l.P999}[share]
 }
