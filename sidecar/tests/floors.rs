@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up.
-const FLOORS: [&str; 14] = [
+const FLOORS: [&str; 15] = [
     "failure",
     "host",
+    "running",
     "dns",
     "net",
     "process",
