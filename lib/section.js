@@ -36,3 +36,6 @@ export const sectionOf = ({ columns, rows, ...about }) => ({
  */
 export const rangeOf = (spread, unit = 1) =>
   spread ? { value: spread.median / unit, low: spread.min / unit, high: spread.max / unit } : null;
+
+/** A whole number with commas, as reports print it. @param {number} number */
+export const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ',');

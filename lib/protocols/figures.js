@@ -1,5 +1,5 @@
 /** The table of one side's rows: how each ended, and its figures. */
-import { rangeOf, sectionOf } from '../section.js';
+import { grouped, rangeOf, sectionOf } from '../section.js';
 import { programTitle } from './programs.js';
 
 /**
@@ -32,9 +32,6 @@ const FIGURES = {
 
 /** From this number on, tunnels are opened in only half of the extra turns (scripts/protocols/matrix.js). */
 export const MANY_TUNNELS = 500;
-
-/** @param {number} number */
-const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ',');
 
 /** Names of all figures of both sides. @param {Found} found */
 function namesIn({ rows }) {

@@ -2,6 +2,7 @@
  * The fate of the datagrams of one size. The probe knows the answers, and the far end counts the datagrams and bytes that it got
  * and sent. Both together distinguish the two ways.
  */
+import { grouped } from '../section.js';
 
 /**
  * @typedef {object} Fate
@@ -12,9 +13,6 @@
  *
  * @typedef {{ count: number, bytes: number }} Amount of datagrams
  */
-
-/** A number with commas. @param {number} value */
-export const grouped = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 
 /** @param {number} lost @param {number} sent */
 const lostOf = (lost, sent) => (lost >= sent ? 'lost' : `${lost} of ${sent} lost`);

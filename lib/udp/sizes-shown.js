@@ -1,7 +1,6 @@
 /** Results of the scenario `udp/sizes`: the largest safe sizes, and the fate of each size. */
 import { QUIC_BYTES } from '../dataplane/quic-size.js';
-import { sectionOf } from '../section.js';
-import { grouped } from './fate.js';
+import { grouped, sectionOf } from '../section.js';
 import { safeOf, triedSizes } from './sizes.js';
 
 /** @typedef {import('./sizes.js').Tried} Tried */

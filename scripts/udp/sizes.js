@@ -55,7 +55,6 @@ const script = planeScenario({
     title: 'Datagrams of at most 1,200 bytes',
     latencyIs: 'from the datagram sent to its answer received',
     least: judged.length * tries,
-    headline: 'p50',
   }),
   round(_round, index, plane) {
     if (index < sizes.length) measureSize(plane, sizes[index], index, of);

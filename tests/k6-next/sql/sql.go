@@ -20,7 +20,7 @@ func init() {
 // NewModuleInstance gives a script the stand-in.
 func (module) NewModuleInstance(modules.VU) modules.Instance { return module{} }
 
-// Exports are those of xk6-sql that scripts import.
+// Exports has the names that scripts import from xk6-sql.
 func (module) Exports() modules.Exports {
 	open := func() error { return errors.New("this k6 has no SQL") }
 	return modules.Exports{Default: map[string]any{"open": open}, Named: map[string]any{"open": open}}
