@@ -22,7 +22,7 @@ var layers = []struct{ name, packages string }{
 	{"record", "farend record redact sidecar stream"},
 	{"judge", "judge madeup"},
 	{"tell", "comment junit report terminal"},
-	{"run", "bench children cluster coordinate coordinator primitives"},
+	{"run", "bench children cleanup cluster coordinate coordinator primitives"},
 	{"compare", "baseline compare trend"},
 	{"front", "command door"},
 }

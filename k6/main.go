@@ -15,6 +15,7 @@ import (
 
 	_ "windtunnel/k6/commands/baseline"
 	_ "windtunnel/k6/commands/bench"
+	_ "windtunnel/k6/commands/cleanup"
 	_ "windtunnel/k6/commands/cluster"
 	_ "windtunnel/k6/commands/comment"
 	_ "windtunnel/k6/commands/compare"

@@ -3,7 +3,7 @@ declare const console: Record<'log' | 'debug' | 'info' | 'warn' | 'error', (...v
 
 /** Modules of this build of k6 that k6 lacks: https://github.com/grafana/xk6-sql */
 declare module 'k6/x/sql' {
-  const sql: { open(driver: unknown, dsn: string): unknown };
+  const sql: { open(driver: unknown, dsn: string, options: { maxOpenConns: number }): unknown };
   export default sql;
 }
 declare module 'k6/x/sql/driver/mysql' {

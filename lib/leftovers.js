@@ -13,7 +13,7 @@ const unknown = new Counter('cleanup_unknown');
 export const removeWith = (system, runId) =>
   __ENV.INSTANCE
     ? ''
-    : `RUN_ID=${runId} ENV=${__ENV.ENV || defaultOf('ENV')} bin/k6 run --quiet scripts/${system}/_cleanup.js`;
+    : `bin/windtunnel clean-up ${runId} --system ${system} --env ${__ENV.ENV || defaultOf('ENV')}`;
 
 /**
  * In teardown(), or after a failed set-up: records and logs how many things are left.

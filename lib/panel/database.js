@@ -17,11 +17,32 @@ import sqlite from 'k6/x/sql/driver/sqlite3';
  * @returns {T} what `use` returns
  */
 export function withDatabase({ dialect, dsn }, use) {
-  const connection = /** @type {Connection} */ (sql.open(dialect === 'mysql' ? mysql : sqlite, dsn));
+  // A transaction needs one connection for all of its statements.
+  const options = { maxOpenConns: 1 };
+  const connection = /** @type {Connection} */ (sql.open(dialect === 'mysql' ? mysql : sqlite, dsn, options));
   try {
     return use(connection);
   } finally {
     connection.close();
+  }
+}
+
+/**
+ * All statements of `work`, or, if one fails or the process ends, none of them.
+ * @template T
+ * @param {Connection} connection
+ * @param {() => T} work
+ * @returns {T} what `work` returns
+ */
+export function inTransaction(connection, work) {
+  connection.exec('BEGIN');
+  try {
+    const result = work();
+    connection.exec('COMMIT');
+    return result;
+  } catch (error) {
+    connection.exec('ROLLBACK');
+    throw error;
   }
 }
 

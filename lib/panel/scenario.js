@@ -6,6 +6,7 @@ import { isAccepted } from '../answers.js';
 import { tellLeft } from '../leftovers.js';
 import { envCount } from '../profiles.js';
 import { defineScenario } from '../scenario.js';
+import { takeCensus } from './census.js';
 import { messageOf } from './database.js';
 import { loadPanel } from './environment.js';
 import { Evidence } from './evidence.js';
@@ -155,7 +156,7 @@ export function panelScenario(spec) {
   function set() {
     const session = { token: panel.signIn(), runId: scenario.runId() };
     refuseNamesakes(panel, session);
-    const before = census(panel, session);
+    const before = firstCensus(panel, session);
     const fill = existing === 0 && wanted > 0 ? toFill(panel, before, wanted) : { seeded: existing, made: 0 };
     try {
       addExisting(panel, session, fill.seeded);
@@ -196,6 +197,17 @@ function refuseNamesakes(panel, session) {
     stop(
       `panel: ${panel.environment.url} ignores the search parameter of a list: it returns users without ${search} in their names, so a run could not find its own users`,
     );
+}
+
+/** In setup(): a database that cannot be read ends the run, before any user is made. @param {Panel} panel @param {import('./panel.js').Session} session */
+function firstCensus(panel, session) {
+  try {
+    return takeCensus(panel, session);
+  } catch (error) {
+    return stop(
+      `panel: its database cannot be read: ${messageOf(error)}: correct the URL in the variable that systems.panel.database_env names, or unset the variable: the panel's API counts the users then`,
+    );
+  }
 }
 
 /** Upper bound for the number of the run's users, by requests sent and answers received. */

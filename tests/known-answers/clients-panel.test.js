@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { startBench } from '../support/bench.js';
 import { withPanel } from '../support/faulty.js';
 import {
   K6,
@@ -132,39 +133,47 @@ test('users of others that vanish are nothing that the run lost', async () => {
 
 test('what a panel that dies keeps is counted, with the one command that removes it', async () => {
   const folder = temporaryFolder('left');
-  try {
-    const faults = { goneAfter: 60 };
-    await withPanel(faults, async (panel) => {
-      const { result, stderr } = await runPanel('users-create', panel.url, { USERS: '200', CLIENTS: '4' });
-      const { leftovers } = result;
+  const faults = { goneAfter: 60 };
+  await withPanel(faults, async (panel) => {
+    const ENV = writeEnvironment(folder.path, panelEntry(panel.url), 'panel');
+    const variables = { ENV, PANEL_PASSWORD: 'panel', PROFILE: 'quick', USERS: '200', CLIENTS: '4' };
+    const bench = startBench({ ...variables, ONLY: 'panel/users-create' });
+    const cleanUp = async (/** @type {string[]} */ ...args) => {
+      const run = start(K6, ['x', 'clean-up', ...args], {
+        env: { ...cleanEnvironment(), PANEL_PASSWORD: 'panel' },
+      });
+      return { code: await run.ended, ...run.output };
+    };
+    try {
+      assert.notEqual(await bench.ended, 0);
+      const { leftovers, run } = bench.result('panel-users-create');
       assert.equal(leftovers.known, false);
       assert.ok(leftovers.count >= panel.left().length && panel.left().length > 0, JSON.stringify(leftovers));
-      assert.match(
-        leftovers.remove_with,
-        /^RUN_ID=known-answer ENV=\S+ bin\/k6 run --quiet scripts\/panel\/_cleanup\.js$/,
+      const command = `clean-up ${run.id} --system panel --env ${ENV}`;
+      assert.equal(leftovers.remove_with, `bin/windtunnel ${command}`);
+      assert.ok(
+        bench.output.stdout.includes(`this removes them: bin/windtunnel ${command}`),
+        bench.output.stdout,
       );
-      assert.match(
-        stderr,
-        /up to \d+ users of run known-answer.* may be left; once panel answers, this removes them: RUN_ID=/,
-      );
-      // The panel answers again: the command removes the users.
+
+      const refused = await cleanUp(...command.split(' ').slice(1));
+      assert.equal(refused.code, 4, refused.stdout);
+      assert.match(refused.stderr, /^panel: .*(reset|closed|refused).*\n$/);
+      // The panel answers again. The record of the run has its system.
       faults.goneAfter = Infinity;
-      const run = start(
-        K6,
-        ['run', '--quiet', '--no-usage-report', '--address', '', 'scripts/panel/_cleanup.js'],
-        {
-          env: {
-            ...cleanEnvironment(),
-            RUN_ID: 'known-answer',
-            ENV: writeEnvironment(folder.path, panelEntry(panel.url), 'panel'),
-            PANEL_PASSWORD: 'panel',
-          },
-        },
-      );
-      assert.equal(await run.ended, 0, run.output.stderr);
+      const done = await cleanUp(run.id, '--env', ENV);
+      assert.deepEqual([done.stderr, done.code], ['', 0]);
+      assert.equal(done.stdout, `panel: nothing of run ${run.id} is left\n`);
       assert.deepEqual(panel.left(), []);
-    });
-  } finally {
-    folder.remove();
-  }
+    } finally {
+      bench.remove();
+      folder.remove();
+    }
+    const unknown = await cleanUp('no-such-run');
+    assert.equal(unknown.code, 2);
+    assert.match(
+      unknown.stderr,
+      /^there is no results\/no-such-run\/run\.json: name the run's system with --system/,
+    );
+  });
 });

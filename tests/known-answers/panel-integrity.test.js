@@ -139,14 +139,10 @@ test("a user with the run's own prefix, but not its note, stops the run and is l
 
 test('cleaning up after a run leaves its namesakes alone', async () => {
   await withPanel({ foreign: namesakes }, async (panel) => {
-    const env = {
-      ...cleanEnvironment(),
-      ENV: writeEnvironment(folder.path, panelEntry(panel.url), 'panel'),
-      PANEL_PASSWORD: 'panel',
-      RUN_ID,
-    };
-    const args = ['run', '--quiet', '--no-usage-report', '--address', '', 'scripts/panel/_cleanup.js'];
-    const run = start(K6, args, { env });
+    const ENV = writeEnvironment(folder.path, panelEntry(panel.url), 'panel');
+    const run = start(K6, ['x', 'clean-up', RUN_ID, '--system', 'panel', '--env', ENV], {
+      env: { ...cleanEnvironment(), PANEL_PASSWORD: 'panel' },
+    });
     assert.equal(await run.ended, 0, run.output.stderr);
     assert.deepEqual(panel.users(), namesakes);
   });

@@ -17,6 +17,7 @@ import (
 
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/children"
+	"windtunnel/k6/internal/cleanup"
 	"windtunnel/k6/internal/coordinator"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/fault"
@@ -231,19 +232,15 @@ func (j *job) whyNone(lost map[int]string) string {
 
 // cleanUp removes the objects of the run's set-up that no runner has removed.
 func (j *job) cleanUp() {
-	script := filepath.Join("scripts", j.scenario.System, "_cleanup.js")
-	if _, err := os.Stat(filepath.Join(j.Root, script)); err != nil {
+	script := cleanup.ScriptOf(j.Root, j.scenario.System)
+	if script == "" {
 		return
 	}
-	child := children.K6{Program: j.K6, Script: script, Dir: j.Root, LogPath: filepath.Join(j.dir, "logs", j.scenario.FileStem()+".cleanup.log"),
-		Redactor: j.redactor, Env: append(j.Environ, "RUN_ID="+j.RunID, "ENV="+j.Env, "K6_OUT=", "COORDINATOR_URL="),
-		Progress: func(string) {}, Report: func(influx.Report) {}, Started: func(int) {}, Ended: func(int) {}}
-	code, message, err := child.Run()
-	if err != nil {
-		message = fmt.Sprint(fault.Reason(err))
-	}
-	if err != nil || code != 0 {
-		fmt.Fprintf(j.Stderr, "%s: objects of its set-up may remain on the target: %s\n", j.scenario, message)
+	child := children.K6{Program: j.K6, Dir: j.Root, LogPath: filepath.Join(j.dir, "logs", j.scenario.FileStem()+".cleanup.log"),
+		Redactor: j.redactor, Env: append(j.Environ, "RUN_ID="+j.RunID, "ENV="+j.Env)}
+	if why := cleanup.Run(child, script); why != "" {
+		fmt.Fprintf(j.Stderr, "%s: objects of its set-up may remain on the target: %s; to remove them, run: %s\n", j.scenario, why,
+			cleanup.Command(j.RunID, j.scenario.System, j.Env))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"windtunnel/k6/commands/baseline"
 	"windtunnel/k6/commands/bench"
+	"windtunnel/k6/commands/cleanup"
 	"windtunnel/k6/commands/cluster"
 	"windtunnel/k6/commands/comment"
 	"windtunnel/k6/commands/compare"
@@ -44,7 +45,7 @@ type section struct {
 // sections are all commands, in the order in which help lists them.
 func sections() []section {
 	return []section{
-		{"Measure", []func(*state.GlobalState) *cobra.Command{bench.New, compare.New, compare.NewPanel, cluster.New, primitives.New}},
+		{"Measure", []func(*state.GlobalState) *cobra.Command{bench.New, compare.New, compare.NewPanel, cluster.New, primitives.New, cleanup.New}},
 		{"Look at results", []func(*state.GlobalState) *cobra.Command{report.New, keep.New, baseline.New, trend.New, judge.New, comment.New}},
 		{"Use one part alone", []func(*state.GlobalState) *cobra.Command{runByK6, sidecars("probe", "Measure a SOCKS5 proxy, or a server directly"),
 			sidecars("link", "List, check, measure and start links between two network namespaces"), sidecars("testbed", "List, show and start testbeds")}},
