@@ -17,7 +17,7 @@ use crate::probe::far_end::FarEnd;
 use crate::probe::plan::{Allowed, Plan};
 use crate::probe::registry::{Registry, State};
 use crate::probe::spec::{
-    DnsSpec, FetchSpec, FlowDirection, FlowSpec, Loop, ProbeKind, ProxySpec, Spec,
+    DnsSpec, FetchSpec, FlowDirection, FlowSpec, Loop, NatSpec, ProbeKind, ProxySpec, Spec,
 };
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -48,6 +48,17 @@ enum Kind {
     Fetch(FetchOptions),
     /// Tunnels that are kept full for a time, with requests on the same tunnels
     Flow(FlowOptions),
+    /// How a UDP association behaves: mapping, filtering, idle life
+    Nat(NatOptions),
+}
+
+#[derive(Args)]
+struct NatOptions {
+    #[command(flatten)]
+    options: Options,
+    /// Idle times that are tried side by side, seconds
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = NatSpec::default().idle_s)]
+    idle_s: Vec<f64>,
 }
 
 #[derive(Args)]
@@ -153,7 +164,7 @@ struct Options {
     /// Open loop: operations per second, latency from the intended time [default: closed loop]
     #[arg(long, value_name = "PER_S")]
     rate: Option<f64>,
-    /// Timeout of one operation, milliseconds [default: 300 for udp, 1000 for dns, else 5000]
+    /// Timeout of one operation, milliseconds [default: 300 for udp, 500 for nat, 1000 for dns, else 5000]
     #[arg(long, value_name = "MS")]
     timeout_ms: Option<u64>,
     /// Seconds after which no operation begins; operations under way have their own timeout
@@ -173,7 +184,7 @@ struct Options {
 
 impl Probe {
     pub fn run(self) -> Result<u8> {
-        let (mut transfer, mut dns, mut fetch, mut flow) = (None, None, None, None);
+        let (mut transfer, mut dns, mut fetch, mut flow, mut nat) = (None, None, None, None, None);
         let (kind, options) = match self.kind {
             Kind::Tcp(options) => (ProbeKind::Tcp, options),
             Kind::Udp(options) => (ProbeKind::Udp, options),
@@ -208,6 +219,10 @@ impl Probe {
                 });
                 (ProbeKind::Flow, more.options)
             }
+            Kind::Nat(NatOptions { options, idle_s }) => {
+                nat = Some(NatSpec { idle_s });
+                (ProbeKind::Nat, options)
+            }
             Kind::Fetch(more) => {
                 fetch = Some(FetchSpec {
                     bytes: more.bytes,
@@ -236,6 +251,7 @@ impl Probe {
             dns,
             fetch,
             flow,
+            nat,
             ..spec(kind, target, options)?
         };
         let plan = Plan::check(spec, &allowed)?;

@@ -58,6 +58,13 @@ pub fn outcome(outcome: &Outcome) -> String {
             }
         }
     }
+    if let Some(nat) = &outcome.nat {
+        let found = serde_json::to_value(nat).unwrap_or_default();
+        for (name, value) in found.as_object().into_iter().flatten() {
+            text.push_str(&format!("{name}: {value}\n"));
+        }
+        return text;
+    }
     text.push_str(&format!(
         "{:12}{:>9}{:>11}{:>11}{:>11}{:>11}{:>11}{:>11}{:>11}\n",
         "µs", "count", "min", "mean", "p50", "p95", "p99", "p99.9", "max"

@@ -14,6 +14,7 @@ mod half_close;
 mod handshake;
 pub mod kinds;
 mod many;
+mod nat;
 pub mod observer;
 pub mod outcome;
 pub mod plan;
@@ -57,6 +58,7 @@ fn engine(plan: &Plan) -> Engine {
         ProbeKind::Concurrency => many::run,
         ProbeKind::Fetch => fetch::run,
         ProbeKind::Flow => flow::run,
+        ProbeKind::Nat => nat::run,
     }
 }
 
@@ -79,6 +81,7 @@ pub fn run(
     let mut outcome = engine(plan)(plan, context)?;
     context.measured_ended();
     outcome.usage = context.usage();
-    outcome.far_end = (plan.spec.kind != ProbeKind::Dns).then(|| context.far_end(plan));
+    let counts = !matches!(plan.spec.kind, ProbeKind::Dns | ProbeKind::Nat);
+    outcome.far_end = counts.then(|| context.far_end(plan));
     Ok(outcome)
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::far_end::Counts;
 use super::kinds::ErrorKind;
+use super::nat::Report;
 use crate::process::window::Usage;
 
 /// Why a probe ended before its count was reached.
@@ -156,8 +157,11 @@ pub struct Outcome {
     pub tunnels: Option<Tunnels>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<Flow>,
+    /// The findings of a NAT probe.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nat: Option<Report>,
     /// Counts of the far end, warm-up included. Null if the far end is not an echo server of this sidecar; left out if the kind has no
-    /// such counts (`dns`).
+    /// such counts (`dns`, `nat`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub far_end: Option<Option<Counts>>,
 }

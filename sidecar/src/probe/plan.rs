@@ -3,9 +3,12 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use super::nat;
 use super::reach::{self, Reached};
 use super::socks5::codec::{Address, MAX_FIELD_BYTES};
-use super::spec::{DnsSpec, FetchSpec, FlowDirection, FlowSpec, Loop, ProbeKind, ProxySpec, Spec};
+use super::spec::{
+    DnsSpec, FetchSpec, FlowDirection, FlowSpec, Loop, NatSpec, ProbeKind, ProxySpec, Spec,
+};
 use super::tls::Tls;
 use crate::echo::flow::{MOST_BLOCKS, NAME_BYTES};
 use crate::echo::transfer::Transfer;
@@ -24,6 +27,10 @@ const SILENT_TIMEOUTS: u64 = 10;
 const MAX_OBJECT_BYTES: u64 = 64 * MIB;
 /// The bound for all connections of a fetch together.
 const MAX_FETCH_TUNNELS: u64 = 256;
+/// Fragments of a NAT probe are two datagrams that fit into one.
+const MAX_NAT_BYTES: u64 = 16 << 10;
+/// Each has an association and a thread.
+const MAX_IDLE_TIMES: u64 = 32;
 /// RFC 1035, 2.3.4.
 const MAX_LABEL_BYTES: usize = 63;
 
@@ -79,6 +86,7 @@ pub struct Plan {
     pub transfer: Transfer,
     pub fetch: FetchSpec,
     pub flow: FlowSpec,
+    pub nat: NatSpec,
     pub dns: DnsSpec,
     /// The far end counts the probe's traffic by this tag.
     pub tag: u8,
@@ -98,7 +106,7 @@ impl Plan {
     fn checked(spec: Spec, reach: Reach<'_>) -> Result<Self> {
         bounds(&spec)?;
         cpus::check("cpus", &spec.cpus)?;
-        let over_tcp = !matches!(spec.kind, ProbeKind::Udp | ProbeKind::Dns);
+        let over_tcp = !matches!(spec.kind, ProbeKind::Udp | ProbeKind::Dns | ProbeKind::Nat);
         let dialled = over_tcp && spec.proxy.is_none();
         let (target, target_at) = address("target", &spec.target, reach, dialled)?;
         let proxy = spec
@@ -121,6 +129,7 @@ impl Plan {
         }
         let timeout_ms = spec.timeout_ms.unwrap_or(match spec.kind {
             ProbeKind::Udp => 300,
+            ProbeKind::Nat => 500,
             ProbeKind::Dns => 1_000,
             _ => 5_000,
         });
@@ -146,6 +155,7 @@ impl Plan {
             transfer,
             fetch,
             flow: spec.flow.clone().unwrap_or_default(),
+            nat: spec.nat.clone().unwrap_or_default(),
             dns: spec.dns.clone().unwrap_or_default(),
             tag: tag::NOBODY,
             spec,
@@ -179,6 +189,7 @@ impl Plan {
         match self.spec.kind {
             ProbeKind::Throughput => self.spec.connections * self.transfer.direction.count() as u64,
             ProbeKind::Flow => self.spec.connections * self.flow.marks(),
+            ProbeKind::Nat => nat::operations(&self.nat, self.proxy.is_some()),
             _ => self.spec.count,
         }
     }
@@ -195,7 +206,7 @@ fn bounds(spec: &Spec) -> Result<()> {
     within("count", spec.count, 1, 10_000_000)?;
     within("warmup", spec.warmup, 0, 100_000)?;
     let connections = match spec.kind {
-        ProbeKind::Udp | ProbeKind::Dns => 1,
+        ProbeKind::Udp | ProbeKind::Dns | ProbeKind::Nat => 1,
         ProbeKind::Handshake | ProbeKind::Fetch | ProbeKind::Flow => 64,
         ProbeKind::Throughput => 256,
         ProbeKind::Tcp | ProbeKind::Concurrency => 4_096,
@@ -228,6 +239,7 @@ fn bounds(spec: &Spec) -> Result<()> {
         let mend = match spec.kind {
             ProbeKind::Throughput => Some("leave loop out"),
             ProbeKind::Flow => Some("give flow.requests_per_s"),
+            ProbeKind::Nat => Some("leave loop out"),
             _ => None,
         };
         if let Some(mend) = mend {
@@ -250,6 +262,7 @@ fn bounds(spec: &Spec) -> Result<()> {
     check_dns(spec)?;
     check_fetch(spec)?;
     check_flow(spec)?;
+    check_nat(spec)?;
     match (&spec.transfer, spec.kind) {
         (Some(transfer), ProbeKind::Throughput) => {
             within("transfer.bytes", transfer.bytes, 1, 64 << 30)?;
@@ -306,6 +319,42 @@ fn check_flow(spec: &Spec) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+fn check_nat(spec: &Spec) -> Result<()> {
+    if spec.kind != ProbeKind::Nat {
+        return match &spec.nat {
+            Some(_) => Err(Failure::invalid(
+                format!("nat: a {} probe has none", spec.kind),
+                "leave nat out",
+            )),
+            None => Ok(()),
+        };
+    }
+    within(
+        "payload_bytes",
+        spec.payload_bytes,
+        MIN_PAYLOAD_BYTES,
+        MAX_NAT_BYTES,
+    )?;
+    let times = spec.nat.clone().unwrap_or_default().idle_s;
+    within(
+        "nat.idle_s: its length",
+        times.len() as u64,
+        0,
+        MAX_IDLE_TIMES,
+    )?;
+    match times
+        .iter()
+        .find(|time| !(**time >= 0.1 && **time < spec.limit_s))
+    {
+        Some(time) => Err(out_of_bounds(
+            "nat.idle_s",
+            *time,
+            "0.1 to less than limit_s",
+        )),
+        None => Ok(()),
+    }
 }
 
 fn check_dns(spec: &Spec) -> Result<()> {

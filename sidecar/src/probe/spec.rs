@@ -28,6 +28,8 @@ pub enum ProbeKind {
     Fetch,
     /// Tunnels that are kept full for a time, and requests on the same tunnels.
     Flow,
+    /// How a UDP association behaves towards several far ends.
+    Nat,
 }
 
 impl fmt::Display for ProbeKind {
@@ -41,6 +43,7 @@ impl fmt::Display for ProbeKind {
             Self::Dns => "dns",
             Self::Fetch => "fetch",
             Self::Flow => "flow",
+            Self::Nat => "nat",
         })
     }
 }
@@ -186,6 +189,23 @@ impl FlowSpec {
     }
 }
 
+/// The idle times of a NAT probe.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NatSpec {
+    /// For each of these times an association carries nothing, s. The probe takes the longest time and some timeouts.
+    #[serde(default = "defaults::idle_s")]
+    pub idle_s: Vec<f64>,
+}
+
+impl Default for NatSpec {
+    fn default() -> Self {
+        Self {
+            idle_s: defaults::idle_s(),
+        }
+    }
+}
+
 /// A SOCKS5 proxy. User name and password go together.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -231,7 +251,7 @@ pub struct Spec {
     /// Datagrams in flight.
     #[serde(default = "defaults::one")]
     pub window: u64,
-    /// Timeout of one operation. The default is 300 for udp, 1,000 for dns and 5,000 for other kinds.
+    /// Timeout of one operation. The default is 300 for udp, 500 for nat, 1,000 for dns and 5,000 for other kinds.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
     /// The probe ends after this time without any datagram, or without any byte of the tunnels that are held. The default is 3,000; for
@@ -251,6 +271,8 @@ pub struct Spec {
     pub fetch: Option<FetchSpec>,
     #[serde(default)]
     pub flow: Option<FlowSpec>,
+    #[serde(default)]
+    pub nat: Option<NatSpec>,
     /// A handshake lasts until the first payload has come back through the tunnel: some proxies say that a tunnel is
     /// there before they have opened it.
     #[serde(default)]
@@ -305,6 +327,7 @@ impl Spec {
             dns: None,
             fetch: None,
             flow: None,
+            nat: None,
             first_reply: false,
             half_close: false,
             cpus: Vec::new(),
@@ -352,6 +375,9 @@ mod defaults {
     }
     pub fn blocks() -> u64 {
         16
+    }
+    pub fn idle_s() -> Vec<f64> {
+        vec![1.0, 1.5, 2.5]
     }
     pub fn object_bytes() -> u64 {
         32 << 10

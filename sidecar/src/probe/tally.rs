@@ -160,6 +160,7 @@ impl Tally {
             usage: None,
             tunnels: None,
             flow: None,
+            nat: None,
             far_end: None,
         }
     }

@@ -157,6 +157,16 @@ pub struct Association {
 /// Asks the proxy for UDP. The address that the proxy reports for datagrams is not checked. The request gives the client's own address as
 /// unknown (RFC 1928, section 7).
 pub fn associate(proxy: &Proxy, deadline: &Deadline<'_>) -> Result<Association, ProbeError> {
+    let (control, bound) = ask_for_udp(proxy, deadline)?;
+    let relay = relay_of(&bound, proxy)?;
+    Ok(Association { control, relay })
+}
+
+/// The control connection of an association, and the address that the proxy's reply has.
+pub fn ask_for_udp(
+    proxy: &Proxy,
+    deadline: &Deadline<'_>,
+) -> Result<(Stream, Address), ProbeError> {
     let (control, mut stages) = secure(&proxy.at, proxy.tls.as_ref(), deadline)?;
     enter(&control, proxy, deadline, &mut stages)?;
     let unknown = Address::Ip(match proxy.at.address {
@@ -164,32 +174,32 @@ pub fn associate(proxy: &Proxy, deadline: &Deadline<'_>) -> Result<Association, 
         SocketAddr::V6(_) => ([0_u16; 8], 0).into(),
     });
     let bound = ask(&control, Command::UdpAssociate, &unknown, deadline)?;
+    Ok((control, bound))
+}
+
+/// Where datagrams go, by the address of the proxy's reply.
+pub fn relay_of(bound: &Address, proxy: &Proxy) -> Result<SocketAddr, ProbeError> {
+    let garbage = |message: String| ProbeError::new(ErrorKind::SocksGarbage, message);
     let relay = match bound {
-        Address::Ip(address) => address,
+        Address::Ip(address) => *address,
         Address::Domain(name, port) => {
-            let ip = relay_ip(&name, proxy).ok_or_else(|| {
-                ProbeError::new(
-                    ErrorKind::SocksGarbage,
-                    format!(
-                        "UDP associate: the relay {name:?} is neither an address nor the proxy"
-                    ),
-                )
+            let ip = relay_ip(name, proxy).ok_or_else(|| {
+                garbage(format!(
+                    "UDP associate: the relay {name:?} is neither an address nor the proxy"
+                ))
             })?;
-            SocketAddr::new(ip, port)
+            SocketAddr::new(ip, *port)
         }
     };
     if relay.port() == 0 {
-        return Err(ProbeError::new(
-            ErrorKind::SocksGarbage,
-            "UDP associate: the proxy answered with port 0",
+        return Err(garbage(
+            "UDP associate: the proxy answered with port 0".into(),
         ));
     }
-    let relay = if relay.ip().is_unspecified() {
-        SocketAddr::new(proxy.at.address.ip(), relay.port())
-    } else {
-        relay
-    };
-    Ok(Association { control, relay })
+    if relay.ip().is_unspecified() {
+        return Ok(SocketAddr::new(proxy.at.address.ip(), relay.port()));
+    }
+    Ok(relay)
 }
 
 /// A proxy may name its relay. The probe does not look up such a name, because a lookup has no deadline. An empty name means the proxy,

@@ -145,7 +145,6 @@ pub fn udp_header(address: &Address) -> Vec<u8> {
 }
 
 /// Reads the whole header of a datagram from a proxy: the sender's address, and the header's length.
-#[cfg(test)]
 pub fn read_udp_header(datagram: &[u8]) -> Result<(Address, usize), Bad> {
     let (address, used) = read_address(udp_body(datagram)?)?;
     Ok((address, 3 + used))

@@ -146,7 +146,7 @@ fn open(
 }
 
 /// A proxy must not aim datagrams at a third host.
-fn may_relay(relay: IpAddr, proxy: IpAddr, allowed: &[IpAddr]) -> bool {
+pub fn may_relay(relay: IpAddr, proxy: IpAddr, allowed: &[IpAddr]) -> bool {
     let (relay, proxy) = (relay.to_canonical(), proxy.to_canonical());
     relay == proxy || (relay.is_loopback() && proxy.is_loopback()) || allowed.contains(&relay)
 }

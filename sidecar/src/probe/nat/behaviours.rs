@@ -1,0 +1,222 @@
+//! Behaviours that show at once, each over associations of its own.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+
+use super::Nat;
+use super::line::{Line, socket};
+use super::report::{AfterControl, Dependence, Fragments, Port, Report};
+use crate::probe::socks5::codec::Address;
+
+/// Addresses of far ends.
+pub const FIRST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+const SECOND: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
+/// Of a client that is not where its control connection is.
+const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
+/// Fragments begin with this number.
+const FIRST_FRAGMENT: u8 = 1;
+/// The second of two: the high bit ends the sequence (RFC 1928, 7).
+const LAST_FRAGMENT: u8 = 0x82;
+
+/// Whether the port is the client's own, the relay's, or another one.
+fn port_of(line: &Line<'_>, source: SocketAddr) -> Port {
+    if line.port() == Some(source.port()) {
+        Port::Preserved
+    } else if line
+        .relay
+        .is_some_and(|relay| relay.port() == source.port())
+    {
+        Port::Relay
+    } else {
+        Port::Other
+    }
+}
+
+/// The mapping, by the sources that a far end, another port, another address, and the first far end again saw (RFC 5780, 4.3).
+fn mapping_of([first, port, address, again]: [SocketAddr; 4]) -> Dependence {
+    if again != first || (port != first && address == first) {
+        Dependence::Unstable
+    } else if port != first {
+        Dependence::AddressAndPortDependent
+    } else if address != first {
+        Dependence::AddressDependent
+    } else {
+        Dependence::EndpointIndependent
+    }
+}
+
+/// The filtering, by whether another port and another address get through (RFC 5780, 4.4).
+fn filtering_of(port: bool, address: bool) -> Dependence {
+    match (port, address) {
+        (true, true) => Dependence::EndpointIndependent,
+        (true, false) => Dependence::AddressDependent,
+        (false, false) => Dependence::AddressAndPortDependent,
+        (false, true) => Dependence::Unstable,
+    }
+}
+
+impl Nat<'_> {
+    /// All except for the mapping, at the same time.
+    pub fn behaviours(&self, own: bool, report: &mut Report) {
+        std::thread::scope(|scope| {
+            let filtering = scope.spawn(move || self.filtering(own));
+            let hairpinning = scope.spawn(move || self.hairpinning(own));
+            let idle = scope.spawn(move || self.idle(own));
+            if self.plan.proxy.is_some() {
+                let after_control = scope.spawn(move || self.after_control(own));
+                let fragments = scope.spawn(move || self.fragments(own));
+                let ipv6 = scope.spawn(move || self.ipv6(own));
+                let both_families = scope.spawn(move || self.both_families(own));
+                let domain = scope.spawn(move || self.domain(own));
+                if let Some((checks, port)) = self.from_elsewhere(own) {
+                    report.checks_client = Some(checks);
+                    report.port = port.or(report.port);
+                }
+                report.after_control = after_control.join().ok().flatten();
+                report.fragments = fragments.join().ok().flatten();
+                report.ipv6 = ipv6.join().ok().flatten();
+                report.both_families = both_families.join().ok().flatten();
+                report.domain = domain.join().ok().flatten();
+            }
+            report.filtering = filtering.join().ok().flatten();
+            report.hairpinning = hairpinning.join().ok().flatten();
+            report.idle = idle.join().unwrap_or_default();
+        });
+    }
+
+    pub fn mapping(&self, line: &Line<'_>, far: &UdpSocket, report: &mut Report) {
+        let Some(first) = line.begin(far) else {
+            return;
+        };
+        report.port = Some(port_of(line, first));
+        let (Ok(port), Ok(address)) = (socket(FIRST), socket(SECOND)) else {
+            return;
+        };
+        let seen = [line.up(&port), line.up(&address), line.up(far)];
+        if let [Some(port), Some(address), Some(again)] = seen {
+            report.mapping = Some(mapping_of([first, port, address, again]));
+        }
+    }
+
+    fn filtering(&self, own: bool) -> Option<Dependence> {
+        let line = self.line(own)?;
+        let far = socket(FIRST).ok()?;
+        let mapped = line.begin(&far)?;
+        let address = line.down(&socket(SECOND).ok()?, mapped);
+        let port = line.down(&socket(FIRST).ok()?, mapped);
+        // The path still stands.
+        line.down(&far, mapped).then(|| filtering_of(port, address))
+    }
+
+    /// Each of two associations sends to the address that far ends see of the other. A relay that filters lets such a datagram in only if its
+    /// own client has sent there, too.
+    fn hairpinning(&self, own: bool) -> Option<bool> {
+        let far = socket(FIRST).ok()?;
+        let (one, other) = (self.line(own), self.line(own));
+        let begin = |line: &Option<Line<'_>>| line.as_ref().and_then(|line| line.begin(&far));
+        let (at_one, at_other) = (begin(&one), begin(&other));
+        let (one, other, at_one, at_other) = (one?, other?, at_one?, at_other?);
+        let reaches = |from: &Line<'_>, to: &Line<'_>, at_from, at_to| {
+            let send = |payload: &[u8]| {
+                to.send(&Address::Ip(at_from), 0, &self.payload());
+                from.send(&Address::Ip(at_to), 0, payload);
+            };
+            self.until_one(send, |since, by| to.heard(since, by))
+                .is_some()
+        };
+        Some(reaches(&one, &other, at_one, at_other) || reaches(&other, &one, at_other, at_one))
+    }
+
+    fn after_control(&self, own: bool) -> Option<AfterControl> {
+        let mut line = self.line(own)?;
+        let far = socket(FIRST).ok()?;
+        let mapped = line.begin(&far)?;
+        line.end_control();
+        self.pause(self.plan.timeout);
+        let down = line.down(&far, mapped);
+        let up = line.up(&far).is_some();
+        Some(AfterControl { up, down })
+    }
+
+    fn fragments(&self, own: bool) -> Option<Fragments> {
+        let line = self.line(own)?;
+        let far = socket(FIRST).ok()?;
+        line.begin(&far)?;
+        let to = Address::Ip(far.local_addr().ok()?);
+        let send = |payload: &[u8]| {
+            line.send(&to, FIRST_FRAGMENT, payload);
+            line.send(&to, LAST_FRAGMENT, &self.payload());
+        };
+        let arrived = self.until_one(send, |since, by| line.arrived(&far, since, by));
+        Some(match arrived {
+            Some(arrived) if arrived.bytes > self.pattern.size() => Fragments::Reassembled,
+            Some(_) => Fragments::PassedOn,
+            None if line.round_trip(&far).is_some() => Fragments::Dropped,
+            None => Fragments::Ends,
+        })
+    }
+
+    /// Null if this machine has no IPv6.
+    fn ipv6(&self, own: bool) -> Option<bool> {
+        let far = socket(Ipv6Addr::LOCALHOST.into()).ok()?;
+        let line = Line::open(self, own, None).ok()?;
+        Some(line.round_trip(&far).is_some())
+    }
+
+    /// Null if this machine has no IPv6, or if IPv4 alone did not come back.
+    fn both_families(&self, own: bool) -> Option<bool> {
+        let six = socket(Ipv6Addr::LOCALHOST.into()).ok()?;
+        let far = socket(FIRST).ok()?;
+        let line = Line::open(self, own, None).ok()?;
+        line.round_trip(&far)?;
+        Some(line.round_trip(&six).is_some() && line.round_trip(&far).is_some())
+    }
+
+    /// The name may mean either family, so that a far end is at the same port of both.
+    fn domain(&self, own: bool) -> Option<bool> {
+        let line = Line::open(self, own, None).ok()?;
+        let far = socket(FIRST).ok()?;
+        let port = far.local_addr().ok()?.port();
+        let also = UdpSocket::bind((Ipv6Addr::LOCALHOST, port)).ok();
+        let name = Address::Domain("localhost".into(), port);
+        let back = |far: &UdpSocket| {
+            let mapped = line.up_to(&name, far);
+            mapped.is_some_and(|mapped| line.down(far, mapped))
+        };
+        Some(back(&far) || also.is_some_and(|far| back(&far)))
+    }
+
+    /// Whether the relay refuses a client at another address than the control connection's, and, if not, which port far ends see: on one
+    /// machine, only a client at another address leaves its port to the relay.
+    fn from_elsewhere(&self, own: bool) -> Option<(bool, Option<Port>)> {
+        let line = Line::open(self, own, Some(ELSEWHERE)).ok()?;
+        let relay = line.relay?.ip();
+        if !relay.is_ipv4() || !relay.is_loopback() {
+            return None;
+        }
+        let far = socket(FIRST).ok()?;
+        Some(match line.up(&far) {
+            Some(source) => (false, Some(port_of(&line, source))),
+            None => (true, None),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_tell_the_mapping() {
+        let at = |port: u16| SocketAddr::new(FIRST, port);
+        for (ports, mapping) in [
+            ([1, 1, 1, 1], Dependence::EndpointIndependent),
+            ([1, 1, 2, 1], Dependence::AddressDependent),
+            ([1, 2, 3, 1], Dependence::AddressAndPortDependent),
+            ([1, 2, 1, 1], Dependence::Unstable),
+            ([1, 2, 3, 4], Dependence::Unstable),
+        ] {
+            assert_eq!(mapping_of(ports.map(at)), mapping, "{ports:?}");
+        }
+        assert_eq!(filtering_of(false, true), Dependence::Unstable);
+    }
+}
