@@ -136,7 +136,7 @@ bin/kubernetes/debian/.unpacked: tests/kubernetes/unpack
 .venv/trend/.installed: setup/trend-requirements.txt
 .venv/lint/.installed: tests/lint-requirements.txt
 node_modules/.installed: package.json package-lock.json ci/package.json ci/package-lock.json
-$(sort $(BINARIES) $(GO_SYSTEMS) bin/primitives bin/primitives-portable bin/fake-proxy bin/actionlint bin/deadcode bin/govulncheck bin/gremlins bin/vale bin/cargo-audit bin/cargo-mutants bin/libcronet.so bin/kubernetes/kubeone \
+$(sort $(BINARIES) $(GO_SYSTEMS) bin/primitives bin/primitives-portable bin/fake-proxy bin/actionlint bin/deadcode bin/govulncheck bin/gremlins bin/vale bin/cargo-audit bin/cargo-mutants bin/tun2proxy bin/libcronet.so bin/kubernetes/kubeone \
   bin/kubernetes/k6-operator .venv/benchmarks/.installed .venv/trend/.installed .venv/lint/.installed node_modules/.installed):
 	@setup/program $@ $<
 .venv/%/.installed: testbeds/%/requirements.txt

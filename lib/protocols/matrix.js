@@ -26,7 +26,7 @@ import { pathOf } from '../file.js';
  * @property {'plain' | 'tls' | 'quic' | 'random' | 'ssh' | 'wireguard' | 'openvpn'} wire what an observer of its hop must see
  * @property {Partial<Record<Engine, string>>} [known] known intermittent fault of an engine
  * @property {Partial<Record<Engine, string>>} [firstHop] why it cannot be the first hop of a chain with an engine
- * @property {'namespaces'} [needs] what it needs from the machine
+ * @property {'namespaces' | 'tun2proxy'} [needs] what it needs that a machine may lack; tun2proxy: namespaces and this program
  * @property {string} [told] its variable for the sending rate of both ends, in Mbit/s
  * @property {{ client?: string, server?: string }} [foreign] program that is always one of its ends
  * @property {Record<string, string | number | boolean>} variables of the testbed, apart from the engine

@@ -9,6 +9,7 @@ import { showTurns } from './live.js';
 import { goesOn, worst } from './outcome.js';
 import { operationOf } from './row-operation.js';
 import { SideBySide } from './side-by-side.js';
+import { deviceOf } from './tun.js';
 import { Turn } from './turn.js';
 import { TurnCpu, awaitQuiet } from './turn-cpu.js';
 import { undisturbed } from './undisturbed.js';
@@ -147,6 +148,7 @@ export class MeasuredRow {
       }
       own.ran ??= looked.has(side.name) ? [] : programsOf(started.started.id);
       looked.add(side.name);
+      own.tun ??= deviceOf(this.row, started.started.id);
       own.version = Object.values(started.started.versions)[0] ?? null;
       const turn = new Turn(this.plane, [started.started], operationOf(this.row.row, side));
       return [{ side, own, turn }];

@@ -6,6 +6,7 @@ import { coverageSections } from './coverage.js';
 import { sideSection } from './figures.js';
 import { coverage } from './matrix.js';
 import { shown, worst } from './outcome.js';
+import { tunSections } from './tun.js';
 
 /**
  * @typedef {import('./sides.js').Side} Side
@@ -23,6 +24,7 @@ import { shown, worst } from './outcome.js';
  * @property {import('./outcome.js').Outcome[]} outcomes of the turns, until the side could not go on
  * @property {string | null} version
  * @property {{ file: string, sha256: string }[]} [ran] files that its processes executed
+ * @property {import('./tun.js').Device | null} [tun] its TUN device in the first turn; null: unknown
  * @property {number | null} [roundTrips] of the hop until a tunnel has opened, answered and closed
  *
  * @typedef {object} Asked
@@ -53,6 +55,7 @@ export function shownOf(notes, asked) {
     sections: [
       sideSection(found, 'baseline'),
       ...(compared ? [sideSection(found, 'candidate'), comparisonSection(found)] : []),
+      ...tunSections(asked.rows, notes),
       ...coverageSections(found),
     ],
   };

@@ -102,15 +102,17 @@ export function selectedRows(scenario, fallback = String(defaultOf('PROTOCOL', s
 }
 
 /**
- * The rows of a smoke run, in the format of PROTOCOL: the first row for each kind of wire, and all rows without a hop, if the
- * oldest program can run them. A smoke run of protocols/interop starts every row with a hop.
+ * The rows of a smoke run, in the format of PROTOCOL: the first row for each kind of wire and, without a hop, for each way in, if the
+ * oldest program can run them with what `make bench` builds. A smoke run of protocols/interop starts every row with a hop.
  * @param {Pick<Side, 'engine'>} side
  */
 export function smokeRows({ engine }) {
-  const able = MATRIX.filter(({ engines, since }) => engines[engine] === true && since === undefined);
-  const first = new Set(able.map(({ wire }) => able.find((row) => hasHop(row) && row.wire === wire)));
+  const able = MATRIX.filter(
+    ({ engines, since, needs }) => engines[engine] === true && since === undefined && needs !== 'tun2proxy',
+  );
+  const kindOf = (/** @type {import('./matrix.js').Row} */ row) => (hasHop(row) ? row.wire : row.inbound);
   return able
-    .filter((row) => !hasHop(row) || first.has(row))
+    .filter((row) => able.find((one) => hasHop(one) === hasHop(row) && kindOf(one) === kindOf(row)) === row)
     .map(({ row }) => row)
     .join(',');
 }

@@ -39,7 +39,7 @@ after(async () => {
 const QUIC = ['hysteria', 'hysteria2', 'tuic'];
 /** @param {Row} row */
 const isDatagrams = ({ variables, transport }) =>
-  transport === 'quic' || [...QUIC, 'wireguard'].includes(String(variables.protocol));
+  transport === 'quic' || variables.http3 || [...QUIC, 'wireguard'].includes(String(variables.protocol));
 /** Whether a row uses the engine's common transport or TLS. @param {Row} row */
 const isLayered = (row) =>
   ['http', 'trojan', 'vmess', 'vless'].includes(String(row.variables.protocol)) && !isDatagrams(row);
@@ -113,6 +113,11 @@ const PARTS = [
       'sing-box': (hop) => (hop.method = OTHER_CIPHER[hop.method]),
       xray: ({ settings }) => (settings.method = OTHER_CIPHER[settings.method]),
     },
+  },
+  {
+    part: 'its encryption',
+    has: ({ variables }) => Boolean(variables.encryption),
+    without: { xray: ({ settings }) => (settings.encryption = 'none') },
   },
   {
     part: 'ShadowTLS',

@@ -13,6 +13,8 @@ import { startSidecar } from '../support/sidecar.js';
 
 const ROUND_TRIPS = 100;
 const LOST_MOST = 5;
+/** XHTTP's packet-up waits 30 ms after each POST. */
+const PACED_ROUND_TRIPS = 20;
 /** Time for a transfer: 5 s were once too few through xray's WireGuard beside other tests. */
 const PATIENT_MS = patientMs(20_000);
 /** The sidecar: this machine or user cannot run it. */
@@ -68,17 +70,38 @@ function wentThrough({ usage }) {
     assert.ok(role !== 'system' || cpu > 0, `${name} did nothing`);
 }
 
-/** A datagram may be lost, and none may be changed. @param {any} instance @param {boolean} breaks */
-async function moveDatagrams(instance, breaks) {
+/** A datagram may be lost, and none may be changed. @param {any} instance @param {boolean} breaks @param {number} count */
+async function moveDatagrams(instance, breaks, count) {
   let state;
   let outcome;
   for (let tries = breaks ? TRIES : 1; tries > 0 && !outcome?.succeeded; tries -= 1)
-    ({ state, outcome } = await move(instance, 'udp', { timeout_ms: 1000 }));
+    ({ state, outcome } = await move(instance, 'udp', { count, timeout_ms: 1000 }));
   assert.equal(state, 'done');
   const { lost = 0, ...others } = outcome.errors;
   assert.ok(lost <= LOST_MOST, `${lost} lost`);
   assert.ok(breaks || Object.keys(others).length === 0, JSON.stringify(others));
   assert.ok(outcome.succeeded > 0);
+}
+
+/** The processes that are measured. @param {import('../../lib/protocols/matrix.js').Row} row */
+function systemsOf({ variables: { protocol, inbound } }) {
+  if (inbound === 'tun2proxy') return ['client', 'tun2proxy'];
+  return protocol === 'direct' ? ['client'] : ['server', 'client'];
+}
+
+/** GSO by row: sing-box 1.12 has it with gvisor and a given MTU alone. @type {Record<string, { mtu: number, gso: boolean }>} */
+const DEVICES = {
+  tun: { mtu: 65_535, gso: false },
+  'tun-system': { mtu: 65_535, gso: false },
+  'tun-gvisor': { mtu: 65_535, gso: false },
+  'tun-gvisor-1500': { mtu: 1500, gso: true },
+  tun2proxy: { mtu: 1500, gso: false },
+};
+
+/** @param {any} instance @param {import('../../lib/protocols/matrix.js').Row} row */
+async function hasDevice(instance, { row }) {
+  const { body } = await sidecar.ask('GET', `/instances/${instance.id}/tun`);
+  assert.deepEqual(body.devices, DEVICES[row] ? [{ name: 'tun0', ...DEVICES[row] }] : []);
 }
 
 /** @param {any} state of a probe that must have moved all it had to */
@@ -108,20 +131,22 @@ for (const engine of /** @type {const} */ (['sing-box', 'xray'])) {
         const systems = instance.processes.filter((/** @type {any} */ { role }) => role === 'system');
         assert.deepEqual(
           systems.map((/** @type {any} */ { name }) => name),
-          row.variables.protocol === 'direct' ? ['client'] : ['server', 'client'],
+          systemsOf(row),
         );
+        await hasDevice(instance, row);
         if (row.dialsAtStart)
           await until(
             async () => Boolean((await move(instance, 'tcp', { count: 1 })).outcome?.succeeded),
             'its tunnel',
           );
         const breaks = Boolean(row.known?.[engine]);
-        await moveWhole(instance, 'tcp', {}, breaks);
+        const count = row.variables.xhttp_mode === 'packet-up' ? PACED_ROUND_TRIPS : ROUND_TRIPS;
+        await moveWhole(instance, 'tcp', { count }, breaks);
         const transfer = { bytes: 8 * MIB, write_bytes: 64 * 1024, direction: breaks ? 'down' : 'both' };
         const moved = { transfer, instance: instance.id, timeout_ms: PATIENT_MS };
         wentThrough(await moveWhole(instance, 'throughput', moved, breaks));
         if (row.udp) {
-          await moveDatagrams(instance, breaks);
+          await moveDatagrams(instance, breaks, count);
         } else {
           const { outcome } = await move(instance, 'udp', { count: 1 });
           assert.ok(!outcome?.succeeded, 'the matrix says that it has no UDP');

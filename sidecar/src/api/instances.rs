@@ -21,7 +21,7 @@ use crate::process::complaints::Complaint;
 use crate::process::namespace::NamespaceOf;
 use crate::process::role::Role;
 use crate::process::supervised::Supervised;
-use crate::process::{programs, rest};
+use crate::process::{programs, rest, tun};
 use crate::testbed::hop::{Over, Wanted};
 use crate::testbed::instance::Instance;
 use crate::testbed::supervisor::Supervisor;
@@ -195,6 +195,28 @@ pub async fn programs(
         let system = |process: &&Arc<Supervised>| process.role == Role::System;
         let processes: Vec<_> = instance.processes.iter().filter(system).map(of).collect();
         Ok(Json(json!({"processes": processes})))
+    })
+    .await
+}
+
+/// The TUN devices of the instance's namespaces.
+pub async fn tun(
+    State(supervisor): Shared,
+    Path(id): Path<String>,
+) -> Result<Json<serde_json::Value>> {
+    blocking(move || {
+        let instance = supervisor.instance(&id)?;
+        let mut devices = Vec::new();
+        for name in instance.namespace_names() {
+            let found = tun::of(&*instance.namespace(&name)?).map_err(|error| {
+                Failure::setup(
+                    format!("namespace {name} of instance {id}: its devices are unknown: {error}"),
+                    "apt-get install iproute2",
+                )
+            })?;
+            devices.extend(found);
+        }
+        Ok(Json(json!({"devices": devices})))
     })
     .await
 }

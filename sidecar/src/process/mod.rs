@@ -22,6 +22,7 @@ pub mod signals;
 pub mod supervised;
 pub mod target;
 pub mod tree;
+pub mod tun;
 pub mod usage;
 pub mod whole;
 pub mod window;
