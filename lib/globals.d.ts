@@ -156,12 +156,12 @@ declare module 'k6/x/windtunnel/record' {
     anomaly(kind: string, count: number, detail?: string): void;
     /** Lateness of the generator, ms. */
     late(ms: number): void;
-    /** Latencies of a probe, ms, and their ends, ms since 1970; default: all ended now. */
-    samples(ms: number[], ends?: number[]): void;
+    /** Latencies of a probe: those of a series, if there is one. */
+    samples(measured: Samples, series: string): void;
     /** Counts of a probe's far end (sidecar/README.md); null if the far end is not the sidecar's. */
     farEnd(counts: Record<string, { least: number; most: number | null; found: number }> | null): void;
-    /** Lateness of each operation of a probe, ms. */
-    lateness(ms: number[], ends?: number[]): void;
+    /** Lateness of each operation of a probe: its series `lateness`, if there is one. */
+    lateness(measured: Samples): void;
   }
   class Metric {
     constructor(name: string, isTime?: boolean);
@@ -171,6 +171,53 @@ declare module 'k6/x/windtunnel/record' {
   export class Counter extends Metric {}
   export class Gauge extends Metric {}
   export class Trend extends Metric {}
+  /**
+   * Samples of a probe by series: ns, and when each operation ended, ms since 1970; default: now. The samples of probes() stay in Go. A
+   * script that reads a series gets a copy.
+   */
+  export interface Samples {
+    values: Record<string, number[]>;
+    ends: Record<string, number[]>;
+  }
+  /** status 0: no answer came. `error`: one line on anything but a success; null: a success. */
+  export interface Answer {
+    status: number;
+    answer: any;
+    error: string | null;
+  }
+  /** Sends a request to the sidecar of SIDECAR_URL and SIDECAR_TOKEN, with a time limit in ms. */
+  export function request(method: string, path: string, body: unknown, limitMs: number): Answer;
+  /** Sends several requests at once. */
+  export function requestAll(
+    method: string,
+    all: { path: string; body?: unknown }[],
+    limitMs: number,
+  ): Answer[];
+  /** Runs probes at the same time to their ends (sidecar/README.md). A failure of the sidecar ends the run. `outcome`: null if nothing was measured. */
+  export function probes(
+    specs: object[],
+  ): (Samples & { state: string; outcome: any; error: { kind: string; message: string } | null })[];
+  /**
+   * The value, ms, below which a share of a series' samples in all measurements lie. Default: the median. null: there are no samples.
+   */
+  export function quantile(
+    all: (Samples | null | undefined)[],
+    series: string,
+    share?: number,
+  ): number | null;
+  /**
+   * In handleSummary: adds to the evidence what the sidecar measured of the machine. Returns the usage in a closed window, or null.
+   * `cpus`: whether the use of each CPU over time counts. `idle`: an instance to sample for `rest_s` unless the window's quiet period did.
+   */
+  export function watch(what: { window: string; cpus: boolean; idle: string; rest_s: number }): any;
+  /**
+   * hold() holds the records of this virtual user back until release() makes them or drop() discards them. A failure that a busy
+   * machine cannot cause, and counts of a far end, are evidence against the system: such a failure releases all, such counts never wait.
+   */
+  export function hold(): void;
+  export function release(): void;
+  export function drop(): void;
+  export function isHeld(): boolean;
   /** Keeps any JSON value under a name until handleSummary. A later value replaces an earlier one. */
   export function say(name: string, value: unknown): void;
   /** All values of say(), by name. */
@@ -249,12 +296,6 @@ declare module 'k6/x/windtunnel/judge' {
     others_s: number;
     steal_s: number;
   }
-  /** CPU use in a part of a window that ends at `at_unix_ms`. */
-  export interface Sample {
-    at_unix_ms: number;
-    span_s: number;
-    cpus: { cpu: number; others_s: number; steal_s: number }[];
-  }
   /** A part of a window in which a probe ran. dropped: it was discarded and repeated. */
   export interface Part {
     name: string;
@@ -300,11 +341,8 @@ declare module 'k6/x/windtunnel/judge' {
     load_s: number;
     counts: { iterations: number; dropped_iterations: number };
     silent_ms: number;
-    usage: { duration_s: number } | null;
-    cpus: Sample[];
     placement: Placement | undefined;
     rest_before: AtRest[] | null;
-    rest_after: AtRest[] | null;
     leftovers: string;
     /** The command that removes leftovers; '': none. */
     remove_with: string;

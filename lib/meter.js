@@ -3,12 +3,8 @@
  * work without the sidecar, so each failure here ends the run with a one-line message.
  */
 import exec from 'k6/execution';
+import { probes } from 'k6/x/windtunnel/record';
 import { present, request } from './sidecar.js';
-
-/** Samples per request. */
-const CHUNK = 200_000;
-/** Longest time that the sidecar may hold an answer back until a probe ends, s. */
-const PATIENCE_S = 20;
 
 /**
  * @typedef {object} Outcome measurements of a probe; sidecar/README.md
@@ -29,8 +25,7 @@ const PATIENCE_S = 20;
  * @property {Record<string, { least: number, most: number | null, found: number }> | null} [far_end] counts of the far end;
  *   null if the far end is not the sidecar's
  *
- * @typedef {{ values: number[], ends: number[] }} Series samples, ns, and when each ended, ms since 1970
- * @typedef {{ outcome: Outcome, values: Record<string, number[]>, ends: Record<string, number[]> }} Measured by name of a series
+ * @typedef {import('k6/x/windtunnel/record').Samples & { outcome: Outcome }} Measured
  * @typedef {{ id: string, tcp: string, udp: string }} Echo
  */
 
@@ -52,15 +47,17 @@ export function ask(method, path, body, timeout) {
  * @returns {{ answer: any, error: string | null }}
  */
 export function askOrError(method, path, body, timeout) {
-  if (!present()) {
-    return stop(
-      'SIDECAR_URL is not set: the sidecar does the raw measuring: run the scenario by `make`, or start `bin/sidecar serve` and set SIDECAR_URL and SIDECAR_TOKEN',
-    );
-  }
-  const response = request(method, path, body, timeout);
-  if (response.status >= 200 && response.status < 300) return { answer: response.json(), error: null };
-  if (response.status === 0) return stop(`the sidecar ended or does not answer (${response.error})`);
-  return { answer: null, error: reason(response) };
+  needSidecar();
+  const { status, answer, error } = request(method, path, body, timeout);
+  if (status === 0) return stop(`the sidecar ended or does not answer (${error})`);
+  return error === null ? { answer, error } : { answer: null, error };
+}
+
+function needSidecar() {
+  if (present()) return;
+  stop(
+    'SIDECAR_URL is not set: the sidecar does the raw measuring: run the scenario by `make`, or start `bin/sidecar serve` and set SIDECAR_URL and SIDECAR_TOKEN',
+  );
 }
 
 /**
@@ -70,18 +67,8 @@ export function askOrError(method, path, body, timeout) {
  */
 export function tryAsk(method, path, body) {
   if (!present()) return null;
-  const response = request(method, path, body);
-  return response.status >= 200 && response.status < 300 ? response.json() : null;
-}
-
-/** @param {import('k6/http').RefinedResponse<'text'>} response */
-function reason(response) {
-  try {
-    const { error, mend } = /** @type {any} */ (response.json());
-    return mend ? `${error}; ${mend}` : error;
-  } catch {
-    return `HTTP ${response.status}`;
-  }
+  const { answer, error } = request(method, path, body);
+  return error === null ? answer : null;
 }
 
 /** @param {object} spec @returns {Echo} */
@@ -94,28 +81,8 @@ export function stopEcho(id) {
 
 /** In teardown(): cancels probes that an interrupt left running. */
 export function cancelProbes() {
-  if (!present()) return;
-  const response = request('GET', '/probes');
-  if (response.status !== 200) return;
-  const probes = /** @type {any[]} */ (/** @type {unknown} */ (response.json()));
-  for (const { id, state } of probes) if (state === 'running') request('DELETE', `/probes/${id}`);
-}
-
-/** All kept samples of a series. @param {string} id @param {{ name: string, kept: number }} series @returns {Series} */
-function fetchSeries(id, { name, kept }) {
-  /** @type {number[]} */
-  const values = [];
-  /** @type {number[]} */
-  const ends = [];
-  while (values.length < kept) {
-    const path = `/probes/${id}/series/${name}?from=${values.length}&limit=${CHUNK}`;
-    const { values: chunk, ends_unix_us: ended } = ask('GET', path);
-    if (chunk.length === 0)
-      return stop(`sidecar: series ${name} ends at ${values.length} of ${kept} samples`);
-    for (const value of chunk) values.push(value);
-    for (const us of ended) ends.push(us / 1000);
-  }
-  return { values, ends };
+  for (const { id, state } of tryAsk('GET', '/probes') ?? [])
+    if (state === 'running') request('DELETE', `/probes/${id}`);
 }
 
 /**
@@ -143,40 +110,18 @@ export function wholeOf(spec, outcome) {
   return { ...outcome, errors, attempted: outcome.attempted + missing };
 }
 
-/** Runs a probe to its end and fetches its samples. @param {Spec} spec @returns {Ended} */
-export const measure = (spec) => taken(spec, ask('POST', '/probes', spec).id);
+/** Runs a probe to its end. @param {Spec} spec @returns {Ended} */
+export const measure = (spec) => measureAll([spec])[0];
 
 /** Runs several probes at once. sidecar/README.md has the maximum. @param {Spec[]} specs @returns {Ended[]} */
-export const measureAll = (specs) =>
-  specs.map((spec) => ask('POST', '/probes', spec).id).map((id, index) => taken(specs[index], id));
-
-/** @param {Spec} spec @param {string} id of its probe @returns {Ended} */
-function taken(spec, id) {
-  const probe = followed(id);
-  if (!probe.outcome) {
-    ask('DELETE', `/probes/${id}`);
-    const error = probe.error ?? { kind: 'network', message: `the probe was ${probe.state}` };
-    return { error, planned: plannedOf(spec) };
-  }
-  const outcome = wholeOf(spec, probe.outcome);
-  const short = outcome.series.find((/** @type {any} */ { count, kept }) => kept < count);
-  if (short) {
-    return stop(
-      `a probe took ${short.count} samples, but at most ${short.kept} are kept: set fewer operations or a lower RATE`,
-    );
-  }
-  /** @type {[string, Series][]} */
-  const fetched = outcome.series.map((/** @type {any} */ series) => [series.name, fetchSeries(id, series)]);
-  ask('DELETE', `/probes/${id}`);
-  const each = (/** @type {'values' | 'ends'} */ list) =>
-    Object.fromEntries(fetched.map(([name, series]) => [name, series[list]]));
-  return { outcome, values: each('values'), ends: each('ends') };
-}
-
-/** @param {string} id */
-function followed(id) {
-  for (;;) {
-    const probe = ask('GET', `/probes/${id}?wait_s=${PATIENCE_S}`, undefined, (PATIENCE_S + 10) * 1000);
-    if (probe.state !== 'running') return probe;
-  }
+export function measureAll(specs) {
+  needSidecar();
+  return probes(specs).map((probe, index) => {
+    const { state, outcome, error } = probe;
+    if (outcome) return { ...probe, outcome: wholeOf(specs[index], outcome) };
+    return {
+      error: error ?? { kind: 'network', message: `the probe was ${state}` },
+      planned: plannedOf(specs[index]),
+    };
+  });
 }

@@ -4,7 +4,7 @@
  */
 import exec from 'k6/execution';
 import { judge, recordOf, thresholds } from 'k6/x/windtunnel/judge';
-import { measured } from 'k6/x/windtunnel/record';
+import { measured, watch } from 'k6/x/windtunnel/record';
 import { boundsOf } from './bounds.js';
 import { measureOffset, now, useOffset } from './clock.js';
 import { paceOf } from './pace.js';
@@ -202,18 +202,14 @@ function runOf(definition, begun, durationMs) {
   };
 }
 
-/** Measurements of the machine and of the system's processes. @param {Definition} definition @param {Begun} begun @param {number} restFor seconds */
-function watchedOf(definition, begun, restFor) {
-  const isOwn = !isForeignTo(definition);
-  const usage = sidecar.usageOf(begun.window);
-  return {
-    usage,
-    cpus: isOwn ? sidecar.cpusOverTime(begun.window) : [],
-    placement: isOwn ? definition.placement : undefined,
-    rest_before: begun.rest,
-    rest_after: usage?.at_rest ?? sidecar.atRest(loadedOf(definition), restFor),
-  };
-}
+/** Adds measurements of the machine and of the system's processes to the evidence. @param {Definition} definition @param {Begun} begun @param {number} restFor seconds @returns {sidecar.Usage | null} */
+const watched = (definition, begun, restFor) =>
+  watch({
+    window: begun.window ?? '',
+    cpus: !isForeignTo(definition),
+    idle: loadedOf(definition) ?? '',
+    rest_s: restFor,
+  });
 
 /** Default of `leftovers`. @param {string} _runId */
 const TOPICS = (_runId) => "topics whose names begin with the run's id";
@@ -262,16 +258,17 @@ function summaryOf(definition, declared) {
       leave('could not set up');
       return {};
     }
-    const watched = watchedOf(definition, begun, restFor);
+    const usage = watched(definition, begun, restFor);
     const durationMs = data.state.testRunDurationMs;
     const evidenceOf = (/** @type {import('k6/x/windtunnel/record').Metrics} */ metrics) => ({
       ...declared,
-      ...watched,
-      ...withLink(contributionOf(definition, begun, metrics, watched.usage), begun.link),
+      ...withLink(contributionOf(definition, begun, metrics, usage), begun.link),
       run: runOf(definition, begun, durationMs),
       headline: headlineOf(definition.operations),
-      load_s: watched.usage?.duration_s ?? loadSeconds(begun, durationMs),
+      load_s: usage?.duration_s ?? loadSeconds(begun, durationMs),
       counts: countsOf(data.metrics),
+      placement: isForeignTo(definition) ? undefined : definition.placement,
+      rest_before: begun.rest,
       silent_ms: SILENT_MS,
     });
     const recorded = measured(data.metrics);

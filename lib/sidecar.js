@@ -2,7 +2,7 @@
  * Requests to the sidecar's API: the machine, the testbed, and the CPU and memory of processes over a measuring window.
  * Without SIDECAR_URL every answer is null, and the result says that processes were not measured.
  */
-import http from 'k6/http';
+import { request as send, requestAll as sendAll } from 'k6/x/windtunnel/record';
 
 /**
  * @typedef {{ name: string, role: 'system' | 'support' | 'generator', cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number,
@@ -26,24 +26,7 @@ export const present = () => Boolean(base);
  * @param {unknown} [body]
  * @param {number} [timeout] ms
  */
-export function request(method, path, body, timeout = TIMEOUT_MS) {
-  const { url, text, params } = written(path, body, timeout);
-  return http.request(method, url, text, params);
-}
-
-/** @param {string} path @param {unknown} body @param {number} timeout ms */
-function written(path, body, timeout) {
-  const headers = {
-    'Content-Type': 'application/json',
-    Authorization: `Bearer ${__ENV.SIDECAR_TOKEN ?? ''}`,
-  };
-  const text = body === undefined ? null : JSON.stringify(body);
-  return {
-    url: base + path,
-    text,
-    params: { timeout, headers, responseType: /** @type {const} */ ('text') },
-  };
-}
+export const request = (method, path, body, timeout = TIMEOUT_MS) => send(method, path, body, timeout);
 
 /**
  * Sends several requests at once.
@@ -51,20 +34,13 @@ function written(path, body, timeout) {
  * @param {{ path: string, body?: unknown }[]} requests
  * @param {number} timeout ms
  */
-export function requestAll(method, requests, timeout) {
-  return http.batch(
-    requests.map(({ path, body }) => {
-      const { url, text, params } = written(path, body, timeout);
-      return { method, url, body: text, params };
-    }),
-  );
-}
+export const requestAll = (method, requests, timeout) => sendAll(method, requests, timeout);
 
 /** @param {'GET' | 'POST'} method @param {string} path @param {unknown} [body] @param {number} [seconds] that the answer takes @returns {any} */
 function ask(method, path, body, seconds = 0) {
   if (!base) return null;
   const response = request(method, path, body, TIMEOUT_MS + seconds * 1000);
-  if (response.status >= 200 && response.status < 300) return response.json();
+  if (response.error === null) return response.answer;
   console.warn(
     `sidecar ${path}: ${response.status || response.error}: processes are not measured in this run`,
   );
@@ -112,9 +88,6 @@ export function awaitQuietPeriod(id, seconds, rest) {
 
 /** @param {string | null | undefined} id @returns {Usage | null} */
 export const usageOf = (id) => (id ? ask('GET', `/windows/${id}`) : null);
-
-/** CPU use per CPU during a window, over time. @param {string | null | undefined} id @returns {import('k6/x/windtunnel/judge').Sample[]} */
-export const cpusOverTime = (id) => (id ? ask('GET', `/windows/${id}/cpus`) : null) ?? [];
 
 /** @typedef {{ name: string, cpu_percent: number, wakeups_per_s: number }} AtRest of an idle process; CPU in percent of one CPU */
 

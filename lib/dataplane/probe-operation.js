@@ -13,8 +13,7 @@
  * | own_instances_cpu_s          | counter | s     | CPU time of testbeds that the scenario started, while probes measured |
  */
 import { Operation, Counter, Trend } from 'k6/x/windtunnel/record';
-import { KINDS, OF_A_BUSY_MACHINE } from '../errors.js';
-import { record, release } from './held.js';
+import { KINDS } from '../errors.js';
 
 const active = new Counter('operation_active_s');
 const bytes = new Counter('operation_bytes');
@@ -46,41 +45,25 @@ function recorderOf(name) {
   return found;
 }
 
-/** @param {number[]} series ns */
-const inMs = (series) => series.map((ns) => ns / 1e6);
-
 /**
  * Records the latencies of one series of a probe.
  * @param {string} operation
- * @param {Pick<import('../meter.js').Measured, 'values' | 'ends'>} measured
+ * @param {import('k6/x/windtunnel/record').Samples} measured
  * @param {string} [series]
  */
-export function recordSeries(operation, { values, ends }, series = 'round_trip') {
-  const taken = values[series];
-  if (taken) record(() => recorderOf(operation).samples(inMs(taken), ends[series]));
-}
-
-/**
- * Records a failure. A failure that a busy machine cannot cause is evidence against the system: its part counts at once.
- * Any other failure waits until the CPU use of other programs has decided whether the part counts.
- * @param {string} kind
- * @param {() => void} make
- */
-function recordFailure(kind, make) {
-  if (!(/** @type {string[]} */ (OF_A_BUSY_MACHINE).includes(kind))) release();
-  record(make);
+export function recordSeries(operation, measured, series = 'round_trip') {
+  recorderOf(operation).samples(measured, series);
 }
 
 /** @param {string} operation @param {Record<string, number>} counts by kind */
 export function recordErrors(operation, counts) {
   for (const [kind, count] of Object.entries(counts))
-    if (count !== 0) recordFailure(kind, () => recorderOf(operation).failures(kind, count));
+    if (count !== 0) recorderOf(operation).failures(kind, count);
 }
 
 /** @param {string} operation @param {Record<string, number>} counts by kind, such as duplicated */
 function recordAnomalies(operation, counts) {
-  for (const [kind, count] of Object.entries(counts))
-    recordFailure(kind, () => recorderOf(operation).anomaly(kind, count));
+  for (const [kind, count] of Object.entries(counts)) recorderOf(operation).anomaly(kind, count);
 }
 
 /**
@@ -95,30 +78,23 @@ export function recordFarEnd(operation, { far_end: counts }) {
 /** Records the totals of a probe. @param {string} operation @param {import('../meter.js').Outcome} outcome */
 export function recordUse(operation, outcome) {
   const tags = { operation };
-  record(() => {
-    active.add(outcome.duration_s, tags);
-    bytes.add(outcome.bytes, tags);
-    probeCpu.add(outcome.probe_cpu_s, tags);
-    if (outcome.duration_s > 0) rate.add((outcome.bytes * 8) / outcome.duration_s / 1e6, tags);
-    if (!outcome.usage) return;
-    systemCpu.add(outcome.usage.total.cpu_s, tags);
-    systemPeak.add(outcome.usage.total.peak_rss_bytes, tags);
-  });
+  active.add(outcome.duration_s, tags);
+  bytes.add(outcome.bytes, tags);
+  probeCpu.add(outcome.probe_cpu_s, tags);
+  if (outcome.duration_s > 0) rate.add((outcome.bytes * 8) / outcome.duration_s / 1e6, tags);
+  if (!outcome.usage) return;
+  systemCpu.add(outcome.usage.total.cpu_s, tags);
+  systemPeak.add(outcome.usage.total.peak_rss_bytes, tags);
 }
 
 /** Records the CPU time of testbeds that the scenario started, while a probe measured. @param {number} seconds */
 export function recordOwnInstances(seconds) {
-  record(() => ownInstancesCpu.add(seconds));
+  ownInstancesCpu.add(seconds);
 }
 
 /** Records a probe that ended early. Its errors decide whether its part counts. */
 export function recordCut() {
-  record(() => probesCut.add(1));
-}
-
-/** @param {string} operation @param {Pick<import('../meter.js').Measured, 'values' | 'ends'>} measured */
-function recordLateness(operation, { values: { lateness }, ends }) {
-  if (lateness) record(() => recorderOf(operation).lateness(inMs(lateness), ends.lateness));
+  probesCut.add(1);
 }
 
 /**
@@ -129,7 +105,7 @@ function recordLateness(operation, { values: { lateness }, ends }) {
  */
 export function recordNothing(operation, { error, planned }) {
   recordErrors(operation, knownErrors({ [error.kind]: planned.operations }));
-  record(() => active.add(planned.seconds, { operation }));
+  active.add(planned.seconds, { operation });
   recordCut();
   console.warn(`${operation}: ${error.message}`);
 }
@@ -145,7 +121,7 @@ export function recordRest(operation, measured) {
   recordAnomalies(operation, knownErrors(outcome.anomalies));
   recordFarEnd(operation, outcome);
   recordUse(operation, outcome);
-  recordLateness(operation, measured);
+  recorderOf(operation).lateness(measured);
   if (outcome.replaced)
     console.warn(
       `${operation}: the probe was stopped for a while: ${outcome.replaced} datagrams were sent again`,

@@ -6,9 +6,9 @@
  */
 import { now } from '../clock.js';
 import { disturbances } from 'k6/x/windtunnel/judge';
+import { drop, hold, isHeld, release } from 'k6/x/windtunnel/record';
 import { envCount } from '../variables.js';
 import { awaitQuiet } from '../quiet.js';
-import { drop, hold, isHeld, release } from './held.js';
 
 /** Time for waits and repeats, in addition to the measured time, ms. */
 const SPARE_MS = 20_000;

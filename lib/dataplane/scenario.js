@@ -154,8 +154,8 @@ export class Plane {
   }
 
   /**
-   * Measures a part of the run, and repeats it if other programs disturbed it. `once` must record only through
-   * lib/dataplane/held.js, so that a repeat can discard its records.
+   * Measures a part of the run, and repeats it if other programs disturbed it. A repeat
+   * discards what `once` recorded. A repeated `once` must replace its notes.
    * @template T
    * @param {string} name of the part in the report
    * @param {(again: number) => T} once measures the part; `again` is the number of repeats so far

@@ -2,12 +2,11 @@
  * The rounds of a sweep in k6: the value of the testbed's variable in each round, an instance with that value, and the
  * figures of each run.
  */
-import { said, say } from 'k6/x/windtunnel/record';
+import { quantile, said, say } from 'k6/x/windtunnel/record';
 import { order } from 'k6/x/windtunnel/difference';
 import { envCount, sizesOf } from '../profiles.js';
 import { findTestbed, tryFresh } from './fresh.js';
 import { stop } from '../meter.js';
-import { record } from './held.js';
 import { sweepSection } from './sweep.js';
 
 /**
@@ -39,9 +38,6 @@ const ROUNDS = 'sweep';
 
 /** @param {string} value */
 const operationOf = (value) => `value_${value.replace(/[^A-Za-z0-9]/g, '_')}`;
-
-/** @param {number[]} sorted @param {number} share */
-const at = (sorted, share) => sorted[Math.ceil(sorted.length * share) - 1];
 
 /** The sweep of the variables SWEEP, VALUES and RUNS. */
 export class SweepRounds {
@@ -125,7 +121,7 @@ export class SweepRounds {
     const overrides = { [this.variable]: this.typed(value, found) };
     const { used: measured, refused } = tryFresh(found, overrides, measure);
     if (refused === null) {
-      record(() => this.note(turn, measured ? figuresOf(measured) : CARRIED_NOTHING));
+      this.note(turn, measured ? figuresOf(measured) : CARRIED_NOTHING);
       return;
     }
     if (value === String(found.variables[this.variable])) stop(`sidecar: ${refused}`);
@@ -135,7 +131,9 @@ export class SweepRounds {
 
   /** @param {Turn} turn @param {Omit<import('./sweep.js').SweepRun, 'round'>} figures */
   note({ value, run }, figures) {
-    this.rounded.runs[value] = [...(this.rounded.runs[value] ?? []), { round: run, ...figures }];
+    // A repeat replaces the discarded run.
+    const others = (this.rounded.runs[value] ?? []).filter(({ round }) => round !== run);
+    this.rounded.runs[value] = [...others, { round: run, ...figures }];
     say(ROUNDS, this.rounded);
   }
 
@@ -162,13 +160,12 @@ const CARRIED_NOTHING = {
 };
 
 /** @param {import('../meter.js').Measured} measured */
-function figuresOf({ outcome, values }) {
-  const times = [...values.round_trip].sort((a, b) => a - b);
-  const percentile = (/** @type {number} */ share) => (times.length > 0 ? at(times, share) / 1e6 : null);
+function figuresOf(measured) {
+  const { outcome } = measured;
   return {
     mbit_per_s: (outcome.bytes * 8) / outcome.duration_s / 1e6,
-    rtt_p95_ms: percentile(0.95),
-    rtt_p99_ms: percentile(0.99),
+    rtt_p95_ms: quantile([measured], 'round_trip', 0.95),
+    rtt_p99_ms: quantile([measured], 'round_trip', 0.99),
     peak_rss_bytes: outcome.usage?.total.peak_rss_bytes || null,
     lost_share: 1 - outcome.succeeded / outcome.attempted,
   };

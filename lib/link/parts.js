@@ -2,8 +2,8 @@
  * The measurements of ways over a link. Each runs on all ways at once, or on one way after the other if the ways would compete
  * for the machine. Each writes its figures into `figures` of the way's operation.
  */
+import { quantile } from 'k6/x/windtunnel/record';
 import { recordSeries } from '../dataplane/probe-operation.js';
-import { spreadOf } from '../dataplane/sweep.js';
 import { jitterMs } from './call.js';
 import { arrivalsOf, overAt, playedOf, stalledShare } from './player.js';
 import { atOnce, flowOf, withFlows } from './way.js';
@@ -25,12 +25,6 @@ export const VIDEO = { mbit: 5, segment_s: 0.5, ahead: 2 };
 const SEGMENT_BYTES = (VIDEO.mbit * 1e6 * VIDEO.segment_s) / 8;
 /** How long a video may continue after its last segment was due, s. */
 const VIDEO_PATIENCE_S = 4;
-
-/** Median of a series in ns, as ms. @param {number[] | undefined} series */
-const medianMs = (series) => {
-  const spread = spreadOf(series ?? []);
-  return spread && spread.median / 1e6;
-};
 
 /**
  * Time until the first payload returns through a new tunnel: the client's very first tunnel, and the fastest of the others.
@@ -58,7 +52,7 @@ export const atRest = (ways, count, figuresOf) =>
     () => ({ kind: 'tcp', payload_bytes: FIRST_BYTES, warmup: 1, count }),
     (way, measured) => {
       if (measured) recordSeries(way.operation, measured);
-      figuresOf(way).rtt_ms = medianMs(measured?.values.round_trip);
+      figuresOf(way).rtt_ms = quantile([measured], 'round_trip');
     },
   );
 
@@ -68,7 +62,7 @@ export const pages = (ways, count, figuresOf) =>
     ways,
     () => ({ kind: 'fetch', fetch: PAGE, count }),
     (way, measured) => {
-      figuresOf(way).page_ms = medianMs(measured?.values.total);
+      figuresOf(way).page_ms = quantile([measured], 'total');
     },
   );
 

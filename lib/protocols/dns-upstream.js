@@ -8,7 +8,6 @@
  * | operation_upstream_slack    | counter | count | by how many the two may differ: unanswered queries                |
  */
 import { Counter } from 'k6/x/windtunnel/record';
-import { record } from '../dataplane/held.js';
 import { ask } from '../meter.js';
 import { controlName } from '../dataplane/scenario.js';
 import { submetric } from '../operations.js';
@@ -38,14 +37,12 @@ const queriesOf = ({ id }) => ask('GET', `/echoes/${id}`).dns_queries;
  */
 export function recordUpstream(operation, got, names, warmup, outcome) {
   const tags = { operation };
-  record(() => {
-    queries.add(got, tags);
-    expected.add(names ?? warmup + outcome.attempted, tags);
-    slack.add(
-      outcome.attempted - outcome.succeeded + (outcome.warmup_failed ?? 0) + (outcome.replaced ?? 0),
-      tags,
-    );
-  });
+  queries.add(got, tags);
+  expected.add(names ?? warmup + outcome.attempted, tags);
+  slack.add(
+    outcome.attempted - outcome.succeeded + (outcome.warmup_failed ?? 0) + (outcome.replaced ?? 0),
+    tags,
+  );
 }
 
 /**

@@ -67,8 +67,8 @@ export function startSides(wanted, plane) {
   );
   const answers = requestAll('POST', requests, START_MOST_MS).map((response, index) => {
     const { row, side, server, more, within } = able[index];
-    if (response.status === 201) {
-      const started = /** @type {any} */ (response.json());
+    const { answer: started } = response;
+    if (response.error === null) {
       started.ends = within
         ? within.ends
         : endsOf(started, { engine: 'events', cpus: cpusOf(plane.environment.placement.echo_cpus) });
@@ -94,14 +94,10 @@ const NOT_OVER_LINK = {
   },
 };
 
-/** @param {import('k6/http').RefinedResponse<'text'>} response @returns {{ error: string, cause?: import('./outcome.js').Cause }} */
-function failureOf(response) {
-  try {
-    const { error = `the sidecar answers ${response.status}`, cause } = /** @type {any} */ (response.json());
-    return { error, cause };
-  } catch {
-    return { error: `the sidecar does not answer: ${response.error || response.status}` };
-  }
+/** @param {import('k6/x/windtunnel/record').Answer} response @returns {{ error: string, cause?: import('./outcome.js').Cause }} */
+function failureOf({ status, answer, error }) {
+  if (!answer) return { error: `the sidecar does not answer: ${error}` };
+  return { error: answer.error ?? `the sidecar answers ${status}`, cause: answer.cause };
 }
 
 /** Stops all sides at once. If the sidecar has ended, so have they. @param {Started[]} sides */

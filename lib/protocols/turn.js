@@ -1,4 +1,5 @@
 /** One turn of one side: all probes through its instance, and their figures. */
+import { quantile } from 'k6/x/windtunnel/record';
 import { measure, startEcho, tryAsk } from '../meter.js';
 import { cpusOf } from '../dataplane/environment.js';
 import { SAMPLES_MOST } from '../dataplane/load.js';
@@ -13,7 +14,6 @@ import {
 } from '../dataplane/probe-operation.js';
 import { limitOver, lossBothWays, patient, warmupOver } from '../link.js';
 import { atRest, closeWindow, openWindow, usageOf } from '../sidecar.js';
-import { spreadOf } from '../dataplane/sweep.js';
 import { CORRUPT, complained, ofProbes } from './outcome.js';
 import { MIB, SHORT_BYTES } from './transfer.js';
 import { FAR_HOST, entryOf, reachThrough } from './way.js';
@@ -64,18 +64,6 @@ const LOST_MOST_OF_LINK = 3;
 /** @param {number} value @returns {number | null} */
 const finite = (value) => (Number.isFinite(value) ? value : null);
 
-/** Median of a series in ns, as ms. @param {number[] | undefined} series */
-function medianMs(series) {
-  const spread = spreadOf(series ?? []);
-  return spread && spread.median / 1e6;
-}
-
-/** @param {number[] | undefined} series ns @param {number} share */
-function quantileMs(series, share) {
-  if (!series || series.length === 0) return null;
-  return [...series].sort((a, b) => a - b)[Math.ceil(series.length * share) - 1] / 1e6;
-}
-
 /** CPU seconds of probes and far ends while probes measured. @param {string | null} window @returns {number} */
 const measuringCpu = (window) =>
   usageOf(window)?.processes.find(({ name }) => name === 'sidecar')?.cpu_s ?? NaN;
@@ -116,7 +104,7 @@ export class Turn {
     this.figures = {};
     /** @type {(Moved | null)[]} transfers in writes of 64 KiB */
     this.bulks = [];
-    /** @type {number[]} round trips, ns */
+    /** @type {import('../meter.js').Measured[]} of round trips */
     this.roundTrips = [];
     /** Peak memory of all clients and servers together, bytes: resident (`rss`), and the part without pages of files (`anon`). */
     this.peak = { rss: 0, anon: 0 };
@@ -238,7 +226,7 @@ export class Turn {
       count: sizes.handshakes,
       ...this.patience,
     });
-    this.figures.handshake_ms = medianMs(handshake?.values.total);
+    this.figures.handshake_ms = quantile([handshake], 'total');
     this.trips(sizes.round_trips);
     return this.figures.handshake_ms !== null || this.figures.rtt_ms !== null;
   }
@@ -259,10 +247,10 @@ export class Turn {
     if (trips) {
       recordSeries(this.operation, trips);
       recordUse(this.operation, trips.outcome);
-      this.roundTrips.push(...trips.values.round_trip);
+      this.roundTrips.push(trips);
     }
-    this.figures.rtt_ms = medianMs(this.roundTrips);
-    this.figures.rtt_p95_ms = quantileMs(this.roundTrips, 0.95);
+    this.figures.rtt_ms = quantile(this.roundTrips, 'round_trip');
+    this.figures.rtt_p95_ms = quantile(this.roundTrips, 'round_trip', 0.95);
   }
 
   /** Measures a transfer in writes of 64 KiB. Figures combine all calls. @param {number} bytes */
@@ -362,7 +350,7 @@ export class Turn {
   /** @param {number} count */
   datagrams(count) {
     const sent = this.probe({ kind: 'udp', warmup: 5, count, ...this.patienceOfDatagrams });
-    this.figures.udp_rtt_ms = medianMs(sent?.values.round_trip);
+    this.figures.udp_rtt_ms = quantile([sent], 'round_trip');
     this.figures.udp_lost_share = sent ? 1 - sent.outcome.succeeded / sent.outcome.attempted : null;
   }
 
@@ -394,7 +382,7 @@ export class Turn {
       // The share of tunnels that opened, times the share of answered requests over them.
       [`tunnels_${connections}_carried_share`]: (opened / connections) * (succeeded / count),
       [`tunnels_${connections}_anon_mib`]: usage ? usage.total.peak_anon_bytes / MIB : null,
-      [`tunnels_${connections}_p95_ms`]: all ? quantileMs(open?.values.round_trip, 0.95) : null,
+      [`tunnels_${connections}_p95_ms`]: all ? quantile([open], 'round_trip', 0.95) : null,
     });
   }
 }

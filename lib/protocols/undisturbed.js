@@ -1,5 +1,5 @@
 /** Measures turns of a row, and repeats them if other programs disturbed them. */
-import { release } from '../dataplane/held.js';
+import { release } from 'k6/x/windtunnel/record';
 
 /**
  * Removes the notes of a discarded turn. A turn in which a side failed is not discarded, unless a busy machine may be the

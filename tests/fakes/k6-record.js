@@ -1,4 +1,5 @@
 /** k6/x/windtunnel/record as far as lib/ uses it: it keeps every sample and every message. */
+import { OF_A_BUSY_MACHINE } from '../../lib/errors.js';
 import execution from './k6-execution.js';
 
 /** @type {{ metric: string, value: number | boolean, tags: Record<string, string> | undefined }[]} */
@@ -52,6 +53,7 @@ export class Operation {
 
   /** @param {string} kind @param {number} count */
   failures(kind, count) {
+    if (!(/** @type {string[]} */ (OF_A_BUSY_MACHINE).includes(kind))) release();
     errors.add(count, { ...this.tags, kind });
     for (let index = 0; index < count; index += 1) failed.add(true, this.tags);
   }
@@ -67,18 +69,32 @@ export class Operation {
     lateness.add(ms, this.tags);
   }
 
-  /** @param {number[]} series */
-  samples(series) {
-    for (const ms of series) latency.add(ms, this.tags);
-    series.forEach(() => failed.add(false, this.tags));
-    items.add(series.length, this.tags);
-  }
-
-  /** @param {number[]} series */
-  lateness(series) {
-    for (const ms of series) lateness.add(ms, this.tags);
+  /** @param {{ values: Record<string, number[]> }} measured @param {string} series */
+  samples({ values }, series) {
+    for (const ns of values[series]) latency.add(ns / 1e6, this.tags);
+    values[series].forEach(() => failed.add(false, this.tags));
+    items.add(values[series].length, this.tags);
   }
 }
+
+/** Number of samples before the held ones; null: nothing is held. @type {number | null} */
+let before = null;
+export const hold = () => void (before = samples.length);
+export const isHeld = () => before !== null;
+export const release = () => void (before = null);
+export function drop() {
+  samples.length = before ?? samples.length;
+  release();
+}
+
+const none = () => {
+  throw new Error('no unit test has a sidecar');
+};
+/** Answers requests to the sidecar; a test may replace it. @type {{ send: (method: string, path: string, body: any, limitMs: number) => any }} */
+export const sidecar = { send: none };
+/** @param {string} method @param {string} path @param {unknown} body @param {number} limitMs */
+export const request = (method, path, body, limitMs) => sidecar.send(method, path, body, limitMs);
+export const [requestAll, probes, quantile, watch] = [none, none, none, none];
 
 /** k6's own clock, which a test may set. */
 export const now = () => execution.instance.currentTestRunDuration;

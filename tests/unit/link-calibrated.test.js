@@ -1,20 +1,16 @@
 /** A smoke run calibrates its link briefly; other profiles do not. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import http from '../fakes/k6-http.js';
+import { sidecar } from '../fakes/k6-record.js';
 
 /** @type {any} */ (globalThis).__ENV = { SIDECAR_URL: 'http://127.0.0.1:9' };
 const { calibrated } = await import('../../lib/link.js');
 
 /** @type {unknown[]} */
 const sent = [];
-/** @type {any} */ (http).request = (
-  /** @type {string} */ method,
-  /** @type {string} */ url,
-  /** @type {string} */ body,
-) => {
-  sent.push([method, new URL(url).pathname, JSON.parse(body)]);
-  return { status: 200, json: () => ({ link: { title: 'Far' }, calibration: { ok: false } }) };
+sidecar.send = (method, path, body) => {
+  sent.push([method, path, body]);
+  return { answer: { link: { title: 'Far' }, calibration: { ok: false } }, error: null };
 };
 
 for (const [profile, brief] of Object.entries({ smoke: true, quick: false, full: false })) {

@@ -1,26 +1,21 @@
 /** The quiet period lies between the load and the first request of the clean-up. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import http from '../fakes/k6-http.js';
+import { sidecar } from '../fakes/k6-record.js';
 
 /** @type {any} */ (globalThis).__ENV = { SIDECAR_URL: 'http://127.0.0.1:9', PROFILE: 'smoke' };
 const { afterRest, waitAfterLoad } = await import('../../lib/rest.js');
 
 /** @type {unknown[]} */
 const calls = [];
-/** @type {any} */ (http).request = (
-  /** @type {string} */ method,
-  /** @type {string} */ url,
-  /** @type {string} */ body,
-  /** @type {{ timeout: number }} */ { timeout },
-) => {
-  calls.push([method, url, JSON.parse(body), timeout]);
-  return { status: 200, json: () => ({}) };
+sidecar.send = (...asked) => {
+  calls.push(asked);
+  return { answer: {}, error: null };
 };
 const cleanUp = () => calls.push('cleaned up');
 const quiet = (/** @type {object} */ body, /** @type {number} */ timeout) => [
   'POST',
-  'http://127.0.0.1:9/windows/w1/quiet',
+  '/windows/w1/quiet',
   body,
   timeout,
 ];

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import execution from 'k6/execution';
-import { samples } from '../fakes/k6-record.js';
-import { hold, isHeld, record, release } from '../../lib/dataplane/held.js';
+import { hold, isHeld, release, samples } from '../fakes/k6-record.js';
 import { recordErrors, recordSeries } from '../../lib/dataplane/probe-operation.js';
 import { Repeats } from '../../lib/dataplane/repeats.js';
 import { undisturbed } from '../../lib/protocols/undisturbed.js';
@@ -250,10 +249,4 @@ test('turns of which a side failed are not thrown away', () => {
   });
   assert.ok(plane.counted);
   assert.equal(notes.outcomes.length, 1);
-});
-
-test('records outside of a part are made at once', () => {
-  let made = 0;
-  record(() => (made += 1));
-  assert.equal(made, 1);
 });

@@ -1,7 +1,7 @@
 /** The CPU time of a turn ends after its quiet period. A turn with an unknown instance has no CPU time. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import http from '../fakes/k6-http.js';
+import { sidecar } from '../fakes/k6-record.js';
 
 /** @type {any} */ (globalThis).__ENV = { SIDECAR_URL: 'http://127.0.0.1:9', PROFILE: 'smoke' };
 const { TurnCpu, awaitQuiet } = await import('../../lib/protocols/turn-cpu.js');
@@ -11,21 +11,15 @@ const calls = [];
 /** CPU seconds at each look, by instance. @type {Record<string, number[]>} */
 const seen = {};
 
-/** @type {any} */ (http).request = (
-  /** @type {string} */ method,
-  /** @type {string} */ url,
-  /** @type {string} */ body,
-) => {
-  const path = url.replace(/^.*:9/, '');
+sidecar.send = (method, path, body) => {
   calls.push(`${method} ${path}`);
   if (path === '/windows') {
-    const { instance, peaks } = JSON.parse(body);
-    assert.equal(peaks, false, 'a window that is sampled costs CPU time beside what is measured');
-    return instance in seen ? { status: 201, json: () => ({ id: instance }) } : { status: 409 };
+    assert.equal(body.peaks, false, 'a window that is sampled costs CPU time beside what is measured');
+    return body.instance in seen ? { answer: { id: body.instance }, error: null } : { error: 'no instance' };
   }
-  if (path.endsWith('/close')) return { status: 200, json: () => ({}) };
+  if (path.endsWith('/close')) return { answer: {}, error: null };
   const cpu = seen[path.replace('/windows/', '')].shift();
-  return { status: 200, json: () => ({ processes: [{ role: 'system' }], total: { cpu_s: cpu } }) };
+  return { answer: { processes: [{ role: 'system' }], total: { cpu_s: cpu } }, error: null };
 };
 
 /** @param {string[]} ids */

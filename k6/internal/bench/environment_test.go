@@ -19,7 +19,7 @@ import (
 func TestChildEnvironment(t *testing.T) {
 	b := &session{Options: Options{RunID: "r", Asked: plan.Asked{Profile: "quick", Env: "local", Dashboard: true,
 		Environ: []string{"MESSAGES=7", "PROFILE=other", "K6_WEB_DASHBOARD_HOST=::1", `VERSIONS={"relay":"9"}`, "https_proxy=http://proxy:1", "SSL_CERT_FILE=/ca.pem", "XDG_CONFIG_HOME=/home/of/mine"}}},
-		sidecar: &sidecar.Sidecar{URL: "http://127.0.0.1:5"}}
+		sidecar: &sidecar.Sidecar{Client: sidecar.Client{URL: "http://127.0.0.1:5"}}}
 	b.known = b.versions()
 	env := b.childEnvironment(job{scenario: plan.Scenario{System: "pulsar", Name: "bulk"}, runID: "r", dir: "/results/r"}, sidecar.Instance{ID: "i", Outputs: map[string]string{"PULSAR_URL": "u"},
 		SecretOutputs: map[string]string{"PULSAR_PASSWORD": "p"}})

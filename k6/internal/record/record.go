@@ -21,6 +21,8 @@ type Record struct {
 	// byMetric has the series of a metric in the order of their creation.
 	byMetric map[string][]*Series
 	notes    map[string]json.RawMessage
+	// machine has fields of the evidence that no script passes on, as JSON.
+	machine map[string]json.RawMessage
 	// mostExact is the limit for series that are created from now on.
 	mostExact int
 }
@@ -68,4 +70,18 @@ func (r *Record) Said() map[string]json.RawMessage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.notes)
+}
+
+// Watch stores the usage of the machine, as fields of the evidence.
+func (r *Record) Watch(machine map[string]json.RawMessage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.machine = machine
+}
+
+// Watched returns what Watch stored.
+func (r *Record) Watched() map[string]json.RawMessage {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.machine
 }

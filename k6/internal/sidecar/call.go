@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"windtunnel/k6/internal/fault"
@@ -29,52 +30,90 @@ func Unsupported(err error) bool {
 	return errors.As(err, &status) && status.code == http.StatusNotImplemented
 }
 
-func (s *Sidecar) call(ctx context.Context, method, path string, body, answer any) error {
+// Client sends requests to the API of a sidecar (sidecar/README.md).
+type Client struct {
+	URL   string
+	Token string // a secret, "" if the sidecar requires no token
+}
+
+// Answer is an answer of the sidecar with any status.
+type Answer struct {
+	Status int
+	Body   []byte
+}
+
+// Err is nil for a success. Any other answer is one line: the cause, and the remedy if the sidecar knows one.
+func (a Answer) Err() error {
+	if a.Status/100 == 2 {
+		return nil
+	}
+	var answered struct {
+		Error string `json:"error"`
+		Mend  string `json:"mend"`
+	}
+	if json.Unmarshal(a.Body, &answered) != nil || answered.Error == "" {
+		answered.Error = fmt.Sprintf("the sidecar answered %d %s", a.Status, http.StatusText(a.Status))
+	}
+	message := fault.OneLine(answered.Error)
+	if answered.Mend != "" {
+		message += "; " + fault.OneLine(answered.Mend)
+	}
+	return &statusError{a.Status, message}
+}
+
+// answerMost bounds an answer, bytes. The largest one has 200,000 samples of a probe.
+const answerMost = 64 << 20
+
+// Do sends a request with a JSON body; nil: without one. An *url.Error says that no answer came.
+func (c Client) Do(ctx context.Context, method, path string, body any) (answer Answer, err error) {
 	var reader io.Reader
 	if body != nil {
 		data, err := json.Marshal(body)
 		if err != nil {
-			return err
+			return answer, err
 		}
 		reader = bytes.NewReader(data)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, s.URL+path, reader)
+	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, reader)
 	if err != nil {
-		return err
+		return answer, err
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	if s.Token != "" {
-		req.Header.Set("Authorization", "Bearer "+s.Token)
+	if c.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.Token)
 	}
 	resp, err := sidecarClient.Do(req)
 	if err != nil {
-		return s.callFailed(ctx, err)
+		return answer, err
 	}
 	defer resp.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, 4<<20))
-	if err != nil {
+	answer.Status = resp.StatusCode
+	if answer.Body, err = io.ReadAll(io.LimitReader(resp.Body, answerMost)); err != nil {
+		err = &url.Error{Op: method, URL: path, Err: err}
+	}
+	return answer, err
+}
+
+// ask decodes a successful answer into answer, if that is not nil. It returns an *url.Error if no answer came.
+func (c Client) ask(ctx context.Context, method, path string, body, answer any) error {
+	answered, err := c.Do(ctx, method, path, body)
+	if err == nil {
+		err = answered.Err()
+	}
+	if err != nil || answer == nil {
+		return err
+	}
+	return json.Unmarshal(answered.Body, answer)
+}
+
+func (s *Sidecar) call(ctx context.Context, method, path string, body, answer any) error {
+	err := s.ask(ctx, method, path, body, answer)
+	if unanswered := (*url.Error)(nil); errors.As(err, &unanswered) {
 		return s.callFailed(ctx, err)
 	}
-	if resp.StatusCode/100 != 2 {
-		var answered struct {
-			Error string `json:"error"`
-			Mend  string `json:"mend"`
-		}
-		if json.Unmarshal(data, &answered) != nil || answered.Error == "" {
-			answered.Error = "the sidecar answered " + resp.Status
-		}
-		message := fault.OneLine(answered.Error)
-		if answered.Mend != "" {
-			message += "; " + fault.OneLine(answered.Mend)
-		}
-		return &statusError{resp.StatusCode, message}
-	}
-	if answer == nil {
-		return nil
-	}
-	return json.Unmarshal(data, answer)
+	return err
 }
 
 // callFailed returns the end of the sidecar as the error, if it has ended, in place of a connection error.

@@ -32,8 +32,7 @@ const (
 // Sidecar is a running `sidecar serve`. It ends when its standard input closes, so it never outlives the bench, however
 // the bench ends.
 type Sidecar struct {
-	URL   string
-	Token string // a secret, "" if the sidecar requires no token
+	Client
 	cmd   *exec.Cmd
 	stdin io.Closer
 	log   string // path of its log

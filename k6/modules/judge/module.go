@@ -52,8 +52,7 @@ func (i instance) thresholds(asked sobek.Value) sobek.Value {
 
 // judge returns to the script the text of the result file and the summary for the terminal.
 func (i instance) judge(asked sobek.Value) sobek.Value {
-	evidence := decode[judge.Evidence](i, asked, strict)
-	found, err := judge.Runners([]judge.Recorded{{Evidence: evidence, Record: record.OfProcess}})
+	found, err := judge.Runners([]judge.Recorded{{Evidence: i.evidence(asked), Record: record.OfProcess}})
 	if err != nil {
 		i.throw(err)
 	}
@@ -66,15 +65,23 @@ func (i instance) judge(asked sobek.Value) sobek.Value {
 
 // recordOf returns to the script the bytes of the record file.
 func (i instance) recordOf(asked sobek.Value) sobek.ArrayBuffer {
-	plain, err := json.Marshal(decode[judge.Evidence](i, asked, strict))
+	file, err := judge.RecordFile(i.evidence(asked), record.OfProcess)
 	if err != nil {
 		i.throw(err)
 	}
-	var file bytes.Buffer
-	if err := record.OfProcess.Write(&file, plain); err != nil {
+	return i.runtime().NewArrayBuffer(file)
+}
+
+func (i instance) evidence(asked sobek.Value) judge.Evidence {
+	text, err := jsvalue.OutOf(i.runtime(), asked)
+	if err != nil {
 		i.throw(err)
 	}
-	return i.runtime().NewArrayBuffer(file.Bytes())
+	evidence, err := judge.EvidenceOf(text, record.OfProcess)
+	if err != nil {
+		i.throw(err)
+	}
+	return evidence
 }
 
 func (i instance) disturbances(byCPU, placement sobek.Value) sobek.Value {

@@ -41,7 +41,10 @@ func (i *instance) metricClass(kind metrics.MetricType) func(sobek.ConstructorCa
 			i.throw(err)
 		}
 		_ = call.This.Set("add", func(call sobek.FunctionCall) sobek.Value {
-			if err := i.add(own, call.Argument(0), call.Argument(1)); err != nil {
+			value, tags := call.Argument(0), call.Argument(1)
+			if i.holds {
+				i.held = append(i.held, func() error { return i.add(own, value, tags) })
+			} else if err := i.add(own, value, tags); err != nil {
 				i.throw(err)
 			}
 			return sobek.Undefined()
@@ -90,6 +93,3 @@ func carriedOf(tags *metrics.TagSet) map[string]string {
 	}
 	return own
 }
-
-// timeOf converts a JavaScript time: ms since 1970, with fractions.
-func timeOf(unixMS float64) time.Time { return time.UnixMicro(int64(unixMS * 1e3)) }

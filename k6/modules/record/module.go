@@ -48,6 +48,9 @@ type instance struct {
 	shared     *shared
 	operations *known
 	named      map[string]any
+	// held are the records of a part of the run, until it is known whether the part counts.
+	held  []func() error
+	holds bool
 }
 
 // Exports implements modules.Instance. k6 calls it for each access to an export, several times for each request, so the
@@ -66,6 +69,15 @@ func (i *instance) exported() map[string]any {
 		"now":        i.now,
 		"wholeMs":    i.wholeMs,
 		"opened":     i.opened,
+		"request":    i.request,
+		"requestAll": i.requestAll,
+		"probes":     i.probes,
+		"quantile":   i.quantile,
+		"watch":      i.watch,
+		"hold":       i.hold,
+		"release":    i.release,
+		"drop":       i.drop,
+		"isHeld":     func() bool { return i.holds },
 		"once":       i.shared.once,
 		"answered":   i.shared.answered,
 		"unanswered": i.shared.unanswered,

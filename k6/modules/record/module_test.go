@@ -19,19 +19,21 @@ import (
 type test struct {
 	*modulestest.Runtime
 	t       *testing.T
+	record  *record.Record
 	samples chan metrics.SampleContainer
 }
 
 func newTest(t *testing.T) test {
 	t.Helper()
 	rt := modulestest.NewRuntime(t)
-	own := (&Module{record: record.New()}).NewModuleInstance(rt.VU)
+	kept := record.New()
+	own := (&Module{record: kept}).NewModuleInstance(rt.VU)
 	for name, value := range own.Exports().Named {
 		if err := rt.VU.RuntimeField.Set(name, value); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return test{rt, t, make(chan metrics.SampleContainer, 1000)}
+	return test{rt, t, kept, make(chan metrics.SampleContainer, 1000)}
 }
 
 // begin ends the init context.
@@ -119,7 +121,8 @@ func TestSamplesOfAProbeHaveTheirOwnTimes(t *testing.T) {
 	x := newTest(t)
 	x.run(`const trip = new Operation('trip')`)
 	x.begin()
-	x.run(`trip.samples([0.5, 1], [1e12, 1e12 + 1500.25]); trip.failures('lost', 2)`)
+	x.run(`trip.samples({ values: { round_trip: [5e5, 1e6] }, ends: { round_trip: [1e12, 1e12 + 1500.25] } }, 'round_trip')
+trip.samples({ values: {}, ends: {} }, 'total'); trip.failures('lost', 2)`)
 	var ends []time.Time
 	items := map[int64]float64{} // by second
 	for _, sample := range x.given() {
@@ -139,7 +142,7 @@ func TestSamplesOfAProbeHaveTheirOwnTimes(t *testing.T) {
 	if got := x.run(`JSON.stringify(measured({})['operation_failed{operation:trip}'].values)`); !strings.Contains(got, `"passes":2`) {
 		t.Error(got)
 	}
-	if _, err := x.VU.RuntimeField.RunString(`trip.samples([1, 2], [1e12])`); err == nil || !strings.Contains(err.Error(), "2 samples and 1 times") {
+	if _, err := x.VU.RuntimeField.RunString(`trip.samples({ values: { total: [1, 2] }, ends: { total: [1e12] } }, 'total')`); err == nil || !strings.Contains(err.Error(), "2 samples and 1 times") {
 		t.Error(err)
 	}
 }

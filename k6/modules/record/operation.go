@@ -5,6 +5,7 @@ package record
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/grafana/sobek"
@@ -14,6 +15,7 @@ import (
 
 	"windtunnel/k6/internal/farend"
 	"windtunnel/k6/internal/record"
+	"windtunnel/k6/internal/sidecar"
 )
 
 // Names of an operation's metrics that only the record has: in k6 they would cost samples without a reader.
@@ -89,7 +91,10 @@ func (i *instance) newOperation(call sobek.ConstructorCall) *sobek.Object {
 			if state == nil {
 				o.throw(errOutside)
 			}
-			if err := method(state, o.cell(state), call.Arguments); err != nil {
+			if o.holds && name != "farEnd" && o.holdsBack(name, call.Arguments) {
+				given := slices.Clone(call.Arguments)
+				o.held = append(o.held, func() error { return method(state, o.cell(state), given) })
+			} else if err := method(state, o.cell(state), call.Arguments); err != nil {
 				o.throw(fmt.Errorf("%s: %w", o.name, err))
 			}
 			return sobek.Undefined()
@@ -207,7 +212,9 @@ func (o *operation) anomaly(state *lib.State, c *cell, given []sobek.Value) erro
 
 // late takes the generator's lateness in ms.
 func (o *operation) late(state *lib.State, c *cell, given []sobek.Value) error {
-	o.trend(state, c.lateness, c, o.operations.lateness, []float64{max(0, given[0].ToFloat())}, nil)
+	ms := max(0, given[0].ToFloat())
+	c.lateness.Add(ms)
+	o.push(state, metrics.Samples{o.sample(c, o.operations.lateness, time.Now(), ms)})
 	return nil
 }
 
@@ -225,28 +232,28 @@ func (o *operation) farEnd(_ *lib.State, c *cell, given []sobek.Value) error {
 	return nil
 }
 
-// samples takes the latencies of a probe's successes in ms, and the end of each in ms since 1970.
+// samples takes the measurements of a probe, and the name of the series with its latencies.
 func (o *operation) samples(state *lib.State, c *cell, given []sobek.Value) error {
-	var latencies, ends []float64
-	if err := o.numbers(given, &latencies, &ends); err != nil {
+	series, err := o.seriesOf(given[0], given[1].String())
+	if err != nil || series.NS == nil {
 		return err
 	}
-	o.trend(state, c.latency, c, o.operations.latency, latencies, ends)
-	o.trend(state, c.failed, c, o.operations.failed, make([]float64, len(latencies)), ends)
-	c.items.Add(float64(len(latencies)))
-	if carried := o.itemsOf(c, len(latencies), ends); len(carried) > 0 {
+	o.trend(state, c.latency, c, o.operations.latency, series)
+	o.trend(state, c.failed, c, o.operations.failed, sidecar.Series{NS: make([]float64, len(series.NS)), EndsUS: series.EndsUS})
+	c.items.Add(float64(len(series.NS)))
+	if carried := o.itemsOf(c, series); len(carried) > 0 {
 		o.push(state, carried)
 	}
 	return nil
 }
 
 // itemsOf returns a probe's items, one for each success: a sample for each second with successes, in order.
-func (o *operation) itemsOf(c *cell, count int, ends []float64) (samples metrics.Samples) {
-	if ends == nil {
-		return metrics.Samples{o.sample(c, o.operations.items, time.Now(), float64(count))}
+func (o *operation) itemsOf(c *cell, series sidecar.Series) (samples metrics.Samples) {
+	if series.EndsUS == nil {
+		return metrics.Samples{o.sample(c, o.operations.items, time.Now(), float64(len(series.NS)))}
 	}
-	for _, end := range ends {
-		at := timeOf(end)
+	for _, end := range series.EndsUS {
+		at := time.UnixMicro(int64(end))
 		if last := len(samples) - 1; last >= 0 && samples[last].Time.Unix() == at.Unix() {
 			samples[last].Value++
 			continue
@@ -256,44 +263,25 @@ func (o *operation) itemsOf(c *cell, count int, ends []float64) (samples metrics
 	return samples
 }
 
-// latenesses takes a probe's lateness in ms, and the end of each operation.
+// latenesses takes the measurements of a probe, whose series "lateness" has the lateness of each operation.
 func (o *operation) latenesses(state *lib.State, c *cell, given []sobek.Value) error {
-	var values, ends []float64
-	if err := o.numbers(given, &values, &ends); err != nil {
-		return err
-	}
-	o.trend(state, c.lateness, c, o.operations.lateness, values, ends)
-	return nil
+	series, err := o.seriesOf(given[0], "lateness")
+	o.trend(state, c.lateness, c, o.operations.lateness, series)
+	return err
 }
 
-// numbers exports a list and, if given, the list of its times.
-func (o *operation) numbers(given []sobek.Value, values, ends *[]float64) error {
-	rt := o.vu.Runtime()
-	if err := rt.ExportTo(given[0], values); err != nil {
-		return err
-	}
-	if len(given) < 2 || sobek.IsUndefined(given[1]) {
-		return nil
-	}
-	if err := rt.ExportTo(given[1], ends); err != nil {
-		return err
-	}
-	if len(*ends) != len(*values) {
-		return fmt.Errorf("%d samples and %d times", len(*values), len(*ends))
-	}
-	return nil
-}
-
-func (o *operation) trend(state *lib.State, series *record.Series, c *cell, metric *metrics.Metric, values, ends []float64) {
-	samples := make(metrics.Samples, len(values))
+// trend records a series in ms, each sample at the end of its operation.
+func (o *operation) trend(state *lib.State, into *record.Series, c *cell, metric *metrics.Metric, series sidecar.Series) {
+	samples := make(metrics.Samples, len(series.NS))
 	now := time.Now()
-	for n, value := range values {
+	for n, ns := range series.NS {
 		at := now
-		if ends != nil {
-			at = timeOf(ends[n])
+		if series.EndsUS != nil {
+			at = time.UnixMicro(int64(series.EndsUS[n]))
 		}
-		series.Add(value)
-		samples[n] = o.sample(c, metric, at, value)
+		ms := ns / 1e6
+		into.Add(ms)
+		samples[n] = o.sample(c, metric, at, ms)
 	}
 	if len(samples) > 0 {
 		o.push(state, samples)

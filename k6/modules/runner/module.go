@@ -5,7 +5,6 @@
 package runner
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -164,21 +163,15 @@ func (i instance) recordOf(evidence sobek.Value, zeroUnixMS float64) []byte {
 	if err != nil {
 		i.throw(err)
 	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	var asked judge.Evidence
-	if err := decoder.Decode(&asked); err != nil {
-		i.throw(err)
-	}
-	plain, err := json.Marshal(i.member.evidence(asked, zeroUnixMS))
+	asked, err := judge.EvidenceOf(text, record.OfProcess)
 	if err != nil {
 		i.throw(err)
 	}
-	var file bytes.Buffer
-	if err := record.OfProcess.Write(&file, plain); err != nil {
+	file, err := judge.RecordFile(i.member.evidence(asked, zeroUnixMS), record.OfProcess)
+	if err != nil {
 		i.throw(err)
 	}
-	return file.Bytes()
+	return file
 }
 
 // withdraw reports that this runner sends no record.

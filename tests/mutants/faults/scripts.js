@@ -61,10 +61,10 @@ export default [
   {
     name: 'probe-in-microseconds',
     what: 'round trips of a probe, nanoseconds from Rust, are told a thousand times too long',
-    file: 'lib/dataplane/probe-operation.js',
-    from: 'series.map((ns) => ns / 1e6)',
-    to: 'series.map((ns) => ns / 1e3)',
-    tests: [{ js: 'unit/repeats' }],
+    file: 'k6/modules/record/operation.go',
+    from: 'ms := ns / 1e6',
+    to: 'ms := ns / 1e3',
+    tests: [{ go: 'modules/record', name: 'TestHeldRecords' }],
   },
   {
     name: 'sweep-flipped',
