@@ -24,6 +24,7 @@ import { present, request } from './sidecar.js';
  * @property {{ asked: number, open: number, open_all_s: number } | null} tunnels
  * @property {Record<string, { least: number, most: number | null, found: number }> | null} [far_end] counts of the far end;
  *   null if the far end is not the sidecar's
+ * @property {import('./udp/nat-words.js').NatReport} [nat] of a probe nat
  *
  * @typedef {import('k6/x/windtunnel/record').Samples & { outcome: Outcome }} Measured
  * @typedef {{ id: string, tcp: string, udp: string }} Echo

@@ -6,7 +6,7 @@ import { tlsMend } from 'k6/x/windtunnel/environment';
 import { mendAtSetUp } from '../errors.js';
 import { measure } from '../meter.js';
 
-/** @typedef {'tcp' | 'udp'} Transport */
+/** `association`: one that can be opened, whether or not datagrams come back. @typedef {'tcp' | 'udp' | 'association'} Transport */
 
 /** One returned datagram is enough: a lossy path is not a dead one. */
 const DATAGRAMS = 8;
@@ -15,7 +15,11 @@ const DATAGRAM_TIMEOUT_MS = 800;
 const PROBES = /** @type {const} */ ({
   tcp: { kind: 'handshake', first_reply: true, payload_bytes: 64, count: 1 },
   udp: { kind: 'udp', payload_bytes: 64, count: DATAGRAMS, timeout_ms: DATAGRAM_TIMEOUT_MS },
+  association: { kind: 'udp', payload_bytes: 64, count: 1, timeout_ms: 100, stall_ms: 100 },
 });
+
+/** Faults of an association that could be opened. */
+const OF_DATAGRAMS = ['lost', 'stalled', 'other_source', 'control_closed'];
 
 /**
  * @param {Transport} transport
@@ -75,12 +79,12 @@ export function asksForLogin(plane) {
 export function unreached(plane, transports) {
   const { proxy, namespace, far } = plane.proxied;
   for (const transport of transports) {
-    const target = plane.target(transport, far);
+    const target = plane.target(transport === 'tcp' ? transport : 'udp', far);
     const found = failure(
       transport,
       measure({ ...PROBES[transport], target, proxy, ...(namespace && { namespace }) }),
     );
-    if (found) {
+    if (found && !(transport === 'association' && OF_DATAGRAMS.includes(found.kind))) {
       const { url } = plane.environment;
       return `${url} carries no ${transport.toUpperCase()} to ${target}: ${explained(url, found)}`;
     }

@@ -109,10 +109,15 @@ export class Plane {
    * @param {Via} via
    * @param {Record<string, unknown>} spec of the probe: kind, loop, count … (sidecar/README.md)
    */
-  measure({ far, ...via }, spec) {
+  measure(via, spec) {
+    return measure(this.specOf(via, spec));
+  }
+
+  /** The whole spec of a probe. @param {Via} via @param {Record<string, unknown>} spec */
+  specOf({ far, ...via }, spec) {
     const { placement } = this.environment;
     const { link } = this.data;
-    return measure({
+    return {
       warmup: link ? WARMUP_OVER_LINK : WARMUP,
       ...(link ? { limit_s: limitOver(link, Number(spec.count ?? 0)) } : {}),
       target: this.target(spec.kind === 'udp' || spec.kind === 'dns' ? 'udp' : 'tcp', far),
@@ -121,7 +126,7 @@ export class Plane {
       keep: SAMPLES_MOST,
       ...via,
       ...spec,
-    });
+    };
   }
 
   /**

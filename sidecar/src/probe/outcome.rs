@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::far_end::Counts;
 use super::kinds::ErrorKind;
-use super::nat::Report;
+use super::nat::report::Report;
 use crate::process::window::Usage;
 
 /// Why a probe ended before its count was reached.

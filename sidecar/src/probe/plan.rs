@@ -1,9 +1,10 @@
 //! A spec that was checked: every bound holds, every address is allowed and resolved.
 
+mod nat;
+
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use super::nat;
 use super::reach::{self, Reached};
 use super::socks5::codec::{Address, MAX_FIELD_BYTES};
 use super::spec::{
@@ -27,10 +28,6 @@ const SILENT_TIMEOUTS: u64 = 10;
 const MAX_OBJECT_BYTES: u64 = 64 * MIB;
 /// The bound for all connections of a fetch together.
 const MAX_FETCH_TUNNELS: u64 = 256;
-/// Fragments of a NAT probe are two datagrams that fit into one.
-const MAX_NAT_BYTES: u64 = 16 << 10;
-/// Each has an association and a thread.
-const MAX_IDLE_TIMES: u64 = 32;
 /// RFC 1035, 2.3.4.
 const MAX_LABEL_BYTES: usize = 63;
 
@@ -189,7 +186,7 @@ impl Plan {
         match self.spec.kind {
             ProbeKind::Throughput => self.spec.connections * self.transfer.direction.count() as u64,
             ProbeKind::Flow => self.spec.connections * self.flow.marks(),
-            ProbeKind::Nat => nat::operations(&self.nat, self.proxy.is_some()),
+            ProbeKind::Nat => self.nat.associations(self.proxy.is_some()),
             _ => self.spec.count,
         }
     }
@@ -262,7 +259,7 @@ fn bounds(spec: &Spec) -> Result<()> {
     check_dns(spec)?;
     check_fetch(spec)?;
     check_flow(spec)?;
-    check_nat(spec)?;
+    nat::check(spec)?;
     match (&spec.transfer, spec.kind) {
         (Some(transfer), ProbeKind::Throughput) => {
             within("transfer.bytes", transfer.bytes, 1, 64 << 30)?;
@@ -319,42 +316,6 @@ fn check_flow(spec: &Spec) -> Result<()> {
         ));
     }
     Ok(())
-}
-
-fn check_nat(spec: &Spec) -> Result<()> {
-    if spec.kind != ProbeKind::Nat {
-        return match &spec.nat {
-            Some(_) => Err(Failure::invalid(
-                format!("nat: a {} probe has none", spec.kind),
-                "leave nat out",
-            )),
-            None => Ok(()),
-        };
-    }
-    within(
-        "payload_bytes",
-        spec.payload_bytes,
-        MIN_PAYLOAD_BYTES,
-        MAX_NAT_BYTES,
-    )?;
-    let times = spec.nat.clone().unwrap_or_default().idle_s;
-    within(
-        "nat.idle_s: its length",
-        times.len() as u64,
-        0,
-        MAX_IDLE_TIMES,
-    )?;
-    match times
-        .iter()
-        .find(|time| !(**time >= 0.1 && **time < spec.limit_s))
-    {
-        Some(time) => Err(out_of_bounds(
-            "nat.idle_s",
-            *time,
-            "0.1 to less than limit_s",
-        )),
-        None => Ok(()),
-    }
 }
 
 fn check_dns(spec: &Spec) -> Result<()> {

@@ -206,6 +206,15 @@ impl Default for NatSpec {
     }
 }
 
+impl NatSpec {
+    /// Associations whose first round trip is an operation: one for the mapping, one for the filtering, two for hairpinning; through a proxy
+    /// one for the end of the control connection and one for fragments; one for each idle time, and two for the refreshes.
+    pub fn associations(&self, proxied: bool) -> u64 {
+        let idle = self.idle_s.len() as u64;
+        4 + if proxied { 2 } else { 0 } + if idle > 0 { idle + 2 } else { 0 }
+    }
+}
+
 /// A SOCKS5 proxy. User name and password go together.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -2,13 +2,12 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-use super::Nat;
-use super::line::{Line, socket};
+use super::line::{FIRST, Line, socket};
 use super::report::{AfterControl, Dependence, Fragments, Port, Report};
+use super::shared::Nat;
 use crate::probe::socks5::codec::Address;
 
-/// Addresses of far ends.
-pub const FIRST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+/// Address of the second far end.
 const SECOND: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 /// Of a client that is not where its control connection is.
 const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
@@ -83,18 +82,19 @@ impl Nat<'_> {
         });
     }
 
-    pub fn mapping(&self, line: &Line<'_>, far: &UdpSocket, report: &mut Report) {
+    /// Reports the mapping, and the port. Returns whether anything came back.
+    pub fn mapping(&self, line: &Line<'_>, far: &UdpSocket, report: &mut Report) -> bool {
         let Some(first) = line.begin(far) else {
-            return;
+            return false;
         };
         report.port = Some(port_of(line, first));
-        let (Ok(port), Ok(address)) = (socket(FIRST), socket(SECOND)) else {
-            return;
-        };
-        let seen = [line.up(&port), line.up(&address), line.up(far)];
-        if let [Some(port), Some(address), Some(again)] = seen {
-            report.mapping = Some(mapping_of([first, port, address, again]));
+        if let (Ok(port), Ok(address)) = (socket(FIRST), socket(SECOND)) {
+            let seen = [line.up(&port), line.up(&address), line.up(far)];
+            if let [Some(port), Some(address), Some(again)] = seen {
+                report.mapping = Some(mapping_of([first, port, address, again]));
+            }
         }
+        true
     }
 
     fn filtering(&self, own: bool) -> Option<Dependence> {

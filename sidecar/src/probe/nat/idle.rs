@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::Nat;
-use super::behaviours::FIRST;
-use super::line::socket;
+use super::line::{FIRST, socket};
 use super::report::{Idle, Life};
+use super::shared::Nat;
 use crate::net::clock::{now_ns, seconds};
+use crate::probe::socks5::codec::Address;
 
 /// One association after its idle time.
 struct Tried {
@@ -94,7 +94,7 @@ impl Nat<'_> {
         let line = self.line(own)?;
         let far = socket(FIRST).ok()?;
         let mapped = line.begin(&far)?;
-        let to = crate::probe::socks5::codec::Address::Ip(far.local_addr().ok()?);
+        let to = Address::Ip(far.local_addr().ok()?);
         let end = now_ns() + (seconds * 1e9) as u64;
         while now_ns() < end && !self.stops() {
             self.pause(Duration::from_secs_f64(every_s));

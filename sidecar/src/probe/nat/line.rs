@@ -5,7 +5,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use super::Nat;
+use super::shared::Nat;
 use crate::net::clock::now_ns;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::socks5::client::{self, Deadline};
@@ -13,6 +13,8 @@ use crate::probe::socks5::codec::{self, Address};
 use crate::probe::stream::Stream;
 use crate::probe::udp::may_relay;
 
+/// Address of the first far end.
+pub const FIRST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// The largest datagram.
 const MOST_BYTES: usize = 65_535;
 
@@ -197,5 +199,15 @@ impl<'a> Line<'a> {
                 _ => {}
             }
         }
+    }
+}
+
+impl Nat<'_> {
+    /// An association for one behaviour. If it cannot be opened, it counts as failed.
+    pub fn line(&self, own: bool) -> Option<Line<'_>> {
+        let opened = Line::open(self, own, None);
+        opened
+            .inspect_err(|error| self.operation(Some(error.kind)))
+            .ok()
     }
 }

@@ -1,6 +1,10 @@
 //! What a NAT probe found, as JSON has it. Null is unknown: it was not tried, or nothing came back that would show it.
 
+use std::net::IpAddr;
+
 use serde::Serialize;
+
+use crate::probe::socks5::codec::Address;
 
 /// The words of RFC 4787 (4.1 and 5) for mapping and filtering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -64,6 +68,29 @@ pub struct Bound {
     pub is: BoundIs,
     /// Whether datagrams to this address came back. False: only those to the proxy's own address did.
     pub works: Option<bool>,
+}
+
+impl Bound {
+    pub fn new(bound: &Address, proxy: IpAddr, works: Option<bool>) -> Self {
+        let (address, is) = match bound {
+            Address::Domain(name, port) if name.is_empty() => (format!(":{port}"), BoundIs::Empty),
+            Address::Domain(name, port) => (format!("{name}:{port}"), BoundIs::Domain),
+            Address::Ip(address) => {
+                let ip = address.ip().to_canonical();
+                let is = if ip.is_unspecified() {
+                    BoundIs::Unspecified
+                } else if ip == proxy.to_canonical() {
+                    BoundIs::Proxy
+                } else if ip.is_ipv4() != proxy.to_canonical().is_ipv4() {
+                    BoundIs::OtherFamily
+                } else {
+                    BoundIs::OtherAddress
+                };
+                (address.to_string(), is)
+            }
+        };
+        Self { address, is, works }
+    }
 }
 
 /// Sources of answers, beside the relay's address.

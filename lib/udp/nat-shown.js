@@ -1,0 +1,216 @@
+/** Results of the scenario `udp/nat`: a table of behaviours. */
+import { said } from 'k6/x/windtunnel/record';
+import { sectionOf } from '../section.js';
+import { NOTE } from './nat.js';
+import { UNKNOWN, lifeOf, natOf, rfcWord } from './nat-words.js';
+
+/**
+ * @typedef {import('./nat-words.js').NatReport} NatReport
+ * @typedef {import('./nat-words.js').Life} Life
+ * @typedef {object} Behaviour
+ * @property {string} what
+ * @property {(report: NatReport) => string | null} found null: unknown
+ * @property {(report: NatReport) => string | null} [rfc]
+ * @property {(report: NatReport) => string | null} [gamer]
+ */
+
+/** The least life of a mapping (RFC 4787, REQ-5), s. */
+const LEAST_LIFE_S = 120;
+
+/** The words of a value; null if it is unknown. @param {string | boolean | null | undefined} value @param {Record<string, string>} words */
+const worded = (value, words) => (value === null || value === undefined ? null : words[String(value)]);
+
+const YES = { true: 'yes', false: 'no' };
+
+const MAPPING = {
+  endpoint_independent: 'all far ends see one source',
+  address_dependent: 'each address sees another source',
+  address_and_port_dependent: 'each address and port sees another source',
+  unstable: 'one far end sees several sources',
+};
+const FILTERING = {
+  endpoint_independent: 'anyone may answer',
+  address_dependent: 'only addresses that the client has sent to',
+  address_and_port_dependent: 'only addresses and ports that the client has sent to',
+  unstable: 'another address may answer, another port may not',
+};
+const PORT = {
+  preserved: 'the client’s own port',
+  relay: 'the port of BND.PORT',
+  other: 'another port',
+};
+const BOUND = {
+  proxy: 'the proxy’s address',
+  unspecified: 'unspecified: the proxy’s address is meant',
+  empty: 'an empty name: the proxy’s address is meant',
+  domain: 'a name',
+  other_family: 'an address of the other family',
+  other_address: 'another address than the proxy’s',
+};
+const FROM = {
+  relay: 'the relay',
+  other_port: 'another port than the relay’s',
+  other_address: 'another address than the relay’s',
+};
+const FRAGMENTS = {
+  dropped: 'dropped',
+  reassembled: 'reassembled',
+  passed_on: 'passed on as whole datagrams',
+  ends: 'they end the association',
+};
+
+/** @param {NatReport['bound']} bound */
+function boundOf(bound) {
+  if (!bound) return null;
+  const fails =
+    bound.works === false ? '; datagrams do not come back from there, but from the proxy’s own' : '';
+  return `${bound.address}, ${BOUND[bound.is]}${fails}`;
+}
+
+/** @param {NatReport['after_control']} after */
+function afterControlOf(after) {
+  if (!after) return null;
+  if (after.up && after.down) return 'datagrams go on both ways';
+  if (after.up || after.down) return `datagrams go on ${after.up ? 'up' : 'down'} only`;
+  return 'the association ends';
+}
+
+/** What RFC 4787 says to a life. @param {Life | null} life */
+function judgedLife(life) {
+  if (life?.forgotten_s && life.forgotten_s < LEAST_LIFE_S) return 'breaks REQ-5: at least 120 s';
+  return (life?.kept_s ?? 0) >= LEAST_LIFE_S ? 'meets REQ-5: at least 120 s' : 'REQ-5: at least 120 s';
+}
+
+/** @param {Life | null} life */
+const livedOf = (life) => (life ? lifeOf(life) : null);
+
+/** @type {Behaviour[]} */
+const BEHAVIOURS = [
+  {
+    what: 'Mapping',
+    found: ({ mapping }) => worded(mapping, MAPPING),
+    rfc: ({ mapping }) => mapping && `${rfcWord(mapping)} mapping (RFC 4787, 4.1)`,
+    gamer: ({ mapping }) => mapping && (mapping === 'endpoint_independent' ? 'cone' : 'symmetric'),
+  },
+  {
+    what: 'Filtering',
+    found: ({ filtering }) => worded(filtering, FILTERING),
+    rfc: ({ filtering }) => filtering && `${rfcWord(filtering)} filtering (RFC 4787, 5)`,
+    gamer: (report) => natOf(report)?.kind ?? null,
+  },
+  {
+    what: 'NAT type',
+    found: (report) => natOf(report)?.kind ?? null,
+    rfc: () => 'kinds of RFC 3489, 5',
+    gamer: (report) => natOf(report)?.type ?? null,
+  },
+  {
+    what: 'Datagrams of a third party',
+    found: ({ filtering }) =>
+      filtering && (filtering === 'endpoint_independent' ? 'reach the client' : 'do not reach the client'),
+    gamer: ({ filtering }) =>
+      filtering &&
+      (filtering === 'endpoint_independent' ? 'others can join' : 'others cannot join by themselves'),
+  },
+  {
+    what: 'Sender in the header',
+    found: ({ names_sender: right }) =>
+      worded(right, { true: 'the true one', false: 'not always the true one' }),
+    rfc: () => 'RFC 1928, 7',
+  },
+  {
+    what: 'Hairpinning',
+    found: ({ hairpinning }) => worded(hairpinning, YES),
+    rfc: () => 'RFC 4787, 6, REQ-9',
+    gamer: ({ hairpinning }) => (hairpinning ? 'two players behind it meet' : null),
+  },
+  {
+    what: 'Port that far ends see',
+    found: ({ port }) => worded(port, PORT),
+    rfc: ({ port }) =>
+      port && (port === 'preserved' ? 'port preservation (4.2.1)' : 'no port preservation (4.2.1)'),
+  },
+  {
+    what: 'Idle life, for datagrams to the client',
+    found: ({ idle }) => livedOf(idle.inbound),
+    rfc: ({ idle }) => judgedLife(idle.inbound),
+  },
+  {
+    what: 'Idle life, for the source of the client',
+    found: ({ idle }) => livedOf(idle.outbound),
+    rfc: ({ idle }) => judgedLife(idle.outbound),
+  },
+  {
+    what: 'Kept by the client’s datagrams alone',
+    found: ({ idle }) => worded(idle.refreshed_by_outbound, YES),
+    rfc: () => 'outbound refresh (REQ-6)',
+  },
+  {
+    what: 'Kept by the far end’s datagrams alone',
+    found: ({ idle }) => worded(idle.refreshed_by_inbound, YES),
+    rfc: () => 'inbound refresh (4.3)',
+  },
+  {
+    what: 'After the control connection',
+    found: ({ after_control: after }) => afterControlOf(after),
+    rfc: () => 'RFC 1928, 7: the association ends',
+  },
+  { what: 'BND.ADDR', found: ({ bound }) => boundOf(bound), rfc: () => 'RFC 1928, 6' },
+  {
+    what: 'Answers come from',
+    found: ({ answers_from: from }) => worded(from, FROM),
+    rfc: () => 'RFC 1928, 7',
+  },
+  {
+    what: 'Datagrams of another client address',
+    found: ({ checks_client: checks }) => worded(checks, { true: 'dropped', false: 'relayed' }),
+    rfc: () => 'RFC 1928, 7: dropped',
+  },
+  {
+    what: 'Fragments',
+    found: ({ fragments }) => worded(fragments, FRAGMENTS),
+    rfc: () => 'RFC 1928, 7: reassembled or dropped',
+  },
+  { what: 'IPv6 target', found: ({ ipv6 }) => worded(ipv6, YES) },
+  {
+    what: 'IPv4 and IPv6 over one association',
+    found: ({ both_families: both }) => worded(both, YES),
+  },
+  { what: 'Target by name', found: ({ domain }) => worded(domain, YES) },
+];
+
+/** The section of the run; empty if nothing was found. */
+export function natSections() {
+  /** @type {import('./nat.js').Found | undefined} */
+  const found = said()[NOTE];
+  if (!found?.proxied) return [];
+  const { proxied, direct } = found;
+  const nat = natOf(proxied);
+  const lived = lifeOf(proxied.idle.inbound);
+  return [
+    sectionOf({
+      name: 'nat',
+      title: 'Behaviour of a UDP association',
+      columns: [
+        { name: 'what', title: 'Behaviour', unit: 'text' },
+        { name: 'found', title: 'Found', unit: 'text', of: ({ found: of }) => of(proxied) ?? UNKNOWN },
+        { name: 'rfc', title: 'RFC', unit: 'text', of: ({ rfc }) => rfc?.(proxied) },
+        { name: 'gamer', title: 'Gamers say', unit: 'text', of: ({ gamer }) => gamer?.(proxied) },
+        { name: 'direct', title: 'Direct', unit: 'text', of: ({ found: of }) => direct && of(direct) },
+      ],
+      rows: BEHAVIOURS,
+      finding: nat
+        ? `NAT type ${nat.type} (${nat.kind}). A mapping without datagrams lives ${lived}.`
+        : `The NAT type is unknown. A mapping without datagrams lives ${lived}.`,
+      answer: nat?.type ?? UNKNOWN,
+      headline: {
+        value: nat?.type ?? UNKNOWN,
+        of: 'NAT type',
+        detail: `${nat?.kind ?? UNKNOWN}, idle ${lived}`,
+      },
+      notes: [
+        'Found by datagrams at far ends of Windtunnel on 127.0.0.1, 127.0.0.2 and ::1. Direct: the same without the proxy; it has no association. A refresh shows only if a mapping is forgotten.',
+      ],
+    }),
+  ];
+}

@@ -1,0 +1,62 @@
+/** Words for what the probe `nat` of the sidecar found: of RFC 4787, of RFC 3489, and those that gamers know. */
+
+/**
+ * @typedef {'endpoint_independent' | 'address_dependent' | 'address_and_port_dependent' | 'unstable'} Dependence
+ * @typedef {{ kept_s: number | null, forgotten_s: number | null }} Life s
+ * @typedef {object} NatReport sidecar/README.md; null is unknown
+ * @property {Dependence | null} mapping
+ * @property {Dependence | null} filtering
+ * @property {boolean | null} hairpinning
+ * @property {'preserved' | 'relay' | 'other' | null} port
+ * @property {boolean | null} checks_client
+ * @property {boolean | null} names_sender
+ * @property {'relay' | 'other_port' | 'other_address' | null} answers_from
+ * @property {{ address: string, is: 'proxy' | 'unspecified' | 'empty' | 'domain' | 'other_family' | 'other_address', works: boolean | null } | null} bound
+ * @property {{ up: boolean, down: boolean } | null} after_control
+ * @property {'dropped' | 'reassembled' | 'passed_on' | 'ends' | null} fragments
+ * @property {boolean | null} ipv6
+ * @property {boolean | null} both_families
+ * @property {boolean | null} domain
+ * @property {{ inbound: Life | null, outbound: Life | null, refreshed_by_outbound: boolean | null, refreshed_by_inbound: boolean | null }} idle
+ */
+
+export const UNKNOWN = 'unknown';
+/** A gamer's NAT types, from the best to the worst. */
+export const NAT_TYPES = /** @type {const} */ (['open', 'moderate', 'strict']);
+
+/** Kinds of cone, by the filtering (RFC 3489, 5). @type {Record<Dependence, string>} */
+const CONES = {
+  endpoint_independent: 'full cone',
+  address_dependent: 'restricted cone',
+  address_and_port_dependent: 'port restricted cone',
+  unstable: 'cone with unstable filtering',
+};
+
+/**
+ * The kind of NAT (RFC 3489) and its type (consoles).
+ * @param {Pick<NatReport, 'mapping' | 'filtering'>} report
+ * @returns {{ kind: string, type: 'open' | 'moderate' | 'strict' } | null} null: unknown
+ */
+export function natOf({ mapping, filtering }) {
+  if (mapping === null) return null;
+  if (mapping !== 'endpoint_independent') return { kind: 'symmetric', type: 'strict' };
+  if (filtering === null) return null;
+  return { kind: CONES[filtering], type: filtering === 'endpoint_independent' ? 'open' : 'moderate' };
+}
+
+/** The word of RFC 4787. @param {Dependence | null} dependence */
+export const rfcWord = (dependence) =>
+  dependence?.replaceAll('_', '-').replace('address-and-port', 'address- and port') ?? null;
+
+/** @param {number} seconds */
+const rounded = (seconds) => `${Math.round(seconds * 10) / 10} s`;
+
+/** A life in words. @param {Life | null} life */
+export function lifeOf(life) {
+  if (!life) return UNKNOWN;
+  const { kept_s: kept, forgotten_s: forgotten } = life;
+  if (forgotten === null) return kept === null ? UNKNOWN : `at least ${rounded(kept)}`;
+  return kept === null
+    ? `less than ${rounded(forgotten)}`
+    : `between ${rounded(kept)} and ${rounded(forgotten)}`;
+}
