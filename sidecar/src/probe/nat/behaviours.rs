@@ -1,4 +1,4 @@
-//! Behaviours that show at once, each over associations of its own.
+//! Behaviours that show at once, each over separate associations.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
@@ -9,7 +9,7 @@ use crate::probe::socks5::codec::Address;
 
 /// Address of the second far end.
 const SECOND: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
-/// Of a client that is not where its control connection is.
+/// Address of a client that is not where its control connection is.
 const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
 /// Fragments begin with this number.
 const FIRST_FRAGMENT: u8 = 1;
@@ -66,7 +66,7 @@ impl Nat<'_> {
                 let ipv6 = scope.spawn(move || self.ipv6(own));
                 let both_families = scope.spawn(move || self.both_families(own));
                 let domain = scope.spawn(move || self.domain(own));
-                if let Some((checks, port)) = self.from_elsewhere(own) {
+                if let Some((checks, port)) = self.elsewhere(own) {
                     report.checks_client = Some(checks);
                     report.port = port.or(report.port);
                 }
@@ -187,7 +187,7 @@ impl Nat<'_> {
 
     /// Whether the relay refuses a client at another address than the control connection's, and, if not, which port far ends see: on one
     /// machine, only a client at another address leaves its port to the relay.
-    fn from_elsewhere(&self, own: bool) -> Option<(bool, Option<Port>)> {
+    fn elsewhere(&self, own: bool) -> Option<(bool, Option<Port>)> {
         let line = Line::open(self, own, Some(ELSEWHERE)).ok()?;
         let relay = line.relay?.ip();
         if !relay.is_ipv4() || !relay.is_loopback() {

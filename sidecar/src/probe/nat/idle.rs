@@ -59,7 +59,7 @@ impl Nat<'_> {
             let [by_outbound, by_inbound] = refreshed.map(|one| one.join().ok().flatten());
             let inbound = life(&tried, |one| one.inbound);
             let outbound = life(&tried, |one| one.outbound);
-            // Without a mapping that dies when idle, a mapping that lives shows no refresh.
+            // A mapping that lives shows a refresh only if an idle mapping dies.
             let shows = |life: &Option<Life>| {
                 life.is_some_and(|life| life.kept_s.is_some() && life.forgotten_s.is_some())
             };

@@ -23,7 +23,7 @@ pub struct Arrived {
     pub from: SocketAddr,
     /// Bytes of payload.
     pub bytes: usize,
-    /// What the SOCKS header names as the sender.
+    /// The sender that the SOCKS header names.
     pub named: Option<Address>,
 }
 
@@ -34,10 +34,10 @@ pub struct Line<'a> {
     pub relay: Option<SocketAddr>,
     /// Whether the reply names the relay.
     pub named: bool,
-    /// What the reply to UDP ASSOCIATE says.
+    /// BND.ADDR and BND.PORT of the reply to UDP ASSOCIATE.
     pub bound: Option<Address>,
     control: Option<Stream>,
-    /// What was wrong with a datagram that arrived.
+    /// The fault of a datagram that arrived.
     fault: Cell<Option<ErrorKind>>,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Line<'a> {
 
     /// Sends a payload to a target, as the fragment of this number.
     pub fn send(&self, to: &Address, fragment: u8, payload: &[u8]) {
-        // What is not sent does not arrive, which is what is looked at.
+        // A datagram that is not sent does not arrive, and only arrivals count.
         let _ = match (self.relay, to) {
             (Some(relay), _) => {
                 let mut datagram = codec::udp_header(to);
@@ -142,7 +142,7 @@ impl<'a> Line<'a> {
         arrived.is_some()
     }
 
-    /// What reaches the client before a moment. A source other than the relay is noted.
+    /// The next datagram that reaches the client before a moment. A source other than the relay is noted.
     pub fn heard(&self, since: u32, by_ns: u64) -> Option<Arrived> {
         let arrived = self.hear(&self.client, self.relay.is_some(), since, by_ns)?;
         if let Some(relay) = self.relay {
@@ -154,7 +154,7 @@ impl<'a> Line<'a> {
         Some(arrived)
     }
 
-    /// What reaches a far end before a moment.
+    /// The next datagram that reaches a far end before a moment.
     pub fn arrived(&self, far: &UdpSocket, since: u32, by_ns: u64) -> Option<Arrived> {
         self.hear(far, false, since, by_ns)
     }

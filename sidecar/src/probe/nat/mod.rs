@@ -38,7 +38,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     report.answers_from = noted.answers_from;
     noted.tally.end_ns = now_ns();
     noted.tally.end();
-    // What has not arrived when the probe was stopped says nothing.
+    // A datagram that has not arrived when the probe was stopped says nothing.
     noted.tally.stopped = context.must_stop(plan, now_ns());
     let stopped = noted.tally.stopped.is_some();
     let threads = plan.operations();

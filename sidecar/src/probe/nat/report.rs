@@ -1,4 +1,4 @@
-//! What a NAT probe found, as JSON has it. Null is unknown: it was not tried, or nothing came back that would show it.
+//! The findings of a NAT probe, as JSON has them. Null is unknown: nothing was tried, or nothing came back that would show it.
 
 use std::net::IpAddr;
 
@@ -38,9 +38,9 @@ pub enum Fragments {
     /// A relay without fragmentation must do so.
     Dropped,
     Reassembled,
-    /// Each fragment arrived as a datagram of its own.
+    /// Each fragment arrived as a whole datagram.
     PassedOn,
-    /// Nothing arrived, and the association carried nothing afterwards.
+    /// No fragment arrived, and the association carried nothing afterwards.
     Ends,
 }
 
@@ -102,7 +102,7 @@ pub enum AnswersFrom {
     OtherAddress,
 }
 
-/// What still went through after the client had closed the control connection.
+/// The ways that still carried datagrams after the client had closed the control connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct AfterControl {
     pub up: bool,
