@@ -11,7 +11,7 @@ use super::spec::{
 };
 use super::tls::Tls;
 use crate::echo::flow::{MOST_BLOCKS, NAME_BYTES};
-use crate::echo::transfer::Transfer;
+use crate::echo::transfer::{Direction, Transfer};
 use crate::failure::{Failure, Result};
 use crate::net::payload::Pattern;
 use crate::net::tag;
@@ -78,6 +78,8 @@ pub struct Plan {
     pub proxy: Option<Proxy>,
     /// Addresses other than loopback that were allowed by name: datagrams may go there, too.
     pub allowed: Vec<IpAddr>,
+    /// TLS inside the tunnel.
+    pub inner: Option<Tls>,
     pub timeout: Duration,
     pub stall: Duration,
     pub handshake_timeout: Duration,
@@ -147,6 +149,7 @@ impl Plan {
             target,
             target_at,
             proxy,
+            inner: spec.inner_tls.then(Tls::inside).transpose()?,
             allowed: reach.addresses(),
             timeout: Duration::from_millis(timeout_ms),
             stall: Duration::from_millis(stall_ms),
@@ -259,6 +262,7 @@ fn bounds(spec: &Spec) -> Result<()> {
             "leave half_close out",
         ));
     }
+    check_inner_tls(spec)?;
     check_dns(spec)?;
     check_fetch(spec)?;
     check_flow(spec)?;
@@ -276,6 +280,37 @@ fn bounds(spec: &Spec) -> Result<()> {
         )),
         (None, _) => Ok(()),
     }
+}
+
+fn check_inner_tls(spec: &Spec) -> Result<()> {
+    let refused =
+        |what: &str, mend: &str| Err(Failure::invalid(format!("inner_tls: {what}"), mend));
+    if !spec.inner_tls {
+        return Ok(());
+    }
+    if !matches!(spec.kind, ProbeKind::Throughput | ProbeKind::Handshake) {
+        return refused(
+            &format!("a {} probe has none", spec.kind),
+            "leave inner_tls out",
+        );
+    }
+    if spec.proxy.as_ref().is_some_and(|proxy| proxy.tls.is_some()) {
+        return refused(
+            "the proxy itself is in TLS",
+            "leave proxy.tls or inner_tls out",
+        );
+    }
+    // The far end's session has one thread.
+    if spec
+        .transfer
+        .is_some_and(|transfer| transfer.direction == Direction::Both)
+    {
+        return refused(
+            "a transfer goes one way",
+            "give transfer.direction up or down",
+        );
+    }
+    Ok(())
 }
 
 fn check_flow(spec: &Spec) -> Result<()> {

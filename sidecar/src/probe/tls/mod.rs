@@ -1,6 +1,7 @@
-//! TLS of a SOCKS5 proxy: trust, and the client's identity. [`super::stream`] carries the bytes.
+//! TLS of a SOCKS5 proxy: trust, and the client's identity; and TLS inside a tunnel ([`inside`]). [`super::stream`] carries the bytes.
 
 mod fault;
+mod inside;
 mod spec;
 mod trust;
 
@@ -16,6 +17,7 @@ use rustls::{ClientConfig, ClientConnection, SignatureScheme};
 
 use crate::failure::{Failure, Result};
 pub use fault::Fault;
+pub use inside::Session;
 use spec::certificates;
 pub use spec::{About, TlsSpec};
 use trust::Verifier;
