@@ -1,7 +1,6 @@
 //! TLS inside a tunnel: the client's side of a session with a far end of this sidecar.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use rustls::ClientConfig;
 use rustls::client::Resumption;
@@ -13,7 +12,6 @@ use rustls::version::TLS13;
 use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 use serde::Serialize;
 
-use super::{About, Tls};
 use crate::echo::tls::known;
 use crate::failure::{Failure, Result};
 
@@ -27,36 +25,24 @@ pub struct Session {
 }
 
 /// The name that the client sends (SNI).
-const NAME: &str = "windtunnel.test";
+pub const NAME: &str = "windtunnel.test";
 
-impl Tls {
-    /// The client of a far end whose echo server has `tls`. It offers TLS 1.3 alone, and takes only this sidecar's own key.
-    pub fn inside() -> Result<Self> {
-        let failed = |error: String| Failure::setup(format!("inner_tls: {error}"), "report it");
-        let provider = default_provider();
-        let verifier = OwnKey {
-            key: &known().map_err(failed)?.public_key,
-            algorithms: provider.signature_verification_algorithms,
-        };
-        let mut config = ClientConfig::builder_with_provider(Arc::new(provider))
-            .with_protocol_versions(&[&TLS13])
-            .map_err(|error| failed(error.to_string()))?
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(verifier))
-            .with_no_client_auth();
-        config.resumption = Resumption::disabled();
-        Ok(Self {
-            config: Arc::new(config),
-            name: ServerName::try_from(NAME).map_err(|error| failed(error.to_string()))?,
-            about: Arc::new(About {
-                name: NAME.into(),
-                has_ca: true,
-                has_certificate: false,
-                asked: AtomicBool::new(false),
-                accepted: AtomicBool::new(false),
-            }),
-        })
-    }
+/// The client of a far end whose echo server has `tls`. It offers TLS 1.3 alone, and takes only this sidecar's own key.
+pub fn config() -> Result<ClientConfig> {
+    let failed = |error: String| Failure::setup(format!("inner_tls: {error}"), "report it");
+    let provider = default_provider();
+    let verifier = OwnKey {
+        key: &known().map_err(failed)?.public_key,
+        algorithms: provider.signature_verification_algorithms,
+    };
+    let mut config = ClientConfig::builder_with_provider(Arc::new(provider))
+        .with_protocol_versions(&[&TLS13])
+        .map_err(|error| failed(error.to_string()))?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth();
+    config.resumption = Resumption::disabled();
+    Ok(config)
 }
 
 /// Takes the key of this process's far ends, and no other.

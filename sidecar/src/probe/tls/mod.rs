@@ -69,6 +69,23 @@ impl Tls {
         })
     }
 
+    /// TLS with a far end of this sidecar, inside a tunnel.
+    pub fn inside() -> Result<Self> {
+        Ok(Self {
+            config: Arc::new(inside::config()?),
+            name: inside::NAME
+                .try_into()
+                .map_err(|error| Failure::setup(format!("inner_tls: {error}"), "report it"))?,
+            about: Arc::new(About {
+                name: inside::NAME.into(),
+                has_ca: true,
+                has_certificate: false,
+                asked: AtomicBool::new(false),
+                accepted: AtomicBool::new(false),
+            }),
+        })
+    }
+
     /// A connection before its handshake.
     pub(super) fn connection(&self) -> std::io::Result<ClientConnection> {
         let new = ClientConnection::new(self.config.clone(), self.name.clone());
