@@ -118,8 +118,9 @@ export const measure = (spec) => measureAll([spec])[0];
 export function measureAll(specs) {
   needSidecar();
   return probes(specs).map((probe, index) => {
-    const { state, outcome, error } = probe;
-    if (outcome) return { ...probe, outcome: wholeOf(specs[index], outcome) };
+    // Callers ask whether there is an `error`, and a probe with an outcome has null.
+    const { state, outcome, error, ...measured } = probe;
+    if (outcome) return { ...measured, outcome: wholeOf(specs[index], outcome) };
     return {
       error: error ?? { kind: 'network', message: `the probe was ${state}` },
       planned: plannedOf(specs[index]),
