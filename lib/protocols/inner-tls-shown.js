@@ -29,7 +29,7 @@ function valueOf(turn, figure) {
 }
 
 /** @param {Beside[]} all @returns {Line[]} */
-export function linesOf(all) {
+function linesOf(all) {
   const asked = all.flatMap(({ a, b }) =>
     COMPARED.map(([figure, title, better]) => {
       const turns = Array.from({ length: Math.max(a.turns.length, b.turns.length) }, (_, index) => index);
@@ -53,7 +53,7 @@ export function linesOf(all) {
  * The word for a line, about B compared with A: saves or costs CPU, faster or slower.
  * @param {Pick<Line, 'figure' | 'answer'>} line
  */
-export function wordOf({ figure, answer: { significant, estimate } }) {
+function wordOf({ figure, answer: { significant, estimate } }) {
   if (!significant || estimate === null) return 'cannot tell';
   if (figure === 'mib_per_s') return estimate > 1 ? 'faster' : 'slower';
   return estimate < 1 ? 'saves' : 'costs';
@@ -63,7 +63,7 @@ export function wordOf({ figure, answer: { significant, estimate } }) {
 const percent = (ratio) => (ratio === null ? 'unknown' : `${(100 * ratio).toFixed(0)} %`);
 
 /** The finding and the headline on what Vision saves; empty without a line of both ends' CPU. @param {Line[]} lines */
-export function visionFinding(lines) {
+function visionFinding(lines) {
   const both = lines.filter(({ figure, answer }) => figure === 'cpu_s' && answer.estimate !== null);
   if (both.length === 0) return {};
   const told = both.map(({ a, b, answer, ...line }) => {

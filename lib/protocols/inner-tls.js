@@ -1,8 +1,7 @@
 /** Measures rows with plain bytes inside the tunnel and with TLS 1.3 inside, and rows with Vision beside the same rows without Vision. */
 import { order } from 'k6/x/windtunnel/difference';
-import { say } from 'k6/x/windtunnel/record';
+import { quantile, say } from 'k6/x/windtunnel/record';
 import { recordSeries, recordUse } from '../dataplane/probe-operation.js';
-import { spreadOf } from '../dataplane/sweep.js';
 import { MATRIX } from './matrix.js';
 import { startSides, stopSides } from './instances.js';
 import { operationOf } from './row-operation.js';
@@ -65,12 +64,6 @@ export function groupsOf(programs, rows) {
 /** @param {Program} program @param {Row} row @param {Inside} inside */
 export const operationIn = ({ name }, { row }, inside) =>
   `${operationOf(row)}_${name.replace(/[^a-z0-9]/g, '_')}_${inside}`;
-
-/** @param {number[] | undefined} series ns */
-function medianMs(series) {
-  const spread = spreadOf(series ?? []);
-  return spread && spread.median / 1e6;
-}
 
 /** The result of a probe's negotiations, such as `TLS 1.3, TLS13_AES_256_GCM_SHA384`. @param {{ version: string, cipher: string }[]} sessions */
 const sessionText = (sessions) =>
@@ -228,7 +221,7 @@ export class MeasuredGroup {
       mib_per_s: all.length > 0 ? bytes / MIB / sum((one) => one.duration_s) : null,
       client_s: cpuOf('client'),
       server_s: cpuOf('server'),
-      first_byte_ms: medianMs(first?.values.total),
+      first_byte_ms: quantile([first], 'total'),
       session: inside === 'tls' ? [...new Set(sessions)].join(' and ') || 'unknown' : null,
     };
   }
