@@ -1,6 +1,6 @@
-/** The programs that protocols/interop tests for compatibility. */
+/** The programs of protocols/interop and protocols/inner-tls. */
 import { pathOf } from '../file.js';
-import { envList } from '../variables.js';
+import { defaultOf, envList } from '../variables.js';
 import { candidateOf } from './sides.js';
 
 /** @typedef {import('./sides.js').Program & { name: string }} Program */
@@ -33,10 +33,12 @@ function ownBuild(name) {
 
 /**
  * The programs of PROGRAMS, a list of our own builds, then CANDIDATE, the absolute path of another program.
+ * @param {string} scenario that has the default of PROGRAMS
+ * @param {string} [fallback] another default
  * @returns {Program[]}
  */
-export function programsOf() {
-  const names = envList('PROGRAMS');
+export function programsOf(scenario, fallback = String(defaultOf('PROGRAMS', scenario))) {
+  const names = envList('PROGRAMS', fallback);
   const twice = names.find((name, index) => names.indexOf(name) < index);
   if (twice) throw `PROGRAMS: ${twice} is there twice`;
   const builds = names.map(ownBuild);

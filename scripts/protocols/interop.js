@@ -22,7 +22,7 @@ sizesOf(
   { smoke: {}, quick: {}, full: {} },
   'who understands whom is asked once, so that shapes do not apply',
 );
-const programs = programsOf();
+const programs = programsOf('protocols/interop');
 const digests = programs.map((program) => digestOf(program));
 const unbuilt = programs.find((_, index) => digests[index] === null);
 if (unbuilt) throw `PROGRAMS: ${unbuilt.name} is not there: make bin/${unbuilt.name} builds it`;

@@ -82,7 +82,11 @@ test('what cannot meet is not tried, with the reason', () => {
 test('programs are our own builds, and the candidate', () => {
   const given = (env) => {
     globalThis.__ENV = env;
-    return programsOf().map(({ name, engine, binary }) => [name, engine, binary.split('/').pop()]);
+    return programsOf('protocols/interop').map(({ name, engine, binary }) => [
+      name,
+      engine,
+      binary.split('/').pop(),
+    ]);
   };
   assert.deepEqual(given({}), [['sing-box', 'sing-box', '']]);
   assert.deepEqual(given({ PROGRAMS: 'sing-box-1.13, xray', CANDIDATE: '/opt/other' }), [

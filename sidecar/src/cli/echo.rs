@@ -127,6 +127,7 @@ impl Echo {
             wait: self.wait,
             faults: self.faults.faults(),
             dns: self.dns.map(|ttl_s| Zone { ttl_s }),
+            tls: false,
             namespace: None,
             tcp_port: self.tcp_port,
             udp_port: self.udp_port,

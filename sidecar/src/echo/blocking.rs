@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::bulk::{Checker, First, HEADER, Header, Source, confirmation};
 use super::counters::{Counters, Tagged};
 use super::shared::Shared;
+use super::tls::Session;
 use super::{flow, flow_far};
 use crate::net::poller::pause;
 use crate::net::tag;
@@ -39,7 +40,12 @@ impl Connections {
 }
 
 /// Accepts until the listener is shut down.
-pub fn accept(listener: &TcpListener, connections: &Arc<Connections>, shared: &Arc<Shared>) {
+pub fn accept(
+    listener: &TcpListener,
+    connections: &Arc<Connections>,
+    tls: bool,
+    shared: &Arc<Shared>,
+) {
     let mut threads: Vec<JoinHandle<()>> = Vec::new();
     for number in 0.. {
         let accepted = listener.accept();
@@ -61,7 +67,7 @@ pub fn accept(listener: &TcpListener, connections: &Arc<Connections>, shared: &A
         connections.all().insert(number, Arc::clone(&stream));
         let all = Arc::clone(connections);
         let started = shared.spawn(move |shared| {
-            let _ = serve(&stream, shared);
+            let _ = serve(&stream, tls, shared);
             all.all().remove(&number);
         });
         match started {
@@ -75,12 +81,14 @@ pub fn accept(listener: &TcpListener, connections: &Arc<Connections>, shared: &A
     }
 }
 
-fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
+fn serve(stream: &TcpStream, tls: bool, shared: &Shared) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_nonblocking(shared.wait != Wait::Block)?;
     let tag = AtomicU8::new(tag::UNTOLD);
+    let session = tls.then(Session::new).transpose()?;
     let mut connection = Patient {
         stream,
+        session: session.as_ref(),
         shared,
         tag: &tag,
     };
@@ -94,14 +102,14 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
                 transfer(connection, header, &mut buffer)?;
                 have = some(next_header(connection, &mut buffer[..HEADER])?)?;
             }
-            First::Flow(header) => {
+            First::Flow(header) if !tls => {
                 connection.begins(header.tag, have);
                 let mut name = [0; flow::NAME_BYTES];
                 let name = &mut name[..header.name_bytes];
                 connection.read_exact(name)?;
                 return flow_far::serve(stream, shared, header, name);
             }
-            First::Broken => return Err(io::ErrorKind::InvalidData.into()),
+            First::Flow(_) | First::Broken => return Err(io::ErrorKind::InvalidData.into()),
             First::Echo => break,
         }
     }
@@ -122,8 +130,7 @@ fn next_header(mut connection: Patient<'_>, buffer: &mut [u8]) -> io::Result<usi
     connection
         .stream
         .set_read_timeout(Some(BETWEEN_TRANSFERS))?;
-    let mut stream = connection.stream;
-    let count = stream.read(buffer)?;
+    let count = connection.read_once(buffer)?;
     connection.received(count);
     connection.stream.set_read_timeout(None)?;
     Ok(count)
@@ -182,6 +189,8 @@ fn receive(mut connection: Patient<'_>, header: Header, buffer: &mut [u8]) -> io
 #[derive(Clone, Copy)]
 struct Patient<'a> {
     stream: &'a TcpStream,
+    /// TLS over the stream, if the server has TLS. Transfers then go one way at a time.
+    session: Option<&'a Session>,
     shared: &'a Shared,
     /// The tag of the probe that uses this connection.
     tag: &'a AtomicU8,
@@ -208,9 +217,25 @@ impl Patient<'_> {
         }
     }
 
-    fn wait(self, mut what: impl FnMut(&TcpStream) -> io::Result<usize>) -> io::Result<usize> {
+    fn read_once(self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut stream = self.stream;
+        match self.session {
+            Some(session) => session.read(stream, buffer),
+            None => stream.read(buffer),
+        }
+    }
+
+    fn write_once(self, bytes: &[u8]) -> io::Result<usize> {
+        let mut stream = self.stream;
+        match self.session {
+            Some(session) => session.write(stream, bytes),
+            None => stream.write(bytes),
+        }
+    }
+
+    fn wait(self, mut what: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
         loop {
-            match what(self.stream) {
+            match what() {
                 Err(error)
                     if error.kind() == io::ErrorKind::WouldBlock && !self.shared.ending() =>
                 {
@@ -225,7 +250,7 @@ impl Patient<'_> {
 
 impl Read for Patient<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.wait(|mut stream| stream.read(buffer))?;
+        let count = self.wait(|| self.read_once(buffer))?;
         self.received(count);
         Ok(count)
     }
@@ -233,7 +258,7 @@ impl Read for Patient<'_> {
 
 impl Write for Patient<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.wait(|mut stream| stream.write(bytes))?;
+        let count = self.wait(|| self.write_once(bytes))?;
         Counters::add(&self.counts().bytes_sent, count);
         Ok(count)
     }

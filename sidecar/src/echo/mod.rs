@@ -15,6 +15,7 @@ pub mod flow;
 mod flow_far;
 pub mod registry;
 mod shared;
+pub mod tls;
 pub mod transfer;
 pub mod zone;
 
@@ -72,6 +73,9 @@ pub struct Request {
     /// Makes the server an authoritative DNS server instead of an echo.
     #[serde(default)]
     pub dns: Option<Zone>,
+    /// TCP connections are in TLS 1.3, with this sidecar's own key, and have no flows. Only the engine `blocking` has TLS.
+    #[serde(default)]
+    pub tls: bool,
     /// The namespace in which the server listens; `None` means this machine's loopback.
     #[serde(default)]
     pub namespace: Option<NamespaceOf>,
@@ -95,6 +99,7 @@ impl Default for Request {
             wait: Wait::default(),
             faults: None,
             dns: None,
+            tls: false,
             namespace: None,
             tcp_port: 0,
             udp_port: 0,
@@ -160,6 +165,13 @@ impl Echo {
         if let Some(faults) = &request.faults {
             faults.check()?;
         }
+        let events = request.engine == Engine::Events;
+        if request.tls && (events || request.faults.is_some() || request.dns.is_some()) {
+            return Err(Failure::invalid(
+                "tls: only the engine blocking has it, without faults and dns",
+                "leave out tls, or all of these",
+            ));
+        }
         let listener = listen(SocketAddr::new(request.host, request.tcp_port))
             .map_err(|error| failed("TCP", request.host, request.tcp_port, &error))?;
         let udp = UdpSocket::bind(SocketAddr::new(request.host, request.udp_port))
@@ -207,8 +219,9 @@ impl Echo {
                 udp: udp.try_clone()?,
                 connections: Arc::clone(&connections),
             };
-            let accepts =
-                shared.spawn(move |shared| blocking::accept(&listener, &connections, shared))?;
+            let accepts = shared.spawn(move |shared| {
+                blocking::accept(&listener, &connections, request.tls, shared)
+            })?;
             let echoes = shared.spawn(move |shared| blocking_udp::echo(&udp, shared))?;
             (stop, vec![accepts, echoes])
         };

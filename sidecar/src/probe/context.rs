@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::far_end::{Carried, Counts, FarEnd};
 use super::outcome::Stopped;
 use super::plan::Plan;
+use super::tls::Session;
 use crate::net::clock::now_ns;
 use crate::process::window::Usage;
 
@@ -37,6 +38,7 @@ pub struct Context {
     begun: AtomicBool,
     usage: Mutex<Option<Usage>>,
     carried: Mutex<Carried>,
+    sessions: Mutex<Vec<Session>>,
     far_end: Option<FarEnd>,
 }
 
@@ -57,6 +59,7 @@ impl Context {
             begun: AtomicBool::new(false),
             usage: Mutex::default(),
             carried: Mutex::default(),
+            sessions: Mutex::default(),
             far_end,
         }
     }
@@ -74,6 +77,26 @@ impl Context {
             .carried
             .lock()
             .unwrap_or_else(|error| error.into_inner())
+    }
+
+    /// Notes what TLS inside a tunnel negotiated.
+    pub fn negotiated(&self, session: Option<Session>) {
+        let mut sessions = self
+            .sessions
+            .lock()
+            .unwrap_or_else(|error| error.into_inner());
+        if let Some(session) = session
+            && !sessions.contains(&session)
+        {
+            sessions.push(session);
+        }
+    }
+
+    pub fn sessions(&self) -> Vec<Session> {
+        self.sessions
+            .lock()
+            .unwrap_or_else(|error| error.into_inner())
+            .clone()
     }
 
     /// The far end's counts, or none if the far end is not an echo server of this sidecar.

@@ -35,7 +35,7 @@ pub enum ErrorKind {
     SocksAuthFailed,
     /// The proxy's answer is not SOCKS5.
     SocksGarbage,
-    /// TLS with the proxy failed.
+    /// TLS with the proxy, or inside the tunnel, failed.
     Tls,
     ConnectionRefused,
     ConnectionReset,

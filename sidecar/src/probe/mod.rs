@@ -83,5 +83,6 @@ pub fn run(
     outcome.usage = context.usage();
     let counts = !matches!(plan.spec.kind, ProbeKind::Dns | ProbeKind::Nat);
     outcome.far_end = counts.then(|| context.far_end(plan));
+    outcome.inner_tls = context.sessions();
     Ok(outcome)
 }

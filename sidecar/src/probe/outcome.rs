@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::far_end::Counts;
 use super::kinds::ErrorKind;
 use super::nat::report::Report;
+use super::tls::Session;
 use crate::process::window::Usage;
 
 /// Why a probe ended before its count was reached.
@@ -160,6 +161,9 @@ pub struct Outcome {
     /// The findings of a NAT probe.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nat: Option<Report>,
+    /// What the sessions inside the tunnels negotiated, each different result once; left out without such a session.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inner_tls: Vec<Session>,
     /// Counts of the far end, warm-up included. Null if the far end is not an echo server of this sidecar; left out if the kind has no
     /// such counts (`dns`, `nat`).
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,6 @@
 //! A spec that was checked: every bound holds, every address is allowed and resolved.
 
+mod checks;
 mod nat;
 
 use std::net::{IpAddr, SocketAddr};
@@ -7,11 +8,8 @@ use std::time::Duration;
 
 use super::reach::{self, Reached};
 use super::socks5::codec::{Address, MAX_FIELD_BYTES};
-use super::spec::{
-    DnsSpec, FetchSpec, FlowDirection, FlowSpec, Loop, NatSpec, ProbeKind, ProxySpec, Spec,
-};
+use super::spec::{DnsSpec, FetchSpec, FlowSpec, Loop, NatSpec, ProbeKind, ProxySpec, Spec};
 use super::tls::Tls;
-use crate::echo::flow::{MOST_BLOCKS, NAME_BYTES};
 use crate::echo::transfer::Transfer;
 use crate::failure::{Failure, Result};
 use crate::net::payload::Pattern;
@@ -75,6 +73,8 @@ pub struct Plan {
     pub proxy: Option<Proxy>,
     /// Addresses other than loopback that were allowed by name: datagrams may go there, too.
     pub allowed: Vec<IpAddr>,
+    /// TLS inside the tunnel.
+    pub inner: Option<Tls>,
     pub timeout: Duration,
     pub stall: Duration,
     pub handshake_timeout: Duration,
@@ -144,6 +144,7 @@ impl Plan {
             target,
             target_at,
             proxy,
+            inner: spec.inner_tls.then(Tls::inside).transpose()?,
             allowed: reach.addresses(),
             timeout: Duration::from_millis(timeout_ms),
             stall: Duration::from_millis(stall_ms),
@@ -256,9 +257,10 @@ fn bounds(spec: &Spec) -> Result<()> {
             "leave half_close out",
         ));
     }
+    checks::check_inner_tls(spec)?;
     check_dns(spec)?;
     check_fetch(spec)?;
-    check_flow(spec)?;
+    checks::check_flow(spec)?;
     nat::check(spec)?;
     match (&spec.transfer, spec.kind) {
         (Some(transfer), ProbeKind::Throughput) => {
@@ -273,49 +275,6 @@ fn bounds(spec: &Spec) -> Result<()> {
         )),
         (None, _) => Ok(()),
     }
-}
-
-fn check_flow(spec: &Spec) -> Result<()> {
-    let Some(flow) = &spec.flow else {
-        return Ok(());
-    };
-    if spec.kind != ProbeKind::Flow {
-        return Err(Failure::invalid(
-            format!("flow: a {} probe has none", spec.kind),
-            "leave flow out",
-        ));
-    }
-    let between = |field: &str, value: f64, least: f64, most: f64| {
-        if value >= least && value <= most {
-            return Ok(());
-        }
-        Err(out_of_bounds(
-            &format!("flow.{field}"),
-            value,
-            &format!("{least} to {most}"),
-        ))
-    };
-    between("seconds", flow.seconds, 0.1, 600.0)?;
-    between("warmup_s", flow.warmup_s, 0.0, 60.0)?;
-    if flow.requests_per_s != 0.0 {
-        between("requests_per_s", flow.requests_per_s, 0.1, 1_000.0)?;
-    }
-    within("flow.blocks", flow.blocks, 1, MOST_BLOCKS)?;
-    if !flow.reads && flow.direction != FlowDirection::Down {
-        return Err(Failure::invalid(
-            "flow.reads: nothing comes that would not be read",
-            "give flow.direction down",
-        ));
-    }
-    let name = flow.congestion.as_deref().unwrap_or("cubic");
-    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    if name.is_empty() || name.len() >= NAME_BYTES || !name.bytes().all(fits) {
-        return Err(Failure::invalid(
-            format!("flow.congestion: {name:?} is no congestion control"),
-            "give one of sysctl net.ipv4.tcp_available_congestion_control",
-        ));
-    }
-    Ok(())
 }
 
 fn check_dns(spec: &Spec) -> Result<()> {

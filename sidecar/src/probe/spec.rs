@@ -290,6 +290,10 @@ pub struct Spec {
     /// the fault `tcp.farewell`, and a delay that is longer than the way there.
     #[serde(default)]
     pub half_close: bool,
+    /// The payload is in TLS 1.3 with the far end, inside the tunnel. The far end is an echo server of this sidecar with `tls`. For
+    /// `throughput` one way, and for `handshake`.
+    #[serde(default)]
+    pub inner_tls: bool,
     /// CPUs that the probe's threads are pinned to; if left out, threads are not pinned.
     #[serde(default)]
     pub cpus: Vec<usize>,
@@ -339,6 +343,7 @@ impl Spec {
             nat: None,
             first_reply: false,
             half_close: false,
+            inner_tls: false,
             cpus: Vec::new(),
             wait: Wait::default(),
             keep: defaults::keep(),

@@ -15,7 +15,7 @@ use nix::sys::socket::{MsgFlags, recv, send};
 use rustls::ClientConnection;
 
 use super::kinds::{ErrorKind, ProbeError};
-use super::tls::{About, Fault, Tls};
+use super::tls::{About, Fault, Session, Tls};
 
 /// Bytes of one read of the socket, at first; a read that fills them raises them to the second value. Thousands of tunnels with small
 /// payloads stay small.
@@ -111,6 +111,22 @@ impl Stream {
             Self::Plain(_) => Ok(true),
             Self::Tls(secured) => secured.handshake(),
         }
+    }
+
+    /// What the handshake negotiated; none before its end, and without TLS.
+    pub fn session(&self) -> Option<Session> {
+        let Self::Tls(secured) = self else {
+            return None;
+        };
+        let connection = lock(&secured.connection);
+        Some(Session {
+            version: connection.protocol_version()?.as_str()?.to_owned(),
+            cipher: connection
+                .negotiated_cipher_suite()?
+                .suite()
+                .as_str()?
+                .to_owned(),
+        })
     }
 
     /// Whether the handshake waits for the kernel to take bytes.

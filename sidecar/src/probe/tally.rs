@@ -161,6 +161,7 @@ impl Tally {
             tunnels: None,
             flow: None,
             nat: None,
+            inner_tls: Vec::new(),
             far_end: None,
         }
     }

@@ -119,11 +119,7 @@ fn secure(
     let (socket, began) = dial(to, deadline)?;
     let dialled = now_ns();
     let stream = Stream::new(socket, tls).map_err(|error| unsecured(&error))?;
-    while !stream.handshake().map_err(|error| unsecured(&error))? {
-        if deadline.over() {
-            return Err(unsecured(&io::ErrorKind::TimedOut.into()));
-        }
-    }
+    shake_hands(&stream, deadline, unsecured)?;
     let secured = tls.map_or(dialled, |_| now_ns());
     let stages = Stages {
         began,
@@ -136,14 +132,42 @@ fn secure(
     Ok((stream, stages))
 }
 
+fn shake_hands(
+    stream: &Stream,
+    deadline: &Deadline<'_>,
+    failed: impl Fn(&io::Error) -> ProbeError,
+) -> Result<(), ProbeError> {
+    while !stream.handshake().map_err(|error| failed(&error))? {
+        if deadline.over() {
+            return Err(failed(&io::ErrorKind::TimedOut.into()));
+        }
+    }
+    Ok(())
+}
+
+/// Starts TLS with the far end, inside the tunnel, if the plan asks for it.
+fn within(stream: Stream, plan: &Plan, deadline: &Deadline<'_>) -> Result<Stream, ProbeError> {
+    let (Some(tls), Stream::Plain(socket)) = (&plan.inner, stream) else {
+        return Err(ProbeError::new(ErrorKind::Tls, "the tunnel is in TLS"));
+    };
+    let failed = |error: &io::Error| ProbeError::io("TLS inside the tunnel", error);
+    let stream = Stream::new(socket, Some(tls)).map_err(|error| failed(&error))?;
+    shake_hands(&stream, deadline, failed)?;
+    deadline.context.negotiated(stream.session());
+    Ok(stream)
+}
+
 /// Opens a tunnel to the plan's target through its proxy, or a direct connection if the plan has no
-/// proxy.
+/// proxy. TLS inside begins after the stage `connected`.
 pub fn open(plan: &Plan, deadline: &Deadline<'_>) -> Result<(Stream, Stages), ProbeError> {
     let (stream, mut stages) = secure(plan.first_hop(), plan.tls(), deadline)?;
     if let Some(proxy) = &plan.proxy {
         enter(&stream, proxy, deadline, &mut stages)?;
         ask(&stream, Command::Connect, &plan.target, deadline)?;
         stages.connected = now_ns();
+    }
+    if plan.inner.is_some() {
+        return Ok((within(stream, plan, deadline)?, stages));
     }
     Ok((stream, stages))
 }

@@ -1,6 +1,7 @@
-//! TLS of a SOCKS5 proxy: trust, and the client's identity. [`super::stream`] carries the bytes.
+//! TLS of a SOCKS5 proxy: trust, and the client's identity; and TLS inside a tunnel ([`inside`]). [`super::stream`] carries the bytes.
 
 mod fault;
+mod inside;
 mod spec;
 mod trust;
 
@@ -16,6 +17,7 @@ use rustls::{ClientConfig, ClientConnection, SignatureScheme};
 
 use crate::failure::{Failure, Result};
 pub use fault::Fault;
+pub use inside::Session;
 use spec::certificates;
 pub use spec::{About, TlsSpec};
 use trust::Verifier;
@@ -64,6 +66,23 @@ impl Tls {
             config: Arc::new(config),
             name,
             about,
+        })
+    }
+
+    /// TLS with a far end of this sidecar, inside a tunnel.
+    pub fn inside() -> Result<Self> {
+        Ok(Self {
+            config: Arc::new(inside::config()?),
+            name: inside::NAME
+                .try_into()
+                .map_err(|error| Failure::setup(format!("inner_tls: {error}"), "report it"))?,
+            about: Arc::new(About {
+                name: inside::NAME.into(),
+                has_ca: true,
+                has_certificate: false,
+                asked: AtomicBool::new(false),
+                accepted: AtomicBool::new(false),
+            }),
         })
     }
 

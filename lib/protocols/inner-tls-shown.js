@@ -1,0 +1,192 @@
+/** Results of the scenario `protocols/inner-tls`: the figures of each row and inside, and what differs. */
+import { judge } from 'k6/x/windtunnel/difference';
+import { said } from 'k6/x/windtunnel/record';
+import { spreadOf } from '../dataplane/sweep.js';
+import { rangeOf, sectionOf } from '../section.js';
+
+/**
+ * @typedef {import('./inner-tls.js').Measured} Measured
+ * @typedef {import('./inner-tls.js').Figures} Figures
+ * @typedef {'mib_per_s' | 'client_s' | 'server_s' | 'cpu_s'} Figure
+ * @typedef {{ a: Measured, b: Measured }} Beside two that took turns; B is compared with A
+ * @typedef {Beside & { title: string, figure: Figure, answer: import('k6/x/windtunnel/difference').Answer }} Line
+ */
+
+/** What is compared. `cpu_s` is of client and server together. @type {[Figure, string, 'higher' | 'lower'][]} */
+const COMPARED = [
+  ['cpu_s', 'CPU of both', 'lower'],
+  ['client_s', 'CPU of the client', 'lower'],
+  ['server_s', 'CPU of the server', 'lower'],
+  ['mib_per_s', 'throughput', 'higher'],
+];
+const INSIDE = { plain: 'plain', tls: 'TLS 1.3' };
+
+/** @param {Figures | undefined} turn @param {Figure} figure @returns {number | null} */
+function valueOf(turn, figure) {
+  if (!turn) return null;
+  if (figure !== 'cpu_s') return turn[figure];
+  return turn.client_s !== null && turn.server_s !== null ? turn.client_s + turn.server_s : null;
+}
+
+/** @param {Beside[]} all @returns {Line[]} */
+function linesOf(all) {
+  const asked = all.flatMap(({ a, b }) =>
+    COMPARED.map(([figure, title, better]) => {
+      const turns = Array.from({ length: Math.max(a.turns.length, b.turns.length) }, (_, index) => index);
+      const pairs = turns.map((index) => [a, b].map((side) => valueOf(side.turns[index], figure)));
+      return { a, b, figure, title, better, pairs: /** @type {[number | null, number | null][]} */ (pairs) };
+    }),
+  );
+  if (asked.length === 0) return [];
+  const metrics = asked.map(({ pairs, better }) => ({
+    pairs: pairs.filter((pair) => !pair.includes(null)),
+    better,
+    scale: /** @type {const} */ ('ratio'),
+    bound: 0,
+    role: /** @type {const} */ ('shown'),
+  }));
+  const { metrics: answers } = judge({ metrics });
+  return asked.map(({ a, b, figure, title }, index) => ({ a, b, figure, title, answer: answers[index] }));
+}
+
+/**
+ * The word for a line, about B compared with A: saves or costs CPU, faster or slower.
+ * @param {Pick<Line, 'figure' | 'answer'>} line
+ */
+function wordOf({ figure, answer: { significant, estimate } }) {
+  if (!significant || estimate === null) return 'cannot tell';
+  if (figure === 'mib_per_s') return estimate > 1 ? 'faster' : 'slower';
+  return estimate < 1 ? 'saves' : 'costs';
+}
+
+/** @param {number | null} ratio */
+const percent = (ratio) => (ratio === null ? 'unknown' : `${(100 * ratio).toFixed(0)} %`);
+
+/** The finding and the headline on what Vision saves; empty without a line of both ends' CPU. @param {Line[]} lines */
+function visionFinding(lines) {
+  const both = lines.filter(({ figure, answer }) => figure === 'cpu_s' && answer.estimate !== null);
+  if (both.length === 0) return {};
+  const told = both.map(({ a, b, answer, ...line }) => {
+    const { estimate, low, high } = answer;
+    const range = low === null ? '' : ` (${percent(low)} to ${percent(high)})`;
+    return `${b.program}: ${b.row} uses ${percent(estimate)}${range} of the CPU of ${a.row}: ${wordOf({ ...line, answer })}`;
+  });
+  const [{ a, b, answer }] = both;
+  return {
+    finding: `With TLS 1.3 inside, ${told.join('; ')}.`,
+    headline: {
+      value: percent(answer.estimate),
+      of: `CPU of ${b.row}, of that of ${a.row}`,
+      detail: `${b.program}, TLS 1.3 inside`,
+    },
+  };
+}
+
+/** @param {string} name @param {string} title @param {string} against title of the column @param {Beside[]} all @param {string[]} notes */
+function differences(name, title, against, all, notes) {
+  const lines = linesOf(all);
+  return sectionOf({
+    name,
+    title,
+    ...(name === 'vision' ? visionFinding(lines) : {}),
+    columns: [
+      { name: 'program', title: 'Engine', unit: 'text', of: ({ b }) => b.program },
+      { name: 'row', title: 'Row', unit: 'text', of: ({ b }) => b.row },
+      {
+        name: 'against',
+        title: against,
+        unit: 'text',
+        of: ({ a, b }) => (a.row === b.row ? INSIDE[a.inside] : a.row),
+      },
+      { name: 'figure', title: 'Figure', unit: 'text', of: (line) => line.title },
+      {
+        name: 'ratio',
+        title: 'Ratio',
+        unit: 'ratio',
+        of: ({ answer }) => ({
+          value: answer.estimate,
+          low: answer.low,
+          high: answer.high,
+          significant: answer.significant,
+        }),
+      },
+      { name: 'pairs', title: 'Pairs', unit: 'count', of: ({ answer }) => answer.pairs },
+      { name: 'word', title: 'Word', unit: 'text', of: wordOf },
+    ],
+    rows: lines,
+    notes: [
+      `${notes.join(' ')} Each ratio is of pairs of turns (Hodges and Lehmann), with its exact signed-rank interval at ${lines[0] ? lines[0].answer.confidence * 100 : 95} %. Saves, costs, faster, slower: chance causes such a difference in less than 1 of 20 lines, and each line is judged alone. Cannot tell: all other lines, and each line with fewer than 6 pairs.`,
+    ],
+  });
+}
+
+/** @param {keyof Figures} figure @returns {(one: Measured) => ReturnType<typeof rangeOf>} */
+const range = (figure) => (one) =>
+  rangeOf(spreadOf(one.turns.flatMap((turn) => (turn ? [/** @type {number | null} */ (turn[figure])] : []))));
+
+/** The negotiated version and cipher of all turns. @param {Measured} one */
+const sessionsOf = ({ inside, turns }) =>
+  inside === 'plain' ? null : [...new Set(turns.map((turn) => turn?.session ?? 'unknown'))].join(' and ');
+
+/** @param {Measured[]} all */
+const figuresSection = (all) =>
+  sectionOf({
+    name: 'inner_tls',
+    title: 'Plain bytes and TLS 1.3 inside the tunnel',
+    columns: [
+      { name: 'program', title: 'Engine', unit: 'text' },
+      { name: 'version', title: 'Version', unit: 'text', print: 'none' },
+      { name: 'row', title: 'Row', unit: 'text' },
+      { name: 'inside', title: 'Inside', unit: 'text', of: ({ inside }) => INSIDE[inside] },
+      { name: 'mib_per_s', title: 'Throughput', unit: 'MiB/s', digits: 0, of: range('mib_per_s') },
+      { name: 'client_s', title: 'Client CPU', unit: 's/GiB', digits: 2, of: range('client_s') },
+      { name: 'server_s', title: 'Server CPU', unit: 's/GiB', digits: 2, of: range('server_s') },
+      { name: 'first_byte_ms', title: 'First byte', unit: 'ms', of: range('first_byte_ms') },
+      { name: 'session', title: 'Negotiated inside', unit: 'text', of: sessionsOf },
+    ],
+    rows: all,
+    notes: [
+      "Downloads in writes of 64 KiB; medians of the turns, with minimum and maximum. Client and server are the proxy's own processes: the TLS inside is made by the probe and the far end, and counts nowhere. First byte: from the dial to the first byte of the far end's answer, which the handshake inside precedes. Negotiated is what the sessions report.",
+    ],
+  });
+
+/**
+ * The sections of the run; empty if nothing was measured.
+ * @param {string[]} operations in the order of the tables
+ * @param {(row: string) => string | undefined} withoutVision name of the same row without Vision
+ */
+export function innerTlsSections(operations, withoutVision) {
+  const kept = said();
+  const all = operations.flatMap((name) => (kept[name] ? [/** @type {Measured} */ (kept[name])] : []));
+  if (all.length === 0) return [];
+  const find = (
+    /** @type {Measured} */ of,
+    /** @type {string | undefined} */ row,
+    /** @type {string} */ inside,
+  ) => all.find((one) => one.program === of.program && one.row === row && one.inside === inside);
+  const beside = (/** @type {(b: Measured) => Measured | undefined} */ other) =>
+    all
+      .filter(({ inside }) => inside === 'tls')
+      .flatMap((b) => {
+        const a = other(b);
+        return a ? [{ a, b }] : [];
+      });
+  const vision = beside((b) => find(b, withoutVision(b.row), 'tls'));
+  return [
+    figuresSection(all),
+    ...(vision.length > 0
+      ? [
+          differences('vision', 'What Vision saves with TLS 1.3 inside', 'Beside', vision, [
+            'Ratio of the row with Vision to the same row without Vision, both with TLS 1.3 inside.',
+          ]),
+        ]
+      : []),
+    differences(
+      'inside',
+      'TLS 1.3 inside, compared with plain bytes inside',
+      'Compared with',
+      beside((b) => find(b, b.row, 'plain')),
+      ['Ratio of TLS 1.3 inside to plain bytes inside, through the same processes.'],
+    ),
+  ];
+}
