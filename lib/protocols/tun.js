@@ -12,13 +12,13 @@ import { tryAsk } from '../meter.js';
 const hasTun = ({ variables }) => ['tun', 'tun2proxy'].includes(String(variables.inbound));
 
 /**
- * The device of a started row; undefined if the row has none, null if the sidecar cannot tell.
+ * The device of a started row; null if the row has none, or if the sidecar cannot tell.
  * @param {import('./matrix.js').Row} row
  * @param {string} id of the instance
- * @returns {Device | null | undefined}
+ * @returns {Device | null}
  */
 export const deviceOf = (row, id) =>
-  hasTun(row) ? (tryAsk('GET', `/instances/${id}/tun`)?.devices[0] ?? null) : undefined;
+  hasTun(row) ? (tryAsk('GET', `/instances/${id}/tun`)?.devices[0] ?? null) : null;
 
 /** The program or stack that handles the packets. @param {import('./matrix.js').Row} row */
 const stackOf = ({ variables: { inbound, tun_stack: stack = 'mixed' } }) =>
@@ -36,12 +36,14 @@ function gsoText(gso) {
  * @param {import('./result.js').AllNotes} notes
  */
 export function tunSections(rows, notes) {
-  const lines = rows.flatMap((row) =>
-    Object.entries(notes[row.row] ?? {}).flatMap(([side, { tun }]) =>
-      tun === undefined
-        ? []
-        : [{ row: row.row, stack: stackOf(row), side, mtu: tun?.mtu ?? null, gso: tun?.gso ?? null }],
-    ),
+  const lines = rows.filter(hasTun).flatMap((row) =>
+    Object.entries(notes[row.row] ?? {}).map(([side, { tun }]) => ({
+      row: row.row,
+      stack: stackOf(row),
+      side,
+      mtu: tun?.mtu ?? null,
+      gso: tun?.gso ?? null,
+    })),
   );
   if (lines.length === 0) return [];
   return [
