@@ -54,7 +54,7 @@ export function tunSections(rows, notes) {
         { name: 'row', title: 'Protocol', unit: 'text' },
         { name: 'side', title: 'Side', unit: 'text' },
         { name: 'stack', title: 'Stack', unit: 'text' },
-        { name: 'mtu', title: 'MTU', unit: 'bytes' },
+        { name: 'mtu', title: 'MTU', unit: 'bytes', digits: 0 },
         { name: 'gso', title: 'GSO', unit: 'text', of: ({ gso }) => gsoText(gso) },
       ],
       rows: lines,
