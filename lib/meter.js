@@ -23,6 +23,8 @@ import { present, request } from './sidecar.js';
  * @property {import('./sidecar.js').Usage | null} usage
  * @property {{ asked: number, open: number, open_all_s: number } | null} tunnels
  * @property {{ version: string, cipher: string }[]} [inner_tls] what sessions inside the tunnels negotiated, each different result once
+ * @property {{ mtu_up: [number, number] | null, mtu_down: [number, number] | null, datagrams_sent: number, datagrams_received: number,
+ *   packets_lost: number }} [quic] of h3
  * @property {Record<string, { least: number, most: number | null, found: number }> | null} [far_end] counts of the far end;
  *   null if the far end is not the sidecar's
  * @property {import('./udp/nat-words.js').NatReport} [nat] of a probe nat

@@ -6,7 +6,7 @@ import { tlsMend } from 'k6/x/windtunnel/environment';
 import { mendAtSetUp } from '../errors.js';
 import { measure } from '../meter.js';
 
-/** `association`: one that can be opened, whether or not datagrams come back. @typedef {'tcp' | 'udp' | 'association'} Transport */
+/** `association`: one that can be opened, whether or not datagrams come back; `h2`: TCP to a far end that is a web server. @typedef {'tcp' | 'udp' | 'association' | 'h2'} Transport */
 
 /** One returned datagram is enough: a lossy path is not a dead one. */
 const DATAGRAMS = 8;
@@ -16,6 +16,7 @@ const PROBES = /** @type {const} */ ({
   tcp: { kind: 'handshake', first_reply: true, payload_bytes: 64, count: 1 },
   udp: { kind: 'udp', payload_bytes: 64, count: DATAGRAMS, timeout_ms: DATAGRAM_TIMEOUT_MS },
   association: { kind: 'udp', payload_bytes: 64, count: 1, timeout_ms: 100, stall_ms: 100 },
+  h2: { kind: 'h2', count: 1 },
 });
 
 /** Faults of an association that could be opened. */
@@ -79,14 +80,15 @@ export function asksForLogin(plane) {
 export function unreached(plane, transports) {
   const { proxy, namespace, far } = plane.proxied;
   for (const transport of transports) {
-    const target = plane.target(transport === 'tcp' ? transport : 'udp', far);
+    const protocol = transport === 'tcp' || transport === 'h2' ? 'tcp' : 'udp';
+    const target = plane.target(protocol, far);
     const found = failure(
       transport,
       measure({ ...PROBES[transport], target, proxy, ...(namespace && { namespace }) }),
     );
     if (found && !(transport === 'association' && OF_DATAGRAMS.includes(found.kind))) {
       const { url } = plane.environment;
-      return `${url} carries no ${transport.toUpperCase()} to ${target}: ${explained(url, found)}`;
+      return `${url} carries no ${protocol.toUpperCase()} to ${target}: ${explained(url, found)}`;
     }
   }
   return null;

@@ -18,6 +18,9 @@ import { Repeats } from './repeats.js';
 /** Unrecorded round trips, handshakes or datagrams before each probe. */
 const WARMUP = 50;
 
+/** Kinds of probes whose target is the far end's UDP port. */
+const OVER_UDP = ['udp', 'dns', 'h3'];
+
 /** The same over a link, where each operation takes a round trip of the link. */
 const WARMUP_OVER_LINK = 5;
 /**
@@ -46,7 +49,7 @@ const WARMUP_OVER_LINK = 5;
  * @property {Record<string, string | number | boolean>} parameters
  * @property {Record<string, PlaneOperation>} operations
  * @property {import('./environment.js').PlaneEnvironment} [environment] default: loadPlane()
- * @property {'blocking' | 'events'} [echo] engine of the far end; default blocking
+ * @property {'blocking' | 'events' | 'web'} [echo] engine of the far end, or a web server as the far end; default blocking
  * @property {() => Prepared} [prepare] called in setup(); its result becomes part of the run's data
  * @property {(data: Prepared & Data) => Vias} [vias] paths with their own far ends, which `prepare` starts. Default: through
  *   the environment's proxy and direct, to one far end on loopback
@@ -120,7 +123,7 @@ export class Plane {
     return {
       warmup: link ? WARMUP_OVER_LINK : WARMUP,
       ...(link ? { limit_s: limitOver(link, Number(spec.count ?? 0)) } : {}),
-      target: this.target(spec.kind === 'udp' || spec.kind === 'dns' ? 'udp' : 'tcp', far),
+      target: this.target(OVER_UDP.includes(String(spec.kind)) ? 'udp' : 'tcp', far),
       cpus: cpusOf(placement.probe_cpus),
       wait: placement.wait,
       keep: SAMPLES_MOST,
@@ -271,6 +274,13 @@ const aboutProxy = () => {
   return [...(note ? [note] : []), ...aboutClaims()];
 };
 
+/** The request for a run's far end. @param {PlaneDefinition<any, any>} definition @param {import('./environment.js').Placement} placement */
+const farEndOf = ({ echo = 'blocking' }, placement) => ({
+  ...(echo === 'web' ? { web: true } : { engine: echo }),
+  cpus: cpusOf(placement.echo_cpus),
+  wait: echoWait(placement),
+});
+
 /** Ends a run that needs more open files than the limit. @param {number | undefined} connections at once */
 function checkFiles(connections) {
   const files = connections ? tooFewFiles(connections) : null;
@@ -356,11 +366,7 @@ export function planeScenario(definition) {
       const prepared = definition.prepare?.();
       const needed = !definition.vias && (!environment.target.tcp || !environment.target.udp);
       const { placement } = environment;
-      const spec = {
-        engine: definition.echo ?? 'blocking',
-        cpus: cpusOf(placement.echo_cpus),
-        wait: echoWait(placement),
-      };
+      const spec = farEndOf(definition, placement);
       const echo = needed ? startEcho({ host: address === 'ipv6' ? '::1' : '127.0.0.1', ...spec }) : null;
       const linkEnds =
         link && !definition.ownInstances ? ownEnds(link, spec, definition.parameters?.timeout_ms) : null;

@@ -20,7 +20,7 @@ use crate::probe::far_end::FarEnd;
 use crate::probe::observer::InstanceObserver;
 use crate::probe::plan::Plan;
 use crate::probe::registry::{Probe, Registry};
-use crate::probe::spec::{ProbeKind, Spec};
+use crate::probe::spec::Spec;
 use crate::process::windows::Windows;
 use crate::testbed::supervisor::Supervisor;
 
@@ -85,7 +85,7 @@ async fn start(
 fn far_end(supervisor: &Supervisor, echoes: &Echoes, plan: &Plan) -> Result<Option<FarEnd>> {
     let spec = &plan.spec;
     let instance = spec.namespace.as_ref().map(|of| of.instance.as_str());
-    let udp = matches!(spec.kind, ProbeKind::Udp | ProbeKind::Dns);
+    let udp = spec.kind.over_udp();
     let echo = match &spec.far_end {
         Some(id) => Some(echoes.get(id)?),
         None => echoes.at(plan.target_at.address, udp, instance),

@@ -34,6 +34,9 @@ pub struct Echo {
     /// Serve authoritative DNS for windtunnel.test instead of an echo; its records have this TTL
     #[arg(long, value_name = "TTL_S")]
     dns: Option<u32>,
+    /// Serve HTTP/2 and HTTP/3 instead of an echo; of the faults it has only the delay
+    #[arg(long, conflicts_with = "dns")]
+    web: bool,
     #[command(flatten)]
     faults: FaultOptions,
 }
@@ -128,6 +131,7 @@ impl Echo {
             faults: self.faults.faults(),
             dns: self.dns.map(|ttl_s| Zone { ttl_s }),
             tls: false,
+            web: self.web,
             namespace: None,
             tcp_port: self.tcp_port,
             udp_port: self.udp_port,

@@ -77,6 +77,16 @@ struct FetchOptions {
     /// Open new tunnels for each operation
     #[arg(long)]
     fresh: bool,
+    /// Fetch from a web server over one connection instead, which each operation opens
+    #[arg(long, value_enum, conflicts_with_all = ["tunnels", "fresh"])]
+    http: Option<Http>,
+}
+
+/// HTTP/2 over TLS over TCP, or HTTP/3 over QUIC.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Http {
+    H2,
+    H3,
 }
 
 #[derive(Args)]
@@ -230,7 +240,12 @@ impl Probe {
                     tunnels: more.tunnels,
                     fresh: more.fresh,
                 });
-                (ProbeKind::Fetch, more.options)
+                let kind = match more.http {
+                    None => ProbeKind::Fetch,
+                    Some(Http::H2) => ProbeKind::H2,
+                    Some(Http::H3) => ProbeKind::H3,
+                };
+                (kind, more.options)
             }
         };
         let json = options.json;
@@ -242,7 +257,7 @@ impl Probe {
             None => Some(start_echo(kind, options.connections)?),
         };
         let own = echo.as_ref().map(|echo| match kind {
-            ProbeKind::Udp | ProbeKind::Dns => echo.udp.to_string(),
+            kind if kind.over_udp() => echo.udp.to_string(),
             _ => echo.tcp.to_string(),
         });
         let target = options.target.clone().or(own).unwrap_or_default();
@@ -328,6 +343,7 @@ fn start_echo(kind: ProbeKind, connections: u64) -> Result<Echo> {
             Engine::Blocking
         },
         dns: (kind == ProbeKind::Dns).then(Zone::default),
+        web: kind.of_web(),
         ..Request::default()
     })
 }

@@ -1,7 +1,7 @@
 //! Echo servers: the far end of probes, on threads of the sidecar, with faults for known answers.
 //!
 //! A server sends back what it receives over TCP and UDP. A DNS server ([`zone`]) answers queries instead. On the TCP port of an echo, a
-//! connection may also begin a bulk transfer ([`bulk`]) or a flow ([`flow`]).
+//! connection may also begin a bulk transfer ([`bulk`]) or a flow ([`flow`]). A web server ([`web`]) serves HTTP/2 and HTTP/3 instead.
 
 pub mod block;
 mod blocking;
@@ -17,15 +17,18 @@ pub mod registry;
 mod shared;
 pub mod tls;
 pub mod transfer;
+pub mod web;
 pub mod zone;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use nix::sys::socket::{setsockopt, sockopt};
 use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use tokio::sync::Notify;
 
 use crate::failure::{Failure, Result};
 use crate::net::poller::Waker;
@@ -76,6 +79,9 @@ pub struct Request {
     /// TCP connections are in TLS 1.3, with this sidecar's own key, and have no flows. Only the engine `blocking` has TLS.
     #[serde(default)]
     pub tls: bool,
+    /// Makes the server a web server instead of an echo. Of the faults it has only the delay.
+    #[serde(default)]
+    pub web: bool,
     /// The namespace in which the server listens; `None` means this machine's loopback.
     #[serde(default)]
     pub namespace: Option<NamespaceOf>,
@@ -100,6 +106,7 @@ impl Default for Request {
             faults: None,
             dns: None,
             tls: false,
+            web: false,
             namespace: None,
             tcp_port: 0,
             udp_port: 0,
@@ -123,6 +130,7 @@ enum Stop {
         connections: Arc<Connections>,
     },
     Events(Arc<Waker>),
+    Web(Arc<Notify>),
 }
 
 /// A server's addresses and counts.
@@ -172,6 +180,9 @@ impl Echo {
                 "leave out tls, or all of these",
             ));
         }
+        if request.web {
+            web::check(&request)?;
+        }
         let listener = listen(SocketAddr::new(request.host, request.tcp_port))
             .map_err(|error| failed("TCP", request.host, request.tcp_port, &error))?;
         let udp = UdpSocket::bind(SocketAddr::new(request.host, request.udp_port))
@@ -195,7 +206,13 @@ impl Echo {
         }
         let shared = Shared::new(request.cpus, request.wait);
         let events = request.engine == Engine::Events || request.dns.is_some();
-        let (stop, threads) = if request.faults.is_some() || events {
+        let (stop, threads) = if request.web {
+            let delay = request.faults.map_or(0.0, |faults| faults.delay_ms);
+            let stop = Arc::new(Notify::new());
+            let delay = Duration::from_secs_f64(delay / 1e3);
+            let thread = web::start(listener, udp, delay, &shared, Arc::clone(&stop))?;
+            (Stop::Web(stop), vec![thread])
+        } else if request.faults.is_some() || events {
             let waker = Arc::new(Waker::new()?);
             let wakes = Arc::clone(&waker);
             let (sender, made) = std::sync::mpsc::channel();
@@ -263,6 +280,7 @@ impl Echo {
                 connections.end();
             }
             Stop::Events(waker) => waker.wake(),
+            Stop::Web(stop) => stop.notify_one(),
         }
         let threads =
             std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));

@@ -37,6 +37,8 @@ pub enum ErrorKind {
     SocksGarbage,
     /// TLS with the proxy, or inside the tunnel, failed.
     Tls,
+    /// QUIC or HTTP failed in another way than these; the message has the reason.
+    Http,
     ConnectionRefused,
     ConnectionReset,
     /// The peer ended the connection half-way.
@@ -136,6 +138,7 @@ impl ErrorKind {
             Self::SocksAuthFailed => "socks_auth_failed",
             Self::SocksGarbage => "socks_garbage",
             Self::Tls => "tls",
+            Self::Http => "http",
             Self::ConnectionRefused => "connection_refused",
             Self::ConnectionReset => "connection_reset",
             Self::Closed => "closed",
@@ -198,6 +201,7 @@ mod tests {
             ErrorKind::SocksAuthFailed,
             ErrorKind::SocksGarbage,
             ErrorKind::Tls,
+            ErrorKind::Http,
             ErrorKind::ConnectionRefused,
             ErrorKind::ConnectionReset,
             ErrorKind::Closed,

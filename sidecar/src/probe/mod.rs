@@ -30,6 +30,7 @@ mod threads;
 mod throughput;
 pub mod tls;
 mod udp;
+mod web;
 mod wire;
 
 use std::sync::Arc;
@@ -59,6 +60,7 @@ fn engine(plan: &Plan) -> Engine {
         ProbeKind::Fetch => fetch::run,
         ProbeKind::Flow => flow::run,
         ProbeKind::Nat => nat::run,
+        ProbeKind::H2 | ProbeKind::H3 => web::run,
     }
 }
 

@@ -127,6 +127,20 @@ pub struct Flow {
     pub tunnels: Vec<FlowTunnel>,
 }
 
+/// QUIC's view of the path, over all operations of an h3 probe, warm-up included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Quic {
+    /// The smallest and the largest payload that the client's discovery (DPLPMTUD, RFC 8899) had found for its datagrams when an operation
+    /// ended, bytes. Null: no connection was made.
+    pub mtu_up: Option<[u64; 2]>,
+    /// The same for the way down: the largest datagram that came in each operation, tests of the far end's discovery included.
+    pub mtu_down: Option<[u64; 2]>,
+    pub datagrams_sent: u64,
+    pub datagrams_received: u64,
+    /// Packets of the client that it counts as lost, without tests of the discovery.
+    pub packets_lost: u64,
+}
+
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Outcome {
     /// From the first measured send, or intended send, to the last measured end. In the open loop at least the planned time, `count /
@@ -164,6 +178,8 @@ pub struct Outcome {
     /// What the sessions inside the tunnels negotiated, each different result once; left out without such a session.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inner_tls: Vec<Session>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quic: Option<Quic>,
     /// Counts of the far end, warm-up included. Null if the far end is not an echo server of this sidecar; left out if the kind has no
     /// such counts (`dns`, `nat`).
     #[serde(skip_serializing_if = "Option::is_none")]

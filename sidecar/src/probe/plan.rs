@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use super::reach::{self, Reached};
 use super::socks5::codec::{Address, MAX_FIELD_BYTES};
-use super::spec::{DnsSpec, FetchSpec, FlowSpec, Loop, NatSpec, ProbeKind, ProxySpec, Spec};
+use super::spec::{DnsSpec, FetchSpec, FlowSpec, LEAST_MTU, Loop, MOST_MTU, NatSpec};
+use super::spec::{ProbeKind, ProxySpec, Spec};
 use super::tls::Tls;
 use crate::echo::transfer::Transfer;
 use crate::failure::{Failure, Result};
@@ -103,7 +104,7 @@ impl Plan {
     fn checked(spec: Spec, reach: Reach<'_>) -> Result<Self> {
         bounds(&spec)?;
         cpus::check("cpus", &spec.cpus)?;
-        let over_tcp = !matches!(spec.kind, ProbeKind::Udp | ProbeKind::Dns | ProbeKind::Nat);
+        let over_tcp = !spec.kind.over_udp();
         let dialled = over_tcp && spec.proxy.is_none();
         let (target, target_at) = address("target", &spec.target, reach, dialled)?;
         let proxy = spec
@@ -137,7 +138,7 @@ impl Plan {
         });
         let fetch = spec.fetch.unwrap_or_default();
         let transfer = match spec.kind {
-            ProbeKind::Fetch => fetch.transfer(),
+            ProbeKind::Fetch | ProbeKind::H2 | ProbeKind::H3 => fetch.transfer(),
             _ => spec.transfer.unwrap_or_default(),
         };
         Ok(Self {
@@ -205,7 +206,11 @@ fn bounds(spec: &Spec) -> Result<()> {
     within("warmup", spec.warmup, 0, 100_000)?;
     let connections = match spec.kind {
         ProbeKind::Udp | ProbeKind::Dns | ProbeKind::Nat => 1,
-        ProbeKind::Handshake | ProbeKind::Fetch | ProbeKind::Flow => 64,
+        ProbeKind::Handshake
+        | ProbeKind::Fetch
+        | ProbeKind::Flow
+        | ProbeKind::H2
+        | ProbeKind::H3 => 64,
         ProbeKind::Throughput => 256,
         ProbeKind::Tcp | ProbeKind::Concurrency => 4_096,
     };
@@ -258,6 +263,14 @@ fn bounds(spec: &Spec) -> Result<()> {
         ));
     }
     checks::check_inner_tls(spec)?;
+    let (least, most) = (LEAST_MTU.into(), MOST_MTU.into());
+    within("mtu", spec.mtu.into(), least, most)?;
+    if spec.kind == ProbeKind::H2 && spec.proxy.as_ref().is_some_and(|proxy| proxy.tls.is_some()) {
+        return Err(Failure::invalid(
+            "proxy.tls: an h2 probe has its own TLS, and none with the proxy",
+            "name the proxy's port without TLS",
+        ));
+    }
     check_dns(spec)?;
     check_fetch(spec)?;
     checks::check_flow(spec)?;
@@ -301,7 +314,7 @@ fn check_fetch(spec: &Spec) -> Result<()> {
     let Some(fetch) = spec.fetch else {
         return Ok(());
     };
-    if spec.kind != ProbeKind::Fetch {
+    if spec.kind != ProbeKind::Fetch && !spec.kind.of_web() {
         return Err(Failure::invalid(
             format!("fetch: a {} probe has none", spec.kind),
             "leave fetch out",
@@ -310,7 +323,12 @@ fn check_fetch(spec: &Spec) -> Result<()> {
     within("fetch.bytes", fetch.bytes, 1, MAX_OBJECT_BYTES)?;
     within("fetch.objects", fetch.objects, 1, 256)?;
     // Each tunnel brings one object at least.
-    within("fetch.tunnels", fetch.tunnels, 1, fetch.objects.min(16))?;
+    let tunnels = if spec.kind.of_web() {
+        1
+    } else {
+        fetch.objects.min(16)
+    };
+    within("fetch.tunnels", fetch.tunnels, 1, tunnels)?;
     within(
         "fetch.tunnels of all connections",
         fetch.tunnels * spec.connections,

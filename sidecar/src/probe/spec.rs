@@ -30,6 +30,22 @@ pub enum ProbeKind {
     Flow,
     /// How a UDP association behaves towards several far ends.
     Nat,
+    /// A fetch by HTTP/2 over TLS over TCP.
+    H2,
+    /// A fetch by HTTP/3 over QUIC.
+    H3,
+}
+
+impl ProbeKind {
+    /// Whether the target is the far end's UDP port.
+    pub fn over_udp(self) -> bool {
+        matches!(self, Self::Udp | Self::Dns | Self::Nat | Self::H3)
+    }
+
+    /// Whether the far end is a web server.
+    pub fn of_web(self) -> bool {
+        matches!(self, Self::H2 | Self::H3)
+    }
 }
 
 impl fmt::Display for ProbeKind {
@@ -44,6 +60,8 @@ impl fmt::Display for ProbeKind {
             Self::Fetch => "fetch",
             Self::Flow => "flow",
             Self::Nat => "nat",
+            Self::H2 => "h2",
+            Self::H3 => "h3",
         })
     }
 }
@@ -91,7 +109,7 @@ pub struct FetchSpec {
     /// Number of objects, the document included.
     #[serde(default = "defaults::one")]
     pub objects: u64,
-    /// Object `i` comes over tunnel `i mod tunnels`.
+    /// Object `i` comes over tunnel `i mod tunnels`. With `h2` and `h3` all objects come over one connection, which each operation opens.
     #[serde(default = "defaults::one")]
     pub tunnels: u64,
     /// Each operation opens its tunnels: the first one at its start, and the others when the document is here. If false, tunnels are kept
@@ -282,6 +300,9 @@ pub struct Spec {
     pub flow: Option<FlowSpec>,
     #[serde(default)]
     pub nat: Option<NatSpec>,
+    /// h3: the largest datagram that discovery may try, bytes, at both ends.
+    #[serde(default = "defaults::mtu")]
+    pub mtu: u16,
     /// A handshake lasts until the first payload has come back through the tunnel: some proxies say that a tunnel is
     /// there before they have opened it.
     #[serde(default)]
@@ -341,6 +362,7 @@ impl Spec {
             fetch: None,
             flow: None,
             nat: None,
+            mtu: defaults::mtu(),
             first_reply: false,
             half_close: false,
             inner_tls: false,
@@ -356,7 +378,17 @@ impl Spec {
     }
 }
 
+/// QUIC's smallest datagram (RFC 9000, 14.1), bytes.
+pub const LEAST_MTU: u16 = 1_200;
+pub use defaults::MOST_MTU;
+
 mod defaults {
+    /// The largest datagram that quinn's discovery tries by default, bytes: it fits into an Ethernet frame over IPv6.
+    pub const MOST_MTU: u16 = 1_452;
+
+    pub fn mtu() -> u16 {
+        MOST_MTU
+    }
     pub fn run() -> String {
         "r0".into()
     }

@@ -162,6 +162,7 @@ impl Tally {
             flow: None,
             nat: None,
             inner_tls: Vec::new(),
+            quic: None,
             far_end: None,
         }
     }

@@ -21,7 +21,7 @@ use super::recorder::Series;
 use super::socks5::client::{self, Deadline, slice};
 use super::socks5::codec::udp_header;
 use super::tally::Tally;
-use control::Control;
+pub use control::Control;
 use ledger::Ledger;
 use part::Part;
 use transport::{BATCH, Transport};
@@ -109,29 +109,36 @@ fn nothing(stopped: Stopped, fault: ErrorKind, other_source: Option<SocketAddr>)
     ProbeError::new(kind, message)
 }
 
+/// Where datagrams to the target go, the header of each, and the control connection: through the proxy, if the plan has one. The header
+/// is empty and there is no control connection if it has none.
+pub fn path(
+    plan: &Plan,
+    context: &Context,
+) -> Result<(SocketAddr, Vec<u8>, Option<Control>), ProbeError> {
+    let Some(proxy) = &plan.proxy else {
+        return Ok((plan.target_at.address, Vec::new(), None));
+    };
+    let deadline = Deadline::of_handshake(plan, context);
+    let association = client::associate(proxy, &deadline)?;
+    if !may_relay(association.relay.ip(), proxy.at.address.ip(), &plan.allowed) {
+        return Err(ProbeError::new(
+            ErrorKind::SocksGarbage,
+            format!(
+                "UDP associate: the relay {} is neither where the proxy is nor allowed",
+                association.relay
+            ),
+        ));
+    }
+    let control = Control::new(association.control);
+    Ok((association.relay, udp_header(&plan.target), Some(control)))
+}
+
 fn open(
     plan: &Plan,
     context: &Context,
     content: &impl Content,
 ) -> Result<(Transport, Option<Control>), ProbeError> {
-    let (peer, header, control) = match &plan.proxy {
-        None => (plan.target_at.address, Vec::new(), None),
-        Some(proxy) => {
-            let deadline = Deadline::of_handshake(plan, context);
-            let association = client::associate(proxy, &deadline)?;
-            if !may_relay(association.relay.ip(), proxy.at.address.ip(), &plan.allowed) {
-                return Err(ProbeError::new(
-                    ErrorKind::SocksGarbage,
-                    format!(
-                        "UDP associate: the relay {} is neither where the proxy is nor allowed",
-                        association.relay
-                    ),
-                ));
-            }
-            let control = Control::new(association.control);
-            (association.relay, udp_header(&plan.target), Some(control))
-        }
-    };
+    let (peer, header, control) = path(plan, context)?;
     let batch = (plan.spec.window as usize).min(BATCH);
     Transport::new(
         peer,

@@ -1,0 +1,171 @@
+/** Pages and downloads by HTTP/3 over QUIC and by HTTP/2 over TLS over TCP, through the proxy and direct. */
+import { said, say } from 'k6/x/windtunnel/record';
+import { controlName } from '../dataplane/scenario.js';
+import { patient } from '../link.js';
+import { sectionOf } from '../section.js';
+
+/** Versions of HTTP. @typedef {'h3' | 'h2'} Http */
+export const HTTPS = /** @type {const} */ (['h3', 'h2']);
+export const TITLES = { h3: 'HTTP/3', h2: 'HTTP/2' };
+
+/** A page: a document and further objects, which are requested at once when the document is here. */
+export const PAGE = { bytes: 32 * 1024, objects: 16 };
+/** Times for loopback; a link adds round trips. The sidecar allows at most a minute. */
+const TIMEOUTS = { handshake_timeout_ms: 2000, timeout_ms: 30_000 };
+const TIMEOUT_MOST_MS = 60_000;
+const NOTE = 'QUIC';
+
+/**
+ * @typedef {import('../dataplane/scenario.js').Plane<any>} Plane
+ * @typedef {NonNullable<import('../meter.js').Outcome['quic']>} Quic
+ * @typedef {{ path: 'proxied' | 'direct', attempted: number, succeeded: number, error: string | null, quic: Quic | null }} Seen
+ */
+
+/** @type {Seen[]} of this VU, the only one; one of each HTTP/3 probe */
+const seen = [];
+
+/** @param {string} operation @param {import('../meter.js').Ended} ended */
+function note(operation, ended) {
+  const path = operation.endsWith(controlName('')) ? 'direct' : 'proxied';
+  const nothing = 'error' in ended;
+  const {
+    attempted,
+    succeeded,
+    quic = null,
+  } = nothing ? { attempted: ended.planned.operations, succeeded: 0 } : ended.outcome;
+  seen.push({ path, attempted, succeeded, error: nothing ? ended.error.message : null, quic });
+  say(NOTE, seen);
+}
+
+/**
+ * The same fetch by both versions, each through the proxy and direct, in alternating order.
+ * @param {Plane} plane
+ * @param {number} index of the round
+ * @param {string} what page or download
+ * @param {{ mtu: number, count: number, fetch: { bytes: number, objects: number } }} load
+ * @param {(http: Http) => string[]} operationsOf names of the operations, the fetch first
+ */
+export function fetchByBoth(plane, index, what, load, operationsOf) {
+  const times = patient(TIMEOUTS, plane.data.link);
+  const spec = {
+    warmup: 0,
+    handshake_timeout_ms: Math.min(times.handshake_timeout_ms, TIMEOUT_MOST_MS),
+    timeout_ms: plane.data.link ? TIMEOUT_MOST_MS : times.timeout_ms,
+    ...load,
+  };
+  const both = HTTPS.flatMap((http) => [
+    { http, direct: true, via: plane.direct },
+    { http, direct: false, via: plane.proxied },
+  ]);
+  const order = index % 2 === 0 ? both : both.reverse();
+  plane.part(`${what}, round ${index + 1}`, () => {
+    for (const { http, direct, via } of order) {
+      const names = operationsOf(http).map((name) => (direct ? controlName(name) : name));
+      const ended = plane.measure(via, { kind: http, ...spec });
+      plane.recorded(names, ended);
+      if (http === 'h3') note(names[0], ended);
+    }
+  });
+}
+
+/** @param {Seen[]} all @param {'mtu_up' | 'mtu_down'} way */
+function mtuOf(all, way) {
+  const found = all.flatMap(({ quic }) => quic?.[way] ?? []);
+  if (found.length === 0) return null;
+  const [least, most] = [Math.min(...found), Math.max(...found)];
+  return least === most ? String(most) : `${least} to ${most}`;
+}
+
+/** @param {Seen[]} all @param {(quic: Quic) => number} of */
+const sumOf = (all, of) => all.reduce((sum, { quic }) => sum + (quic ? of(quic) : 0), 0);
+
+/** @param {Seen[]} all @param {'proxied' | 'direct'} path */
+function pathRow(all, path) {
+  const own = all.filter((one) => one.path === path);
+  return {
+    path: path === 'proxied' ? 'Through the proxy' : 'Direct',
+    attempted: own.reduce((sum, { attempted }) => sum + attempted, 0),
+    whole: own.reduce((sum, { succeeded }) => sum + succeeded, 0),
+    up: mtuOf(own, 'mtu_up'),
+    down: mtuOf(own, 'mtu_down'),
+    sent: sumOf(own, (quic) => quic.datagrams_sent),
+    received: sumOf(own, (quic) => quic.datagrams_received),
+    lost: sumOf(own, (quic) => quic.packets_lost),
+  };
+}
+
+/** The section that compares both versions. @param {{ title: string, operation: (http: Http) => string }[]} rows */
+function besideEachOther(rows) {
+  const p50 = (/** @type {string} */ operation, /** @type {string} */ by) => ({
+    operation,
+    figure: /** @type {const} */ ('p50_ms'),
+    ...(by && { by }),
+  });
+  /** @param {string} name @param {string} title @param {(operation: typeof rows[number]['operation']) => string} of @param {(operation: typeof rows[number]['operation']) => string} [by] */
+  const column = (name, title, of, by) => ({
+    name,
+    title,
+    unit: by ? 'times' : 'ms',
+    of: (/** @type {typeof rows[number]} */ { operation }) => p50(of(operation), by ? by(operation) : ''),
+  });
+  return sectionOf({
+    name: 'http',
+    title: 'HTTP/3 beside HTTP/2, P50',
+    columns: [
+      { name: 'what', title: 'What', unit: 'text', of: ({ title }) => title },
+      column('h3', 'HTTP/3', (of) => of('h3')),
+      column('h2', 'HTTP/2', (of) => of('h2')),
+      column(
+        'h3_by_h2',
+        'HTTP/3 by HTTP/2',
+        (of) => of('h3'),
+        (of) => of('h2'),
+      ),
+      column('h3_direct', 'HTTP/3, direct', (of) => controlName(of('h3'))),
+      column('h2_direct', 'HTTP/2, direct', (of) => controlName(of('h2'))),
+    ],
+    rows,
+    notes: [
+      'Each page and each download opens a connection: through the proxy a UDP association or a tunnel, then the handshake, without 0-RTT. HTTP/2 is over TLS 1.3 over TCP.',
+    ],
+  });
+}
+
+/** The sections of the run; empty if nothing was tried. @param {Parameters<typeof besideEachOther>[0]} rows */
+export function quicSections(rows) {
+  /** @type {Seen[]} */
+  const all = said()[NOTE] ?? [];
+  if (all.length === 0) return [];
+  const [proxied, direct] = [pathRow(all, 'proxied'), pathRow(all, 'direct')];
+  const works = proxied.whole > 0 ? (proxied.whole < proxied.attempted ? 'in part' : 'yes') : 'no';
+  const error = all.find((one) => one.path === 'proxied' && one.error)?.error;
+  const detail = `largest datagram up: ${proxied.up ?? 'unknown'}, down: ${proxied.down ?? 'unknown'}`;
+  return [
+    sectionOf({
+      name: 'quic',
+      title: 'QUIC through the proxy',
+      columns: [
+        { name: 'path', title: 'Path', unit: 'text' },
+        { name: 'attempted', title: 'Fetches', unit: 'count' },
+        { name: 'whole', title: 'Whole', unit: 'count' },
+        { name: 'up', title: 'MTU up, bytes', unit: 'text' },
+        { name: 'down', title: 'MTU down, bytes', unit: 'text' },
+        { name: 'sent', title: 'Datagrams sent', unit: 'count' },
+        { name: 'received', title: 'Datagrams received', unit: 'count' },
+        { name: 'lost', title: 'Packets lost up', unit: 'count' },
+      ],
+      rows: [proxied, direct],
+      finding: `QUIC works through the proxy: ${works}. ${error ? `${error}.` : `MTU found, payload of UDP: ${detail}.`}`,
+      answer: works,
+      headline: {
+        value: works,
+        of: 'QUIC through the proxy',
+        detail: works === 'no' ? (error ?? '') : detail,
+      },
+      notes: [
+        'MTU: the largest payload of a datagram that discovery (RFC 8899) has found by the end of a fetch; it begins at 1,200 and tries at most the parameter mtu. Up: by the client. Down: the largest datagram that came. A short fetch ends before the discovery does.',
+      ],
+    }),
+    besideEachOther(rows),
+  ];
+}
