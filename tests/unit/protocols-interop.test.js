@@ -94,7 +94,7 @@ test('programs are our own builds, and the candidate', () => {
     ['xray', 'xray', ''],
     ['candidate', 'sing-box', 'other'],
   ]);
-  assert.throws(() => given({ PROGRAMS: 'clash' }), /PROGRAMS: clash: sing-box, xray or another/);
+  assert.throws(() => given({ PROGRAMS: 'clash' }), /PROGRAMS: clash: an engine of testbeds/);
   assert.throws(() => given({ PROGRAMS: 'xray,xray' }), /xray is there twice/);
   globalThis.__ENV = {};
 });
