@@ -172,6 +172,8 @@ test-dist: runners #: Build a release twice, from two folders, and run it where 
 	node --test tests/dist/dist.js
 test-k6-next: #: Show which scenarios load under the next major version of k6, with SQL stubbed; minutes to build it, so apart from `test`
 	@tests/k6-next/run
+test-engines: build bin/mihomo #: Test the engines that make builds only for a run that names them; a minute to build them, so apart from `test`
+	node --test tests/engines/engines.js
 # A machine that cannot run it reports that it is left out. With REQUIRED=1 it fails there.
 test-kubernetes: #: Test make cluster with a Kubernetes of its own, k6-operator and the relay in it; takes root
 	@if why=$$(tests/kubernetes/possible); then $(MAKE) test-kubernetes-here; \
@@ -195,6 +197,4 @@ fmt: node_modules/.installed .venv/lint/.installed ## Format everything
 $(LINTS) audit dead-code fmt test-sidecar test-k6 test-k6-full test-primitives:
 	@setup/check $@
 
-.PHONY: help help-all runners $(MEASURE) cluster cluster-manifests report keep trend validate $(BENCHMARKS) up down logs influx setup ready-for-bench ready-for-test \
-  ready-for-lint build testbeds prepare dist boards variables clean test test-all test-rest test-compiled test-sidecar test-k6 test-k6-full test-scripts test-mutants test-mutants-engine \
-  test-primitives test-dist test-k6-next test-kubernetes test-kubernetes-here lint $(LINTS) audit dead-code fmt
+.PHONY: help help-all runners $(MEASURE) cluster cluster-manifests report keep trend validate $(BENCHMARKS) up down logs influx setup ready-for-bench ready-for-test ready-for-lint build testbeds prepare dist boards variables clean test test-all test-rest test-compiled test-sidecar test-k6 test-k6-full test-scripts test-mutants test-mutants-engine test-primitives test-dist test-k6-next test-engines test-kubernetes test-kubernetes-here lint $(LINTS) audit dead-code fmt

@@ -2,6 +2,9 @@ module windtunnel/testbeds/mihomo
 
 go 1.26.0
 
+// As in mihomo's own go.mod. Later defaults listen with Multipath TCP, which refuses the options of a transparent proxy.
+godebug default=go1.20
+
 tool github.com/metacubex/mihomo
 
 require (

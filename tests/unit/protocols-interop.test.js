@@ -58,6 +58,7 @@ test('each end is blamed where the other one works', () => {
   assert.equal(atFault(deaf, plain).outcome, 'not encrypted');
 });
 
+const mihomo = { name: 'mihomo', engine: 'mihomo', binary: '' };
 const [singBox, xray, candidate] = [
   { name: 'sing-box', engine: 'sing-box', binary: '' },
   { name: 'xray', engine: 'xray', binary: '' },
@@ -70,6 +71,11 @@ test('what cannot meet is not tried, with the reason', () => {
   assert.match(between('tuic', singBox, xray), /no tuic/);
   assert.match(between('vless-mux', singBox, xray), /two protocols/);
   assert.equal(between('vless-mux', singBox, candidate), null);
+  assert.equal(between('vless-mux', singBox, mihomo), null);
+  assert.match(between('vless-mux', mihomo, xray), /h2mux of mihomo and Mux.Cool of xray are two/);
+  assert.equal(between('hysteria', mihomo, singBox), null);
+  assert.match(between('hysteria', singBox, mihomo), /no server for hysteria/);
+  assert.match(between('hysteria', mihomo, mihomo), /no server for hysteria/);
   assert.match(between('ssh', singBox, candidate), /server is sshd/);
   assert.match(between('naive', singBox, candidate), /client is naive-client/);
   assert.equal(between('ssh', candidate, candidate), null);

@@ -70,7 +70,10 @@ fn combinations(testbed: &Testbed, given: &Values, any: &[String]) -> Result<Vec
 
 /// Whether the file of a choice says that it is built only for a start that names it.
 fn is_optional(testbed: &Testbed, variable: &str, choice: &str) -> bool {
-    let parts = testbed.choices.get(variable).and_then(|all| all.get(choice));
+    let parts = testbed
+        .choices
+        .get(variable)
+        .and_then(|all| all.get(choice));
     parts.is_some_and(|parts| parts["optional"] == true)
 }
 
