@@ -12,11 +12,13 @@ const ok = { outcome: 'interoperates', detail: null };
 const deaf = { outcome: 'does not interoperate', detail: 'TCP: 0 of 30 answered' };
 const plain = { outcome: 'not encrypted', detail: 'the payload can be read in the hop' };
 
+const ROUTED = ['redirect', 'tproxy', 'tun', 'tun-system', 'tun-gvisor', 'tun-gvisor-1500', 'tun2proxy'];
+
 test('rows that are to be encrypted are those that nobody else may read', () => {
   const plainRows = MATRIX.filter((row) => !row.encrypts).map(({ row }) => row);
-  assert.deepEqual(plainRows, ['socks', 'http', 'mixed', 'vless', 'direct', 'redirect', 'tproxy', 'tun']);
+  assert.deepEqual(plainRows, ['socks', 'http', 'mixed', 'vless', 'direct', ...ROUTED]);
   const without = MATRIX.filter((row) => !withHop(MATRIX).includes(row)).map(({ row }) => row);
-  assert.deepEqual(without, ['direct', 'redirect', 'tproxy', 'tun']);
+  assert.deepEqual(without, ['direct', ...ROUTED]);
 });
 
 test('what is readable in a hop is told of encrypted rows alone', () => {
