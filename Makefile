@@ -21,7 +21,7 @@ PRIMITIVES_SOURCES := $(shell find sidecar/primitives/src sidecar/primitives/Car
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock k6/lists/exit-codes.json k6/lists/secrets.json -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
 GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
-TESTBED_PROGRAMS = $(VENVS) $(filter-out bin/sing-box-1.13 bin/sing-box-next,$(GO_SYSTEMS))
+TESTBED_PROGRAMS = $(VENVS) $(filter-out bin/sing-box-1.13 bin/sing-box-next bin/mihomo,$(GO_SYSTEMS))
 
 # Every run needs these. testbeds/*.toml name the programs of testbeds.
 BINARIES := bin/k6 bin/sidecar
@@ -52,7 +52,7 @@ bench: ## Build what is missing, run the scenarios, print the verdict
 dataplane: ## All data-plane scenarios on sing-box-pair, xray-pair and tproxy in turn; TESTBED= picks one
 compare: ## Two sides in turn, until it knows ## make compare A=sing-box-pair B=xray-pair SCENARIO=dataplane-socks-tcp[,…], or BASE=… HEAD=… to build them, with TESTBED=… or PROTOCOL=rows,… [RUNS=auto or 12] [MINUTES=10] [WORSE_BY=10] [SECONDARY=off]
 panel-compare: ## Two database drivers of the panel, and users created and switched ## make panel-compare A=pymysql B=asyncmy [PROFILE=quick]
-protocols-compare: ## Each protocol, a candidate against sing-box ## make protocols-compare CANDIDATE=/path/to/binary or xray [CANDIDATE_FILTER=/path/to/program] [PROTOCOL=rows,…] [MINUTES=10] [TURNS=16]
+protocols-compare: ## Each protocol, a candidate against sing-box ## make protocols-compare CANDIDATE=/path/to/binary, mihomo or xray [CANDIDATE_FILTER=/path/to/program] [PROTOCOL=rows,…] [MINUTES=10] [TURNS=16]
 protocols-interop: #: Which programs and versions understand each other: make protocols-interop [PROGRAMS=sing-box,xray,…] [CANDIDATE=/path/to/binary] [PROTOCOL=rows,…]
 # The first line builds the missing programs, also under `make -n`. Do not put both lines into a `define`: `make -n` would run both.
 MEASURE := $(sort bench compare panel-compare protocols-compare $(SYSTEMS) $(SCENARIO_TARGETS) $(SCENARIOS))
@@ -172,6 +172,8 @@ test-dist: runners #: Build a release twice, from two folders, and run it where 
 	node --test tests/dist/dist.js
 test-k6-next: #: Show which scenarios load under the next major version of k6, with SQL stubbed; minutes to build it, so apart from `test`
 	@tests/k6-next/run
+test-engines: build bin/mihomo #: Test the engines that make builds only for a run that names them; a minute to build them, so apart from `test`
+	node --test tests/engines/engines.js
 # A machine that cannot run it reports that it is left out. With REQUIRED=1 it fails there.
 test-kubernetes: #: Test make cluster with a Kubernetes of its own, k6-operator and the relay in it; takes root
 	@if why=$$(tests/kubernetes/possible); then $(MAKE) test-kubernetes-here; \
@@ -195,6 +197,4 @@ fmt: node_modules/.installed .venv/lint/.installed ## Format everything
 $(LINTS) audit dead-code fmt test-sidecar test-k6 test-k6-full test-primitives:
 	@setup/check $@
 
-.PHONY: help help-all runners $(MEASURE) cluster cluster-manifests report keep trend validate $(BENCHMARKS) up down logs influx setup ready-for-bench ready-for-test \
-  ready-for-lint build testbeds prepare dist boards variables clean test test-all test-rest test-compiled test-sidecar test-k6 test-k6-full test-scripts test-mutants test-mutants-engine \
-  test-primitives test-dist test-k6-next test-kubernetes test-kubernetes-here lint $(LINTS) audit dead-code fmt
+.PHONY: help help-all runners $(MEASURE) cluster cluster-manifests report keep trend validate $(BENCHMARKS) up down logs influx setup ready-for-bench ready-for-test ready-for-lint build testbeds prepare dist boards variables clean test test-all test-rest test-compiled test-sidecar test-k6 test-k6-full test-scripts test-mutants test-mutants-engine test-primitives test-dist test-k6-next test-engines test-kubernetes test-kubernetes-here lint $(LINTS) audit dead-code fmt

@@ -2,6 +2,7 @@
 import { said, say } from 'k6/x/windtunnel/record';
 import { startSides, stopSides } from '../protocols/instances.js';
 import { older, withFault } from '../protocols/excuse.js';
+import { runs } from '../protocols/matrix.js';
 import { shown, worst } from '../protocols/outcome.js';
 import { operationOf } from '../protocols/row-operation.js';
 import { controlOf, withDirect } from './controls.js';
@@ -88,7 +89,7 @@ const endOf = (outcome, missing) =>
 
 /** @param {import('../protocols/matrix.js').Row} row @param {import('../protocols/sides.js').Side} side @returns {Outcome} */
 function endOfRow(row, side) {
-  const lack = row.engines[side.engine];
+  const lack = runs(row, side);
   if (lack !== true) return { outcome: 'impossible here', detail: lack };
   return withFault(row, side, older(row, worst(said()[PREFIX + row.row] ?? [])));
 }

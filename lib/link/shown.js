@@ -2,6 +2,7 @@
 import { said } from 'k6/x/windtunnel/record';
 import { sectionOf } from '../section.js';
 import { older, withFault } from '../protocols/excuse.js';
+import { runs } from '../protocols/matrix.js';
 import { shown } from '../protocols/outcome.js';
 import { nameOf, DELAYS, FULL_MBIT } from './batch.js';
 import { CONGESTION, DIRECT, controlsSaid } from './controls.js';
@@ -27,7 +28,7 @@ const spreads = (figures) =>
 
 /** @param {Entry} entry @returns {Noted} */
 function notedOf(entry) {
-  const lack = entry.row.engines[entry.side.engine];
+  const lack = runs(entry.row, entry.side);
   if (lack !== true) return none({ outcome: 'impossible here', detail: lack });
   const noted = said()[nameOf(entry)] ?? none({ outcome: 'not reached', detail: null });
   return { ...noted, outcome: withFault(entry.row, entry.side, older(entry.row, noted.outcome)) };

@@ -24,10 +24,12 @@ const rowOf = ([first, second]) => ({
   udp: first.udp && second.udp,
   since: first.since ?? second.since,
   known: { ...second.known, ...first.known },
-  engines: {
-    'sing-box': first.engines['sing-box'] === true ? second.engines['sing-box'] : first.engines['sing-box'],
-    xray: first.engines.xray === true ? second.engines.xray : first.engines.xray,
-  },
+  engines: Object.fromEntries(
+    Object.entries(first.engines).map(([engine, runs]) => [
+      engine,
+      runs === true ? second.engines[engine] : runs,
+    ]),
+  ),
 });
 
 /**

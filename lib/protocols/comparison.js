@@ -1,6 +1,7 @@
 /** The table that compares the candidate with the baseline: ratios, and which targets it meets. */
 import { sectionOf } from '../section.js';
 import { mayBound } from './figures.js';
+import { muxOf } from './matrix.js';
 
 /**
  * @typedef {import('./result.js').Found} Found
@@ -136,7 +137,10 @@ function notesOf(found, rows) {
   const bounded = found.rows.some(
     (row) => row.candidate && (mayBound(found, row.baseline) || row.told_mbit_per_s !== null),
   );
-  const twoMuxes = baseline.engine !== candidate?.engine && rows.some(({ multiplex }) => multiplex);
+  const twoMuxes =
+    candidate !== null &&
+    muxOf(baseline.engine) !== muxOf(candidate.engine) &&
+    rows.some(({ multiplex }) => multiplex);
   return [
     `Targets: throughput (64 KiB) at least ${percent(targets.throughput)}, RTT at most ${percent(targets.latency)}, memory at most ${percent(targets.memory)} of the baseline, first reply at most ${percent(targets.first_reply)}, round trips in the hop until a tunnel has opened, answered and closed at most ${percent(targets.round_trips)}. Missed: the candidate is significantly beyond the target, over all targets of all rows together, and its ratio is beyond by more than ${percent(targets.tolerance)}. Met: each turn of both sides has the figure, and the whole interval is within the target plus this tolerance. Uncertain: the turns differ too much, are too few, or lack a figure.`,
     `Ratios of candidate to baseline, from pairs of turns (Hodges and Lehmann), with the exact signed-rank interval at ${aboutLooks(found)}. An asterisk marks a difference that chance alone causes in less than 1 of 20 cases. CPU (per GiB) and CPU of the turn have no target. CPU of the turn is all CPU time from the first probe to the end of a quiet period in which nothing is sent, so it includes postponed work.`,
@@ -147,7 +151,7 @@ function notesOf(found, rows) {
       : []),
     ...(twoMuxes
       ? [
-          "Rows with mux compare two protocols of one name: sing-box's multiplex (h2mux) and xray's mux (Mux.Cool).",
+          `Rows with mux compare two protocols: ${muxOf(baseline.engine)} of ${baseline.engine}, and ${muxOf(candidate.engine)} of ${candidate.engine}.`,
         ]
       : []),
     ...aboutTurns(found),

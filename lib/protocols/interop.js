@@ -1,5 +1,5 @@
 /** Compatibility of programs. */
-import { hasHop } from './matrix.js';
+import { hasHop, muxOf, runs } from './matrix.js';
 
 /**
  * @typedef {import('./programs.js').Program} Program
@@ -15,13 +15,14 @@ import { hasHop } from './matrix.js';
  * @returns {string | null}
  */
 export function untried(row, { client, server }) {
-  for (const { engine } of [client, server])
-    if (row.engines[engine] !== true) return String(row.engines[engine]);
+  const lack = runs(row, { ...client, server });
+  if (lack !== true) return lack;
   if (client === server) return null;
   for (const [end, program] of Object.entries(row.foreign ?? {}))
     return `its ${end} is ${program} with every program at the other end`;
-  if (row.multiplex && client.engine !== server.engine)
-    return "sing-box's multiplex (h2mux) and xray's mux (Mux.Cool) are two protocols";
+  const [near, far] = [muxOf(client.engine), muxOf(server.engine)];
+  if (row.multiplex && near !== far)
+    return `${near} of ${client.engine} and ${far} of ${server.engine} are two protocols`;
   return null;
 }
 

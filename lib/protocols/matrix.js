@@ -8,7 +8,7 @@ import { pathOf } from '../file.js';
 /**
  * true: the engine runs the row; a text: why it does not.
  * @typedef {true | string} Runs
- * @typedef {'sing-box' | 'xray'} Engine whose configuration format a program reads
+ * @typedef {string} Engine whose configuration format a program reads: sing-box, xray, mihomo or another of testbeds/protocols/engines
  *
  * @typedef {object} Row
  * @property {string} row its name: the protocol, then its transport
@@ -19,7 +19,8 @@ import { pathOf } from '../file.js';
  * @property {string} security
  * @property {boolean} multiplex
  * @property {boolean} udp whether it carries datagrams
- * @property {Record<Engine, Runs>} engines
+ * @property {Record<Engine, Runs>} engines by engine: both ends
+ * @property {Record<Engine, Runs>} clients by engine: the client alone
  * @property {string} [since] first version of sing-box that has it, if newer than 1.12; older versions refuse it with a message
  * @property {boolean} [dialsAtStart] its client connects when it starts, and refuses traffic until it is connected
  * @property {boolean} encrypts whether an observer of its hop must not be able to read the traffic
@@ -33,7 +34,7 @@ import { pathOf } from '../file.js';
  */
 
 /** @typedef {{ needs?: string, carried_by?: string, left_out?: string[], alone?: boolean }} Protocol */
-/** @typedef {{ faults: Record<string, string>, carriers: Record<string, Protocol>, types: Record<'inbound' | 'outbound', string[]>, uncovered: Record<'inbound' | 'outbound', Record<string, string>>, instead: Record<string, string>, parts: { reads: Engine, program: string } }} EngineFile */
+/** @typedef {{ faults: Record<string, string>, carriers: Record<string, Protocol>, types: Record<'inbound' | 'outbound', string[]>, uncovered: Record<'inbound' | 'outbound', Record<string, string>>, instead: Record<string, string>, parts: { reads: Engine, program: string, mux?: string } }} EngineFile */
 
 /** @type {{ rows: { name: string, protocol: string, row: any }[], protocols: Record<string, Protocol>, engines: Record<string, EngineFile> }} */
 const {
@@ -48,6 +49,14 @@ const faultsOf = (known) =>
     Object.entries(known).map(([engine, fault]) => [engine, byEngine[engine].faults[fault]]),
   );
 
+/** @returns {Record<Engine, Runs>} every engine, in the order of their names */
+const all = () =>
+  Object.fromEntries(
+    Object.keys(byEngine)
+      .filter((name) => byEngine[name].parts.reads === name)
+      .map((name) => [name, /** @type {const} */ (true)]),
+  );
+
 /** Default of a row's `wire`. @param {string} security @param {boolean} encrypts @returns {Row['wire']} */
 function wireOf(security, encrypts) {
   if (security !== 'none') return 'tls';
@@ -58,6 +67,7 @@ function wireOf(security, encrypts) {
 function rowOf({ name, row }) {
   const {
     without,
+    without_server: withoutServer,
     known,
     encrypts = false,
     dials_at_start: dialsAtStart,
@@ -75,7 +85,8 @@ function rowOf({ name, row }) {
     udp: true,
     encrypts: encrypts || security !== 'none',
     wire: wireOf(security, encrypts),
-    engines: { 'sing-box': true, xray: true, ...without },
+    engines: { ...all(), ...withoutServer, ...without },
+    clients: { ...all(), ...without },
     ...(known ? { known: faultsOf(known) } : {}),
     ...(dialsAtStart ? { dialsAtStart } : {}),
     ...(firstHop ? { firstHop } : {}),
@@ -84,6 +95,20 @@ function rowOf({ name, row }) {
 }
 
 export const MATRIX = rows.map(rowOf);
+
+/**
+ * Whether a program runs a row, or its two programs if it has another one as its server.
+ * @param {Pick<Row, 'engines' | 'clients'>} row
+ * @param {{ engine: Engine, server?: { engine: Engine } }} side
+ * @returns {Runs}
+ */
+export function runs({ engines, clients }, { engine, server }) {
+  if (!server) return engines[engine];
+  return clients[engine] === true ? engines[server.engine] : clients[engine];
+}
+
+/** What an engine multiplexes by: only programs with the same protocol understand each other. @param {Engine} engine */
+export const muxOf = (engine) => byEngine[engine].parts.mux ?? 'none';
 
 /**
  * A program that has an engine file, but that our Makefile may not build as bin/NAME: its configuration format, and its path.
@@ -119,11 +144,11 @@ export const hasHop = ({ variables }) => !protocols[String(variables.protocol)].
 function extentOf(protocol) {
   const { needs, carried_by: carriedBy, left_out: leftOut = [] } = protocols[protocol];
   const carrier = carriedBy ? carriers[carriedBy] : {};
-  const all = [carrier.needs, needs].filter(Boolean);
+  const needed = [carrier.needs, needs].filter(Boolean);
   return {
     protocol,
     rows: rows.filter((row) => row.protocol === protocol).map(({ name }) => name),
-    needs: all.length > 0 ? all.join('; ') : null,
+    needs: needed.length > 0 ? needed.join('; ') : null,
     left_out: [...leftOut, ...(carrier.left_out ?? [])],
   };
 }

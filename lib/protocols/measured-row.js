@@ -6,6 +6,7 @@ import { say } from 'k6/x/windtunnel/record';
 import { crossed } from './cross.js';
 import { programsOf, startSides, stopSides } from './instances.js';
 import { showTurns } from './live.js';
+import { runs } from './matrix.js';
 import { goesOn, worst } from './outcome.js';
 import { operationOf } from './row-operation.js';
 import { SideBySide } from './side-by-side.js';
@@ -45,7 +46,7 @@ export class MeasuredRow {
     this.candidate = candidate;
     this.measures = measures;
     this.sides = candidate ? [baseline, candidate] : [baseline];
-    this.able = this.sides.filter(({ engine }) => row.engines[engine] === true);
+    this.able = this.sides.filter((side) => runs(row, side) === true);
     /** @type {Record<string, Notes>} */
     this.notes = Object.fromEntries(
       this.sides.map(({ name }) => [name, { turns: [], outcomes: [], version: null }]),

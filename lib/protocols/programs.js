@@ -1,12 +1,13 @@
 /** The programs of protocols/interop and protocols/inner-tls. */
 import { pathOf } from '../file.js';
 import { defaultOf, envList } from '../variables.js';
+import { programNamed } from './matrix.js';
 import { candidateOf } from './sides.js';
 
 /** @typedef {import('./sides.js').Program & { name: string }} Program */
 
-/** Matches our own builds, by their names in bin/. */
-const OWN_BUILD = /^(sing-box|xray)(-[a-z0-9.]+)?$/;
+/** Matches further builds of an engine, by their names in bin/. */
+const FURTHER_BUILD = /^(sing-box|xray)(-[a-z0-9.]+)$/;
 /** The name of the program of CANDIDATE. */
 const CANDIDATE = 'candidate';
 
@@ -25,9 +26,11 @@ export function programTitle({ engine, binary, version }) {
 
 /** @param {string} name @returns {Program} */
 function ownBuild(name) {
-  const engine = /** @type {import('./sides.js').Engine | undefined} */ (OWN_BUILD.exec(name)?.[1]);
-  if (!engine) throw `PROGRAMS: ${name}: sing-box, xray or another of our builds in bin/ is wanted`;
-  if (name === engine) return { name, engine, binary: '' };
+  const named = programNamed(name);
+  if (named?.binary === '') return { name, ...named };
+  const engine = FURTHER_BUILD.exec(name)?.[1];
+  if (!engine)
+    throw `PROGRAMS: ${name}: an engine of testbeds/protocols/engines or another of our builds in bin/ is wanted`;
   return { name, engine, binary: pathOf(import.meta.resolve(`../../bin/${name}`)) };
 }
 

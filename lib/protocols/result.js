@@ -4,7 +4,7 @@ import { besideBaseline, excused, older, wanting } from './excuse.js';
 import { comparisonSection } from './comparison.js';
 import { coverageSections } from './coverage.js';
 import { sideSection } from './figures.js';
-import { coverage } from './matrix.js';
+import { coverage, runs } from './matrix.js';
 import { shown, worst } from './outcome.js';
 import { tunSections } from './tun.js';
 
@@ -88,7 +88,7 @@ function comparisonOf(notes, { rows, baseline, candidate, targets, turns, looks 
   if (candidate === null) return null;
   const able = rows.filter((row) => {
     const { base } = endedOf(row, notes[row.row], { baseline, candidate });
-    return base.outcome !== 'impossible here' && row.engines[candidate.engine] === true;
+    return base.outcome !== 'impossible here' && runs(row, candidate) === true;
   });
   const judged = compareRows(
     able.map((row) => ({
@@ -197,7 +197,7 @@ function endedOf(row, notes, { baseline, candidate }) {
 
 /** @param {Row} row @param {Record<string, Notes> | undefined} notes @param {Side} side @returns {SideResult} */
 function sideOf(row, notes, side) {
-  const lack = row.engines[side.engine];
+  const lack = runs(row, side);
   if (lack !== true)
     return { outcome: 'impossible here', detail: lack, known: null, unchecked: null, figures: {} };
   const { outcomes, turns } = notes?.[side.name] ?? { outcomes: [], turns: [] };

@@ -1,7 +1,8 @@
 /** Operations of scenarios that measure rows of the matrix: one per row and side. */
+import { runs } from './matrix.js';
 
 /** @typedef {import('./matrix.js').Row} Row */
-/** @typedef {Pick<import('./sides.js').Side, 'name' | 'engine'>} Side */
+/** @typedef {Pick<import('./sides.js').Side, 'name' | 'engine' | 'server'>} Side */
 
 /** @param {string} row @param {Pick<Side, 'name'>} [side] default: the baseline */
 export const operationOf = (row, side) =>
@@ -28,7 +29,7 @@ export const rowOperations = (rows, sides, latencyIs) =>
   Object.fromEntries(
     rows.flatMap((row) =>
       sides
-        .filter(({ engine }) => row.engines[engine] === true)
+        .filter((side) => runs(row, side) === true)
         .map((side) => [
           operationOf(row.row, side),
           rowOperation(side.name === 'candidate' ? `${row.row}, candidate` : row.row, latencyIs),

@@ -14,6 +14,7 @@ import { shownOf } from '../../lib/link/shown.js';
 import { PROBES_AT_ONCE } from '../../lib/link/way.js';
 import { currentProfile, sizesOf } from '../../lib/profiles.js';
 import { startsRows } from '../../lib/protocols/instances.js';
+import { runs } from '../../lib/protocols/matrix.js';
 import { rowOperations } from '../../lib/protocols/row-operation.js';
 import { selectedRows, sidesOf } from '../../lib/protocols/sides.js';
 
@@ -31,9 +32,7 @@ const sides = candidate ? [baseline, candidate] : [baseline];
 const rows = selectedRows('link/protocols', SMOKE_ROWS);
 const entries = rows
   .filter(overLink)
-  .flatMap((row) =>
-    sides.filter(({ engine }) => row.engines[engine] === true).map((side) => ({ row, side })),
-  );
+  .flatMap((row) => sides.filter((side) => runs(row, side) === true).map((side) => ({ row, side })));
 const batches = Array.from({ length: Math.ceil(entries.length / PROBES_AT_ONCE) }, (_, index) =>
   entries.slice(index * PROBES_AT_ONCE, (index + 1) * PROBES_AT_ONCE),
 );

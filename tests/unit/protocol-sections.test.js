@@ -220,12 +220,12 @@ test('what is not told is not met, and neither is a side that did not end well',
   assert.deepEqual(judged(), [true, 'met']);
 });
 
-test('two protocols of one name are told apart', () => {
+test('two protocols of rows with mux are told apart', () => {
   const found = compared();
   found.rows[0].multiplex = true;
-  assert.doesNotMatch(notesOf(comparisonSection(found)), /of one name/);
+  assert.doesNotMatch(notesOf(comparisonSection(found)), /two protocols/);
   found.candidate.engine = 'xray';
-  assert.match(notesOf(comparisonSection(found)), /two protocols of one name/);
+  assert.match(notesOf(comparisonSection(found)), /h2mux of sing-box, and Mux.Cool of xray/);
 });
 
 test('the coverage tells what was measured from what was not', () => {

@@ -12,13 +12,13 @@ const ok = { outcome: 'interoperates', detail: null };
 const deaf = { outcome: 'does not interoperate', detail: 'TCP: 0 of 30 answered' };
 const plain = { outcome: 'not encrypted', detail: 'the payload can be read in the hop' };
 
+const ROUTED = ['redirect', 'tproxy', 'tun', 'tun-system', 'tun-gvisor', 'tun-gvisor-1500', 'tun2proxy'];
+
 test('rows that are to be encrypted are those that nobody else may read', () => {
   const plainRows = MATRIX.filter((row) => !row.encrypts).map(({ row }) => row);
-  const tun = ['tun', 'tun-system', 'tun-gvisor', 'tun-gvisor-1500', 'tun2proxy'];
-  const alone = ['direct', 'redirect', 'tproxy', ...tun];
-  assert.deepEqual(plainRows, ['socks', 'http', 'mixed', 'vless', ...alone]);
+  assert.deepEqual(plainRows, ['socks', 'http', 'mixed', 'vless', 'direct', ...ROUTED]);
   const without = MATRIX.filter((row) => !withHop(MATRIX).includes(row)).map(({ row }) => row);
-  assert.deepEqual(without, alone);
+  assert.deepEqual(without, ['direct', ...ROUTED]);
 });
 
 test('what is readable in a hop is told of encrypted rows alone', () => {
@@ -60,6 +60,7 @@ test('each end is blamed where the other one works', () => {
   assert.equal(atFault(deaf, plain).outcome, 'not encrypted');
 });
 
+const mihomo = { name: 'mihomo', engine: 'mihomo', binary: '' };
 const [singBox, xray, candidate] = [
   { name: 'sing-box', engine: 'sing-box', binary: '' },
   { name: 'xray', engine: 'xray', binary: '' },
@@ -72,6 +73,11 @@ test('what cannot meet is not tried, with the reason', () => {
   assert.match(between('tuic', singBox, xray), /no tuic/);
   assert.match(between('vless-mux', singBox, xray), /two protocols/);
   assert.equal(between('vless-mux', singBox, candidate), null);
+  assert.equal(between('vless-mux', singBox, mihomo), null);
+  assert.match(between('vless-mux', mihomo, xray), /h2mux of mihomo and Mux.Cool of xray are two/);
+  assert.equal(between('hysteria', mihomo, singBox), null);
+  assert.match(between('hysteria', singBox, mihomo), /no server for hysteria/);
+  assert.match(between('hysteria', mihomo, mihomo), /no server for hysteria/);
   assert.match(between('ssh', singBox, candidate), /server is sshd/);
   assert.match(between('naive', singBox, candidate), /client is naive-client/);
   assert.equal(between('ssh', candidate, candidate), null);
@@ -96,7 +102,7 @@ test('programs are our own builds, and the candidate', () => {
     ['xray', 'xray', ''],
     ['candidate', 'sing-box', 'other'],
   ]);
-  assert.throws(() => given({ PROGRAMS: 'clash' }), /PROGRAMS: clash: sing-box, xray or another/);
+  assert.throws(() => given({ PROGRAMS: 'clash' }), /PROGRAMS: clash: an engine of testbeds/);
   assert.throws(() => given({ PROGRAMS: 'xray,xray' }), /xray is there twice/);
   globalThis.__ENV = {};
 });

@@ -15,6 +15,7 @@ import (
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/variables"
 )
 
 // needsTimeout bounds a `sidecar testbed needs`, which only reads files.
@@ -81,21 +82,45 @@ func (p *Plan) addNeeds(a Asked, chosen []Scenario, found map[string]bool) *faul
 		if ref == nil {
 			continue
 		}
-		arguments := needsArguments(a.Root, *ref, s.needs().Chooses)
-		if key := strings.Join(arguments, "\x00"); asked[key] {
-			continue
-		} else {
-			asked[key] = true
-		}
-		targets, err := askSidecar(a.Sidecar, arguments)
-		if err != nil {
-			return fault.Usage("%v", err)
-		}
-		for _, target := range targets {
-			found[target] = true
+		for _, arguments := range append(a.enginesNeeds(s, *ref), needsArguments(a.Root, *ref, s.needs().Chooses)) {
+			if key := strings.Join(arguments, "\x00"); asked[key] {
+				continue
+			} else {
+				asked[key] = true
+			}
+			targets, err := askSidecar(a.Sidecar, arguments)
+			if err != nil {
+				return fault.Usage("%v", err)
+			}
+			for _, target := range targets {
+				found[target] = true
+			}
 		}
 	}
 	return nil
+}
+
+// engineVariables may name an engine's file.
+var engineVariables = []string{"CANDIDATE", "CANDIDATE_CLIENT", "CANDIDATE_SERVER", "CANDIDATE_ENGINE", "BASELINE_ENGINE"}
+
+// enginesNeeds are the arguments of `sidecar testbed needs` for the engines that the caller names. An optional engine is built
+// only then.
+func (a Asked) enginesNeeds(s Scenario, ref environment.TestbedRef) (all [][]string) {
+	const engine = "engine"
+	chooses := s.needs().Chooses
+	if !slices.Contains(chooses, engine) {
+		return nil
+	}
+	others := slices.DeleteFunc(slices.Clone(chooses), func(name string) bool { return name == engine })
+	for _, variable := range engineVariables {
+		if name := a.Getenv(variable); name != "" && variables.ReadBy(variable, s.String()) && a.isEngine(name) {
+			own := ref
+			own.Variables = maps.Clone(ref.Variables)
+			own.Variables[engine] = name
+			all = append(all, needsArguments(a.Root, own, others))
+		}
+	}
+	return all
 }
 
 // needsArguments are the arguments of `sidecar testbed needs`; each variable in any takes each of its values.

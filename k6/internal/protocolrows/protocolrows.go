@@ -11,6 +11,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,13 +51,19 @@ type Engine struct {
 	Types     map[string][]string          `json:"types"`
 	Uncovered map[string]map[string]string `json:"uncovered"`
 	Instead   map[string]string            `json:"instead"`
-	Parts     Parts                        `json:"parts"`
+	// Without and WithoutServer say, by patterns of rows' names, why the engine runs neither end of a row, or only the client.
+	Without       map[string]string `json:"without,omitempty"`
+	WithoutServer map[string]string `json:"without_server,omitempty"`
+	Parts         Parts             `json:"parts"`
 }
 
-// Parts are the parts of an engine in the testbed: the engine whose configuration it reads, and its program, a template.
+// Parts are the parts of an engine in the testbed: the engine whose configuration it reads, its program, a template, and what
+// it multiplexes by. Protocols are its whole configurations, by protocol, if no template makes them.
 type Parts struct {
-	Reads   string `json:"reads"`
-	Program string `json:"program"`
+	Reads     string         `json:"reads"`
+	Program   string         `json:"program"`
+	Mux       string         `json:"mux,omitempty"`
+	Protocols map[string]any `json:"protocols,omitempty"`
 }
 
 // carrying is the engine whose carriers the protocols name.
@@ -71,10 +78,11 @@ type file struct {
 
 // rowKeys has the keys of a row that are checked beyond the schema.
 type rowKeys struct {
-	Order    *int              `json:"order"`
-	Known    map[string]string `json:"known"`
-	Without  map[string]string `json:"without"`
-	FirstHop map[string]string `json:"first_hop"`
+	Order         *int              `json:"order"`
+	Known         map[string]string `json:"known"`
+	Without       map[string]string `json:"without"`
+	WithoutServer map[string]string `json:"without_server"`
+	FirstHop      map[string]string `json:"first_hop"`
 	// Told is one of Variables, "" if the row takes no rate.
 	Told      string         `json:"told"`
 	Variables map[string]any `json:"variables"`
@@ -90,6 +98,11 @@ func Read(folder string) (Matrix, error) {
 	}
 	if m.Engines, err = readAll[Engine](folder, "engines", schema.ProtocolEngine); err != nil {
 		return m, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Engines)) {
+		if reads := m.Engines[name].Parts.Reads; m.Engines[reads].Parts.Reads != reads {
+			return m, fmt.Errorf("engines/%s.toml: parts.reads: there is no engines/%s.toml that reads itself", name, reads)
+		}
 	}
 	places := map[string]int{}
 	for _, protocol := range slices.Sorted(maps.Keys(files)) {
@@ -110,11 +123,14 @@ func Read(folder string) (Matrix, error) {
 			}
 			variables, _ := row["variables"].(map[string]any)
 			row["variables"] = withDefault(variables, "protocol", protocol)
-			if err := m.leaveOut(row, files); err != nil {
+			if err := m.leaveOut(name, row, files); err != nil {
 				return m, fmt.Errorf("%s.%w", where, err)
 			}
 			m.Rows = append(m.Rows, Row{name, protocol, row})
 		}
+	}
+	if err := m.checkPatterns(); err != nil {
+		return m, err
 	}
 	slices.SortStableFunc(m.Rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(places[a.Name], places[b.Name]), strings.Compare(a.Name, b.Name))
@@ -128,7 +144,7 @@ func (m Matrix) place(row map[string]any) (int, error) {
 	if err := document.Into(row, &own); err != nil {
 		return 0, err
 	}
-	for key, engines := range map[string]map[string]string{"without": own.Without, "first_hop": own.FirstHop, "known": own.Known} {
+	for key, engines := range map[string]map[string]string{"without": own.Without, "without_server": own.WithoutServer, "first_hop": own.FirstHop, "known": own.Known} {
 		for engine, text := range engines {
 			its, ok := m.Engines[engine]
 			if !ok {
@@ -148,21 +164,62 @@ func (m Matrix) place(row map[string]any) (int, error) {
 	return *own.Order, nil
 }
 
-// leaveOut marks the engines that do not run a row, because the row's protocol has no part for them.
-func (m Matrix) leaveOut(row map[string]any, files map[string]file) error {
+// leaveOut marks the engines that do not run a row, or only its client: by their files, or because they have no part for the row's
+// protocol. What the row says itself stays.
+func (m Matrix) leaveOut(name string, row map[string]any, files map[string]file) error {
 	protocol := fmt.Sprint(row["variables"].(map[string]any)["protocol"])
 	parts := files[protocol].Parts
 	if len(parts) == 0 {
 		return fmt.Errorf("variables.protocol: there is no rows/%s.toml with parts", protocol)
 	}
 	without, _ := row["without"].(map[string]any)
-	for name, engine := range m.Engines {
-		if _, ok := parts[engine.Parts.Reads]; !ok && name == engine.Parts.Reads {
-			without = withDefault(without, name, fmt.Sprintf("testbeds/protocols/rows/%s.toml has no part for %s", protocol, name))
+	withoutServer, _ := row["without_server"].(map[string]any)
+	for engine, its := range m.Engines {
+		if engine != its.Parts.Reads {
+			continue
+		}
+		if why, found := matching(its.Without, name); found {
+			without = withDefault(without, engine, why)
+		}
+		if why, found := matching(its.WithoutServer, name); found {
+			withoutServer = withDefault(withoutServer, engine, why)
+		}
+		_, inRows := parts[engine]
+		if _, own := its.Parts.Protocols[protocol]; !inRows && !own {
+			without = withDefault(without, engine, fmt.Sprintf("testbeds/protocols/rows/%s.toml has no part for %s", protocol, engine))
 		}
 	}
 	if len(without) > 0 {
 		row["without"] = without
+	}
+	if len(withoutServer) > 0 {
+		row["without_server"] = withoutServer
+	}
+	return nil
+}
+
+// matching returns the text of the first pattern, in alphabetical order, that fits a row's name.
+func matching(patterns map[string]string, name string) (string, bool) {
+	for _, pattern := range slices.Sorted(maps.Keys(patterns)) {
+		if fits, _ := path.Match(pattern, name); fits {
+			return patterns[pattern], true
+		}
+	}
+	return "", false
+}
+
+// checkPatterns rejects a pattern of an engine that fits no row: it would have no effect.
+func (m Matrix) checkPatterns() error {
+	for _, engine := range slices.Sorted(maps.Keys(m.Engines)) {
+		its := m.Engines[engine]
+		for key, patterns := range map[string]map[string]string{"without": its.Without, "without_server": its.WithoutServer} {
+			for _, pattern := range slices.Sorted(maps.Keys(patterns)) {
+				fits := func(row Row) bool { ok, _ := path.Match(pattern, row.Name); return ok }
+				if !slices.ContainsFunc(m.Rows, fits) {
+					return fmt.Errorf("engines/%s.toml: %s.%s: there is no such row", engine, key, pattern)
+				}
+			}
+		}
 	}
 	return nil
 }

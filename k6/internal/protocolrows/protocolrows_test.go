@@ -34,7 +34,7 @@ func TestARowIsAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(before.Rows) < 54 || before.Rows[0].Name != "socks" || len(before.Engines) != 2 {
+	if len(before.Rows) < 54 || before.Rows[0].Name != "socks" || len(before.Engines) < 3 {
 		t.Errorf("%d rows, the first is %s", len(before.Rows), before.Rows[0].Name)
 	}
 	folder := copied(t)
@@ -50,8 +50,55 @@ func TestARowIsAFile(t *testing.T) {
 	if why := after.Rows[0].Row["without"].(map[string]any)["xray"]; why != "testbeds/protocols/rows/juicity.toml has no part for xray" {
 		t.Errorf("xray is without it: %v", why)
 	}
+	if why := after.Rows[0].Row["without"].(map[string]any)["mihomo"]; why != "testbeds/protocols/rows/juicity.toml has no part for mihomo" {
+		t.Errorf("mihomo is without it: %v", why)
+	}
 	if protocol := after.Rows[0].Row["variables"].(map[string]any)["protocol"]; protocol != "juicity" {
 		t.Errorf("its protocol is %v, not its file's", protocol)
+	}
+}
+
+const engine = "[parts]\nreads = \"tor\"\nprogram = \"/tor\"\nconfig_option = \"\"\nversion = \"true\"\n"
+
+func TestAnEngineIsAFile(t *testing.T) {
+	folder := copied(t)
+	write(t, folder, "engines/tor.toml", "[without]\n\"*-2022*\" = \"it is older than that\"\n[without_server]\n\"shadowsocks-*\" = \"it is a client only\"\n"+
+		engine+"[parts.protocols.shadowsocks]\nclient = {}\n")
+	matrix, err := Read(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(row, key string) any {
+		for _, one := range matrix.Rows {
+			if one.Name == row {
+				reasons, _ := one.Row[key].(map[string]any)
+				return reasons["tor"]
+			}
+		}
+		return "no such row"
+	}
+	for _, c := range []struct {
+		row, key string
+		want     any
+	}{
+		{"shadowsocks-2022", "without", "it is older than that"},
+		{"shadowsocks-chacha20", "without", nil},
+		{"shadowsocks-chacha20", "without_server", "it is a client only"},
+		{"trojan", "without", "testbeds/protocols/rows/trojan.toml has no part for tor"},
+		{"trojan", "without_server", nil},
+	} {
+		if why := of(c.row, c.key); why != c.want {
+			t.Errorf("%s %s: %v", c.row, c.key, why)
+		}
+	}
+	for text, want := range map[string]string{
+		"[without]\nshadowsocs = \"it is older than that\"\n" + engine:   "engines/tor.toml: without.shadowsocs: there is no such row",
+		strings.Replace(engine, "reads = \"tor\"", "reads = \"i2p\"", 1): "engines/tor.toml: parts.reads: there is no engines/i2p.toml",
+	} {
+		write(t, folder, "engines/tor.toml", text)
+		if _, err := Read(folder); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }
 

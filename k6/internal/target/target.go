@@ -37,7 +37,7 @@ type Plan struct {
 }
 
 // interopPrograms are what no testbed starts unless it is asked to.
-const interopPrograms = "sing-box,sing-box-1.13,sing-box-next,xray"
+const interopPrograms = "sing-box,sing-box-1.13,sing-box-next,xray,mihomo"
 
 // ComparisonProfile is the default of comparisons: a difference shows in its turns.
 const ComparisonProfile = "quick"
@@ -210,7 +210,7 @@ func protocolsCompared(env map[string]string) (Plan, *fault.Fault) {
 	}
 	plan := benched(map[string]string{"ONLY": only, "PROFILE": cmp.Or(env["PROFILE"], ComparisonProfile)})
 	if !slices.ContainsFunc([]string{"CANDIDATE", "CANDIDATE_CLIENT", "CANDIDATE_SERVER"}, func(name string) bool { return env[name] != "" }) {
-		plan.Refused = fault.Usage("make: CANDIDATE is not set: give the absolute path of a binary, or xray")
+		plan.Refused = fault.Usage("make: CANDIDATE is not set: give the absolute path of a binary, or an engine: mihomo, xray")
 	}
 	return plan, nil
 }

@@ -103,7 +103,7 @@ func TestASystemRunsOnAllOfItsTestbeds(t *testing.T) {
 
 func TestProgramsThatNoTestbedStartsAreBuilt(t *testing.T) {
 	plan, _ := Of("protocols-interop", checkout(t), given(""))
-	if !slices.Equal(plan.Built, []string{"bin/sing-box", "bin/sing-box-1.13", "bin/sing-box-next", "bin/xray"}) {
+	if !slices.Equal(plan.Built, []string{"bin/sing-box", "bin/sing-box-1.13", "bin/sing-box-next", "bin/xray", "bin/mihomo"}) {
 		t.Errorf("%v", plan.Built)
 	}
 }
@@ -145,7 +145,7 @@ func TestWhatIsRefused(t *testing.T) {
 		}
 	}
 	plan, wrong := Of("protocols-compare", checkout(t), given(""))
-	if wrong != nil || plan.Refused == nil || plan.Refused.Message != "make: CANDIDATE is not set: give the absolute path of a binary, or xray" {
+	if wrong != nil || plan.Refused == nil || plan.Refused.Message != "make: CANDIDATE is not set: give the absolute path of a binary, or an engine: mihomo, xray" {
 		t.Errorf("%v %v", wrong, plan.Refused)
 	}
 }

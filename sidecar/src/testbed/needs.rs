@@ -68,6 +68,15 @@ fn combinations(testbed: &Testbed, given: &Values, any: &[String]) -> Result<Vec
     Ok(all)
 }
 
+/// Whether the file of a choice says that it is built only for a start that names it.
+fn is_optional(testbed: &Testbed, variable: &str, choice: &str) -> bool {
+    let parts = testbed
+        .choices
+        .get(variable)
+        .and_then(|all| all.get(choice));
+    parts.is_some_and(|parts| parts["optional"] == true)
+}
+
 fn each_of(testbed: &Testbed, name: &str) -> Result<Vec<Value>> {
     let file = &testbed.file;
     match file.variables.get(name) {
@@ -75,6 +84,7 @@ fn each_of(testbed: &Testbed, name: &str) -> Result<Vec<Value>> {
             .choices
             .iter()
             .flatten()
+            .filter(|choice| !is_optional(testbed, name, choice))
             .map(|text| Value::String(text.clone()))
             .collect()),
         Some(variable) if variable.kind == VariableType::Boolean => {

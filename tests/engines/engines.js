@@ -1,0 +1,30 @@
+/** Engines that make builds only for a run that names them: each understands itself and the others. `make test-engines` builds them first. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startBench } from '../support/bench.js';
+import { sectionOf } from '../support/sections.js';
+import { assertVerdict } from '../support/verdict.js';
+
+test('mihomo as client and server understands itself, sing-box and xray', async () => {
+  const bench = startBench({
+    ONLY: 'protocols/interop',
+    PROGRAMS: 'mihomo,sing-box,xray',
+    PROTOCOL: 'socks,trojan-grpc,vless-reality-vision,shadowsocks-2022,hysteria,hysteria2',
+  });
+  try {
+    const code = await bench.ended;
+    const result = bench.result('protocols-interop');
+    assertVerdict(result, 'pass', Number(code));
+    const all = [true, true, true, true, true, true, true, true, true];
+    assert.deepEqual(sectionOf(result, 'interop').rows, [
+      ['socks', ...all],
+      ['shadowsocks-2022', ...all],
+      ['trojan-grpc', ...all],
+      ['vless-reality-vision', ...all],
+      ['hysteria', null, true, null, null, true, null, null, null, null],
+      ['hysteria2', ...all],
+    ]);
+  } finally {
+    bench.remove();
+  }
+});
