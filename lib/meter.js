@@ -23,6 +23,7 @@ import { present, request } from './sidecar.js';
  * @property {import('./sidecar.js').Usage | null} usage
  * @property {{ asked: number, open: number, open_all_s: number } | null} tunnels
  * @property {{ version: string, cipher: string }[]} [inner_tls] what sessions inside the tunnels negotiated, each different result once
+ * @property {{ tunnels: number, before_far_end: number }} [granted] of a handshake probe with one tunnel at a time
  * @property {Record<string, { least: number, most: number | null, found: number }> | null} [far_end] counts of the far end;
  *   null if the far end is not the sidecar's
  * @property {import('./udp/nat-words.js').NatReport} [nat] of a probe nat

@@ -107,6 +107,9 @@ function relay(client, gate, carried) {
   near.bind(0, LOOPBACK, () => gate.pass(() => client.write(granted(near.address().port))));
 }
 
+/** A relay without an outage. @param {import('node:net').Socket} client that has asked for it @param {Carried} carried */
+export const relayTo = (client, carried) => relay(client, new Gate({ after: -1 }, () => {}), carried);
+
 /** @param {Outage} outage @param {Carried} [carried] default: each datagram as it is */
 export async function startFalteringProxy(outage, carried = (payload) => [payload]) {
   /** @type {Set<import('node:net').Socket>} */
