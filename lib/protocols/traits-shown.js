@@ -94,7 +94,30 @@ export function traitsSection(found, notes) {
       ),
       `Traits are reported, not judged; garbled payload is. A dash: the row carries no datagrams, or its client takes no address. Largest safe datagram: 1, 512, 1,200 and 1,472 bytes and the largest possible size were tried, then sizes between the largest that came back whole and the next one; ${grouped(65_497)} is all that the header of SOCKS leaves room for. QUIC: RFC 9000, 14.`,
       OF_HALF_CLOSE,
-      'CONNECT is granted early if tunnels to a port where nobody listens are granted, or most tunnels of the run before a connection had reached the far end. First byte: median, from dialling the client to 64 bytes of the far end.',
+      'CONNECT is granted early, or the client’s connection accepted in rows without SOCKS, if tunnels to a port where nobody listens are granted, or most tunnels of the run before a connection had reached the far end. First byte: median, from dialling the client to 64 bytes of the far end.',
     ],
   });
 }
+
+/**
+ * What becomes of the client's end in each row, a column a side.
+ * @param {import('./matrix.js').Row[]} rows
+ * @param {Record<string, Record<string, { halfClose?: import('./traits.js').HalfClose | null }>>} notes by row and side
+ * @param {Pick<import('./sides.js').Side, 'name'>[]} sides
+ */
+export const halfCloseSection = (rows, notes, sides) =>
+  sectionOf({
+    name: 'half_close',
+    title: 'What becomes of the client’s end (half-close)',
+    columns: [
+      { name: 'row', title: 'Protocol', unit: 'text' },
+      ...sides.map(({ name }) => ({
+        name,
+        title: name === 'candidate' ? 'Candidate' : 'Baseline',
+        unit: 'text',
+        of: (/** @type {{ row: string }} */ { row }) => notes[row]?.[name]?.halfClose?.end,
+      })),
+    ],
+    rows: rows.map(({ row }) => ({ row })),
+    notes: [OF_HALF_CLOSE],
+  });

@@ -51,8 +51,13 @@ function withFar(instance, spec, use) {
 }
 
 /** What becomes of the client's end in a turn's tunnels. @param {Turn} turn @returns {HalfClose | null} */
-export function halfCloseIn({ instance, plane }) {
+function halfCloseIn({ instance, plane }) {
   return withFar(instance, FAREWELL, (reach) => halfCloseOf(reach, Boolean(plane.data.link)));
+}
+
+/** Notes what becomes of the client's end on both sides. @param {import('./side-by-side.js').SideBySide} both */
+export function noteHalfClose(both) {
+  for (const { own, turn } of both.carrying) own.halfClose = halfCloseIn(turn);
 }
 
 /** @param {Turn} turn @param {import('../udp/sizes.js').Of} tries @returns {Sizes} */
