@@ -1,6 +1,7 @@
 /** Tables of traits: a row of the matrix a line. */
 import { OF_HALF_CLOSE, isEarly } from '../dataplane/claims.js';
 import { grouped, rangeOf, sectionOf } from '../section.js';
+import { natWordsOf } from './nats.js';
 import { programTitle } from './programs.js';
 
 /**
@@ -44,6 +45,9 @@ const COLUMNS = [
     unit: 'text',
     of: ({ traits }) => traits?.sizes && (traits.sizes.quic ? 'yes' : 'no'),
   },
+  { name: 'nat', title: 'NAT', unit: 'text', of: ({ row }) => natWordsOf(row).nat },
+  { name: 'idle_out', title: 'Idle life, out', unit: 'text', of: ({ row }) => natWordsOf(row).out },
+  { name: 'idle_in', title: 'Idle life, in', unit: 'text', of: ({ row }) => natWordsOf(row).back },
   { name: 'half_close', title: 'Half-close', unit: 'text', of: ({ traits }) => traits?.halfClose?.end },
   { name: 'connect', title: 'CONNECT granted', unit: 'text', of: earlyText },
   {
@@ -93,6 +97,7 @@ export function traitsSection(found, notes) {
         traits?.halfClose?.detail ? [`${row}: half-close is unknown: ${traits.halfClose.detail}.`] : [],
       ),
       `Traits are reported, not judged; garbled payload is. A dash: the row carries no datagrams, or its client takes no address. Largest safe datagram: 1, 512, 1,200 and 1,472 bytes and the largest possible size were tried, then sizes between the largest that came back whole and the next one; ${grouped(65_497)} is all that the header of SOCKS leaves room for. QUIC: RFC 9000, 14.`,
+      'NAT: the kind (RFC 3489, by the mapping and filtering of RFC 4787) and its type on consoles. Idle life: how long a mapping without datagrams still carried one out from the same source, and one in; only the idle times of the parameters were tried. Rows in namespaces are not asked.',
       OF_HALF_CLOSE,
       'CONNECT is granted early, or the client’s connection accepted in rows without SOCKS, if tunnels to a port where nobody listens are granted, or most tunnels of the run before a connection had reached the far end. First byte: median, from dialling the client to 64 bytes of the far end.',
     ],

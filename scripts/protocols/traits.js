@@ -3,47 +3,51 @@
  *
  * Each row of lib/protocols/matrix.js through a real client and a real server: the largest datagram that comes back whole, whether
  * QUIC's 1,200 bytes do, what becomes of the client's end (half-close), whether CONNECT is granted before the far end accepts, and
- * the first byte. A row that carries no traffic fails, as in the matrix. Traits are reported, not judged, except garbled payload.
+ * the first byte; then the behaviour of its UDP associations (RFC 4787). A row that carries no traffic fails, as in the matrix. Traits are reported, not judged, except garbled payload.
  */
 import { said } from 'k6/x/windtunnel/record';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
-import { currentProfile, envCount, sizesOf } from '../../lib/profiles.js';
+import { currentProfile, envCount, envList, sizesOf } from '../../lib/profiles.js';
 import { digestOf } from '../../lib/protocols/digest.js';
 import { startsRows } from '../../lib/protocols/instances.js';
 import { MeasuredRow } from '../../lib/protocols/measured-row.js';
+import { measureNats, natGroups } from '../../lib/protocols/nats.js';
 import { protocolsOf } from '../../lib/protocols/result.js';
 import { rowOperations } from '../../lib/protocols/row-operation.js';
-import {
-  baselineOf,
-  candidateLeft,
-  namedProgram,
-  selectedRows,
-  smokeRows,
-  targetsOf,
-} from '../../lib/protocols/sides.js';
+import { candidateLeft, namedProgram, selectedRows, sidesOf, smokeRows } from '../../lib/protocols/sides.js';
 import { traitsOf } from '../../lib/protocols/traits.js';
 import { traitsSection } from '../../lib/protocols/traits-shown.js';
 
 const PROFILES = {
-  smoke: { handshakes: 20, round_trips: 50, datagrams: 30, tries: 3 },
-  quick: { handshakes: 50, round_trips: 100, datagrams: 50, tries: 3 },
-  full: { handshakes: 500, round_trips: 500, datagrams: 500, tries: 10 },
+  smoke: { handshakes: 20, round_trips: 50, datagrams: 30, tries: 3, idle: [0.5] },
+  quick: { handshakes: 50, round_trips: 100, datagrams: 50, tries: 3, idle: [1, 5, 11, 31] },
+  full: {
+    handshakes: 500,
+    round_trips: 500,
+    datagrams: 500,
+    tries: 10,
+    idle: [5, 11, 29, 31, 59, 61, 119, 121, 299, 302],
+  },
 };
 
-const { tries: base, ...sizes } = sizesOf(PROFILES, 'traits have no shape');
+const { tries: base, idle, ...sizes } = sizesOf(PROFILES, 'traits have no shape');
 const tries = envCount('TRIES', base);
 const timeoutMs = envCount('TIMEOUT_MS', 'protocols/traits');
-const baseline = baselineOf();
+const idleS = envList('IDLE', idle.join(',')).map(Number);
+const { baseline } = sidesOf();
 const smoke = currentProfile() === 'smoke' ? smokeRows(baseline).split(',')[0] : undefined;
 const rows = selectedRows('protocols/traits', smoke);
+/** All rows alone, then groups of rows whose associations are left idle. */
+const groups = natGroups(rows, baseline.engine);
 const asked = {
   rows,
   baseline,
   candidate: null,
   turns: 1,
   extraTurns: 0,
-  targets: targetsOf(),
+  // Nothing is compared.
+  targets: /** @type {any} */ ({}),
   digests: { baseline: digestOf(namedProgram(baseline)) },
   covers: false,
 };
@@ -64,18 +68,20 @@ const script = planeScenario({
   ...startsRows,
   name: 'traits',
   title: 'Traits of every proxy protocol',
-  load: roundsLoad(equalRounds(rows.length), candidateLeft()),
+  load: roundsLoad(equalRounds(rows.length + groups.length), candidateLeft()),
   parameters: {
     rows: rows.map(({ row }) => row).join(','),
     engine: baseline.engine,
     ...sizes,
     tries,
     timeout_ms: timeoutMs,
+    idle: idleS.join(','),
   },
   operations: rowOperations(rows, [baseline]),
   echo: 'events',
   round(_round, index, plane) {
-    new MeasuredRow(plane, rows[index], asked, measures).go(1);
+    if (index < rows.length) new MeasuredRow(plane, rows[index], asked, measures).go(1);
+    else measureNats(plane, groups[index - rows.length], baseline, { idleS, timeoutMs });
   },
   more() {
     const notes = said();

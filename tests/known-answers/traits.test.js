@@ -46,6 +46,10 @@ describe('a row whose program', { concurrency: 3 }, () => {
     withTraits({ TCP: 'deaf', BYTES: '65507' }, (result, row) => {
       assert.deepEqual([row.safe, row.beyond, row.quic], [65_497, null, 'yes']);
       assert.deepEqual(
+        [row.nat, row.idle_out, row.idle_in],
+        ['full cone (open)', 'at least 0.5 s', 'at least 0.5 s'],
+      );
+      assert.deepEqual(
         [row.connect, row.before, row.half_close],
         ['after the far end', 0, 'never passes FIN'],
       );
