@@ -1,5 +1,5 @@
 /**
- * What a proxy's answers mean: whether CONNECT is granted before the far end accepts (an early answer), and whether the client's
+ * The meaning of a proxy's answers: whether CONNECT is granted before the far end accepts (an early answer), and whether the client's
  * end (FIN) is passed on (half-close). Both are reported, and judge nothing.
  */
 import { said, say } from 'k6/x/windtunnel/record';
@@ -89,7 +89,7 @@ function tryNobody(plane) {
 /** @type {Record<string, Granted>} by operation, of this VU, the only one */
 const granted = {};
 
-/** Adds a probe's tunnels to those of its operation. @param {string} operation @param {import('../meter.js').Measured | null} measured */
+/** Adds a probe's tunnels to the operation's. @param {string} operation @param {import('../meter.js').Measured | null} measured */
 function addGranted(operation, measured) {
   const found = measured?.outcome.granted;
   if (!found) return;
@@ -111,7 +111,7 @@ export function isEarly(nobody, share) {
   return nobody && 'granted' in nobody ? false : null;
 }
 
-/** @param {string} operation whose tunnels are shown */
+/** @param {string} operation its tunnels are shown */
 function earlySections(operation) {
   const { nobody = null, granted: all = {} } = said();
   const early = isEarly(nobody, earlyShare(all[operation]));

@@ -2,13 +2,13 @@
 import { said, say } from 'k6/x/windtunnel/record';
 import { measureAll } from '../meter.js';
 import { natProbe } from '../udp/nat.js';
-import { lifeOf, natOf } from '../udp/nat-words.js';
+import { UNKNOWN, lifeOf, natOf } from '../udp/nat-words.js';
 import { comesInBySocks, startSides, stopSides } from './instances.js';
 import { entryOf } from './way.js';
 
 /** @typedef {import('../udp/nat-words.js').NatReport} NatReport */
 
-/** Rows that run at once: the sidecar runs at most so many probes. */
+/** Rows that run at once: the sidecar's limit of probes. */
 const AT_ONCE = 12;
 const NOTE = 'behaviour of UDP associations';
 
@@ -54,7 +54,7 @@ export function measureNats(plane, rows, side, { idleS, timeoutMs }) {
   }
 }
 
-/** In handleSummary: what was found of a row, in words; null: unknown. @param {string} row */
+/** In handleSummary: what was found of a row, in words; null: not asked. @param {string} row */
 export function natWordsOf(row) {
   /** @type {NatReport | undefined} */
   const report = said()[NOTE]?.[row];
@@ -62,7 +62,7 @@ export function natWordsOf(row) {
   const { kind = null, type = null } = natOf(report) ?? {};
   const { outbound, inbound } = report.idle;
   return {
-    nat: kind && `${kind} (${type})`,
+    nat: kind ? `${kind} (${type})` : UNKNOWN,
     out: outbound && lifeOf(outbound),
     back: inbound && lifeOf(inbound),
   };

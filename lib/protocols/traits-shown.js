@@ -105,7 +105,7 @@ export function traitsSection(found, notes) {
 }
 
 /**
- * What becomes of the client's end in each row, a column a side.
+ * The fate of the client's end in each row, a column a side.
  * @param {import('./matrix.js').Row[]} rows
  * @param {Record<string, Record<string, { halfClose?: import('./traits.js').HalfClose | null }>>} notes by row and side
  * @param {Pick<import('./sides.js').Side, 'name'>[]} sides

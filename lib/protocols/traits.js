@@ -29,7 +29,7 @@ const FIRST_SIZES = [1, 512, QUIC_BYTES, 1472];
 const CHANCES = 3;
 
 /**
- * How a probe reaches a far end of its own through an instance; null: the client takes no address.
+ * How a probe reaches a separate far end through an instance; null: the client takes no address.
  * @param {any} instance
  * @param {object} spec of the far end
  * @param {(reach: import('../dataplane/claims.js').Reach) => HalfClose} use
@@ -50,7 +50,7 @@ function withFar(instance, spec, use) {
   return found;
 }
 
-/** What becomes of the client's end in a turn's tunnels. @param {Turn} turn @returns {HalfClose | null} */
+/** The fate of the client's end in a turn's tunnels. @param {Turn} turn @returns {HalfClose | null} */
 function halfCloseIn({ instance, plane }) {
   return withFar(instance, FAREWELL, (reach) => halfCloseOf(reach, Boolean(plane.data.link)));
 }
@@ -72,9 +72,10 @@ function sizesIn(turn, tries) {
       target,
       ...way,
     });
+    const fate = fateOf(bytes, ended);
     // Another content is the one fault that is judged.
-    if ('outcome' in ended) turn.note({ corrupted: ended.outcome.errors.corrupted ?? 0 }, 0);
-    return fateOf(bytes, ended);
+    if (fate.back === 'garbled') turn.note({ corrupted: 1 }, 0);
+    return fate;
   };
   const tryOne = (/** @type {number} */ bytes) => {
     tried.push({ bytes, proxied: once(bytes) });
@@ -110,9 +111,9 @@ function sizesIn(turn, tries) {
 export function traitsOf(turn, { udp }, of) {
   const takesAddress = entryOf(turn.instance).scheme !== 'direct';
   return {
-    sizes: udp ? sizesIn(turn, of) : null,
     halfClose: halfCloseIn(turn),
-    // The last one: some programs dial such a port again for seconds.
     nobody: takesAddress ? grantsNobody(turn.wayTo('tcp')) : null,
+    // The last ones: some programs end at a large datagram.
+    sizes: udp ? sizesIn(turn, of) : null,
   };
 }

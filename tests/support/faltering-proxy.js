@@ -4,6 +4,7 @@ import { connect, createServer } from 'node:net';
 
 const LOOPBACK = '127.0.0.1';
 const UDP_ASSOCIATE = 3;
+const IPV4 = 1;
 /** Bytes in the header of a datagram to an IPv4 address (RFC 1928, 7). */
 const UDP_HEADER = 10;
 
@@ -87,6 +88,7 @@ function relay(client, gate, carried) {
   let open = true;
   const send = (/** @type {() => void} */ what) => gate.pass(() => open && what());
   near.on('message', (bytes, from) => {
+    if (bytes[3] !== IPV4) return;
     peer = from;
     const { host, port } = addressOf(bytes.subarray(4));
     gate.request();

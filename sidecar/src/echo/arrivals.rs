@@ -1,4 +1,4 @@
-//! How many connections have reached a server: those that it has accepted, and those that wait for it.
+//! The number of connections that have reached a server, accepted or waiting to be.
 //!
 //! The kernel sets a connection up before the server's thread accepts it. A busy thread may accept it long after the client has gone on.
 //! The number therefore includes the kernel's queue, and does not depend on when the thread runs.
@@ -47,7 +47,7 @@ impl Arrivals {
         accepted
     }
 
-    /// Connections that have reached the server so far; none if that cannot be told now.
+    /// Connections that have reached the server so far; none if a thread is in between.
     pub fn number(&self) -> Option<u64> {
         let listener = self.listener.get()?;
         let until = now_ns() + PATIENCE_NS;

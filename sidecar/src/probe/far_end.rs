@@ -209,7 +209,7 @@ impl FarEnd {
         self.before = self.counts.counters.seen(tag);
     }
 
-    /// Connections that have reached it so far, from any client; none if that cannot be told now.
+    /// Connections that have reached it so far, from any client; none if its thread is in between.
     pub fn arrived(&self) -> Option<u64> {
         self.counts.arrivals.number()
     }
