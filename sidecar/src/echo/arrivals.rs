@@ -54,7 +54,7 @@ impl Arrivals {
         loop {
             let before = self.taken.load(Ordering::SeqCst);
             let waiting = getsockopt(listener, TcpInfo).ok()?.tcpi_unacked;
-            let whole = before % 2 == 0 && self.taken.load(Ordering::SeqCst) == before;
+            let whole = before.is_multiple_of(2) && self.taken.load(Ordering::SeqCst) == before;
             if whole {
                 return Some(before / 2 + u64::from(waiting));
             }
