@@ -25,6 +25,7 @@ import { present, request } from './sidecar.js';
  * @property {{ version: string, cipher: string }[]} [inner_tls] what sessions inside the tunnels negotiated, each different result once
  * @property {{ mtu_up: [number, number] | null, mtu_down: [number, number] | null, datagrams_sent: number, datagrams_received: number,
  *   packets_lost: number }} [quic] of h3
+ * @property {{ tunnels: number, before_far_end: number }} [granted] of a handshake probe with one tunnel at a time
  * @property {Record<string, { least: number, most: number | null, found: number }> | null} [far_end] counts of the far end;
  *   null if the far end is not the sidecar's
  * @property {import('./udp/nat-words.js').NatReport} [nat] of a probe nat

@@ -1,96 +1,222 @@
 /**
- * Checks in set-up of what a proxy's answers mean: whether CONNECT is granted before the far end accepts (an early answer), and
- * whether the client's end (FIN) is passed on (half-close). Both are reported as notes, and judge nothing.
+ * The meaning of a proxy's answers: whether CONNECT is granted before the far end accepts (an early answer), and whether the client's
+ * end (FIN) is passed on (half-close). Both are reported, and judge nothing.
  */
 import { said, say } from 'k6/x/windtunnel/record';
 import { endsOf } from '../link.js';
 import { ask, measure, startEcho, stopEcho } from '../meter.js';
+import { sectionOf } from '../section.js';
+import { controlName } from './scenario.js';
 
-/** @typedef {'early_answer' | 'half_close'} Claim */
+/**
+ * @typedef {{ target: string, proxy?: object | null, namespace?: object }} Reach how a probe reaches a far end
+ * @typedef {'passes FIN' | 'closes both ways' | 'never passes FIN' | 'unknown'} End what becomes of the client's end
+ * @typedef {{ end: End, detail: string | null }} HalfClose `detail`: why it is unknown
+ * @typedef {{ asked: number, granted: number } | { unknown: string }} Nobody tunnels to a port where nobody listens
+ * @typedef {{ tunnels: number, before_far_end: number }} Granted by a handshake probe: sidecar/README.md
+ */
 
-const TRIES = 10;
-/** A port on which nobody listens (tcpmux). The direct control checks that. */
+export const TRIES = 10;
+/** A port on which nobody listens (tcpmux). */
 const NOBODY = ':1';
 
 /** Both answers of the far end come later by this, so that the client's end is there before. */
 const DELAY_MS = 150;
-const FAR_END = { engine: 'events', faults: { delay_ms: DELAY_MS, tcp: { farewell: true } } };
+/** The far end of a half-close: it answers the client's end, too. */
+export const FAREWELL = { engine: 'events', faults: { delay_ms: DELAY_MS, tcp: { farewell: true } } };
 const PATIENCE_MS = 3000;
 /** Without a link, how long the end may take. Each run of a proxy that never passes the end on takes this long. */
 const END_MS = 1000;
 
-/** @param {import('./scenario.js').Via} via @param {Record<string, unknown>} spec */
-function open({ proxy, namespace }, spec) {
-  const probe = {
+/** @param {Reach} reach @param {Record<string, unknown>} spec */
+const open = ({ target, proxy, namespace }, spec) =>
+  measure({
     kind: 'handshake',
     payload_bytes: 64,
     count: 1,
     handshake_timeout_ms: PATIENCE_MS,
+    target,
+    proxy: proxy ?? null,
+    ...(namespace && { namespace }),
     ...spec,
-  };
-  return measure({ ...probe, proxy, ...(namespace && { namespace }) });
+  });
+
+const ENDS = /** @type {Record<string, End>} */ ({
+  closed: 'closes both ways',
+  connection_reset: 'closes both ways',
+  stalled: 'never passes FIN',
+});
+
+/**
+ * Sends a payload and the end to a far end with FAREWELL.
+ * @param {Reach} reach
+ * @param {boolean} overLink
+ * @returns {HalfClose}
+ */
+export function halfCloseOf(reach, overLink) {
+  const ended = open(reach, { half_close: true, timeout_ms: overLink ? PATIENCE_MS : END_MS });
+  if (!('error' in ended)) return { end: 'passes FIN', detail: null };
+  const { kind, message } = ended.error;
+  return kind in ENDS ? { end: ENDS[kind], detail: null } : { end: 'unknown', detail: message };
 }
 
 /**
  * Opens tunnels to a port where nobody listens.
- * @param {import('./scenario.js').Plane} plane
- * @returns {string | null} null: no tunnel was granted
+ * @param {Reach} reach its port is replaced
+ * @returns {Nobody}
  */
-function earlyAnswer(plane) {
-  const target = plane.target('tcp', plane.proxied.far).replace(/:\d+$/, NOBODY);
-  const control = open(plane.direct, { target });
-  if (!('error' in control) || control.error.kind !== 'connection_refused')
-    return `early answer: unknown, because ${target} does not refuse a connection`;
-  const ended = open(plane.proxied, { target, count: TRIES });
-  if ('error' in ended || ended.outcome.succeeded === 0) return null;
-  return `early answer: ${ended.outcome.succeeded} of ${ended.outcome.attempted} tunnels to a port where nobody listens were granted, so the proxy answers CONNECT before the far end accepts: the time of CONNECT measures nothing, and the time to the first answer does`;
+export function grantsNobody(reach) {
+  const ended = open({ ...reach, target: nobodyAt(reach) }, { count: TRIES });
+  return { asked: TRIES, granted: 'error' in ended ? 0 : ended.outcome.succeeded };
 }
 
-const MEANS = /** @type {Record<string, string>} */ ({
-  closed: 'closes both ways: the answer after the client’s end was cut',
-  connection_reset: 'closes both ways: the answer after the client’s end was cut',
-  stalled: 'never passes FIN: the far end did not see the client’s end',
-});
+/** @param {Pick<Reach, 'target'>} reach */
+const nobodyAt = ({ target }) => target.replace(/:\d+$/, NOBODY);
 
-/**
- * Sends a payload and the end, to a separate far end.
- * @param {import('./scenario.js').Plane} plane
- * @param {import('./scenario.js').Data} data
- */
-function halfClose(plane, { linkEnds }) {
-  if (plane.environment.target.tcp) return 'half-close: unknown, because the far end is not Windtunnel’s';
-  const ends = linkEnds && endsOf(ask('GET', `/instances/${__ENV.INSTANCE}`), FAR_END);
+/** In setup(): the same, if a direct connection to that port is refused. @param {import('./scenario.js').Plane<any>} plane */
+function tryNobody(plane) {
+  const target = plane.target('tcp', plane.proxied.far);
+  const control = open({ ...plane.direct, target: nobodyAt({ target }) }, {});
+  const refuses = 'error' in control && control.error.kind === 'connection_refused';
+  say(
+    'nobody',
+    refuses
+      ? grantsNobody({ ...plane.proxied, target })
+      : { unknown: `${nobodyAt({ target })} does not refuse a connection` },
+  );
+}
+
+/** @type {Record<string, Granted>} by operation, of this VU, the only one */
+const granted = {};
+
+/** Adds a probe's tunnels to the operation's. @param {string} operation @param {import('../meter.js').Measured | null} measured */
+function addGranted(operation, measured) {
+  const found = measured?.outcome.granted;
+  if (!found) return;
+  const { tunnels = 0, before_far_end: before = 0 } = granted[operation] ?? {};
+  granted[operation] = {
+    tunnels: tunnels + found.tunnels,
+    before_far_end: before + found.before_far_end,
+  };
+  say('granted', granted);
+}
+
+/** The share of tunnels that were granted early; null: unknown. @param {Granted | null | undefined} found */
+export const earlyShare = (found) => (found ? found.before_far_end / found.tunnels : null);
+
+/** Whether a proxy's grants are early answers. @param {Nobody | null} nobody @param {number | null} share of the run's tunnels @returns {boolean | null} null: unknown */
+export function isEarly(nobody, share) {
+  if (nobody && 'granted' in nobody && nobody.granted > 0) return true;
+  if (share !== null) return share > 1 / 2;
+  return nobody && 'granted' in nobody ? false : null;
+}
+
+/** @param {string} operation its tunnels are shown */
+function earlySections(operation) {
+  const { nobody = null, granted: all = {} } = said();
+  const early = isEarly(nobody, earlyShare(all[operation]));
+  const unknown = nobody && 'unknown' in nobody ? nobody.unknown : null;
+  const rowOf = (
+    /** @type {string} */ tunnels,
+    /** @type {number} */ asked,
+    /** @type {number} */ before,
+  ) => ({
+    tunnels,
+    asked,
+    before,
+    share: asked > 0 ? before / asked : null,
+  });
+  const rowOfRun = (/** @type {string} */ tunnels, /** @type {Granted | undefined} */ found) =>
+    found ? [rowOf(tunnels, found.tunnels, found.before_far_end)] : [];
+  return [
+    sectionOf({
+      name: 'early_answer',
+      title: 'Tunnels granted before a connection had reached the far end',
+      columns: [
+        { name: 'tunnels', title: 'Tunnels', unit: 'text' },
+        { name: 'asked', title: 'Number', unit: 'count' },
+        { name: 'before', title: 'Granted before', unit: 'count' },
+        { name: 'share', title: 'Share', unit: 'share' },
+      ],
+      rows: [
+        ...(nobody && 'granted' in nobody
+          ? [rowOf('To a port where nobody listens', nobody.asked, nobody.granted)]
+          : []),
+        ...rowOfRun('Of the run, through the proxy', all[operation]),
+        ...rowOfRun('Of the run, direct', all[controlName(operation)]),
+      ],
+      ...(early && {
+        finding:
+          'The proxy answers CONNECT before the far end accepts: the time of CONNECT measures nothing, and the time to the first answer does.',
+      }),
+      notes: [
+        'Reported, not judged. A tunnel of the run counts if the far end’s kernel had no new connection at the moment of the grant; the warm-up is included.',
+        ...(unknown ? [`A port where nobody listens was not tried: ${unknown}.`] : []),
+      ],
+    }),
+  ];
+}
+
+/** In setup(): sends a payload and the end, to a separate far end. @param {import('./scenario.js').Plane<any>} plane */
+function tryHalfClose(plane) {
+  const unknown = (/** @type {string} */ detail) => ({ end: 'unknown', detail });
+  if (plane.environment.target.tcp) {
+    const foreign = unknown('the far end is not Windtunnel’s');
+    return say('half close', { proxied: foreign, direct: foreign });
+  }
+  const overLink = Boolean(plane.data.linkEnds);
+  const ends = overLink ? endsOf(ask('GET', `/instances/${__ENV.INSTANCE}`), FAREWELL) : null;
   const far = ends
     ? ends.far
-    : startEcho({ host: plane.address === 'ipv6' ? '::1' : '127.0.0.1', ...FAR_END });
-  const spec = {
-    half_close: true,
-    target: plane.target('tcp', far),
-    timeout_ms: linkEnds ? PATIENCE_MS : END_MS,
-  };
-  const [direct, proxied] = [plane.direct, plane.proxied].map((via) => open(via, spec));
+    : startEcho({ host: plane.address === 'ipv6' ? '::1' : '127.0.0.1', ...FAREWELL });
+  const target = plane.target('tcp', far);
+  const [direct, proxied] = [plane.direct, plane.proxied].map((via) =>
+    halfCloseOf({ ...via, target }, overLink),
+  );
   stopEcho(far.id);
-  if ('error' in direct)
-    return `half-close: unknown, because it fails without the proxy: ${direct.error.message}`;
-  if (!('error' in proxied)) return 'half-close: the proxy passes FIN, and the answer after it arrives';
-  const { kind, message } = proxied.error;
-  return `half-close: the proxy ${MEANS[kind] ?? `fails: ${message}`}`;
+  const fails = direct.end !== 'passes FIN';
+  return say('half close', {
+    proxied: fails ? unknown(`it fails without the proxy: ${direct.detail ?? direct.end}`) : proxied,
+    direct,
+  });
 }
 
-const CHECKS = { early_answer: earlyAnswer, half_close: halfClose };
+export const OF_HALF_CLOSE =
+  'Reported, not judged. The client sends a payload and its end (FIN), and the far end answers both after 150 ms. Passes FIN: both answers arrive. Closes both ways: the answer was cut. Never passes FIN: the far end did not see the end within 1 s, over a link 3 s.';
+
+function halfCloseSections() {
+  /** @type {{ proxied: HalfClose, direct: HalfClose } | undefined} */
+  const found = said()['half close'];
+  if (!found) return [];
+  const { end } = found.proxied;
+  return [
+    sectionOf({
+      name: 'half_close',
+      title: 'What becomes of the client’s end (half-close)',
+      columns: [
+        { name: 'path', title: 'Path', unit: 'text' },
+        { name: 'end', title: 'Half-close', unit: 'text' },
+        { name: 'detail', title: 'Why unknown', unit: 'text' },
+      ],
+      rows: [
+        { path: 'Through the proxy', ...found.proxied },
+        { path: 'Direct', ...found.direct },
+      ],
+      ...(end !== 'passes FIN' && end !== 'unknown' && { finding: `Half-close: the proxy ${end}.` }),
+      notes: [OF_HALF_CLOSE],
+    }),
+  ];
+}
 
 /**
- * @param {Claim | undefined} claim
- * @param {import('./scenario.js').Plane} plane
- * @param {import('./scenario.js').Data} data
+ * A check of a scenario of single operations.
+ * @typedef {object} Check
+ * @property {(plane: import('./scenario.js').Plane<any>) => void} tries called in setup()
+ * @property {(operation: string, measured: import('../meter.js').Measured | null) => void} [after] called after each probe
+ * @property {(operation: string) => import('../section.js').Section[]} sections called in handleSummary
  */
-export function checkClaim(claim, plane, data) {
-  const note = claim && CHECKS[claim](plane, data);
-  if (note) say(claim, note);
-}
 
-/** The notes of the run on these checks. @returns {string[]} */
-export const aboutClaims = () =>
-  Object.keys(CHECKS)
-    .map((claim) => said()[claim])
-    .filter(Boolean);
+/** @type {Check} */
+export const EARLY_ANSWER = { tries: tryNobody, after: addGranted, sections: earlySections };
+/** @type {Check} */
+export const HALF_CLOSE = { tries: tryHalfClose, sections: halfCloseSections };

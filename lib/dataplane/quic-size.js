@@ -15,7 +15,7 @@ const NOTE = 'datagrams of QUIC size';
 /** @typedef {{ proxied: number, direct: number }} Back datagrams that came back */
 
 /** In setup(): sends a few such datagrams each way. @param {import('./scenario.js').Plane<any>} plane */
-export function tryQuicSize(plane) {
+function tryQuicSize(plane) {
   const came = (/** @type {import('./scenario.js').Via} */ via) => {
     const ended = plane.measure(
       { ...via, instance: null, usage_window: null, watched_by: null },
@@ -34,7 +34,7 @@ export function tryQuicSize(plane) {
 }
 
 /** The section of tryQuicSize(); empty if the run has not tried. */
-export function quicSizeSections() {
+function quicSizeSections() {
   /** @type {Back | undefined} */
   const back = said()[NOTE];
   if (!back) return [];
@@ -61,3 +61,6 @@ export function quicSizeSections() {
     }),
   ];
 }
+
+/** @type {import('./claims.js').Check} */
+export const QUIC_SIZE = { tries: tryQuicSize, sections: quicSizeSections };

@@ -5,7 +5,6 @@ import { envChoice } from '../profiles.js';
 import { ownScenario, stop } from '../execution.js';
 import { defineScenario, isForeignTo } from '../scenario.js';
 import { isOfLatency } from '../bounds.js';
-import { aboutClaims, checkClaim } from './claims.js';
 import { cpusOf, loadPlane, overlaps } from './environment.js';
 import { SAMPLES_MOST, loadOfRound } from './load.js';
 import { ask, cancelProbes, measure, startEcho, stopEcho } from '../meter.js';
@@ -55,7 +54,6 @@ const WARMUP_OVER_LINK = 5;
  *   the environment's proxy and direct, to one far end on loopback
  * @property {(round: Round, index: number, plane: Plane<Prepared>) => void} round
  * @property {readonly import('./reach.js').Transport[]} [reaches] transports that setup() tries through the proxy; default: none
- * @property {import('./claims.js').Claim} [claim] what setup() checks beyond that, and notes
  * @property {(plane: Plane<any>) => void} [tries] what setup() tries after that, for the result's `more`
  * @property {number} [connections] maximum at once, for which setup() checks the limit of open files; default: no check
  * @property {(data: Prepared & Data) => void} [end] called in teardown()
@@ -271,7 +269,7 @@ const NO_LOGIN =
 /** The notes of the run on its proxy. */
 const aboutProxy = () => {
   const note = said()[LOGIN_NOTE];
-  return [...(note ? [note] : []), ...aboutClaims()];
+  return note ? [note] : [];
 };
 
 /** The request for a run's far end. @param {PlaneDefinition<any, any>} definition @param {import('./environment.js').Placement} placement */
@@ -380,7 +378,6 @@ export function planeScenario(definition) {
       }
       const first = new Plane(environment, definition, address, data);
       const login = learnt(first, definition);
-      checkClaim(definition.claim, first, data);
       return scenario.begin(() => ({ ...prepared, ...login, echo, linkEnds }));
     },
 

@@ -1,7 +1,7 @@
 /** Scenarios of single operations (round trips, handshakes), one after the other or at a rate. */
 import { defaultNumber, envCount } from '../variables.js';
 import { closedOf, openOf, openParameters, plannedOf, probeLoad, probeOf } from './load.js';
-import { quicSizeSections, tryQuicSize } from './quic-size.js';
+import { QUIC_SIZE } from './quic-size.js';
 import { controlName, planeScenario, withControl } from './scenario.js';
 
 /**
@@ -20,7 +20,7 @@ import { controlName, planeScenario, withControl } from './scenario.js';
  * @property {Record<string, import('./scenario.js').PlaneOperation>} [stages] further rows, from other series of the probe
  * @property {string} [series]
  * @property {boolean} [againstControl] whether its P50 is compared with the control's P50
- * @property {import('./claims.js').Claim} [claim] what setup() checks and notes
+ * @property {import('./claims.js').Check} [check]
  * @property {boolean} [saturates] whether several operations are in flight
  */
 
@@ -53,14 +53,14 @@ export function singleOperations(spec) {
   };
   const stages = closed.length > 0 ? (spec.stages ?? {}) : {};
   const overUdp = spec.probe.kind === 'udp';
+  const check = overUdp ? QUIC_SIZE : spec.check;
   const script = planeScenario({
     name: spec.name,
     title: spec.title,
     load,
     connections,
-    claim: spec.claim,
     reaches: [overUdp ? 'udp' : 'tcp'],
-    ...(overUdp && { tries: tryQuicSize, more: () => ({ sections: quicSizeSections() }) }),
+    ...(check && { tries: check.tries, more: () => ({ sections: check.sections(spec.operation) }) }),
     parameters: {
       ...(total > 0 ? { count: total, rounds: closed.length } : {}),
       ...openParameters(load.rounds),
@@ -76,7 +76,8 @@ export function singleOperations(spec) {
       if (round.loop === 'closed') {
         const names = [spec.operation, ...Object.keys(stages)];
         const probe = { ...spec.probe, connections, ...probeOf(round) };
-        plane.pair(index, names, probe, [controlName(spec.operation)]);
+        const pair = plane.pair(index, names, probe, [controlName(spec.operation)]);
+        for (const [name, measured] of pair) check?.after?.(name, measured);
         return;
       }
       const probe = { ...spec.probe, ...spec.openProbe?.(round.rate), connections, ...probeOf(round) };

@@ -25,6 +25,7 @@ import { lookAt } from './wire.js';
  * @property {(sides: SideBySide, number: number) => void} turn
  * @property {(turn: Turn, number: number) => void} tunnels opens many tunnels, through new processes: the memory of the other
  *   processes has grown already
+ * @property {(sides: SideBySide, number: number) => void} [after] called after a turn's figures, before its processes end
  * @property {number} tunnelTurns number of first turns that open tunnels
  * @property {number} quietS quiet period at the end of each turn, s
  */
@@ -102,6 +103,7 @@ export class MeasuredRow {
       awaitQuiet(cpus, this.measures.quietS);
       this.bytes = measured.bytes;
       measured.end();
+      this.measures.after?.(measured, number);
       return measured;
     });
     if (number < this.measures.tunnelTurns) this.openTunnels(both, number);

@@ -25,6 +25,8 @@ import { tunSections } from './tun.js';
  * @property {string | null} version
  * @property {{ file: string, sha256: string }[]} [ran] files that its processes executed
  * @property {import('./tun.js').Device | null} [tun] its TUN device in the first turn; null: unknown
+ * @property {import('./traits.js').Traits} [traits] by protocols/traits
+ * @property {import('./traits.js').HalfClose | null} [halfClose] by protocols/matrix
  * @property {number | null} [roundTrips] of the hop until a tunnel has opened, answered and closed
  *
  * @typedef {object} Asked

@@ -2,6 +2,7 @@
 import { quantile } from 'k6/x/windtunnel/record';
 import { measure, startEcho, tryAsk } from '../meter.js';
 import { cpusOf } from '../dataplane/environment.js';
+import { earlyShare } from '../dataplane/claims.js';
 import { SAMPLES_MOST } from '../dataplane/load.js';
 import {
   knownErrors,
@@ -49,15 +50,13 @@ const DATAGRAM_ROUND_TRIPS = 5;
 const LIMIT_S = 30;
 /** Over a link, a MiB may take many seconds. */
 const WARMUP_BYTES_OVER_LINK = 256 * 1024;
-/** Total requests over all tunnels, however many are open: enough for a 95th percentile. */
+/** Total requests over all tunnels: enough for a 95th percentile. */
 const TUNNEL_REQUESTS = 1000;
 /** Seconds that processes are sampled while idle. */
 const REST_S = 0.1;
 /** CPU share (percent of one CPU) above which an idle process is reported, since it slows down everything beside it. */
 const BUSY_AT_REST = 20;
-/**
- * Largest share of datagrams that a working path loses. Over a link, LOST_MOST_OF_LINK times the link's own loss is added.
- */
+/** Largest share of datagrams that a working path loses. Over a link, LOST_MOST_OF_LINK times the link's own loss is added. */
 const LOST_MOST = 0.05;
 const LOST_MOST_OF_LINK = 3;
 
@@ -227,6 +226,7 @@ export class Turn {
       ...this.patience,
     });
     this.figures.handshake_ms = quantile([handshake], 'total');
+    this.figures.granted_early_share = earlyShare(handshake?.outcome.granted);
     this.trips(sizes.round_trips);
     return this.figures.handshake_ms !== null || this.figures.rtt_ms !== null;
   }

@@ -18,7 +18,7 @@ import { grouped } from '../section.js';
 const lostOf = (lost, sent) => (lost >= sent ? 'lost' : `${lost} of ${sent} lost`);
 
 /** @param {number} bytes of all @param {number} count */
-const truncatedTo = (bytes, count) => `truncated to ${grouped(Math.round(bytes / count))} bytes`;
+const truncatedTo = (bytes, count) => `truncated to ${grouped(Math.floor(bytes / count))} bytes`;
 
 /**
  * One way, by the datagrams and bytes that entered and left it.

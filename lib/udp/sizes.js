@@ -28,12 +28,31 @@ const tried = [];
 /** In handleSummary: all sizes in order. @returns {Tried[]} */
 export const triedSizes = () => said()[NOTE] ?? [];
 
-/** Bytes of the header that SOCKS5 puts before a datagram to this target (RFC 1928, 7). @param {string} target HOST:PORT */
+/** The largest payload that leaves room for the header of SOCKS5 (RFC 1928, 7). @param {string} target HOST:PORT */
+export const roomTo = (target) => MOST_BYTES - headerBytes(target);
+
+/** @param {string} target HOST:PORT */
 function headerBytes(target) {
   const host = target.replace(/:\d+$/, '');
   if (/^\d+(\.\d+){3}$/.test(host)) return 10;
   return host.startsWith('[') ? 22 : 7 + host.length;
 }
+
+/**
+ * The probe of one size.
+ * @param {number} bytes
+ * @param {Of} of
+ * @param {number} [stallMs] silence that ends it; default: the sidecar's
+ */
+export const probeOf = (bytes, { tries, timeoutMs }, stallMs) => ({
+  kind: 'udp',
+  payload_bytes: bytes,
+  count: tries,
+  warmup: 0,
+  window: bytes > ALONE_ABOVE_BYTES || bytes < ALONE_BELOW_BYTES ? 1 : Math.min(tries, AT_ONCE),
+  timeout_ms: timeoutMs,
+  ...(stallMs && { stall_ms: stallMs }),
+});
 
 /**
  * Tries one size on both paths.
@@ -43,24 +62,17 @@ function headerBytes(target) {
  * @param {Of} of
  * @param {boolean} [narrows] one datagram that is lost ends it, and its datagrams are of no operation
  */
-export function measureSize(plane, bytes, index, { tries, timeoutMs }, narrows = false) {
+export function measureSize(plane, bytes, index, of, narrows = false) {
+  const { tries, timeoutMs } = of;
   const records = bytes <= QUIC_BYTES && !narrows;
-  const spec = {
-    kind: 'udp',
-    payload_bytes: bytes,
-    count: tries,
-    warmup: 0,
-    window: bytes > ALONE_ABOVE_BYTES || bytes < ALONE_BELOW_BYTES ? 1 : Math.min(tries, AT_ONCE),
-    timeout_ms: timeoutMs,
-    // A size that never comes back ends soon.
-    ...(records ? {} : { stall_ms: narrows ? timeoutMs : 2 * timeoutMs }),
-  };
+  // A size that never comes back ends soon.
+  const spec = probeOf(bytes, of, records ? undefined : (narrows ? 1 : 2) * timeoutMs);
   const once = (/** @type {string} */ name, /** @type {import('../dataplane/scenario.js').Via} */ via) => {
     const ended = plane.measure(via, spec);
     if (records) plane.recorded([name], ended);
     return fateOf(bytes, ended);
   };
-  const room = MOST_BYTES - headerBytes(plane.target('udp', plane.proxied.far));
+  const room = roomTo(plane.target('udp', plane.proxied.far));
   const { proxied, direct } = plane.part(partName(`${bytes} bytes`, index), () => ({
     direct: once(controlName(OPERATION), plane.direct),
     proxied: bytes <= room ? once(OPERATION, plane.proxied) : null,
@@ -72,8 +84,9 @@ export function measureSize(plane, bytes, index, { tries, timeoutMs }, narrows =
 
 /**
  * The largest size up to which each tried size came whole, and the next one.
- * @param {Tried[]} all by size
- * @param {'proxied' | 'direct'} path
+ * @template {'proxied' | 'direct'} Path
+ * @param {({ bytes: number } & Record<Path, Fate | null>)[]} all by size
+ * @param {Path} path
  * @returns {{ safe: number, broken: number | null }} `safe` 0: not even the smallest
  */
 export function safeOf(all, path) {
@@ -83,11 +96,22 @@ export function safeOf(all, path) {
   return { safe: sent[first - 1]?.bytes ?? 0, broken: sent[first].bytes };
 }
 
-/** Tries sizes between the largest safe size and the next one, until these are neighbours. @param {import('../dataplane/scenario.js').Plane<any>} plane @param {Of} of */
-export function narrowDown(plane, of) {
+/**
+ * Tries sizes between the largest safe size and the next one, until these are neighbours.
+ * @param {() => ReturnType<typeof safeOf>} found of the sizes tried so far
+ * @param {(bytes: number, step: number) => void} tryOne
+ */
+export function narrow(found, tryOne) {
   for (let step = 0; ; step += 1) {
-    const { safe, broken } = safeOf(tried, 'proxied');
+    const { safe, broken } = found();
     if (broken === null || broken - safe <= 1) return;
-    measureSize(plane, Math.floor((safe + broken) / 2), step, of, true);
+    tryOne(Math.floor((safe + broken) / 2), step);
   }
 }
+
+/** narrow() for the path through the proxy. @param {import('../dataplane/scenario.js').Plane<any>} plane @param {Of} of */
+export const narrowDown = (plane, of) =>
+  narrow(
+    () => safeOf(tried, 'proxied'),
+    (bytes, step) => measureSize(plane, bytes, step, of, true),
+  );

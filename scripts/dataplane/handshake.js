@@ -5,6 +5,7 @@
  * quick: 1,000 tunnels, one after the other, in 4 rounds, each beside as many plain TCP connections. Profiles from full on add
  * an open loop at a fixed RATE per second.
  */
+import { EARLY_ANSWER } from '../../lib/dataplane/claims.js';
 import { singleOperations } from '../../lib/dataplane/single-operations.js';
 import { loadPlane } from '../../lib/dataplane/environment.js';
 
@@ -25,7 +26,7 @@ const script = singleOperations({
   p95: 100,
   series: 'total',
   againstControl: true,
-  claim: 'early_answer',
+  check: EARLY_ANSWER,
   parameters: { auth: withAuth, first_reply: true },
   probe: { kind: 'handshake', first_reply: true, payload_bytes: 64 },
   stages: {

@@ -5,6 +5,7 @@
  * an open loop at a fixed RATE.
  */
 import { envCount } from '../../lib/profiles.js';
+import { HALF_CLOSE } from '../../lib/dataplane/claims.js';
 import { singleOperations } from '../../lib/dataplane/single-operations.js';
 
 const payloadBytes = envCount('PAYLOAD_BYTES', 'dataplane/socks-tcp');
@@ -18,7 +19,7 @@ const script = singleOperations({
   base: { smoke: 400, quick: 2000, full: 20000 },
   countVariable: 'ROUND_TRIPS',
   p95: 50,
-  claim: 'half_close',
+  check: HALF_CLOSE,
   parameters: { payload_bytes: payloadBytes },
   probe: { kind: 'tcp', payload_bytes: payloadBytes },
 });

@@ -7,6 +7,7 @@
  * of turns has new processes. The first pair determines the size of a transfer. Rows that the profile's turns leave undecided
  * then get further turns, for at most MINUTES.
  */
+import { said } from 'k6/x/windtunnel/record';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { linkOf } from '../../lib/link.js';
@@ -18,6 +19,8 @@ import { startsRows } from '../../lib/protocols/instances.js';
 import { MeasuredRow } from '../../lib/protocols/measured-row.js';
 import { rowOperations } from '../../lib/protocols/row-operation.js';
 import { namedProgram, selectedRows, sidesOf, smokeRows, targetsOf } from '../../lib/protocols/sides.js';
+import { noteHalfClose } from '../../lib/protocols/traits.js';
+import { halfCloseSection } from '../../lib/protocols/traits-shown.js';
 import { secondsOver } from '../../lib/protocols/transfer.js';
 import { given } from '../../lib/variables.js';
 
@@ -92,6 +95,9 @@ const measures = {
     both.takeTurns();
     both.each((turn) => turn.extras(sizes, bytes, both.row.udp));
   },
+  after(both, number) {
+    if (number === 0) noteHalfClose(both);
+  },
   tunnels(turn, number) {
     // Many tunnels take seconds to open, so only half of the extra turns open them.
     for (const count of fewestFirst) if (count < MANY_TUNNELS || number < extra / 2) turn.tunnels(count);
@@ -122,7 +128,10 @@ const script = planeScenario({
     measured[index] = new MeasuredRow(plane, rows[index], asked, measures);
     return measured[index].go(turns);
   },
-  more: () => comparedOf(asked, minutes > 0 ? [turns] : []),
+  more() {
+    const { sections = [], ...rest } = comparedOf(asked, minutes > 0 ? [turns] : []);
+    return { ...rest, sections: [...sections, halfCloseSection(rows, said(), sides)] };
+  },
 });
 
 export const { options, setup, teardown, handleSummary } = script;

@@ -5,6 +5,7 @@ import { assertRefused, errorLines, startBench } from '../support/bench.js';
 import { assertDataplane } from '../support/dataplane-smoke.js';
 import { operation, temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { descendants, isAlive, until } from '../support/processes.js';
+import { rowsOf, sectionOf } from '../support/sections.js';
 import { withSystems } from '../support/systems.js';
 import { undisturbed } from '../support/timely.js';
 
@@ -22,9 +23,12 @@ test(
     try {
       const code = await bench.ended;
       const results = assertDataplane(bench, TESTBED, names);
-      const notes = results.flatMap((result) => result.notes).join('\n');
-      assert.match(notes, /early answer: 10 of 10 tunnels/);
-      assert.match(notes, /half-close: the proxy never passes FIN/);
+      const [tcp, , handshake] = results;
+      assert.deepEqual(
+        rowsOf(sectionOf(handshake, 'early_answer')).map(({ share }) => share),
+        [1, 1, 0],
+      );
+      assert.equal(rowsOf(sectionOf(tcp, 'half_close'))[0].end, 'never passes FIN');
       assert.equal(code, results.some(({ reasons }) => reasons.length > 0) ? 3 : 0);
     } finally {
       bench.remove();
@@ -76,10 +80,10 @@ async function assertWhole(variables, more) {
 
 /** @param {string} name @param {any} result */
 function assertAuth(name, result) {
-  if (name === 'handshake') operation(result, 'auth');
-  const notes = result.notes.join('\n');
-  assert.doesNotMatch(notes, /early answer/);
-  assert.equal(/half-close: the proxy passes FIN/.test(notes), name === 'socks-tcp');
+  if (name === 'socks-tcp') assert.equal(rowsOf(sectionOf(result, 'half_close'))[0].end, 'passes FIN');
+  if (name !== 'handshake') return;
+  operation(result, 'auth');
+  for (const { share } of rowsOf(sectionOf(result, 'early_answer'))) assert.equal(share, 0);
 }
 
 for (const [

@@ -4,6 +4,7 @@ import { connect, createServer } from 'node:net';
 
 const LOOPBACK = '127.0.0.1';
 const UDP_ASSOCIATE = 3;
+const IPV4 = 1;
 /** Bytes in the header of a datagram to an IPv4 address (RFC 1928, 7). */
 const UDP_HEADER = 10;
 
@@ -87,6 +88,7 @@ function relay(client, gate, carried) {
   let open = true;
   const send = (/** @type {() => void} */ what) => gate.pass(() => open && what());
   near.on('message', (bytes, from) => {
+    if (bytes[3] !== IPV4) return;
     peer = from;
     const { host, port } = addressOf(bytes.subarray(4));
     gate.request();
@@ -106,6 +108,9 @@ function relay(client, gate, carried) {
   });
   near.bind(0, LOOPBACK, () => gate.pass(() => client.write(granted(near.address().port))));
 }
+
+/** A relay without an outage. @param {import('node:net').Socket} client that has asked for it @param {Carried} carried */
+export const relayTo = (client, carried) => relay(client, new Gate({ after: -1 }, () => {}), carried);
 
 /** @param {Outage} outage @param {Carried} [carried] default: each datagram as it is */
 export async function startFalteringProxy(outage, carried = (payload) => [payload]) {

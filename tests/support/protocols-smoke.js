@@ -31,7 +31,10 @@ const OF_TUNNELS = [
 
 /** Each side of the matrix's row is measured. @param {Bench} bench @param {string} row @param {string[]} [figures] */
 export function assertMatrix(bench, row, figures = FIGURES) {
-  const { baseline, candidate } = protocolRow(bench.result('protocols-matrix'), row);
+  const result = bench.result('protocols-matrix');
+  const { baseline, candidate } = protocolRow(result, row);
+  const ends = rowsOf(sectionOf(result, 'half_close')).find((one) => one.row === row);
+  for (const end of [ends?.baseline, ends?.candidate]) assert.match(end, /passes FIN|closes both ways/);
   for (const { outcome, detail, figures: found } of [baseline, candidate]) {
     assert.equal(outcome, 'measured', detail);
     for (const name of figures) assert.ok(found[name]?.median > 0, name);

@@ -3,10 +3,13 @@
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::bulk::{Checker, First, HEADER, Header, Source, confirmation};
 use super::counters::{Counters, Tagged};
@@ -48,11 +51,13 @@ pub fn accept(
 ) {
     let mut threads: Vec<JoinHandle<()>> = Vec::new();
     for number in 0.. {
-        let accepted = listener.accept();
+        // The queue is not empty, so that `accept` does not wait.
+        let waited = await_one(listener);
         if shared.ending() {
             break;
         }
         threads.retain(|thread| !thread.is_finished());
+        let accepted = waited.and_then(|()| shared.arrivals.take(|| listener.accept()));
         let Ok((stream, _)) = accepted else {
             // The likely cause is that no file descriptor is left. The next try may find one.
             std::thread::sleep(std::time::Duration::from_millis(10));
@@ -79,6 +84,13 @@ pub fn accept(
     for thread in threads {
         let _ = thread.join();
     }
+}
+
+/// Waits until a connection waits to be accepted, or the listener is shut down.
+fn await_one(listener: &TcpListener) -> io::Result<()> {
+    let mut fds = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];
+    poll(&mut fds, PollTimeout::NONE)?;
+    Ok(())
 }
 
 fn serve(stream: &TcpStream, tls: bool, shared: &Shared) -> io::Result<()> {

@@ -3,6 +3,7 @@
 //! A server sends back what it receives over TCP and UDP. A DNS server ([`zone`]) answers queries instead. On the TCP port of an echo, a
 //! connection may also begin a bulk transfer ([`bulk`]) or a flow ([`flow`]). A web server ([`web`]) serves HTTP/2 and HTTP/3 instead.
 
+pub mod arrivals;
 pub mod block;
 mod blocking;
 mod blocking_udp;
@@ -205,6 +206,7 @@ impl Echo {
             SockRef::from(&udp).set_send_buffer_size(UDP_BUFFER)?;
         }
         let shared = Shared::new(request.cpus, request.wait);
+        shared.arrivals.of(&listener)?;
         let events = request.engine == Engine::Events || request.dns.is_some();
         let (stop, threads) = if request.web {
             let delay = request.faults.map_or(0.0, |faults| faults.delay_ms);

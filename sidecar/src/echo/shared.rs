@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use super::arrivals::Arrivals;
 use super::counters::Counters;
 use crate::net::pace::exact_sleeps;
 use crate::net::thread_clock::ThreadClock;
@@ -14,6 +15,7 @@ pub struct Shared {
     pub cpus: Vec<usize>,
     pub wait: Wait,
     pub counters: Counters,
+    pub arrivals: Arrivals,
     ending: AtomicBool,
     clocks: Mutex<Vec<Arc<ThreadClock>>>,
     ended_ns: AtomicU64,
@@ -25,6 +27,7 @@ impl Shared {
             cpus,
             wait,
             counters: Counters::default(),
+            arrivals: Arrivals::default(),
             ending: AtomicBool::new(false),
             clocks: Mutex::default(),
             ended_ns: AtomicU64::new(0),

@@ -105,6 +105,11 @@ impl Context {
         Some(far_end.ended(plan, self.carried(), || self.cancelled()))
     }
 
+    /// Connections that have reached the far end so far; none if the far end is not an echo server of this sidecar.
+    pub fn arrived(&self) -> Option<u64> {
+        self.far_end.as_ref()?.arrived()
+    }
+
     pub fn cancel(&self) {
         self.cancel.store(true, Ordering::Relaxed);
     }

@@ -209,6 +209,11 @@ impl FarEnd {
         self.before = self.counts.counters.seen(tag);
     }
 
+    /// Connections that have reached it so far, from any client; none if its thread is in between.
+    pub fn arrived(&self) -> Option<u64> {
+        self.counts.arrivals.number()
+    }
+
     /// Waits until the far end has counted the least that `carried` makes certain, and returns the counts. A cancel ends the wait.
     pub fn ended(&self, plan: &Plan, carried: Carried, cancelled: impl Fn() -> bool) -> Counts {
         let silent = plan.only_opens();

@@ -2,13 +2,14 @@
 
 use std::io::Read;
 use std::net::Shutdown;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::context::Context;
 use super::far_end::Carried;
 use super::half_close;
 use super::kinds::{ErrorKind, ProbeError};
-use super::outcome::Outcome;
+use super::outcome::{Granted, Outcome};
 use super::plan::Plan;
 use super::socks5::client::{self, Deadline};
 use super::stream::Stream;
@@ -26,13 +27,19 @@ const PAUSE: Duration = Duration::from_millis(1);
 const STAGES: [&str; 6] = ["dial", "tls", "greeting", "auth", "connect", "first_reply"];
 
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
+    // Several tunnels at a time are not told apart at the far end.
+    let alone = plan.spec.connections == 1;
+    let granted = Mutex::new(Granted::default());
     let worker = || Handshake {
         plan,
         context,
         opened: None,
         endless: 0,
+        granted: alone.then_some(&granted),
     };
     let mut outcome = threads::run(plan, context, STAGES, worker)?;
+    let granted = granted.into_inner().unwrap_or_else(PoisonError::into_inner);
+    outcome.granted = (granted.tunnels > 0).then_some(granted);
     let login = plan
         .proxy
         .as_ref()
@@ -54,6 +61,7 @@ struct Handshake<'a> {
     opened: Option<Stream>,
     /// Teardowns in a row without an end.
     endless: u32,
+    granted: Option<&'a Mutex<Granted>>,
 }
 
 impl Worker<{ STAGES.len() }> for Handshake<'_> {
@@ -67,8 +75,10 @@ impl Worker<{ STAGES.len() }> for Handshake<'_> {
     }
 
     fn operate(&mut self) -> Result<Done<{ STAGES.len() }>, ProbeError> {
+        let before = self.arrived();
         let deadline = Deadline::of_handshake(self.plan, self.context);
         let (stream, stages) = client::open(self.plan, &deadline)?;
+        self.note_grant(before);
         // Without a first payload, the moment of the tunnel.
         let (stream, replied) = if self.plan.spec.first_reply {
             self.first_reply(stream, deadline.at_ns)?
@@ -98,6 +108,22 @@ impl Worker<{ STAGES.len() }> for Handshake<'_> {
 }
 
 impl Handshake<'_> {
+    /// Connections that have reached the far end; none where they are not told apart.
+    fn arrived(&self) -> Option<u64> {
+        self.granted.and_then(|_| self.context.arrived())
+    }
+
+    /// Called right after a tunnel's grant. `before`: the connections at the far end before the tunnel was asked for.
+    fn note_grant(&self, before: Option<u64>) {
+        let (Some(granted), Some(before), Some(now)) = (self.granted, before, self.arrived())
+        else {
+            return;
+        };
+        let mut granted = granted.lock().unwrap_or_else(PoisonError::into_inner);
+        granted.tunnels += 1;
+        granted.before_far_end += u64::from(now <= before);
+    }
+
     fn tear_down(&mut self, stream: Stream) {
         if self.endless >= ENDLESS {
             drop(stream);

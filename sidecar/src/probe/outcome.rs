@@ -87,6 +87,15 @@ pub struct SeriesSummary {
     pub ends_unix_us: Vec<u64>,
 }
 
+/// Tunnels by the far end's state at the moment of the proxy's grant (the answer of CONNECT).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Granted {
+    /// Tunnels of which the state is known, the warm-up included.
+    pub tunnels: u64,
+    /// Those granted before a connection had reached the far end: early answers.
+    pub before_far_end: u64,
+}
+
 /// The tunnels of a concurrency probe.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Tunnels {
@@ -170,6 +179,9 @@ pub struct Outcome {
     pub series: Vec<SeriesSummary>,
     pub usage: Option<Usage>,
     pub tunnels: Option<Tunnels>,
+    /// `handshake` with one tunnel at a time, to an echo server of this sidecar; otherwise left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub granted: Option<Granted>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<Flow>,
     /// The findings of a NAT probe.

@@ -159,6 +159,7 @@ impl Tally {
             series: self.series.into_iter().map(Series::finish).collect(),
             usage: None,
             tunnels: None,
+            granted: None,
             flow: None,
             nat: None,
             inner_tls: Vec::new(),

@@ -127,7 +127,7 @@ impl Events {
             if self.connections.len() >= MAX_CONNECTIONS {
                 return self.listen_later();
             }
-            match self.listener.accept() {
+            match self.shared.arrivals.take(|| self.listener.accept()) {
                 Ok((stream, _)) => {
                     self.shared.counters.accepted();
                     let id = self.next_id;
