@@ -85,7 +85,10 @@ async fn start(
 fn far_end(supervisor: &Supervisor, echoes: &Echoes, plan: &Plan) -> Result<Option<FarEnd>> {
     let spec = &plan.spec;
     let instance = spec.namespace.as_ref().map(|of| of.instance.as_str());
-    let udp = matches!(spec.kind, ProbeKind::Udp | ProbeKind::Dns);
+    let udp = matches!(
+        spec.kind,
+        ProbeKind::Udp | ProbeKind::Dns | ProbeKind::Associations
+    );
     let echo = match &spec.far_end {
         Some(id) => Some(echoes.get(id)?),
         None => echoes.at(plan.target_at.address, udp, instance),

@@ -128,6 +128,7 @@ impl Echo {
             faults: self.faults.faults(),
             dns: self.dns.map(|ttl_s| Zone { ttl_s }),
             tls: false,
+            destinations: 1,
             namespace: None,
             tcp_port: self.tcp_port,
             udp_port: self.udp_port,

@@ -162,6 +162,7 @@ impl Tally {
             flow: None,
             nat: None,
             inner_tls: Vec::new(),
+            associations: None,
             far_end: None,
         }
     }
