@@ -23,12 +23,14 @@ import { present, request } from './sidecar.js';
  * @property {import('./sidecar.js').Usage | null} usage
  * @property {{ asked: number, open: number, open_all_s: number } | null} tunnels
  * @property {{ version: string, cipher: string }[]} [inner_tls] what sessions inside the tunnels negotiated, each different result once
+ * @property {Associations} [associations] of a probe `associations`
  * @property {Record<string, { least: number, most: number | null, found: number }> | null} [far_end] counts of the far end;
  *   null if the far end is not the sidecar's
  * @property {import('./udp/nat-words.js').NatReport} [nat] of a probe nat
  *
+ * @typedef {import('./udp/flows.js').Associations} Associations
  * @typedef {import('k6/x/windtunnel/record').Samples & { outcome: Outcome }} Measured
- * @typedef {{ id: string, tcp: string, udp: string }} Echo
+ * @typedef {{ id: string, tcp: string, udp: string, destinations?: number }} Echo
  */
 
 /** Aborts the run. @param {string} line the reason @returns {never} */
