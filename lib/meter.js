@@ -26,12 +26,14 @@ import { present, request } from './sidecar.js';
  * @property {{ mtu_up: [number, number] | null, mtu_down: [number, number] | null, datagrams_sent: number, datagrams_received: number,
  *   packets_lost: number }} [quic] of h3
  * @property {{ tunnels: number, before_far_end: number }} [granted] of a handshake probe with one tunnel at a time
+ * @property {Associations} [associations] of a probe `associations`
  * @property {Record<string, { least: number, most: number | null, found: number }> | null} [far_end] counts of the far end;
  *   null if the far end is not the sidecar's
  * @property {import('./udp/nat-words.js').NatReport} [nat] of a probe nat
  *
+ * @typedef {import('./udp/flows.js').Associations} Associations
  * @typedef {import('k6/x/windtunnel/record').Samples & { outcome: Outcome }} Measured
- * @typedef {{ id: string, tcp: string, udp: string }} Echo
+ * @typedef {{ id: string, tcp: string, udp: string, destinations?: number }} Echo
  */
 
 /** Aborts the run. @param {string} line the reason @returns {never} */

@@ -1,16 +1,17 @@
 /** A data-plane scenario: one virtual user asks the sidecar for one probe after the other and records the results in k6. */
 import { said, say } from 'k6/x/windtunnel/record';
-import { endsOf, limitOver, linkOf, rttSeconds } from '../link.js';
+import { limitOver, linkOf } from '../link.js';
 import { envChoice } from '../profiles.js';
 import { ownScenario, stop } from '../execution.js';
 import { defineScenario, isForeignTo } from '../scenario.js';
 import { isOfLatency } from '../bounds.js';
 import { cpusOf, loadPlane, overlaps } from './environment.js';
+import { ownEnds, startFarEnd } from './far-end.js';
 import { SAMPLES_MOST, loadOfRound } from './load.js';
-import { ask, cancelProbes, measure, startEcho, stopEcho } from '../meter.js';
+import { cancelProbes, measure, stopEcho } from '../meter.js';
 import { partsOf } from './parts.js';
 import { recordNothing, recordRest, recordSeries } from './probe-operation.js';
-import { tooFewFiles } from './open-files.js';
+import { checkFiles } from './open-files.js';
 import { asksForLogin, unreached } from './reach.js';
 import { Repeats } from './repeats.js';
 
@@ -18,10 +19,11 @@ import { Repeats } from './repeats.js';
 const WARMUP = 50;
 
 /** Kinds of probes whose target is the far end's UDP port. */
-const OVER_UDP = ['udp', 'dns', 'h3'];
+const OVER_UDP = ['udp', 'dns', 'h3', 'associations'];
 
 /** The same over a link, where each operation takes a round trip of the link. */
 const WARMUP_OVER_LINK = 5;
+
 /**
  * @typedef {import('../scenario.js').Operations & { series?: string }} PlaneOperation `series` of the probe that has its
  *   latencies; default round_trip
@@ -56,6 +58,8 @@ const WARMUP_OVER_LINK = 5;
  * @property {readonly import('./reach.js').Transport[]} [reaches] transports that setup() tries through the proxy; default: none
  * @property {(plane: Plane<any>) => void} [tries] what setup() tries after that, for the result's `more`
  * @property {number} [connections] maximum at once, for which setup() checks the limit of open files; default: no check
+ * @property {number} [socketsEach] of a connection in the sidecar, both ends; default 2
+ * @property {number} [destinations] UDP addresses of the run's far end; default 1, and 1 if ADDRESS is not ipv4
  * @property {(data: Prepared & Data) => void} [end] called in teardown()
  * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: Prepared & Data) => import('../section.js').More} [more]
  *   results beyond the operations
@@ -279,12 +283,6 @@ const farEndOf = ({ echo = 'blocking' }, placement) => ({
   wait: echoWait(placement),
 });
 
-/** Ends a run that needs more open files than the limit. @param {number | undefined} connections at once */
-function checkFiles(connections) {
-  const files = connections ? tooFewFiles(connections) : null;
-  if (files) stop(files);
-}
-
 /** Share of datagrams that may be lost over a link: the link itself may be set to lose datagrams. */
 const LOST_OVER_LINK = 0.5;
 
@@ -300,25 +298,6 @@ function overLink({ operations, reaches = [] }) {
     return { ...operation, bounds: { ...Object.fromEntries(kept), ...losing } };
   };
   return Object.fromEntries(Object.entries(operations).map(([name, one]) => [name, of(one)]));
-}
-
-/**
- * The ends of the link of the pair of programs that the bench started.
- * @param {string} link
- * @param {object} spec of the far end
- * @param {unknown} timeoutMs after which a datagram counts as lost; undefined: no timeout
- */
-function ownEnds(link, spec, timeoutMs) {
-  const instance = __ENV.INSTANCE ? ask('GET', `/instances/${__ENV.INSTANCE}`) : null;
-  const rttMs = instance?.link ? rttSeconds({ about: instance.link }) * 1000 : 0;
-  if (rttMs >= Number(timeoutMs ?? Infinity))
-    stop(
-      `TIMEOUT_MS=${timeoutMs}: no answer comes back so soon over LINK=${link}, whose round trip takes ${rttMs} ms: set TIMEOUT_MS=${Math.ceil(3 * rttMs)} or more`,
-    );
-  const ends = instance && endsOf(instance, spec);
-  return (
-    ends ?? stop(`LINK=${link}: the proxy was not started over a link: run it by \`make\` or \`k6 x bench\``)
-  );
 }
 
 /**
@@ -360,12 +339,12 @@ export function planeScenario(definition) {
     options: scenario.options,
 
     setup() {
-      checkFiles(definition.connections);
+      checkFiles(definition);
       const prepared = definition.prepare?.();
       const needed = !definition.vias && (!environment.target.tcp || !environment.target.udp);
       const { placement } = environment;
       const spec = farEndOf(definition, placement);
-      const echo = needed ? startEcho({ host: address === 'ipv6' ? '::1' : '127.0.0.1', ...spec }) : null;
+      const echo = needed ? startFarEnd(address, definition.destinations, spec) : null;
       const linkEnds =
         link && !definition.ownInstances ? ownEnds(link, spec, definition.parameters?.timeout_ms) : null;
       const data = /** @type {any} */ ({ ...prepared, echo, linkEnds, window: null });

@@ -1,5 +1,8 @@
 /** The quality of a call. */
 
+/** A call: packets per second, and bytes per packet (20 ms of sound at 64 kbit/s). */
+export const CALL = { rate: 50, bytes: 160 };
+
 /** RFC 3550, 6.4.1: weight of each new difference between the transit times of two packets. */
 const GAIN = 1 / 16;
 

@@ -4,7 +4,7 @@
  */
 import { quantile } from 'k6/x/windtunnel/record';
 import { recordSeries } from '../dataplane/probe-operation.js';
-import { jitterMs } from './call.js';
+import { CALL, jitterMs } from './call.js';
 import { arrivalsOf, overAt, playedOf, stalledShare } from './player.js';
 import { atOnce, flowOf, withFlows } from './way.js';
 
@@ -17,8 +17,6 @@ import { atOnce, flowOf, withFlows } from './way.js';
 /** Bytes of the first reply through a new tunnel. */
 const FIRST_BYTES = 64;
 const PAGE = { bytes: 32 * 1024, objects: 16, tunnels: 6, fresh: true };
-/** A call: packets per second, and bytes per packet (20 ms of sound at 64 kbit/s). */
-const CALL = { rate: 50, bytes: 160 };
 /** A later packet is useless for a call, ms. */
 const CALL_TIMEOUT_MS = 2000;
 export const VIDEO = { mbit: 5, segment_s: 0.5, ahead: 2 };

@@ -132,6 +132,7 @@ impl Echo {
             dns: self.dns.map(|ttl_s| Zone { ttl_s }),
             tls: false,
             web: self.web,
+            destinations: 1,
             namespace: None,
             tcp_port: self.tcp_port,
             udp_port: self.udp_port,

@@ -10,6 +10,7 @@ mod blocking_udp;
 pub mod bulk;
 pub mod counters;
 mod deck;
+pub mod destinations;
 mod events;
 pub mod faults;
 pub mod flow;
@@ -83,6 +84,9 @@ pub struct Request {
     /// Makes the server a web server instead of an echo. Of the faults it has only the delay.
     #[serde(default)]
     pub web: bool,
+    /// UDP addresses: the host and the ones after it, at one port. More than one need the events engine without faults, and 127.0.0.0/8.
+    #[serde(default = "one")]
+    pub destinations: u32,
     /// The namespace in which the server listens; `None` means this machine's loopback.
     #[serde(default)]
     pub namespace: Option<NamespaceOf>,
@@ -91,6 +95,10 @@ pub struct Request {
     pub tcp_port: u16,
     #[serde(skip)]
     pub udp_port: u16,
+}
+
+fn one() -> u32 {
+    1
 }
 
 fn local() -> IpAddr {
@@ -108,6 +116,7 @@ impl Default for Request {
             dns: None,
             tls: false,
             web: false,
+            destinations: one(),
             namespace: None,
             tcp_port: 0,
             udp_port: 0,
@@ -184,11 +193,13 @@ impl Echo {
         if request.web {
             web::check(&request)?;
         }
+        destinations::check(&request)?;
         let listener = listen(SocketAddr::new(request.host, request.tcp_port))
             .map_err(|error| failed("TCP", request.host, request.tcp_port, &error))?;
         let udp = UdpSocket::bind(SocketAddr::new(request.host, request.udp_port))
             .map_err(|error| failed("UDP", request.host, request.udp_port, &error))?;
-        Self::run(request, listener, udp).map_err(|error| {
+        let more = destinations::others(&request, &udp)?;
+        Self::run(request, listener, udp, more).map_err(|error| {
             Failure::setup(
                 format!("the echo server cannot start: {error}"),
                 "look at the machine's limits",
@@ -196,7 +207,12 @@ impl Echo {
         })
     }
 
-    fn run(request: Request, listener: TcpListener, udp: UdpSocket) -> std::io::Result<Self> {
+    fn run(
+        request: Request,
+        listener: TcpListener,
+        udp: UdpSocket,
+        more: Vec<UdpSocket>,
+    ) -> std::io::Result<Self> {
         let (tcp, udp_address) = (listener.local_addr()?, udp.local_addr()?);
         // Only CAP_NET_ADMIN allows a buffer above the system's bound. Without it, the server takes the largest allowed buffer.
         if setsockopt(&udp, sockopt::RcvBufForce, &UDP_BUFFER).is_err() {
@@ -220,7 +236,8 @@ impl Echo {
             let (sender, made) = std::sync::mpsc::channel();
             let thread = shared.spawn(move |shared| {
                 // The engine is made on this thread because its parts cannot change threads.
-                match Events::new(listener, udp, request.faults, request.dns, &wakes, shared) {
+                let made = Events::new(listener, udp, request.faults, request.dns, &wakes, shared);
+                match made.and_then(|events| events.with_destinations(more)) {
                     Ok(events) => {
                         let _ = sender.send(Ok(()));
                         events.run();

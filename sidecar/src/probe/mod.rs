@@ -3,6 +3,7 @@
 //! An engine takes a checked [`plan::Plan`] and a [`context::Context`] and returns an
 //! [`outcome::Outcome`]. An engine fails only if it could not measure at all.
 
+mod associations;
 pub mod context;
 mod dns;
 mod download;
@@ -53,6 +54,7 @@ fn engine(plan: &Plan) -> Engine {
         ProbeKind::Tcp if plan.spec.connections > 1 => many::run,
         ProbeKind::Tcp => tcp::run,
         ProbeKind::Udp => udp::run,
+        ProbeKind::Associations => associations::run,
         ProbeKind::Dns => dns::run,
         ProbeKind::Handshake => handshake::run,
         ProbeKind::Throughput => throughput::run,

@@ -150,6 +150,33 @@ pub struct Quic {
     pub packets_lost: u64,
 }
 
+/// A time without any datagram of an association, longer than 200 ms.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Gap {
+    /// Its start, after the start of the measured part.
+    pub at_s: f64,
+    pub ms: f64,
+}
+
+/// UDP associations that were open at once.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Associations {
+    pub asked: u64,
+    pub opened: u64,
+    /// Those through which a right answer came back from the far end, in time or late.
+    pub carried: u64,
+    /// From the first dial to the last association that opened or failed.
+    pub open_all_s: f64,
+    /// Those that were not opened, or that the proxy ended, by kind.
+    pub errors: BTreeMap<ErrorKind, u64>,
+    /// Answers that came through another association than their datagram's. `unexpected` has them, too.
+    pub misdelivered: u64,
+    /// Number of runs of consecutive losses of one association, by their length. Late answers count as lost.
+    pub loss_bursts: BTreeMap<u64, u64>,
+    /// In order of their ends, of all associations, 1,000 at most. Null if an association sends less often than each 200 ms.
+    pub gaps: Option<Vec<Gap>>,
+}
+
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Outcome {
     /// From the first measured send, or intended send, to the last measured end. In the open loop at least the planned time, `count /
@@ -192,6 +219,8 @@ pub struct Outcome {
     pub inner_tls: Vec<Session>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quic: Option<Quic>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub associations: Option<Associations>,
     /// Counts of the far end, warm-up included. Null if the far end is not an echo server of this sidecar; left out if the kind has no
     /// such counts (`dns`, `nat`).
     #[serde(skip_serializing_if = "Option::is_none")]

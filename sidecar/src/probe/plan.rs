@@ -1,5 +1,6 @@
 //! A spec that was checked: every bound holds, every address is allowed and resolved.
 
+mod associations;
 mod checks;
 mod nat;
 
@@ -11,6 +12,7 @@ use super::socks5::codec::{Address, MAX_FIELD_BYTES};
 use super::spec::{DnsSpec, FetchSpec, FlowSpec, LEAST_MTU, Loop, MOST_MTU, NatSpec};
 use super::spec::{ProbeKind, ProxySpec, Spec};
 use super::tls::Tls;
+use crate::echo::destinations;
 use crate::echo::transfer::Transfer;
 use crate::failure::{Failure, Result};
 use crate::net::payload::Pattern;
@@ -112,23 +114,34 @@ impl Plan {
             .as_ref()
             .map(|proxy| check_proxy(proxy, reach))
             .transpose()?;
-        if spec.kind == ProbeKind::Udp {
+        if destinations::at(target_at.address, spec.destinations - 1).is_none() {
+            return Err(Failure::invalid(
+                format!("destinations: {} has no others after it", spec.target),
+                "give a target in 127.0.0.0/8, or leave destinations out",
+            ));
+        }
+        if datagrams {
             let header = if proxy.is_some() {
                 target.udp_header_bytes()
             } else {
                 0
             };
+            let least = match spec.kind {
+                // Each datagram has a whole number.
+                ProbeKind::Associations => MIN_PAYLOAD_BYTES,
+                _ => 1,
+            };
             within(
                 "payload_bytes",
                 spec.payload_bytes,
-                1,
+                least,
                 MAX_DATAGRAM_BYTES - header as u64,
             )?;
         }
         let timeout_ms = spec.timeout_ms.unwrap_or(match spec.kind {
             ProbeKind::Udp => 300,
             ProbeKind::Nat => 500,
-            ProbeKind::Dns => 1_000,
+            ProbeKind::Dns | ProbeKind::Associations => 1_000,
             _ => 5_000,
         });
         let stall_ms = spec.stall_ms.unwrap_or(match spec.kind {
@@ -213,9 +226,11 @@ fn bounds(spec: &Spec) -> Result<()> {
         | ProbeKind::H3 => 64,
         ProbeKind::Throughput => 256,
         ProbeKind::Tcp | ProbeKind::Concurrency => 4_096,
+        ProbeKind::Associations => destinations::MOST,
     };
     within("connections", spec.connections, 1, connections)?;
-    if spec.kind != ProbeKind::Udp {
+    associations::check(spec)?;
+    if !matches!(spec.kind, ProbeKind::Udp | ProbeKind::Associations) {
         within("payload_bytes", spec.payload_bytes, MIN_PAYLOAD_BYTES, MIB)?;
     }
     let window = match spec.kind {

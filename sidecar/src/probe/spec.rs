@@ -16,6 +16,8 @@ pub enum ProbeKind {
     Tcp,
     /// Datagrams with a window in flight.
     Udp,
+    /// Many UDP associations open at once, with datagrams at a fixed rate.
+    Associations,
     /// From TCP dial to a usable tunnel.
     Handshake,
     /// Bulk transfer.
@@ -39,7 +41,10 @@ pub enum ProbeKind {
 impl ProbeKind {
     /// Whether the target is the far end's UDP port.
     pub fn over_udp(self) -> bool {
-        matches!(self, Self::Udp | Self::Dns | Self::Nat | Self::H3)
+        matches!(
+            self,
+            Self::Udp | Self::Dns | Self::Nat | Self::H3 | Self::Associations
+        )
     }
 
     /// Whether the far end is a web server.
@@ -53,6 +58,7 @@ impl fmt::Display for ProbeKind {
         out.write_str(match self {
             Self::Tcp => "tcp",
             Self::Udp => "udp",
+            Self::Associations => "associations",
             Self::Handshake => "handshake",
             Self::Throughput => "throughput",
             Self::Concurrency => "concurrency",
@@ -290,6 +296,9 @@ pub struct Spec {
     /// Limit of the whole probe.
     #[serde(default = "defaults::limit_s")]
     pub limit_s: f64,
+    /// Addresses at the far end that associations send to, one each in turn: `target` and the addresses after it.
+    #[serde(default = "defaults::one")]
+    pub destinations: u64,
     #[serde(default)]
     pub transfer: Option<Transfer>,
     #[serde(default)]
@@ -357,6 +366,7 @@ impl Spec {
             stall_ms: None,
             handshake_timeout_ms: defaults::handshake_timeout_ms(),
             limit_s: defaults::limit_s(),
+            destinations: defaults::one(),
             transfer: None,
             dns: None,
             fetch: None,

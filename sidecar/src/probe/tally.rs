@@ -164,6 +164,7 @@ impl Tally {
             nat: None,
             inner_tls: Vec::new(),
             quic: None,
+            associations: None,
             far_end: None,
         }
     }

@@ -43,6 +43,14 @@ impl Datagrams {
         }
     }
 
+    /// Echoes one batch of another socket.
+    pub fn echo(&mut self, socket: &UdpSocket, shared: &Shared) {
+        let socket = socket.as_raw_fd();
+        if let Ok(count) = self.batch.receive(socket) {
+            answer(&mut self.batch, socket, count, shared);
+        }
+    }
+
     /// Receives one batch.
     pub fn ready(&mut self, tools: &mut Tools<'_>, shared: &Shared) {
         let socket = self.socket.as_raw_fd();

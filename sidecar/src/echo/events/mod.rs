@@ -28,6 +28,8 @@ const WAKER: u64 = 0;
 const LISTENER: u64 = 1;
 const UDP: u64 = 2;
 const FIRST_CONNECTION: u64 = 3;
+/// Tokens from here on are further destinations of datagrams.
+const FIRST_DESTINATION: u64 = 1 << 62;
 const BUFFER: usize = 256 * 1024;
 /// Connections that are accepted before existing connections are served again.
 const ACCEPT_AT_ONCE: usize = 64;
@@ -39,6 +41,7 @@ pub struct Events {
     poller: Poller,
     listener: TcpListener,
     datagrams: Datagrams,
+    destinations: Vec<UdpSocket>,
     connections: HashMap<u64, Connection>,
     next_id: u64,
     /// Connections that may have unread bytes because the link was full.
@@ -84,6 +87,7 @@ impl Events {
             poller,
             listener,
             datagrams: Datagrams::new(udp, faults.is_none() && zone.is_none()),
+            destinations: Vec::new(),
             connections: HashMap::new(),
             next_id: FIRST_CONNECTION,
             unread: HashSet::new(),
@@ -93,6 +97,16 @@ impl Events {
             buffer: vec![0; BUFFER],
             shared: Arc::clone(shared),
         })
+    }
+
+    /// Serves further destinations of datagrams, too.
+    pub fn with_destinations(mut self, destinations: Vec<UdpSocket>) -> std::io::Result<Self> {
+        for (index, socket) in destinations.iter().enumerate() {
+            let token = FIRST_DESTINATION + index as u64;
+            self.poller.add(socket, token, Flags::IN)?;
+        }
+        self.destinations = destinations;
+        Ok(self)
     }
 
     pub fn run(mut self) {
@@ -109,6 +123,10 @@ impl Events {
                     UDP => {
                         let mut tools = tools!(self);
                         self.datagrams.ready(&mut tools, &self.shared);
+                    }
+                    id if id >= FIRST_DESTINATION => {
+                        let socket = &self.destinations[(id - FIRST_DESTINATION) as usize];
+                        self.datagrams.echo(socket, &self.shared);
                     }
                     id => self.with(id, |connection, tools| connection.ready(flags, tools)),
                 }

@@ -193,12 +193,21 @@ pub fn ask_for_udp(
 ) -> Result<(Stream, Address), ProbeError> {
     let (control, mut stages) = secure(&proxy.at, proxy.tls.as_ref(), deadline)?;
     enter(&control, proxy, deadline, &mut stages)?;
-    let unknown = Address::Ip(match proxy.at.address {
+    let bound = ask(
+        &control,
+        Command::UdpAssociate,
+        &unknown_client(proxy),
+        deadline,
+    )?;
+    Ok((control, bound))
+}
+
+/// The client's own address in a request for UDP.
+pub fn unknown_client(proxy: &Proxy) -> Address {
+    Address::Ip(match proxy.at.address {
         SocketAddr::V4(_) => ([0, 0, 0, 0], 0).into(),
         SocketAddr::V6(_) => ([0_u16; 8], 0).into(),
-    });
-    let bound = ask(&control, Command::UdpAssociate, &unknown, deadline)?;
-    Ok((control, bound))
+    })
 }
 
 /// Where datagrams go, by the address of the proxy's reply.

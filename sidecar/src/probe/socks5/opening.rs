@@ -4,10 +4,12 @@ use std::io::{self, Read, Write};
 
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
-use super::codec::{self, Bad, Command, MAX_REPLY_BYTES, Method, Reply};
+use super::client::unknown_client;
+use super::codec::{self, Address, Bad, Command, MAX_REPLY_BYTES, Method, Reply};
 use crate::net::poller::Flags;
 use crate::probe::kinds::{ErrorKind, ProbeError};
-use crate::probe::plan::Plan;
+use crate::probe::plan::{Plan, Proxy};
+use crate::probe::spec::ProbeKind;
 use crate::probe::stream::{Stream, unsecured};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +18,7 @@ enum Stage {
     Tls,
     Greeting,
     Login,
-    Connect,
+    Request,
 }
 
 impl Stage {
@@ -26,7 +28,7 @@ impl Stage {
             Self::Tls => "TLS handshake",
             Self::Greeting => "SOCKS greeting",
             Self::Login => "SOCKS login",
-            Self::Connect => "SOCKS connect",
+            Self::Request => "SOCKS request",
         }
     }
 }
@@ -46,6 +48,16 @@ pub struct Opening {
     sent: usize,
     answer: [u8; MAX_REPLY_BYTES],
     have: usize,
+    /// The bound address in the reply that granted the request.
+    pub bound: Option<Address>,
+}
+
+/// The probe's request: a tunnel, or an association.
+fn request(plan: &Plan, proxy: &Proxy) -> Vec<u8> {
+    match plan.spec.kind {
+        ProbeKind::Associations => codec::request(Command::UdpAssociate, &unknown_client(proxy)),
+        _ => codec::request(Command::Connect, &plan.target),
+    }
 }
 
 impl Opening {
@@ -74,6 +86,7 @@ impl Opening {
             sent: 0,
             answer: [0; MAX_REPLY_BYTES],
             have: 0,
+            bound: None,
         })
     }
 
@@ -128,7 +141,7 @@ impl Opening {
     /// Reads some of the answer. Returns false if no bytes have come yet.
     fn read(&mut self, plan: &Plan) -> Result<bool, ProbeError> {
         let wanted = match self.stage {
-            Stage::Connect => MAX_REPLY_BYTES,
+            Stage::Request => MAX_REPLY_BYTES,
             _ => 2,
         };
         match self.stream.read(&mut self.answer[self.have..wanted]) {
@@ -144,9 +157,12 @@ impl Opening {
 
     /// Parses the bytes read so far. Returns true if the tunnel is open.
     fn advance(&mut self, plan: &Plan) -> Result<bool, ProbeError> {
-        if self.stage == Stage::Connect {
+        if self.stage == Stage::Request {
             return match codec::reply(&self.answer[..self.have]) {
-                Ok(Reply::Granted(_, used)) if used == self.have => Ok(true),
+                Ok(Reply::Granted(bound, used)) if used == self.have => {
+                    self.bound = Some(bound);
+                    Ok(true)
+                }
                 Ok(Reply::Granted(..)) => Err(self.garbage("there is more than a reply")),
                 Ok(Reply::Refused(code)) => {
                     let kind = ErrorKind::of_reply(code);
@@ -162,18 +178,17 @@ impl Opening {
         else {
             return Ok(false);
         };
-        let request = || codec::request(Command::Connect, &plan.target);
         if self.stage == Stage::Login {
             if !codec::login_answer(*answer).map_err(|bad| self.garbage(bad))? {
                 let what = "refused user name or password";
                 return Err(self.refused(ErrorKind::SocksAuthFailed, what));
             }
-            self.next(Stage::Connect, request());
+            self.next(Stage::Request, request(plan, proxy));
             return Ok(false);
         }
         let method = codec::method(*answer, proxy.login.is_some());
         match (method.map_err(|bad| self.garbage(bad))?, &proxy.login) {
-            (Method::None, _) => self.next(Stage::Connect, request()),
+            (Method::None, _) => self.next(Stage::Request, request(plan, proxy)),
             (Method::Password, Some((username, password))) => {
                 self.next(Stage::Login, codec::login(username, password));
             }

@@ -1,0 +1,345 @@
+//! Datagrams by timetable through all associations, and their answers.
+
+use super::opening::FIRST_SOCKET;
+use super::record::{Answer, Record};
+use super::socket::{Association, State};
+use crate::net::clock::{now_ns, seconds};
+use crate::net::pace::Timetable;
+use crate::net::payload::Pattern;
+use crate::net::poller::Poller;
+use crate::probe::context::Context;
+use crate::probe::far_end::{Bounds, Carried};
+use crate::probe::kinds::ErrorKind;
+use crate::probe::outcome::{Gap, Stopped};
+use crate::probe::plan::Plan;
+use crate::probe::recorder::Series;
+use crate::probe::socks5::codec::{self, MAX_REPLY_BYTES};
+use crate::probe::tally::Tally;
+
+/// The longest delay until the probe sees a cancel.
+const SLICE_NS: u64 = 50_000_000;
+/// Datagrams that are sent, or received from one socket, before others have their turn.
+const AT_ONCE: usize = 64;
+/// A longer time without a datagram is a gap: a call's listener hears it.
+const GAP_NS: u64 = 200_000_000;
+const MOST_GAPS: usize = 1_000;
+/// Longest wait for duplicates after the end: since the last datagram, and in all.
+const QUIET_NS: u64 = 60_000_000;
+const DRAIN_NS: u64 = 300_000_000;
+
+/// Indices of the series.
+const ROUND_TRIP: usize = 0;
+const LATENESS: usize = 1;
+const FIRST: usize = 2;
+
+pub struct Drive<'a> {
+    plan: &'a Plan,
+    context: &'a Context,
+    poller: Poller,
+    pub associations: Vec<Association>,
+    pub tally: Tally,
+    pub record: Record,
+    pub misdelivered: u64,
+    pattern: Pattern,
+    timetable: Timetable,
+    out: Vec<u8>,
+    input: Vec<u8>,
+    /// Absent if an association sends too seldom for gaps.
+    gaps: Option<Vec<Gap>>,
+    /// All that was answered, late answers included.
+    answered: u64,
+    answered_bytes: u64,
+}
+
+impl<'a> Drive<'a> {
+    pub fn new(
+        plan: &'a Plan,
+        context: &'a Context,
+        poller: Poller,
+        associations: Vec<Association>,
+    ) -> Self {
+        let spec = &plan.spec;
+        let mut tally = Tally::new(vec![
+            Series::new("round_trip", spec.count, spec.keep),
+            Series::new("lateness", spec.count, spec.keep),
+            Series::new("first", spec.connections, spec.keep),
+        ]);
+        let rate = plan.rate_per_s().unwrap_or(1.0);
+        let often = spec.connections as f64 / rate * 1e9 < GAP_NS as f64;
+        Self {
+            plan,
+            context,
+            poller,
+            associations,
+            record: Record::new(spec.count, plan.timeout.as_nanos() as u64),
+            misdelivered: 0,
+            pattern: plan.pattern(),
+            timetable: Timetable::new(tally.begin(), rate),
+            tally,
+            out: Vec::new(),
+            // A byte more than is right, so that a longer datagram is seen.
+            input: vec![0; MAX_REPLY_BYTES + spec.payload_bytes as usize + 1],
+            gaps: often.then(Vec::new),
+            answered: 0,
+            answered_bytes: 0,
+        }
+    }
+
+    /// Sends all datagrams, and waits until each is answered or lost.
+    pub fn exchange(&mut self) -> std::io::Result<()> {
+        let count = self.plan.spec.count;
+        let timeout_ns = self.plan.timeout.as_nanos() as u64;
+        let (mut next, mut over_ns) = (0, now_ns() + timeout_ns);
+        loop {
+            let now = now_ns();
+            self.tally.stopped = self.context.must_stop(self.plan, now);
+            let all_sent = next == count || self.tally.stopped == Some(Stopped::Limit);
+            let ended = all_sent && (self.record.waiting == 0 || now >= over_ns);
+            if ended || self.tally.stopped == Some(Stopped::Cancelled) {
+                break;
+            }
+            let mut until_ns = over_ns;
+            if !all_sent {
+                next = self.send_due(next);
+                over_ns = now_ns() + timeout_ns;
+                until_ns = self.timetable.intended_ns(next);
+            }
+            self.turn(until_ns.min(now + SLICE_NS))?;
+            self.context.set_done(next - self.record.waiting.min(next));
+        }
+        if next == count {
+            self.tally.stopped = None;
+        }
+        self.tally.errors.add(ErrorKind::Lost, self.record.lost());
+        self.tally.end_ns = self.tally.end_ns.max(now_ns().min(over_ns));
+        self.tally.end();
+        self.end_gaps();
+        Ok(())
+    }
+
+    /// Counts duplicates that are still on their way.
+    pub fn drain(&mut self) -> std::io::Result<()> {
+        let began = now_ns();
+        let mut last = began;
+        while now_ns() - last < QUIET_NS && last - began < DRAIN_NS {
+            if self.turn(last + QUIET_NS)? > 0 {
+                last = now_ns();
+            }
+        }
+        Ok(())
+    }
+
+    pub fn carried(&self) -> Carried {
+        let datagrams = Bounds::new(self.answered, self.record.sent);
+        let most = self.record.sent * self.plan.spec.payload_bytes;
+        let bytes = Bounds::new(self.answered_bytes, most);
+        Carried {
+            datagrams_up: datagrams,
+            datagrams_down: datagrams,
+            bytes_up: bytes,
+            bytes_down: bytes,
+            ..Carried::default()
+        }
+    }
+
+    pub fn take_gaps(&mut self) -> Option<Vec<Gap>> {
+        self.gaps.take()
+    }
+
+    /// Sends what is due, and returns the number of the next datagram.
+    fn send_due(&mut self, first: u64) -> u64 {
+        let mut next = first;
+        while next < self.plan.spec.count && next - first < AT_ONCE as u64 {
+            let intended_ns = self.timetable.intended_ns(next);
+            let now = now_ns();
+            if intended_ns > now {
+                break;
+            }
+            let late_ns = now - intended_ns;
+            match self.send(next as usize, now) {
+                Ok(()) => self.tally.series[LATENESS].record(now, late_ns),
+                Err(kind) => self.tally.errors.add(kind, 1),
+            }
+            next += 1;
+        }
+        next
+    }
+
+    fn send(&mut self, number: usize, now: u64) -> Result<(), ErrorKind> {
+        let index = number % self.associations.len();
+        let one = &mut self.associations[index];
+        let (socket, peer) = match &one.state {
+            State::Open { socket, peer, .. } => (socket, *peer),
+            State::Opening(_) => return Err(ErrorKind::Cut),
+            State::Down(kind) => return Err(*kind),
+        };
+        let header = one.header.len();
+        self.out.clear();
+        self.out.extend_from_slice(&one.header);
+        self.out.resize(header + self.pattern.size(), 0);
+        self.pattern.fill(number as u32, &mut self.out[header..]);
+        let sent = socket.send_to(&self.out, peer);
+        sent.map_err(|error| ErrorKind::of_io(&error))?;
+        if one.first_ns.is_none() {
+            one.first_ns = Some(now);
+            one.heard_ns = now;
+        }
+        self.record.sent(number, now);
+        Ok(())
+    }
+
+    /// Waits for events, and handles them. Returns how many datagrams came.
+    fn turn(&mut self, until_ns: u64) -> std::io::Result<usize> {
+        let count = self.poller.wait(until_ns)?;
+        let mut came = 0;
+        for event in 0..count {
+            let (token, _) = self.poller.event(event);
+            if token >= FIRST_SOCKET {
+                came += self.receive((token - FIRST_SOCKET) as usize);
+            } else {
+                self.control_ended(token as usize);
+            }
+        }
+        Ok(came)
+    }
+
+    /// The peer has ended the control connection.
+    fn control_ended(&mut self, index: usize) {
+        let one = &mut self.associations[index];
+        if one.is_open() {
+            one.state = State::Down(ErrorKind::ControlClosed);
+        }
+    }
+
+    fn receive(&mut self, index: usize) -> usize {
+        let mut input = std::mem::take(&mut self.input);
+        let mut came = 0;
+        while came < AT_ONCE
+            && let State::Open { socket, peer, .. } = &self.associations[index].state
+            && let Ok((length, from)) = socket.recv_from(&mut input)
+        {
+            came += 1;
+            let datagram = &input[..length];
+            if from == *peer {
+                self.take(index, datagram, now_ns());
+            } else if self
+                .numbered(datagram)
+                .is_some_and(|(number, _)| self.belongs(number, index))
+            {
+                self.tally.anomalies.other_source += 1;
+                self.tally.other_source = Some(from);
+            }
+            // Any other one was meant for an earlier owner of this port.
+        }
+        self.input = input;
+        came
+    }
+
+    /// The number and the payload of an answer to this probe.
+    fn numbered<'d>(&self, datagram: &'d [u8]) -> Option<(u32, &'d [u8])> {
+        let header = match &self.plan.proxy {
+            Some(_) => codec::udp_header_bytes(datagram).ok()?,
+            None => 0,
+        };
+        let payload = &datagram[header..];
+        Some((self.pattern.sequence(payload)?, payload))
+    }
+
+    fn belongs(&self, number: u32, index: usize) -> bool {
+        number as usize % self.associations.len() == index
+    }
+
+    /// Classifies one datagram of an association.
+    fn take(&mut self, index: usize, datagram: &[u8], now: u64) {
+        let Some((number, payload)) = self.numbered(datagram) else {
+            self.tally.anomalies.unexpected += 1;
+            return;
+        };
+        let at = number as usize;
+        if !self.belongs(number, index) {
+            self.misdelivered += 1;
+            self.tally.anomalies.unexpected += 1;
+            return;
+        }
+        let answer = self.record.answered(at, now);
+        match answer {
+            Answer::Unknown => self.tally.anomalies.unexpected += 1,
+            Answer::Duplicate => self.tally.anomalies.duplicated += 1,
+            Answer::Late | Answer::InTime => {
+                self.answered += 1;
+                self.answered_bytes += payload.len() as u64;
+                self.hear(index, at, now);
+                if self.pattern.matches(number, payload) {
+                    self.carries(index, now);
+                }
+                if answer == Answer::InTime {
+                    self.in_time(number, payload, now);
+                } else {
+                    self.tally.anomalies.late += 1;
+                }
+            }
+        }
+    }
+
+    /// Notes the order of a first answer, and the gap before it.
+    fn hear(&mut self, index: usize, number: usize, now: u64) {
+        let one = &mut self.associations[index];
+        if number < one.expected {
+            self.tally.anomalies.out_of_order += 1;
+        }
+        one.expected = one.expected.max(number + 1);
+        let since = std::mem::replace(&mut one.heard_ns, now);
+        self.gap(since, now);
+    }
+
+    /// Notes a right answer, which may be late: the association carries both ways.
+    fn carries(&mut self, index: usize, now: u64) {
+        let one = &mut self.associations[index];
+        if !one.carried {
+            one.carried = true;
+            let since = one.first_ns.unwrap_or(now);
+            self.tally.series[FIRST].record(now, now - since);
+        }
+    }
+
+    fn in_time(&mut self, number: u32, payload: &[u8], now: u64) {
+        self.tally.end_ns = now;
+        if !self.pattern.matches(number, payload) {
+            let short = payload.len() < self.pattern.size();
+            let kind = if short {
+                ErrorKind::Truncated
+            } else {
+                ErrorKind::Corrupted
+            };
+            self.tally.errors.add(kind, 1);
+            return;
+        }
+        let intended_ns = self.timetable.intended_ns(u64::from(number));
+        self.tally.series[ROUND_TRIP].record(now, now.saturating_sub(intended_ns));
+        self.tally.success(payload.len() as u64);
+    }
+
+    fn gap(&mut self, since: u64, until: u64) {
+        let start = self.timetable.intended_ns(0);
+        if let Some(gaps) = &mut self.gaps
+            && until.saturating_sub(since) > GAP_NS
+            && gaps.len() < MOST_GAPS
+        {
+            gaps.push(Gap {
+                at_s: seconds(since.saturating_sub(start)),
+                ms: (until - since) as f64 / 1e6,
+            });
+        }
+    }
+
+    /// A gap may last to the end: to the moment at which the last datagram was intended.
+    fn end_gaps(&mut self) {
+        let last_ns = self.timetable.intended_ns(self.plan.spec.count - 1);
+        for index in 0..self.associations.len() {
+            let one = &self.associations[index];
+            if one.first_ns.is_some() {
+                self.gap(one.heard_ns, last_ns.min(now_ns()));
+            }
+        }
+    }
+}

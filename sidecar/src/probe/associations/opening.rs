@@ -1,0 +1,214 @@
+//! Opens all associations.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+use super::socket::{Association, State, bind};
+use crate::echo::destinations;
+use crate::net::clock::now_ns;
+use crate::net::poller::{Flags, Poller};
+use crate::probe::context::Context;
+use crate::probe::kinds::{ErrorKind, ProbeError};
+use crate::probe::plan::{Plan, Proxy};
+use crate::probe::socks5::client::relay_of;
+use crate::probe::socks5::codec::{Address, udp_header};
+use crate::probe::socks5::opening::Opening;
+use crate::probe::stream::Stream;
+use crate::probe::udp::may_relay;
+
+/// Handshakes at once: more would overflow the accept backlog of a proxy that could serve them all.
+const HANDSHAKES: usize = 256;
+/// The longest delay until the probe sees a cancel.
+const SLICE_NS: u64 = 50_000_000;
+/// Tokens from here on are of sockets for datagrams; those below are of control connections.
+pub const FIRST_SOCKET: u64 = 1 << 32;
+
+pub struct Opened {
+    pub poller: Poller,
+    pub associations: Vec<Association>,
+    pub first_error: Option<ProbeError>,
+    /// From the first dial to the last association that opened or failed.
+    pub took_ns: u64,
+}
+
+pub fn open_all(plan: &Plan, context: &Context) -> std::io::Result<Opened> {
+    let began_ns = now_ns();
+    let number = plan.spec.connections;
+    let mut all = Opened {
+        poller: Poller::new(plan.spec.wait)?,
+        associations: (0..number).map(|index| new(plan, index)).collect(),
+        first_error: None,
+        took_ns: 0,
+    };
+    let mut to_dial: VecDeque<usize> = (0..number as usize).collect();
+    let mut dialled: VecDeque<usize> = VecDeque::new();
+    let mut under_way = 0;
+    while (under_way > 0 || !to_dial.is_empty()) && context.must_stop(plan, now_ns()).is_none() {
+        while under_way < HANDSHAKES
+            && let Some(index) = to_dial.pop_front()
+        {
+            if all.begin(plan, index) {
+                dialled.push_back(index);
+                under_way += 1;
+            }
+        }
+        under_way -= all.expire(plan, &mut dialled);
+        if under_way == 0 {
+            continue;
+        }
+        let count = all.poller.wait(now_ns() + SLICE_NS)?;
+        for event in 0..count {
+            let (token, _) = all.poller.event(event);
+            if token < FIRST_SOCKET && all.step(plan, token as usize) {
+                under_way -= 1;
+            }
+        }
+    }
+    // The probe reached its limit, or was cancelled.
+    for one in &mut all.associations {
+        if matches!(one.state, State::Opening(_)) {
+            one.state = State::Down(ErrorKind::Cut);
+        }
+    }
+    all.took_ns = now_ns() - began_ns;
+    Ok(all)
+}
+
+/// An association that is not open yet, and the header for its destination.
+fn new(plan: &Plan, index: u64) -> Association {
+    Association::new(match (&plan.proxy, &plan.target) {
+        (None, _) => Vec::new(),
+        (Some(_), Address::Ip(_)) => udp_header(&Address::Ip(destination(plan, index))),
+        (Some(_), named) => udp_header(named),
+    })
+}
+
+fn destination(plan: &Plan, index: u64) -> SocketAddr {
+    let first = plan.target_at.address;
+    // The plan has checked the last one.
+    destinations::at(first, index % plan.spec.destinations).unwrap_or(first)
+}
+
+impl Opened {
+    /// Whether a handshake is under way now.
+    fn begin(&mut self, plan: &Plan, index: usize) -> bool {
+        self.associations[index].began_ns = now_ns();
+        if plan.proxy.is_none() {
+            let opened = self.open(index, None, destination(plan, index as u64));
+            self.note(index, opened);
+            return false;
+        }
+        let begun = Opening::begin(plan).and_then(|opening| {
+            let (stream, wanted) = (&opening.stream, opening.wanted());
+            let added = self.poller.add(stream, index as u64, wanted);
+            added.map_err(|error| ProbeError::io("epoll", &error))?;
+            Ok(opening)
+        });
+        match begun {
+            Ok(opening) => {
+                self.associations[index].state = State::Opening(Box::new(opening));
+                true
+            }
+            Err(error) => {
+                self.note(index, Err(error));
+                false
+            }
+        }
+    }
+
+    /// Goes on with a handshake, and returns whether it is over now.
+    fn step(&mut self, plan: &Plan, index: usize) -> bool {
+        let State::Opening(opening) = &mut self.associations[index].state else {
+            return false;
+        };
+        let stepped = opening.step(plan).and_then(|done| {
+            if !done {
+                let wanted = opening.wanted();
+                let changed = self.poller.modify(&opening.stream, index as u64, wanted);
+                changed.map_err(|error| ProbeError::io("epoll", &error))?;
+            }
+            Ok(done)
+        });
+        match stepped {
+            Ok(false) => return false,
+            Ok(true) => {
+                let granted = self.granted(plan, index);
+                self.note(index, granted);
+            }
+            Err(error) => self.note(index, Err(error)),
+        }
+        true
+    }
+
+    fn granted(&mut self, plan: &Plan, index: usize) -> Result<(), ProbeError> {
+        let state = &mut self.associations[index].state;
+        let State::Opening(opening) = std::mem::replace(state, State::Down(ErrorKind::Cut)) else {
+            return Ok(());
+        };
+        let Opening { stream, bound, .. } = *opening;
+        let (Some(bound), Some(proxy)) = (bound, &plan.proxy) else {
+            return Ok(());
+        };
+        let relay = allowed_relay(bound, proxy, plan)?;
+        let changed = self.poller.modify(&stream, index as u64, Flags::RDHUP);
+        changed.map_err(|error| ProbeError::io("epoll", &error))?;
+        self.open(index, Some(stream), relay)
+    }
+
+    fn open(
+        &mut self,
+        index: usize,
+        control: Option<Stream>,
+        peer: SocketAddr,
+    ) -> Result<(), ProbeError> {
+        let socket = bind(peer).and_then(|socket| {
+            let token = FIRST_SOCKET + index as u64;
+            self.poller.add(&socket, token, Flags::IN)?;
+            Ok(socket)
+        });
+        let socket = socket.map_err(|error| ProbeError::io(format_args!("UDP {peer}"), &error))?;
+        self.associations[index].state = State::Open {
+            _control: control,
+            socket,
+            peer,
+        };
+        Ok(())
+    }
+
+    fn note(&mut self, index: usize, result: Result<(), ProbeError>) {
+        if let Err(error) = result {
+            self.associations[index].state = State::Down(error.kind);
+            self.first_error.get_or_insert(error);
+        }
+    }
+
+    /// Gives up the handshakes that took too long, and returns how many. `dialled` has them in the order of their begin.
+    fn expire(&mut self, plan: &Plan, dialled: &mut VecDeque<usize>) -> usize {
+        let timeout_ns = plan.handshake_timeout.as_nanos() as u64;
+        let mut late = 0;
+        while let Some(&index) = dialled.front() {
+            let one = &self.associations[index];
+            if let State::Opening(opening) = &one.state {
+                if one.began_ns + timeout_ns > now_ns() {
+                    break;
+                }
+                let error = opening.late(plan);
+                self.note(index, Err(error));
+                late += 1;
+            }
+            dialled.pop_front();
+        }
+        late
+    }
+}
+
+fn allowed_relay(bound: Address, proxy: &Proxy, plan: &Plan) -> Result<SocketAddr, ProbeError> {
+    let relay = relay_of(&bound, proxy)?;
+    if may_relay(relay.ip(), proxy.at.address.ip(), &plan.allowed) {
+        return Ok(relay);
+    }
+    Err(ProbeError::new(
+        ErrorKind::SocksGarbage,
+        format!("UDP associate: the relay {relay} is neither where the proxy is nor allowed"),
+    ))
+}
