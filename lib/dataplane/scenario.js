@@ -5,7 +5,8 @@ import { envChoice } from '../profiles.js';
 import { ownScenario, stop } from '../execution.js';
 import { defineScenario, isForeignTo } from '../scenario.js';
 import { isOfLatency } from '../bounds.js';
-import { cpusOf, loadPlane, overlaps } from './environment.js';
+import { cpusOf, loadPlane } from './environment.js';
+import { farEndOf } from './far-end.js';
 import { SAMPLES_MOST, loadOfRound } from './load.js';
 import { ask, cancelProbes, measure, startEcho, stopEcho } from '../meter.js';
 import { partsOf } from './parts.js';
@@ -229,10 +230,6 @@ export function withControl(name, operation) {
   };
 }
 
-/** A far end that polls would take CPU time from a probe on the same CPU. @param {import('./environment.js').Placement} placement */
-export const echoWait = ({ wait, probe_cpus: probe, echo_cpus: echo }) =>
-  overlaps(probe, echo) ? 'block' : wait;
-
 /**
  * Whether the proxy asked for the configured login, for the run's data; empty if no login is configured.
  * @param {Plane<any>} plane
@@ -271,13 +268,6 @@ const aboutProxy = () => {
   const note = said()[LOGIN_NOTE];
   return note ? [note] : [];
 };
-
-/** The request for a run's far end. @param {PlaneDefinition<any, any>} definition @param {import('./environment.js').Placement} placement */
-const farEndOf = ({ echo = 'blocking' }, placement) => ({
-  ...(echo === 'web' ? { web: true } : { engine: echo }),
-  cpus: cpusOf(placement.echo_cpus),
-  wait: echoWait(placement),
-});
 
 /** Ends a run that needs more open files than the limit. @param {number | undefined} connections at once */
 function checkFiles(connections) {
