@@ -5,8 +5,8 @@ import { envChoice } from '../profiles.js';
 import { ownScenario, stop } from '../execution.js';
 import { defineScenario, isForeignTo } from '../scenario.js';
 import { isOfLatency } from '../bounds.js';
-import { cpusOf, loadPlane, overlaps } from './environment.js';
-import { ownEnds, startFarEnd } from './far-end.js';
+import { loadPlane } from './environment.js';
+import { farEndOf, ownEnds, startFarEnd } from './far-end.js';
 import { SAMPLES_MOST, loadOfRound } from './load.js';
 import { cancelProbes, measure, stopEcho } from '../meter.js';
 import { partsOf } from './parts.js';
@@ -233,10 +233,6 @@ export function withControl(name, operation) {
   };
 }
 
-/** A far end that polls would take CPU time from a probe on the same CPU. @param {import('./environment.js').Placement} placement */
-export const echoWait = ({ wait, probe_cpus: probe, echo_cpus: echo }) =>
-  overlaps(probe, echo) ? 'block' : wait;
-
 /**
  * Whether the proxy asked for the configured login, for the run's data; empty if no login is configured.
  * @param {Plane<any>} plane
@@ -276,12 +272,6 @@ const aboutProxy = () => {
   return note ? [note] : [];
 };
 
-/** The request for a run's far end. @param {PlaneDefinition<any, any>} definition @param {import('./environment.js').Placement} placement */
-const farEndOf = ({ echo = 'blocking' }, placement) => ({
-  ...(echo === 'web' ? { web: true } : { engine: echo }),
-  cpus: cpusOf(placement.echo_cpus),
-  wait: echoWait(placement),
-});
 
 /** Share of datagrams that may be lost over a link: the link itself may be set to lose datagrams. */
 const LOST_OVER_LINK = 0.5;

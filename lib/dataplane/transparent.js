@@ -1,7 +1,7 @@
 /** Probes and far ends on both sides of a transparent proxy, in the namespaces of its testbed. */
 import { cpusOf } from './environment.js';
 import { startEcho, stopEcho } from '../meter.js';
-import { echoWait } from './scenario.js';
+import { echoWait } from './far-end.js';
 
 /** @typedef {{ through: import('../meter.js').Echo, routed: import('../meter.js').Echo }} FarEnds */
 

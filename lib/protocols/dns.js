@@ -1,7 +1,7 @@
 /** DNS through a proxy: the client that answers queries, and authoritative servers behind the proxy and beside it. */
 import { cpusOf } from '../dataplane/environment.js';
 import { ask, startEcho, stopEcho } from '../meter.js';
-import { echoWait } from '../dataplane/scenario.js';
+import { echoWait } from '../dataplane/far-end.js';
 import { envChoice } from '../profiles.js';
 import { programOf } from './instances.js';
 import { selectedRows } from './sides.js';

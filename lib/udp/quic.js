@@ -51,6 +51,8 @@ export function fetchByBoth(plane, index, what, load, operationsOf) {
     warmup: 0,
     handshake_timeout_ms: Math.min(times.handshake_timeout_ms, TIMEOUT_MOST_MS),
     timeout_ms: plane.data.link ? TIMEOUT_MOST_MS : times.timeout_ms,
+    // Over a link, a fetch may take its whole timeout.
+    ...(plane.data.link && { limit_s: (load.count * TIMEOUT_MOST_MS) / 1000 }),
     ...load,
   };
   const both = HTTPS.flatMap((http) => [

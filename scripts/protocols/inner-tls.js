@@ -7,7 +7,8 @@
  */
 import { cpusOf, loadPlane } from '../../lib/dataplane/environment.js';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
-import { echoWait, planeScenario } from '../../lib/dataplane/scenario.js';
+import { echoWait } from '../../lib/dataplane/far-end.js';
+import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { startEcho, stopEcho } from '../../lib/meter.js';
 import { currentProfile, envChoice, envCount, sizesOf } from '../../lib/profiles.js';
 import {

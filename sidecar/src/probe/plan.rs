@@ -120,7 +120,7 @@ impl Plan {
                 "give a target in 127.0.0.0/8, or leave destinations out",
             ));
         }
-        if datagrams {
+        if matches!(spec.kind, ProbeKind::Udp | ProbeKind::Associations) {
             let header = if proxy.is_some() {
                 target.udp_header_bytes()
             } else {
