@@ -5,7 +5,7 @@ import { envChoice } from '../profiles.js';
 import { ownScenario, stop } from '../execution.js';
 import { defineScenario, isForeignTo } from '../scenario.js';
 import { isOfLatency } from '../bounds.js';
-import { loadPlane } from './environment.js';
+import { cpusOf, loadPlane } from './environment.js';
 import { farEndOf, ownEnds, startFarEnd } from './far-end.js';
 import { SAMPLES_MOST, loadOfRound } from './load.js';
 import { cancelProbes, measure, stopEcho } from '../meter.js';
@@ -271,7 +271,6 @@ const aboutProxy = () => {
   const note = said()[LOGIN_NOTE];
   return note ? [note] : [];
 };
-
 
 /** Share of datagrams that may be lost over a link: the link itself may be set to lose datagrams. */
 const LOST_OVER_LINK = 0.5;

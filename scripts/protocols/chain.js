@@ -40,7 +40,8 @@ const targets = targetsOf();
 const { baseline } = sidesOf();
 const digests = { baseline: digestOf(baseline) };
 /** A smoke run only checks that everything works; other profiles take the chains from the registry. */
-const SMOKE_CHAINS = currentProfile() === 'smoke' ? 'trojan+shadowsocks-2022,vless-reality+trojan' : undefined;
+const SMOKE_CHAINS =
+  currentProfile() === 'smoke' ? 'trojan+shadowsocks-2022,vless-reality+trojan' : undefined;
 const { alone, chains } = chainsOf(envList('CHAINS', SMOKE_CHAINS), baseline.engine);
 const all = [...alone, ...chains];
 const rows = all.map(({ row }) => row);
