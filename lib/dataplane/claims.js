@@ -16,7 +16,7 @@ import { controlName } from './scenario.js';
  * @typedef {{ tunnels: number, before_far_end: number }} Granted by a handshake probe: sidecar/README.md
  */
 
-export const TRIES = 10;
+const TRIES = 10;
 /** A port on which nobody listens (tcpmux). */
 const NOBODY = ':1';
 

@@ -55,7 +55,7 @@ const COLUMNS = {
   proxies: ['user_id', 'type', 'settings'],
 };
 
-/** What the database lacks of a table, in its own words; '' if nothing. @param {Connection} connection @param {keyof typeof COLUMNS} table */
+/** The part of a table that the database lacks, in the database's words; '' if it lacks nothing. @param {Connection} connection @param {keyof typeof COLUMNS} table */
 function lackOf(connection, table) {
   try {
     connection.query(`SELECT ${COLUMNS[table].join(', ')} FROM ${table} LIMIT 0`);

@@ -12,7 +12,7 @@ import { rangeOf, sectionOf } from '../section.js';
  * @typedef {Beside & { title: string, figure: Figure, answer: import('k6/x/windtunnel/difference').Answer }} Line
  */
 
-/** What is compared. `cpu_s` is of client and server together. @type {[Figure, string, 'higher' | 'lower'][]} */
+/** Figures that are compared. `cpu_s` is of client and server together. @type {[Figure, string, 'higher' | 'lower'][]} */
 const COMPARED = [
   ['cpu_s', 'CPU of both', 'lower'],
   ['client_s', 'CPU of the client', 'lower'],

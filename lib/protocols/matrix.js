@@ -34,7 +34,13 @@ import { pathOf } from '../file.js';
  */
 
 /** @typedef {{ needs?: string, carried_by?: string, left_out?: string[], alone?: boolean }} Protocol */
-/** @typedef {{ faults: Record<string, string>, carriers: Record<string, Protocol>, types: Record<'inbound' | 'outbound', string[]>, uncovered: Record<'inbound' | 'outbound', Record<string, string>>, instead: Record<string, string>, parts: { reads: Engine, program: string, mux?: string } }} EngineFile */
+/** @typedef {Record<'inbound' | 'outbound', string[]>} Types */
+/** @typedef {Record<'inbound' | 'outbound', Record<string, string>>} Uncovered */
+/** @typedef {{ reads: Engine, program: string, mux?: string }} EngineParts */
+/**
+ * @typedef {{ faults: Record<string, string>, carriers: Record<string, Protocol>, types: Types, uncovered: Uncovered,
+ *   instead: Record<string, string>, parts: EngineParts }} EngineFile
+ */
 
 /** @type {{ rows: { name: string, protocol: string, row: any }[], protocols: Record<string, Protocol>, engines: Record<string, EngineFile> }} */
 const {
@@ -107,7 +113,7 @@ export function runs({ engines, clients }, { engine, server }) {
   return clients[engine] === true ? engines[server.engine] : clients[engine];
 }
 
-/** What an engine multiplexes by: only programs with the same protocol understand each other. @param {Engine} engine */
+/** The protocol by which an engine multiplexes: only programs with the same protocol understand each other. @param {Engine} engine */
 export const muxOf = (engine) => byEngine[engine].parts.mux ?? 'none';
 
 /**

@@ -75,7 +75,7 @@ function afterControlOf(after) {
   return 'the association ends';
 }
 
-/** What RFC 4787 says to a life. @param {Life | null} life */
+/** The word of RFC 4787 on a life. @param {Life | null} life */
 function judgedLife(life) {
   if (life?.forgotten_s && life.forgotten_s < LEAST_LIFE_S) return 'breaks REQ-5: at least 120 s';
   return (life?.kept_s ?? 0) >= LEAST_LIFE_S ? 'meets REQ-5: at least 120 s' : 'REQ-5: at least 120 s';

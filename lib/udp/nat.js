@@ -6,7 +6,7 @@ import { measureAll } from '../meter.js';
 import { NAT_TYPES, natOf } from './nat-words.js';
 
 export const NOTE = 'behaviour of a UDP association';
-/** Time for all that is not idle, s. */
+/** Time for the parts that are not idle, s. */
 const BESIDES_S = 30;
 
 /**

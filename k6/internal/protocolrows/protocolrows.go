@@ -165,7 +165,7 @@ func (m Matrix) place(row map[string]any) (int, error) {
 }
 
 // leaveOut marks the engines that do not run a row, or only its client: by their files, or because they have no part for the row's
-// protocol. What the row says itself stays.
+// protocol. A reason in the row itself stays.
 func (m Matrix) leaveOut(name string, row map[string]any, files map[string]file) error {
 	protocol := fmt.Sprint(row["variables"].(map[string]any)["protocol"])
 	parts := files[protocol].Parts

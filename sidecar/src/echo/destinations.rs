@@ -8,7 +8,7 @@ use crate::failure::{Failure, Result};
 /// As many as there may be associations at once.
 pub const MOST: u64 = 8_192;
 
-/// The destination of this number; number 0 is the first address itself. None outside 127.0.0.0/8.
+/// The destination of this number; number 0 is the first address itself. Outside 127.0.0.0/8 there is no other.
 pub fn at(first: SocketAddr, number: u64) -> Option<SocketAddr> {
     if number == 0 {
         return Some(first);

@@ -81,7 +81,7 @@ pub struct Request {
     /// TCP connections are in TLS 1.3, with this sidecar's own key, and have no flows. Only the engine `blocking` has TLS.
     #[serde(default)]
     pub tls: bool,
-    /// Makes the server a web server instead of an echo. Of the faults it has only the delay.
+    /// Makes the server a web server instead of an echo. Its only fault is the delay.
     #[serde(default)]
     pub web: bool,
     /// UDP addresses: the host and the ones after it, at one port. More than one need the events engine without faults, and 127.0.0.0/8.

@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 const STAGES: [&str; 6] = ["dial", "tls", "greeting", "auth", "connect", "first_reply"];
 
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
-    // Several tunnels at a time are not told apart at the far end.
+    // The far end cannot distinguish tunnels of the same time.
     let alone = plan.spec.connections == 1;
     let granted = Mutex::new(Granted::default());
     let worker = || Handshake {
@@ -108,7 +108,7 @@ impl Worker<{ STAGES.len() }> for Handshake<'_> {
 }
 
 impl Handshake<'_> {
-    /// Connections that have reached the far end; none where they are not told apart.
+    /// Connections that have reached the far end; none where the far end cannot distinguish them.
     fn arrived(&self) -> Option<u64> {
         self.granted.and_then(|_| self.context.arrived())
     }

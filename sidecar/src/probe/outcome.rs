@@ -214,7 +214,7 @@ pub struct Outcome {
     /// The findings of a NAT probe.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nat: Option<Report>,
-    /// What the sessions inside the tunnels negotiated, each different result once; left out without such a session.
+    /// Versions and ciphers that the sessions inside the tunnels negotiated, each different result once; left out without such a session.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inner_tls: Vec<Session>,
     #[serde(skip_serializing_if = "Option::is_none")]

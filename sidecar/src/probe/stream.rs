@@ -113,7 +113,7 @@ impl Stream {
         }
     }
 
-    /// What the handshake negotiated; none before its end, and without TLS.
+    /// Version and cipher that the handshake negotiated; none before its end, and without TLS.
     pub fn session(&self) -> Option<Session> {
         let Self::Tls(secured) = self else {
             return None;

@@ -16,7 +16,7 @@ pub enum Dependence {
     AddressDependent,
     /// Another one for each address and port.
     AddressAndPortDependent,
-    /// None of these: one destination saw several sources, or the other address got through and the other port did not.
+    /// No kind above fits: one destination saw several sources, or the other address got through and the other port did not.
     Unstable,
 }
 

@@ -1,4 +1,4 @@
-//! What the threads of a probe share: the plan, the numbers of datagrams, and counts.
+//! State that the threads of a probe share: the plan, the numbers of datagrams, and counts.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::echo::tls::known;
 use crate::failure::{Failure, Result};
 
-/// What a session negotiated, by the names of RFC 8446. Both are of the session, not of its configuration.
+/// Version and cipher that a session negotiated, by the names of RFC 8446. Both are of the session, not of its configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Session {
     /// Such as `TLSv1_3`.
