@@ -2,12 +2,14 @@
 import { said, say } from 'k6/x/windtunnel/record';
 import { QUIC_BYTES } from '../dataplane/quic-size.js';
 import { controlName, partName } from '../dataplane/scenario.js';
+import { measureAll } from '../meter.js';
 import { fateOf } from './fate.js';
 
 /** The largest payload of UDP over IPv4: 65,535 less the headers of IP and UDP (RFC 768). */
 export const MOST_BYTES = 65_507;
 /** The operation of all sizes up to QUIC's: none of these may be lost. Larger sizes are tried, and not judged. */
 export const OPERATION = 'to_1200';
+const OPERATIONS = [controlName(OPERATION), OPERATION];
 
 /** Larger datagrams are sent one at a time: several would overflow small buffers, and look lost. */
 const ALONE_ABOVE_BYTES = 2048;
@@ -67,16 +69,17 @@ export function measureSize(plane, bytes, index, of, narrows = false) {
   const records = bytes <= QUIC_BYTES && !narrows;
   // A size that never comes back ends soon.
   const spec = probeOf(bytes, of, records ? undefined : (narrows ? 1 : 2) * timeoutMs);
-  const once = (/** @type {string} */ name, /** @type {import('../dataplane/scenario.js').Via} */ via) => {
-    const ended = plane.measure(via, spec);
-    if (records) plane.recorded([name], ended);
-    return fateOf(bytes, ended);
-  };
   const room = roomTo(plane.target('udp', plane.proxied.far));
-  const { proxied, direct } = plane.part(partName(`${bytes} bytes`, index), () => ({
-    direct: once(controlName(OPERATION), plane.direct),
-    proxied: bytes <= room ? once(OPERATION, plane.proxied) : null,
-  }));
+  const vias = bytes <= room ? [plane.direct, plane.proxied] : [plane.direct];
+  const { direct, proxied } = plane.part(partName(`${bytes} bytes`, index), () => {
+    // Latencies of larger sizes are not recorded, so that both paths may be measured at once.
+    const ended = records
+      ? vias.map((via) => plane.measure(via, spec))
+      : measureAll(vias.map((via) => plane.specOf(via, spec)));
+    if (records) ended.forEach((one, path) => plane.recorded([OPERATIONS[path]], one));
+    const [first, second = null] = ended.map((one) => fateOf(bytes, one));
+    return { direct: first, proxied: second };
+  });
   tried.push({ bytes, tries, proxied, direct });
   tried.sort((a, b) => a.bytes - b.bytes);
   say(NOTE, tried);

@@ -11,6 +11,7 @@ import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { linkOf } from '../../lib/link.js';
 import { currentProfile, envCount, envList, sizesOf } from '../../lib/profiles.js';
+import { defaultOf } from '../../lib/variables.js';
 import { chainsOf } from '../../lib/protocols/chains.js';
 import { digestOf } from '../../lib/protocols/digest.js';
 import { startsRows } from '../../lib/protocols/instances.js';
@@ -40,9 +41,11 @@ const targets = targetsOf();
 const { baseline } = sidesOf();
 const digests = { baseline: digestOf(baseline) };
 /** A smoke run only checks that everything works; other profiles take the chains from the registry. */
-const SMOKE_CHAINS =
-  currentProfile() === 'smoke' ? 'trojan+shadowsocks-2022,vless-reality+trojan' : undefined;
-const { alone, chains } = chainsOf(envList('CHAINS', SMOKE_CHAINS), baseline.engine);
+const CHAINS =
+  currentProfile() === 'smoke'
+    ? 'trojan+shadowsocks-2022,vless-reality+trojan'
+    : String(defaultOf('CHAINS', 'protocols/chain'));
+const { alone, chains } = chainsOf(envList('CHAINS', CHAINS), baseline.engine);
 const all = [...alone, ...chains];
 const rows = all.map(({ row }) => row);
 const able = all.filter(({ row }) => row.engines[baseline.engine] === true);

@@ -71,7 +71,7 @@ func TestMisspeltFlag(t *testing.T) {
 func TestUnread(t *testing.T) {
 	environ := []string{"ROUND_TRIPS=7", "USERS=", "PROFILE=quick", "PANEL_PASSWORD=x", "TUNNELS=10"}
 	for _, c := range []struct{ scenarios, want string }{
-		{"pulsar/ingest", "not used by what runs: ROUND_TRIPS (of dataplane/socks-tcp, dataplane/socks-udp, dataplane/tproxy), TUNNELS (of dataplane/concurrency, protocols/matrix)"},
+		{"pulsar/ingest", "not used by what runs: ROUND_TRIPS (of dataplane/socks-tcp, dataplane/socks-udp, udp/nat, dataplane/tproxy), TUNNELS (of dataplane/concurrency, protocols/matrix)"},
 		{"dataplane/socks-tcp dataplane/concurrency", ""},
 		{"dataplane/socks-udp", "not used by what runs: TUNNELS (of dataplane/concurrency, protocols/matrix)"},
 		{"dataplane/socks-udp dataplane/of-my-own", ""},
