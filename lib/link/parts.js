@@ -4,7 +4,7 @@
  */
 import { quantile } from 'k6/x/windtunnel/record';
 import { recordSeries } from '../dataplane/probe-operation.js';
-import { CALL, jitterMs } from './call.js';
+import { CALL, jitterMs } from '../dataplane/call.js';
 import { arrivalsOf, overAt, playedOf, stalledShare } from './player.js';
 import { atOnce, flowOf, withFlows } from './way.js';
 

@@ -1,6 +1,6 @@
 /** Many UDP associations at once, and a call through one, both through the proxy and direct. */
 import { said, say } from 'k6/x/windtunnel/record';
-import { CALL, jitterMs } from '../link/call.js';
+import { CALL, jitterMs } from '../dataplane/call.js';
 import { controlName, partName } from '../dataplane/scenario.js';
 import { measureAll } from '../meter.js';
 

@@ -7,7 +7,7 @@
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { loadPlane } from '../../lib/dataplane/environment.js';
 import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
-import { CALL } from '../../lib/link/call.js';
+import { CALL } from '../../lib/dataplane/call.js';
 import { envCount, envList, envNumber, sizesOf } from '../../lib/profiles.js';
 import { levelNames, measureCall, measureLevel } from '../../lib/udp/flows.js';
 import { flowsSections } from '../../lib/udp/flows-shown.js';

@@ -70,7 +70,7 @@ test('a token that stays dead fails the run, and nobody logs in for ever', async
     // Users cannot be removed either.
     assert.match(
       stderr,
-      /up to \d+ users of run \S+, whose names begin with wt_[0-9a-f]{12}_ .*may be left; .* removes them: RUN_ID=/,
+      /up to \d+ users of run \S+, whose names begin with wt_[0-9a-f]{12}_ .*may be left; .* removes them: bin\/windtunnel clean-up /,
     );
   });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fullAtOnce } from '../../lib/link/batch.js';
-import { jitterMs } from '../../lib/link/call.js';
+import { jitterMs } from '../../lib/dataplane/call.js';
 import { arrivalsOf, playedOf, stalledShare } from '../../lib/link/player.js';
 import { itemOf, pointsOf } from '../../lib/link/points.js';
 import { toldRate } from '../../lib/link/rows.js';

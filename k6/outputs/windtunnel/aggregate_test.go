@@ -121,7 +121,7 @@ func TestTagsAreBounded(t *testing.T) {
 	if got := len(r.lines(3)); got != mostSeries-3-6+2 {
 		t.Errorf("%d series", got)
 	}
-	const want = "k6 measures more than 4000 sets of tags: those beyond are not streamed; the results are complete"
+	const want = "k6 measures more than 6000 sets of tags: those beyond are not streamed; the results are complete"
 	if told := r.a.notices(); len(told) != 1 || told[0] != want {
 		t.Errorf("%q", told)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // mostSeries is the largest number of sets of tags of one k6, including buckets, so that no script can fill a database.
-const mostSeries = 4000
+const mostSeries = 6000
 
 // tagNames are the streamed tags; each has few values.
 var tagNames = []string{"testid", "system", "scenario", "profile", runnerTag, "operation", "kind", "component", stepTag, "change", "outcome"}

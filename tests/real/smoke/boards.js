@@ -30,7 +30,7 @@ const OF_COMPARISONS = 161;
 /** Panels that are about all scenarios but some. @type {Record<number, string[]>} */
 const NOT_ABOUT = { 701: ['interop'] };
 /** docs/reference/streaming.md: sets of tags of one k6, of an operation's histogram, and of series without an operation. */
-const [MOST_SETS, BUCKETS, OF_SCENARIO] = [4000, 23, 80];
+const [MOST_SETS, BUCKETS, OF_SCENARIO] = [6000, 23, 80];
 /** Greatest width of a graph, in points. */
 const WIDTH = 1000;
 
