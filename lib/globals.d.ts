@@ -156,7 +156,7 @@ declare module 'k6/x/windtunnel/record' {
     anomaly(kind: string, count: number, detail?: string): void;
     /** Lateness of the generator, ms. */
     late(ms: number): void;
-    /** Latencies of a probe: those of a series, if there is one. */
+    /** Latencies of a probe, from one of its series. A missing series adds nothing. */
     samples(measured: Samples, series: string): void;
     /** Counts of a probe's far end (sidecar/README.md); null if the far end is not the sidecar's. */
     farEnd(counts: Record<string, { least: number; most: number | null; found: number }> | null): void;

@@ -8,7 +8,7 @@ import { pathOf } from '../file.js';
 /**
  * true: the engine runs the row; a text: why it does not.
  * @typedef {true | string} Runs
- * @typedef {string} Engine whose configuration format a program reads: sing-box, xray, mihomo or another of testbeds/protocols/engines
+ * @typedef {string} Engine a format of configurations, which programs read: sing-box, xray, mihomo or another of testbeds/protocols/engines
  *
  * @typedef {object} Row
  * @property {string} row its name: the protocol, then its transport

@@ -14,9 +14,9 @@ const NOTE = 'flows of datagrams';
  * @typedef {object} Associations of a probe; sidecar/README.md
  * @property {number} asked
  * @property {number} opened
- * @property {number} carried those through which an answer of the far end came back
+ * @property {number} carried associations with an answer of the far end
  * @property {number} open_all_s
- * @property {Record<string, number>} errors those that were refused or ended, by kind
+ * @property {Record<string, number>} errors refused or ended associations, by kind
  * @property {number} misdelivered answers of another association
  * @property {Record<string, number>} loss_bursts number of runs of consecutive losses, by length
  * @property {{ at_s: number, ms: number }[] | null} gaps times without a datagram, over 200 ms; null: not looked for

@@ -1,4 +1,4 @@
-/** Words for what the probe `nat` of the sidecar found: of RFC 4787, of RFC 3489, and those that gamers know. */
+/** Words for the findings of the sidecar's probe `nat`. The words come from RFC 4787, from RFC 3489 and from gamers. */
 
 /**
  * @typedef {'endpoint_independent' | 'address_dependent' | 'address_and_port_dependent' | 'unstable'} Dependence

@@ -2,8 +2,7 @@
 
 mod common;
 
-use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use common::network::*;
@@ -30,32 +29,6 @@ fn end_echo(server: &Server, echo: &Value) -> Value {
 fn slow_echo(server: &Server) -> Value {
     let faults = json!({"rate_bytes_per_s": 1_000_000});
     start_echo(server, json!({"engine": "events", "faults": faults}))
-}
-
-/// A SOCKS5 proxy that forwards bytes after a delay for each request for a tunnel. With `flip`, it changes this byte of each tunnel's
-/// downward bytes.
-fn relay(delay: Duration, flip: Option<usize>) -> SocketAddr {
-    proxy(move |mut near, _, address| {
-        let far = TcpStream::connect(&address).unwrap();
-        std::thread::sleep(delay);
-        write(&mut near, &reply(0, any_address()));
-        let (from, mut to) = (near.try_clone().unwrap(), far.try_clone().unwrap());
-        std::thread::spawn(move || {
-            let _ = std::io::copy(&mut &from, &mut to);
-            let _ = to.shutdown(Shutdown::Both);
-        });
-        let (mut bytes, mut passed) = (vec![0; 64 << 10], 0);
-        while let Ok(count @ 1..) = (&far).read(&mut bytes) {
-            if let Some(at) = flip.filter(|at| (passed..passed + count).contains(at)) {
-                bytes[at - passed] ^= 1;
-            }
-            passed += count;
-            if near.write_all(&bytes[..count]).is_err() {
-                break;
-            }
-        }
-        let _ = near.shutdown(Shutdown::Both);
-    })
 }
 
 fn outcome(server: &Server, spec: &Value) -> Value {

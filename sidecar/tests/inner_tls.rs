@@ -2,8 +2,8 @@
 
 mod common;
 
-use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::SocketAddr;
+use std::time::Duration;
 
 use common::network::*;
 use common::{Root, Server};
@@ -15,30 +15,6 @@ fn tls_echo(server: &Server) -> Value {
     let (status, answer) = server.post("/echoes", r#"{"tls": true}"#);
     assert_eq!(status, 201, "{answer}");
     answer
-}
-
-/// A SOCKS5 proxy that changes one bit of a tunnel's downward bytes, at this position.
-fn relay(flip: Option<usize>) -> SocketAddr {
-    proxy(move |mut near, _, address| {
-        let far = TcpStream::connect(&address).unwrap();
-        write(&mut near, &reply(0, any_address()));
-        let (from, mut to) = (near.try_clone().unwrap(), far.try_clone().unwrap());
-        std::thread::spawn(move || {
-            let _ = std::io::copy(&mut &from, &mut to);
-            let _ = to.shutdown(Shutdown::Both);
-        });
-        let (mut bytes, mut passed) = (vec![0; 64 << 10], 0);
-        while let Ok(count @ 1..) = (&far).read(&mut bytes) {
-            if let Some(at) = flip.filter(|at| (passed..passed + count).contains(at)) {
-                bytes[at - passed] ^= 1;
-            }
-            passed += count;
-            if near.write_all(&bytes[..count]).is_err() {
-                break;
-            }
-        }
-        let _ = near.shutdown(Shutdown::Both);
-    })
 }
 
 fn transfer(target: &Value, proxy: Option<SocketAddr>, direction: &str) -> Value {
@@ -61,8 +37,8 @@ fn a_transfer_in_tls_says_what_its_session_negotiated() {
     let sessions = json!([{"version": "TLSv1_3", "cipher": "TLS13_AES_256_GCM_SHA384"}]);
     for (proxy, direction) in [
         (None, "down"),
-        (Some(relay(None)), "down"),
-        (Some(relay(None)), "up"),
+        (Some(relay(Duration::ZERO, None)), "down"),
+        (Some(relay(Duration::ZERO, None)), "up"),
     ] {
         let probe = server.measure(&transfer(&echo, proxy, direction));
         let outcome = &probe["outcome"];
@@ -73,7 +49,7 @@ fn a_transfer_in_tls_says_what_its_session_negotiated() {
         assert!(bytes["found"].as_u64().unwrap() >= 2 * MIB, "{probe}");
         assert!(bytes["found"].as_u64().unwrap() <= 2 * MIB + 32, "{probe}");
     }
-    let mut handshake = transfer(&echo, Some(relay(None)), "down");
+    let mut handshake = transfer(&echo, Some(relay(Duration::ZERO, None)), "down");
     handshake["kind"] = json!("handshake");
     handshake["first_reply"] = json!(true);
     handshake.as_object_mut().unwrap().remove("transfer");
@@ -88,10 +64,14 @@ fn bytes_that_a_proxy_changes_inside_tls_fail_the_transfer() {
     let server = root.serve();
     let echo = tls_echo(&server);
     // In the measured transfer: the warm-up is before it.
-    let changed = relay(Some((MIB + MIB / 2) as usize));
+    let changed = relay(Duration::ZERO, Some((MIB + MIB / 2) as usize));
     let probe = server.measure(&transfer(&echo, Some(changed), "down"));
     assert_eq!(probe["outcome"]["errors"], json!({"tls": 1}), "{probe}");
-    let probe = server.measure(&transfer(&echo, Some(relay(Some(100))), "down"));
+    let probe = server.measure(&transfer(
+        &echo,
+        Some(relay(Duration::ZERO, Some(100))),
+        "down",
+    ));
     assert_eq!(probe["error"]["kind"], "tls", "{probe}");
 }
 

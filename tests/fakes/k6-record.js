@@ -90,11 +90,13 @@ export function drop() {
 const none = () => {
   throw new Error('no unit test has a sidecar');
 };
-/** Answers requests to the sidecar; a test may replace it. @type {{ send: (method: string, path: string, body: any, limitMs: number) => any }} */
-export const sidecar = { send: none };
+/** Answers requests to the sidecar, and ends probes; a test may replace both. @type {{ send: (method: string, path: string, body: any, limitMs: number) => any, end: (specs: any[]) => any[] }} */
+export const sidecar = { send: none, end: none };
+/** @param {any[]} specs */
+export const probes = (specs) => sidecar.end(specs);
 /** @param {string} method @param {string} path @param {unknown} body @param {number} limitMs */
 export const request = (method, path, body, limitMs) => sidecar.send(method, path, body, limitMs);
-export const [requestAll, probes, quantile, watch] = [none, none, none, none];
+export const [requestAll, quantile, watch] = [none, none, none];
 
 /** k6's own clock, which a test may set. */
 export const now = () => execution.instance.currentTestRunDuration;

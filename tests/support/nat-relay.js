@@ -13,15 +13,15 @@ const LAST_FRAGMENT = 0x80;
  * @typedef {'any' | 'address' | 'port'} Dependence nothing, the far end's address, its address and port
  *
  * @typedef {object} Kind
- * @property {Dependence} [mapping] what a new source depends on; default any
- * @property {Dependence} [filtering] what an answer is let in by; default any
- * @property {number} [forgetsMs] idle life of a mapping; default: no end
- * @property {'both' | 'out' | 'in'} [refreshedBy] datagrams that renew a mapping; default both
- * @property {boolean} [hairpins] default true
- * @property {boolean} [preserves] whether far ends see the client's port
- * @property {boolean} [checks] whether only the address of the control connection may send
- * @property {boolean} [lies] whether answers name a wrong sender
- * @property {boolean} [lasts] whether the association outlives its control connection
+ * @property {Dependence} [mapping] The mapping depends on it. Default: any.
+ * @property {Dependence} [filtering] The filter depends on it. Default: any.
+ * @property {number} [forgetsMs] Idle life of a mapping. Default: no end.
+ * @property {'both' | 'out' | 'in'} [refreshedBy] Datagrams that renew a mapping. Default: both.
+ * @property {boolean} [hairpins] Default: true.
+ * @property {boolean} [preserves] Far ends see the client's port.
+ * @property {boolean} [checks] Only the address of the control connection may send.
+ * @property {boolean} [lies] Answers name a wrong sender.
+ * @property {boolean} [lasts] The association outlives its control connection.
  * @property {'port' | 'address'} [elsewhere] answers come from another port, or address, than the relay's
  * @property {'unspecified' | 'empty' | 'domain' | 'family' | 'nated'} [bound] oddity of BND.ADDR
  * @property {'pass' | 'reassemble' | 'end'} [fragments] default: dropped

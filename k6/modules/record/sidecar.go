@@ -137,7 +137,7 @@ func lazily(rt *sobek.Runtime, object *sobek.Object, name string, numbers []floa
 	_ = object.DefineAccessorProperty(name, rt.ToValue(list), nil, sobek.FLAG_TRUE, sobek.FLAG_TRUE)
 }
 
-// seriesOf returns a series of a probe's measurements, or of measurements that a script made; empty: there is no such series.
+// seriesOf returns a series of a probe's measurements, or of measurements that a script made. A missing series is empty.
 func (i *instance) seriesOf(measured sobek.Value, name string) (sidecar.Series, error) {
 	if probe := measured.ToObject(i.vu.Runtime()).Get("series"); probe != nil {
 		return probe.Export().(map[string]sidecar.Series)[name], nil

@@ -90,7 +90,7 @@ pub struct SeriesSummary {
 /// Tunnels by the far end's state at the moment of the proxy's grant (the answer of CONNECT).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Granted {
-    /// Tunnels of which the state is known, the warm-up included.
+    /// Tunnels with a known state, the warm-up included.
     pub tunnels: u64,
     /// Those granted before a connection had reached the far end: early answers.
     pub before_far_end: u64,

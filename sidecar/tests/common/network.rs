@@ -1,7 +1,9 @@
 //! Servers that answer, late, wrongly or not at all, and the proxy's side of SOCKS5.
 
 use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{
+    IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket,
+};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -182,6 +184,32 @@ pub fn proxy(then: impl Fn(TcpStream, u8, String) + Send + Sync + 'static) -> So
         write(&mut stream, &[5, 0]);
         let (command, address) = request(&mut stream);
         then(stream, command, address);
+    })
+}
+
+/// A SOCKS5 proxy that forwards bytes after a delay for each request for a tunnel. With `flip`, it changes one bit of this byte of each
+/// tunnel's downward bytes.
+pub fn relay(delay: Duration, flip: Option<usize>) -> SocketAddr {
+    proxy(move |mut near, _, address| {
+        let far = TcpStream::connect(&address).unwrap();
+        std::thread::sleep(delay);
+        write(&mut near, &reply(0, any_address()));
+        let (from, mut to) = (near.try_clone().unwrap(), far.try_clone().unwrap());
+        std::thread::spawn(move || {
+            let _ = std::io::copy(&mut &from, &mut to);
+            let _ = to.shutdown(Shutdown::Both);
+        });
+        let (mut bytes, mut passed) = (vec![0; 64 << 10], 0);
+        while let Ok(count @ 1..) = (&far).read(&mut bytes) {
+            if let Some(at) = flip.filter(|at| (passed..passed + count).contains(at)) {
+                bytes[at - passed] ^= 1;
+            }
+            passed += count;
+            if near.write_all(&bytes[..count]).is_err() {
+                break;
+            }
+        }
+        let _ = near.shutdown(Shutdown::Both);
     })
 }
 

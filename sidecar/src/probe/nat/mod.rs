@@ -1,4 +1,4 @@
-//! How a UDP association behaves, in the words of RFC 4787, by tests as those of RFC 5780.
+//! Tests the behaviour of a UDP association. The words are of RFC 4787, and the tests resemble the tests of RFC 5780.
 //!
 //! The far ends are sockets of the probe at several loopback addresses and ports. A finding is what these sockets, and the client's, have
 //! received. Each behaviour has separate associations, all at the same time, each on a separate thread. So the longest idle time and some

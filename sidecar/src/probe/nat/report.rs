@@ -16,7 +16,7 @@ pub enum Dependence {
     AddressDependent,
     /// Another one for each address and port.
     AddressAndPortDependent,
-    /// No kind above fits: one destination saw several sources, or the other address got through and the other port did not.
+    /// The kinds above do not fit: one destination saw several sources, or the other address got through and the other port did not.
     Unstable,
 }
 
@@ -40,7 +40,7 @@ pub enum Fragments {
     Reassembled,
     /// Each fragment arrived as a whole datagram.
     PassedOn,
-    /// No fragment arrived, and the association carried nothing afterwards.
+    /// Fragments did not arrive, and the association carried nothing afterwards.
     Ends,
 }
 

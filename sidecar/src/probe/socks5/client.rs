@@ -210,7 +210,7 @@ pub fn unknown_client(proxy: &Proxy) -> Address {
     })
 }
 
-/// Where datagrams go, by the address of the proxy's reply.
+/// The relay's address for datagrams, by the proxy's reply.
 pub fn relay_of(bound: &Address, proxy: &Proxy) -> Result<SocketAddr, ProbeError> {
     let garbage = |message: String| ProbeError::new(ErrorKind::SocksGarbage, message);
     let relay = match bound {

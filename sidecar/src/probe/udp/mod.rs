@@ -109,8 +109,8 @@ fn nothing(stopped: Stopped, fault: ErrorKind, other_source: Option<SocketAddr>)
     ProbeError::new(kind, message)
 }
 
-/// Where datagrams to the target go, the header of each, and the control connection: through the proxy, if the plan has one. The header
-/// is empty and there is no control connection if it has none.
+/// The address that datagrams to the target go to, their header, and the control connection. Without a proxy the header is empty, and the
+/// control connection is missing.
 pub fn path(
     plan: &Plan,
     context: &Context,

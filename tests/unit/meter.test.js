@@ -1,0 +1,24 @@
+/** Scripts ask whether a probe's end has an `error`: only an end without measurements has one. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sidecar } from '../fakes/k6-record.js';
+
+globalThis.__ENV = { SIDECAR_URL: 'http://127.0.0.1:1' };
+const { measureAll } = await import('../../lib/meter.js');
+
+const outcome = { attempted: 3, succeeded: 2, failed: 1, errors: { lost: 1 }, ended: 'count', series: [] };
+
+test('a probe with an outcome has no error, and one without has one, in the order of the specs', () => {
+  const refused = { kind: 'connection_refused', message: 'refused' };
+  const ends = [
+    { id: '1', state: 'done', outcome, error: null, series: {} },
+    { id: '2', state: 'failed', outcome: null, error: refused },
+    { id: '3', state: 'cancelled', outcome: null, error: null },
+  ];
+  sidecar.end = (specs) => specs.map((_, index) => ends[index]);
+  const [done, failed, cancelled] = measureAll([{ count: 3 }, { count: 5 }, {}]);
+  assert.ok(!('error' in done) && done.outcome.succeeded === 2);
+  assert.ok('error' in failed && 'error' in cancelled);
+  assert.deepEqual(failed, { error: refused, planned: { operations: 5, seconds: 0 } });
+  assert.equal(cancelled.error.message, 'the probe was cancelled');
+});
