@@ -13,7 +13,8 @@ import (
 // Several runners report counters, which are added up. Only one runner counts the target's data.
 type Fact struct {
 	Check string `json:"check"`
-	// Source is where the data was counted: sql, api or dns.
+	// Source is where the data was counted: sql, api or dns. For processes, Found is an end of the interval of a growth: the upper end if
+	// all of it is within Reported, which is the bound, and the lower end otherwise.
 	Source   string `json:"source"`
 	Found    Amount `json:"found"`
 	Reported Amount `json:"reported"`
@@ -38,8 +39,12 @@ type Term struct {
 	Times  float64           `json:"times"`
 }
 
-// dns is the source of facts about queries.
-const dns = "dns"
+const (
+	// dns is the source of facts about queries.
+	dns = "dns"
+	// processes is the source of facts about what processes hold.
+	processes = "processes"
+)
 
 func sumOf(m Metrics, terms []Term) int64 {
 	var sum float64
@@ -63,9 +68,12 @@ func integrityOf(m Metrics, facts []Fact) (lines []result.Integrity) {
 	for _, fact := range facts {
 		line := result.Integrity{Check: fact.Check, Source: fact.Source, Found: fact.Found.of(m), Reported: fact.Reported.of(m)}
 		slack := sumOf(m, fact.Slack)
-		if fact.Source == dns {
+		switch fact.Source {
+		case dns:
 			judgeQueries(&line, slack)
-		} else {
+		case processes:
+			judgeGrowth(&line)
+		default:
 			judgeRows(&line, slack, fact.MayGrow, fact.MayShrink)
 		}
 		lines = append(lines, line)
@@ -94,6 +102,20 @@ func judgeRows(line *result.Integrity, slack int64, mayGrow, mayShrink bool) {
 		detail += fmt.Sprintf("; the target may have made %d more changes that it did not confirm", slack)
 	}
 	line.OK, line.Detail = &holds, detail
+}
+
+// judgeGrowth judges what the processes of the system keep of work that has ended.
+func judgeGrowth(line *result.Integrity) {
+	if line.Found == nil || line.Reported == nil {
+		line.Detail = "cannot tell: more cycles would narrow the interval (CYCLES)"
+		return
+	}
+	found, bound := *line.Found, *line.Reported
+	holds := found <= bound
+	line.OK, line.Detail = &holds, fmt.Sprintf("at most %d, and the bound is %d", found, bound)
+	if !holds {
+		line.Detail = fmt.Sprintf("at least %d, and the bound is %d", found, bound)
+	}
 }
 
 // judgeQueries checks that the target cached the queries that it should cache, and no others.

@@ -113,3 +113,23 @@ func isLine(t *testing.T, about string, lines any, want string) {
 		t.Errorf("%s: %s, want %s", about, got, want)
 	}
 }
+
+func TestAGrowthIsJudgedByItsBound(t *testing.T) {
+	p := func(value int64) *int64 { return &value }
+	yes, no := true, false
+	for _, c := range []struct {
+		found *int64
+		holds *bool
+		says  string
+	}{
+		{p(64), &yes, "at most 64, and the bound is 64"},
+		{p(65), &no, "at least 65, and the bound is 64"},
+		{nil, nil, "cannot tell: more cycles would narrow the interval (CYCLES)"},
+	} {
+		facts := []Fact{{Check: "growth", Source: processes, Found: said(c.found), Reported: said(p(64))}}
+		line := integrityOf(record.New(), facts)[0]
+		if line.Detail != c.says || (line.OK == nil) != (c.holds == nil) || line.OK != nil && *line.OK != *c.holds {
+			t.Errorf("%+v", line)
+		}
+	}
+}

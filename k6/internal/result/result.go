@@ -268,7 +268,7 @@ type Integrity struct {
 	Found    *int64 `json:"found"`
 	OK       *bool  `json:"ok"`
 	Detail   string `json:"detail"`
-	Source   string `json:"source"` // sql, api, dns or far_end
+	Source   string `json:"source"` // sql, api, dns, far_end or processes
 }
 
 // Process is the usage of a process during the load. CPUPercent is in percent of one core. PeakAnonBytes is resident

@@ -55,6 +55,7 @@ pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) 
         .route("/windows", post(windows::open).get(windows::list))
         .route("/windows/{id}", get(windows::show))
         .route("/windows/{id}/cpus", get(windows::cpus))
+        .route("/windows/{id}/holding", get(windows::holding))
         .route(
             "/windows/{id}/part",
             post(windows::begin_part)

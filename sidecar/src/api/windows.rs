@@ -115,6 +115,21 @@ pub async fn cpus(State(supervisor): Shared, Path(id): Path<String>) -> Result<J
     .await
 }
 
+/// What the measured processes hold now: memory, descriptors by kind, threads.
+pub async fn holding(
+    State(supervisor): Shared,
+    Path(id): Path<String>,
+) -> Result<Json<serde_json::Value>> {
+    blocking(move || {
+        let held = supervisor
+            .windows
+            .holding(&id)
+            .ok_or_else(|| unknown(&id))?;
+        Ok(Json(json!({"processes": held})))
+    })
+    .await
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PartRequest {

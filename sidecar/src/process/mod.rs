@@ -6,6 +6,7 @@ pub mod exec;
 pub mod files;
 pub mod folder;
 pub mod guard;
+pub mod holding;
 pub mod host_time;
 pub mod interference;
 pub mod log;

@@ -114,6 +114,10 @@ impl Target {
         }
     }
 
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
     pub fn is_system(&self) -> bool {
         self.role == Role::System
     }

@@ -266,6 +266,16 @@ impl Window {
         self.targets.iter().map(|target| target.cpu_s).sum()
     }
 
+    /// The living measured processes but this one, by name, with their pids.
+    pub fn living(&self) -> Vec<(String, Role, i32)> {
+        let living = |target: &Target| {
+            target
+                .living()
+                .map(|(name, pid)| (name, target.role(), pid))
+        };
+        self.targets.iter().filter_map(living).collect()
+    }
+
     pub fn has_peaks(&self) -> bool {
         self.peaks
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::holding::{self, Holding};
 use super::interference::Sample;
 use super::part::{NoPart, Part};
 use super::rest::Watch;
@@ -190,6 +191,13 @@ impl Windows {
     /// The use of each CPU over time; `None` if no window has this id.
     pub fn samples(&self, id: &str) -> Option<Vec<Sample>> {
         self.with(id, |window| window.samples())
+    }
+
+    /// What the living processes hold now, without this process; `None` if no window has this id.
+    pub fn holding(&self, id: &str) -> Option<Vec<Holding>> {
+        let living = self.with(id, |window| window.living())?;
+        let read = |(name, role, pid)| holding::read(pid).map(|held| Holding { name, role, held });
+        Some(living.into_iter().filter_map(read).collect())
     }
 
     /// Begins a part of a window; `None` if no window has this id.

@@ -1,0 +1,99 @@
+/**
+ * Whether something grows with the work that was done: a slope with its interval, which one step does not change.
+ *
+ * An allocator takes memory in steps and then stops, and a garbage collector makes a saw-tooth. Both are no leak. So the lowest reading
+ * of each block of cycles counts: the saw-tooth's teeth are above that reading. A two-phase fit then finds the largest step: two parallel lines, one
+ * before and one after. A two-phase fit also gives the step's size, which a CUSUM does not. Two blocks on one side of
+ * the step have a slope, and the median of all such slopes counts (Theil and Sen, Journal of the American Statistical Association 63, 1968).
+ * The interval adds up the variance of Kendall's statistic of both sides (Hirsch, Slack and Smith, Water Resources Research 18, 1982).
+ */
+
+/** Standard deviations of the interval: 99 %, two-sided. */
+const Z = 2.576;
+/** Fewer blocks on one side of a step say nothing of its slope. */
+const SIDE_LEAST = 3;
+const BLOCKS_LEAST = 2 * SIDE_LEAST;
+
+/**
+ * @typedef {{ x: number, y: number }} Point `x` work done since the start, `y` what is held then
+ * @typedef {object} Growth
+ * @property {number} slope `y` for each `x`
+ * @property {number} low of the slope's interval, 99 %
+ * @property {number} high
+ * @property {number} step what the largest step added, `y`
+ */
+
+/** @param {number[]} sorted */
+const middle = (sorted) => (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
+
+/** @param {number[]} values */
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** The lowest point of each block. @param {Point[]} points @param {number} size points of a block @returns {Point[]} */
+export function lowest(points, size) {
+  const blocks = Array.from({ length: Math.floor(points.length / size) }, (_, index) =>
+    points.slice(index * size, (index + 1) * size),
+  );
+  return blocks.map((block) => block.reduce((low, point) => (point.y < low.y ? point : low)));
+}
+
+/** Sums of squares of one side. @param {Point[]} side */
+function spreadOf(side) {
+  const [x, y] = [mean(side.map((point) => point.x)), mean(side.map((point) => point.y))];
+  const sum = (/** @type {(point: Point) => number} */ of) => side.reduce((all, point) => all + of(point), 0);
+  return {
+    xx: sum((point) => (point.x - x) ** 2),
+    xy: sum((point) => (point.x - x) * (point.y - y)),
+    yy: sum((point) => (point.y - y) ** 2),
+  };
+}
+
+/** Both sides of the step that leaves the least residuals of two parallel lines. @param {Point[]} points */
+function sidesOf(points) {
+  let best = { residual: Infinity, sides: /** @type {Point[][]} */ ([points]) };
+  for (let at = SIDE_LEAST; at <= points.length - SIDE_LEAST; at++) {
+    const sides = [points.slice(0, at), points.slice(at)];
+    const [one, two] = sides.map(spreadOf);
+    const residual = one.yy + two.yy - (one.xy + two.xy) ** 2 / (one.xx + two.xx);
+    if (residual < best.residual) best = { residual, sides };
+  }
+  return best.sides;
+}
+
+/** @param {Point[]} points in order @param {number} size cycles of a block @returns {Growth | null} null: too few blocks */
+export function growthOf(points, size) {
+  const blocks = lowest(points, size);
+  if (blocks.length < BLOCKS_LEAST) return null;
+  const sides = sidesOf(blocks);
+  const slopes = sides
+    .flatMap((side) =>
+      side.flatMap((one, index) => side.slice(index + 1).map((two) => (two.y - one.y) / (two.x - one.x))),
+    )
+    .sort((a, b) => a - b);
+  const slope = middle(slopes);
+  const variance = sides.reduce((sum, { length: n }) => sum + (n * (n - 1) * (2 * n + 5)) / 18, 0);
+  const reach = Z * Math.sqrt(variance);
+  const at = (/** @type {number} */ rank) =>
+    slopes[Math.min(slopes.length - 1, Math.max(0, Math.round(rank)))];
+  const [before, after] = sides.map((side) =>
+    middle(side.map((point) => point.y - slope * point.x).sort((a, b) => a - b)),
+  );
+  return {
+    slope,
+    low: at((slopes.length - reach) / 2 - 1),
+    high: at((slopes.length + reach) / 2),
+    step: after - before,
+  };
+}
+
+/**
+ * A program's own start-up grows too, and slows down only later. So a leak must also amount to more than the slack.
+ * @param {Growth | null} growth
+ * @param {{ bound: number, slack: number, work: number }} of `slack` in all of the `work`
+ * @returns {boolean | null} whether the growth is within the bound; null: cannot tell
+ */
+export function within(growth, { bound, slack, work }) {
+  if (!growth) return null;
+  if (growth.high <= bound) return true;
+  return growth.low > bound && growth.low * work > slack ? false : null;
+}

@@ -1,0 +1,143 @@
+/** Results of the scenario `footprint/leak`: a table of slopes, the course of memory, and the facts that decide the verdict. */
+import { currentProfile } from '../profiles.js';
+import { sectionOf } from '../section.js';
+import { wordsOf } from './held.js';
+
+/** @typedef {import('./leak.js').Found} Found */
+
+/** Digits after the point that tell small numbers apart. @param {number} value */
+const shown = (value) =>
+  (Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3)).replace(/^-0(\.0*)?$/, '0');
+
+/** @param {Found} found */
+const verdictOf = ({ within, judged }) => {
+  if (!judged) return 'not judged: LINGER_S=0';
+  if (within === null) return 'cannot tell';
+  return within ? 'no' : 'yes';
+};
+
+/** @type {import('../section.js').Column<Found>[]} */
+const COLUMNS = [
+  { name: 'resource', title: 'What is held', unit: 'text', of: ({ resource }) => resource.title },
+  { name: 'work', title: 'For each', unit: 'text', of: ({ work }) => work.unit },
+  { name: 'leaks', title: 'Leaks', unit: 'text', of: verdictOf },
+  {
+    name: 'slope',
+    title: 'Growth',
+    unit: 'text',
+    of: ({ growth, resource: { unit } }) => growth && `${shown(growth.slope)} ${unit}`.trim(),
+  },
+  {
+    name: 'interval',
+    title: '99 % interval',
+    unit: 'text',
+    of: ({ growth }) => growth && `${shown(growth.low)} to ${shown(growth.high)}`,
+  },
+  {
+    name: 'bound',
+    title: 'At most',
+    unit: 'text',
+    of: ({ bound, resource: { unit } }) => `${shown(bound)} ${unit}`.trim(),
+  },
+  {
+    name: 'step',
+    title: 'Largest step',
+    unit: 'text',
+    of: ({ growth, resource: { unit } }) => growth && `${shown(growth.step)} ${unit}`.trim(),
+  },
+  {
+    name: 'first',
+    title: 'After the first cycle',
+    unit: 'text',
+    of: ({ cycles, resource }) => (cycles.length > 0 ? shown(resource.of(cycles[0].held)) : null),
+  },
+  {
+    name: 'last',
+    title: 'After the last',
+    unit: 'text',
+    of: ({ cycles, resource }) =>
+      cycles.length > 0 ? shown(resource.of(cycles[cycles.length - 1].held)) : null,
+  },
+];
+
+/** @param {Found[]} all */
+export const leakSections = (all) => [
+  sectionOf({
+    name: 'leak',
+    title: 'What is left of work that has ended',
+    columns: COLUMNS,
+    rows: all,
+    notes: [
+      'Growth is the slope of the lowest reading of each block of cycles, without the largest step (docs/explanation/footprint.md).',
+      'A proxy may keep a UDP association for minutes after its control connection has ended. LINGER_S is a warm-up for that long.',
+      ...last(all),
+    ],
+  }),
+  sectionOf({
+    name: 'memory',
+    title: 'Own memory after each cycle',
+    columns: [
+      { name: 'cycle', title: 'Cycle', unit: 'count' },
+      ...[...new Set(all.map(({ work }) => work.name))].map((name) => ({
+        name,
+        title: name,
+        unit: /** @type {const} */ ('MiB'),
+      })),
+    ],
+    rows: memoryRows(all),
+    plot: { kind: 'line', x: 'cycle', y: [...new Set(all.map(({ work }) => work.name))] },
+  }),
+];
+
+/** @param {Found[]} all */
+function last(all) {
+  const descriptors = all.filter(
+    ({ resource, cycles }) => resource.name === 'descriptors' && cycles.length > 0,
+  );
+  return descriptors.map(
+    ({ work, cycles }) =>
+      `Descriptors after the last cycle of ${work.name}: ${wordsOf(cycles[cycles.length - 1].held.descriptors)}.`,
+  );
+}
+
+/** @param {Found[]} all @returns {Record<string, number>[]} */
+function memoryRows(all) {
+  const memory = all.filter(({ resource }) => resource.name === 'memory');
+  const count = Math.max(0, ...memory.map(({ cycles }) => cycles.length));
+  return Array.from({ length: count }, (_, index) => ({
+    cycle: index + 1,
+    ...Object.fromEntries(
+      memory.flatMap(({ work, cycles }) =>
+        cycles[index] ? [[work.name, cycles[index].held.anon_bytes / 2 ** 20]] : [],
+      ),
+    ),
+  }));
+}
+
+/**
+ * A growth beyond its bound is a failure. One that is unclear leaves the run undecided, but in smoke, which has too few cycles.
+ * @param {Found[]} all @returns {import('k6/x/windtunnel/judge').Fact[]}
+ */
+export const leakFacts = (all) =>
+  all
+    .filter(({ within, judged }) => judged && (within !== null || currentProfile() !== 'smoke'))
+    .map(({ work, resource, bound, growth, within }) => ({
+      check: `growth of ${resource.title} per ${unitsOf(work, resource)}`,
+      source: 'processes',
+      found: {
+        said:
+          within === null || !growth
+            ? null
+            : Math.round((within ? growth.high : growth.low) * scaleOf(work, resource)),
+      },
+      reported: { said: Math.round(bound * scaleOf(work, resource)) },
+      slack: [],
+    }));
+
+/** Counts are whole numbers, so that they count for a thousand. @param {Found['work']} work @param {Found['resource']} resource */
+const scaleOf = (work, resource) => (work.of === 1 && resource.unit === '' ? 1000 : 1);
+
+/** @param {Found['work']} work @param {Found['resource']} resource */
+const unitsOf = (work, resource) =>
+  (scaleOf(work, resource) === 1000 ? `1,000 ${work.unit}s` : `${work.unit}`) +
+  (resource.unit && `, ${resource.unit}`);

@@ -1,0 +1,88 @@
+/** A proxy that keeps a known amount of each connection: footprint/leak finds what is kept, and no harmless growth. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { after, describe, test } from 'node:test';
+import { startBench } from '../support/bench.js';
+import { ROOT, temporaryFolder } from '../support/k6.js';
+import { reasonsOf } from '../support/reasons.js';
+import { rowsOf, sectionOf } from '../support/sections.js';
+
+const folder = temporaryFolder('footprint-leak');
+after(folder.remove);
+const binary = path.join(folder.fresh(), 'leaky-proxy');
+execFileSync('go', ['build', '-o', binary, path.join(ROOT, 'tests/support/leaky-proxy/main.go')], {
+  env: { ...process.env, CGO_ENABLED: '0' },
+});
+
+/** @param {string} flags of the proxy @param {Record<string, string>} [variables] */
+async function run(flags, variables = {}) {
+  const bench = startBench({
+    ONLY: 'footprint/leak',
+    PROFILE: 'smoke',
+    TESTBED: `own-proxy:binary=${binary},arguments=-listen 127.0.0.1:PORT ${flags}`,
+    CYCLES: '18',
+    CYCLE_CONNECTIONS: '60',
+    CYCLE_MIB: '1',
+    CYCLE_ASSOCIATIONS: '5',
+    ...variables,
+  });
+  try {
+    await bench.ended;
+    const result = bench.result('footprint-leak');
+    return { result, rows: rowsOf(sectionOf(result, 'leak')) };
+  } finally {
+    bench.remove();
+  }
+}
+
+/** @param {Awaited<ReturnType<typeof run>>} found @param {string} resource @param {string} work */
+function rowOf({ rows }, resource, work) {
+  const row = rows.find((one) => one.resource === resource && one.work === work);
+  assert.ok(row, JSON.stringify(rows));
+  return row;
+}
+
+/** A figure within 5 %. @param {unknown} shown @param {number} expected */
+function near(shown, expected) {
+  const value = parseFloat(String(shown));
+  assert.ok(Math.abs(value - expected) <= expected * 0.05, `${shown}, and ${expected} was expected`);
+}
+
+describe('footprint/leak', () => {
+  test('1 MiB and a descriptor of each connection are found, and 1 MiB of each association', async () => {
+    const found = await run('-bytes 1048576 -descriptors -udp-bytes 1048576', {
+      CYCLE_CONNECTIONS: '10',
+      LINGER_S: '1',
+      CYCLES: '12',
+    });
+    for (const work of ['connection', 'association']) {
+      const row = rowOf(found, 'own memory', work);
+      assert.equal(row.leaks, 'yes');
+      near(row.slope, 2 ** 20);
+    }
+    const descriptors = rowOf(found, 'descriptors', 'connection');
+    assert.deepEqual([descriptors.leaks, descriptors.slope], ['yes', '1.00']);
+    assert.equal(rowOf(found, 'descriptors', 'association').leaks, 'no');
+    assert.equal(found.result.verdict, 'fail');
+    assert.match(
+      reasonsOf(found.result).join(),
+      /growth of own memory per connection, B: at least \d+, and the bound is 64/,
+    );
+  });
+
+  for (const [name, flags] of [
+    ['a step of 50 MiB', '-step-at 700'],
+    ['a saw-tooth', '-teeth 120'],
+  ]) {
+    test(`${name} is no leak`, async () => {
+      const found = await run(flags);
+      assert.deepEqual(
+        found.rows.filter(({ leaks }) => leaks === 'yes'),
+        [],
+      );
+      assert.equal(rowOf(found, 'descriptors', 'connection').leaks, 'no');
+      assert.notEqual(found.result.verdict, 'fail');
+    });
+  }
+});

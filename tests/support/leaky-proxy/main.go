@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+// A SOCKS5 proxy (RFC 1928) that keeps a known amount of each connection or association. Tests of footprint/leak find the amount.
+package main
+
+import (
+	"encoding/binary"
+	"flag"
+	"io"
+	"log"
+	"net"
+	"os"
+	"runtime/debug"
+	"sync"
+)
+
+const mib = 1 << 20
+
+var (
+	listen      = flag.String("listen", "", "address")
+	bytes       = flag.Int("bytes", 0, "bytes that each connection leaves behind")
+	descriptors = flag.Bool("descriptors", false, "each connection leaves a descriptor behind")
+	stepAt      = flag.Int("step-at", 0, "connection at which memory grows once by 50 MiB")
+	teeth       = flag.Int("teeth", 0, "connections of a tooth, in which memory grows by 20 MiB and falls")
+	udpBytes    = flag.Int("udp-bytes", 0, "bytes that each association leaves behind")
+)
+
+var kept struct {
+	sync.Mutex
+	count  int
+	memory [][]byte
+	step   []byte
+	tooth  [][]byte
+	files  []*os.File
+}
+
+// touched is memory that is resident.
+func touched(size int) []byte {
+	memory := make([]byte, size)
+	for at := 0; at < size; at += 512 {
+		memory[at] = 1
+	}
+	return memory
+}
+
+func keep() {
+	kept.Lock()
+	defer kept.Unlock()
+	kept.count++
+	if *bytes > 0 {
+		kept.memory = append(kept.memory, touched(*bytes))
+	}
+	if *descriptors {
+		file, err := os.Open(os.DevNull)
+		if err != nil {
+			log.Fatal(err)
+		}
+		kept.files = append(kept.files, file)
+	}
+	if kept.count == *stepAt {
+		kept.step = touched(50 * mib)
+	}
+	if *teeth > 0 {
+		kept.tooth = append(kept.tooth, touched(20*mib / *teeth))
+		if kept.count%*teeth == 0 {
+			kept.tooth = nil
+			debug.FreeOSMemory()
+		}
+	}
+}
+
+func main() {
+	flag.Parse()
+	// Little garbage between two collections: what is kept shows.
+	debug.SetGCPercent(10)
+	listener, err := net.Listen("tcp", *listen)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for {
+		client, err := listener.Accept()
+		if err != nil {
+			log.Fatal(err)
+		}
+		go serve(client)
+	}
+}
+
+func serve(client net.Conn) {
+	defer client.Close()
+	buffer := make([]byte, 512)
+	// Greeting: version, number of methods, methods.
+	if _, err := io.ReadFull(client, buffer[:2]); err != nil {
+		return
+	}
+	if _, err := io.ReadFull(client, buffer[:buffer[1]]); err != nil {
+		return
+	}
+	_, _ = client.Write([]byte{5, 0})
+	// Request: version, command, reserved, IPv4, address, port.
+	if _, err := io.ReadFull(client, buffer[:10]); err != nil || buffer[3] != 1 {
+		return
+	}
+	if buffer[1] == 3 {
+		associate(client)
+		return
+	}
+	keep()
+	far, err := net.Dial("tcp", addressOf(buffer[4:10]).String())
+	if err != nil {
+		_, _ = client.Write([]byte{5, 5, 0, 1, 0, 0, 0, 0, 0, 0})
+		return
+	}
+	defer far.Close()
+	_, _ = client.Write([]byte{5, 0, 0, 1, 0, 0, 0, 0, 0, 0})
+	go func() {
+		_, _ = io.Copy(far, client)
+		_ = far.(*net.TCPConn).CloseWrite()
+	}()
+	_, _ = io.Copy(client, far)
+}
+
+func addressOf(octets []byte) *net.UDPAddr {
+	return &net.UDPAddr{IP: net.IP(octets[:4]), Port: int(binary.BigEndian.Uint16(octets[4:6]))}
+}
+
+// associate relays datagrams until the control connection ends.
+func associate(control net.Conn) {
+	loopback := &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}
+	near, err := net.ListenUDP("udp4", loopback)
+	if err != nil {
+		return
+	}
+	defer near.Close()
+	far, err := net.ListenUDP("udp4", loopback)
+	if err != nil {
+		return
+	}
+	defer far.Close()
+	if *udpBytes > 0 {
+		kept.Lock()
+		kept.memory = append(kept.memory, touched(*udpBytes))
+		kept.Unlock()
+	}
+	port := near.LocalAddr().(*net.UDPAddr).Port
+	_, _ = control.Write([]byte{5, 0, 0, 1, 127, 0, 0, 1, byte(port >> 8), byte(port)})
+	var client *net.UDPAddr
+	var known sync.Mutex
+	go func() {
+		datagram := make([]byte, 2048)
+		for {
+			size, from, err := near.ReadFromUDP(datagram)
+			if err != nil {
+				return
+			}
+			known.Lock()
+			client = from
+			known.Unlock()
+			if size > 10 {
+				_, _ = far.WriteToUDP(datagram[10:size], addressOf(datagram[4:10]))
+			}
+		}
+	}()
+	go func() {
+		datagram := make([]byte, 2048)
+		for {
+			size, from, err := far.ReadFromUDP(datagram[10:])
+			if err != nil {
+				return
+			}
+			copy(datagram, []byte{0, 0, 0, 1})
+			copy(datagram[4:8], from.IP.To4())
+			binary.BigEndian.PutUint16(datagram[8:10], uint16(from.Port))
+			known.Lock()
+			to := client
+			known.Unlock()
+			_, _ = near.WriteToUDP(datagram[:size+10], to)
+		}
+	}()
+	_, _ = io.Copy(io.Discard, control)
+}
