@@ -21,7 +21,7 @@ PRIMITIVES_SOURCES := $(shell find sidecar/primitives/src sidecar/primitives/Car
 RUST_SOURCES := $(shell find sidecar/src sidecar/Cargo.toml sidecar/Cargo.lock k6/lists/exit-codes.json k6/lists/secrets.json -type f 2>/dev/null)
 VENVS := $(patsubst testbeds/%/requirements.txt,.venv/%/.installed,$(wildcard testbeds/*/requirements.txt))
 GO_SYSTEMS := $(patsubst testbeds/%/go.mod,bin/%,$(wildcard testbeds/*/go.mod))
-TESTBED_PROGRAMS = $(VENVS) $(filter-out bin/sing-box-1.13 bin/sing-box-next bin/mihomo,$(GO_SYSTEMS))
+TESTBED_PROGRAMS = $(VENVS) $(filter-out bin/sing-box-1.13 bin/sing-box-next bin/mihomo bin/hysteria,$(GO_SYSTEMS))
 
 # Every run needs these. testbeds/*.toml name the programs of testbeds.
 BINARIES := bin/k6 bin/sidecar
@@ -52,7 +52,7 @@ bench: ## Build what is missing, run the scenarios, print the verdict
 dataplane: ## All data-plane scenarios on sing-box-pair, xray-pair and tproxy in turn; TESTBED= picks one
 compare: ## Two sides in turn, until it knows ## make compare A=sing-box-pair B=xray-pair SCENARIO=dataplane-socks-tcp[,…], or BASE=… HEAD=… to build them, with TESTBED=… or PROTOCOL=rows,… [RUNS=auto or 12] [MINUTES=10] [WORSE_BY=10] [SECONDARY=off]
 panel-compare: ## Two database drivers of the panel, and users created and switched ## make panel-compare A=pymysql B=asyncmy [PROFILE=quick]
-protocols-compare: ## Each protocol, a candidate against sing-box ## make protocols-compare CANDIDATE=/path/to/binary, mihomo or xray [CANDIDATE_FILTER=/path/to/program] [PROTOCOL=rows,…] [MINUTES=10] [TURNS=16]
+protocols-compare: ## Each protocol, a candidate against sing-box ## make protocols-compare CANDIDATE=/path/to/binary, xray, mihomo or another engine [CANDIDATE_FILTER=/path/to/program] [PROTOCOL=rows,…] [MINUTES=10] [TURNS=16]
 protocols-interop: #: Which programs and versions understand each other: make protocols-interop [PROGRAMS=sing-box,xray,…] [CANDIDATE=/path/to/binary] [PROTOCOL=rows,…]
 # The first line builds the missing programs, also under `make -n`. Do not put both lines into a `define`: `make -n` would run both.
 MEASURE := $(sort bench compare panel-compare protocols-compare $(SYSTEMS) $(SCENARIO_TARGETS) $(SCENARIOS))
@@ -119,7 +119,7 @@ bin/windtunnel: | bin/k6
 	@ln -sf k6 $@
 bin/sidecar: $(RUST_SOURCES)
 bin/primitives bin/primitives-portable: $(PRIMITIVES_SOURCES)
-bin/naive-client: $(wildcard testbeds/naive-client/*.go)
+$(foreach one,naive-client hysteria,$(eval bin/$(one): $(wildcard testbeds/$(one)/*.go)))
 bin/fake-proxy: $(wildcard tests/fakes/proxy/*)
 bin/actionlint bin/deadcode bin/govulncheck bin/gremlins bin/vale: bin/%: setup/%/go.mod setup/%/go.sum
 $(GO_SYSTEMS): bin/%: testbeds/%/go.mod testbeds/%/go.sum
@@ -136,7 +136,7 @@ bin/kubernetes/debian/.unpacked: tests/kubernetes/unpack
 .venv/trend/.installed: setup/trend-requirements.txt
 .venv/lint/.installed: tests/lint-requirements.txt
 node_modules/.installed: package.json package-lock.json ci/package.json ci/package-lock.json
-$(sort $(BINARIES) $(GO_SYSTEMS) bin/primitives bin/primitives-portable bin/fake-proxy bin/actionlint bin/deadcode bin/govulncheck bin/gremlins bin/vale bin/cargo-audit bin/cargo-mutants bin/tun2proxy bin/libcronet.so bin/kubernetes/kubeone \
+$(sort $(BINARIES) $(GO_SYSTEMS) bin/primitives bin/primitives-portable bin/fake-proxy bin/actionlint bin/deadcode bin/govulncheck bin/gremlins bin/vale bin/cargo-audit bin/cargo-mutants bin/tun2proxy bin/shadowsocks-rust bin/libcronet.so bin/kubernetes/kubeone \
   bin/kubernetes/k6-operator .venv/benchmarks/.installed .venv/trend/.installed .venv/lint/.installed node_modules/.installed):
 	@setup/program $@ $<
 .venv/%/.installed: testbeds/%/requirements.txt
@@ -172,7 +172,7 @@ test-dist: runners #: Build a release twice, from two folders, and run it where 
 	node --test tests/dist/dist.js
 test-k6-next: #: Show which scenarios load under the next major version of k6, with SQL stubbed; minutes to build it, so apart from `test`
 	@tests/k6-next/run
-test-engines: build bin/mihomo #: Test the engines that make builds only for a run that names them; a minute to build them, so apart from `test`
+test-engines: build bin/mihomo bin/shadowsocks-rust bin/hysteria #: Test the engines that make builds only for a run that names them; minutes to build them, so apart from `test`
 	node --test tests/engines/engines.js
 # A machine that cannot run it reports that it is left out. With REQUIRED=1 it fails there.
 test-kubernetes: #: Test make cluster with a Kubernetes of its own, k6-operator and the relay in it; takes root

@@ -14,7 +14,8 @@ import { OF_A_BUSY_MACHINE } from '../errors.js';
 export const CORRUPT = ['corrupted', 'truncated'];
 
 /** Whether a missing file is the program under test. @param {string} path @param {string} binary */
-const isProgram = (path, binary) => (binary ? path === binary : /\/bin\/(sing-box|xray|mihomo)$/.test(path));
+const isProgram = (path, binary) =>
+  binary ? path === binary : /\/bin\/(sing-box|xray|mihomo|hysteria|shadowsocks-rust)$/.test(path);
 /** Whether a package manager installs the file. If a file that `make` builds is missing, it is the user's mistake. @param {string} path */
 const isOfTheMachine = (path) => path.startsWith('/usr/');
 

@@ -28,3 +28,31 @@ test('mihomo as client and server understands itself, sing-box and xray', async 
     bench.remove();
   }
 });
+
+/** Engines of one protocol, and all rows that they have. */
+const OWN_ROWS = {
+  'shadowsocks-rust': [
+    'shadowsocks-aes-128-gcm',
+    'shadowsocks-aes-256-gcm',
+    'shadowsocks-chacha20',
+    'shadowsocks-2022',
+  ],
+  hysteria: ['hysteria2', 'hysteria2-brutal'],
+};
+for (const [engine, rows] of Object.entries(OWN_ROWS))
+  test(`${engine} as client and server understands itself, sing-box and xray`, async () => {
+    const bench = startBench({
+      ONLY: 'protocols/interop',
+      PROGRAMS: `${engine},sing-box,xray`,
+      PROTOCOL: rows.join(','),
+    });
+    try {
+      const code = await bench.ended;
+      const result = bench.result('protocols-interop');
+      assertVerdict(result, 'pass', Number(code));
+      const understood = rows.map((row) => [row, ...Array.from({ length: 9 }, () => true)]);
+      assert.deepEqual(sectionOf(result, 'interop').rows, understood);
+    } finally {
+      bench.remove();
+    }
+  });

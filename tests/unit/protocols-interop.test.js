@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { faultOf, heardOf, readable } from '../../lib/protocols/hop.js';
 import { atFault, pairsOf, untried, withHop } from '../../lib/protocols/interop.js';
-import { MATRIX } from '../../lib/protocols/matrix.js';
+import { MATRIX, rowsOf } from '../../lib/protocols/matrix.js';
 import { complained, goesOn, tooSlow, worst } from '../../lib/protocols/outcome.js';
 import { programsOf } from '../../lib/protocols/programs.js';
 
@@ -85,6 +85,18 @@ test('what cannot meet is not tried, with the reason', () => {
     pairsOf([singBox, xray]).map(({ name }) => name),
     ['sing-box-to-sing-box', 'sing-box-to-xray', 'xray-to-sing-box', 'xray-to-xray'],
   );
+});
+
+test('an engine of one protocol runs the rows of that protocol, and says why it runs no other one', () => {
+  const own = (engine) => rowsOf(engine).map(({ row }) => row);
+  const shadowsocks = ['aes-128-gcm', 'aes-256-gcm', 'chacha20', '2022'].map(
+    (cipher) => `shadowsocks-${cipher}`,
+  );
+  assert.deepEqual(own('shadowsocks-rust'), shadowsocks);
+  assert.deepEqual(own('hysteria'), ['hysteria2', 'hysteria2-brutal']);
+  for (const { engines } of MATRIX)
+    for (const engine of ['shadowsocks-rust', 'hysteria'])
+      assert.ok(engines[engine] === true || engines[engine].length > 10, `${engine}: ${engines[engine]}`);
 });
 
 test('programs are our own builds, and the candidate', () => {

@@ -210,7 +210,7 @@ func protocolsCompared(env map[string]string) (Plan, *fault.Fault) {
 	}
 	plan := benched(map[string]string{"ONLY": only, "PROFILE": cmp.Or(env["PROFILE"], ComparisonProfile)})
 	if !slices.ContainsFunc([]string{"CANDIDATE", "CANDIDATE_CLIENT", "CANDIDATE_SERVER"}, func(name string) bool { return env[name] != "" }) {
-		plan.Refused = fault.Usage("make: CANDIDATE is not set: give the absolute path of a binary, or an engine: mihomo, xray")
+		plan.Refused = fault.Usage("make: CANDIDATE is not set: give the absolute path of a binary, or an engine: hysteria, mihomo, shadowsocks-rust, xray")
 	}
 	return plan, nil
 }
