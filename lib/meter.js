@@ -27,6 +27,8 @@ import { present, request } from './sidecar.js';
  *   packets_lost: number }} [quic] of h3
  * @property {{ tunnels: number, before_far_end: number }} [granted] of a handshake probe with one tunnel at a time
  * @property {Associations} [associations] of a probe `associations`
+ * @property {{ name: string, carried: boolean, error: string | null, sent: number, received: number, first_byte_ms: number | null,
+ *   took_ms: number, ended_s: number | null }[]} [users] of probes `users` and `steady`
  * @property {Record<string, { least: number, most: number | null, found: number }> | null} [far_end] counts of the far end;
  *   null if the far end is not the sidecar's
  * @property {import('./udp/nat-words.js').NatReport} [nat] of a probe nat

@@ -13,6 +13,8 @@ use crate::failure::{Cause, Failure, Kind, Result};
 
 /// The largest accepted request, bytes.
 pub const MAX_BODY_BYTES: usize = 64 * 1024;
+/// A probe may have a list of 100,000 users.
+pub const MAX_PROBE_BYTES: usize = 16 << 20;
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -89,7 +91,11 @@ pub async fn in_our_words(response: Response) -> Response {
     }
     Failure::new(
         Kind::TooLarge,
-        format!("the request has more than {} KiB", MAX_BODY_BYTES / 1024),
+        format!(
+            "the request has more than {} KiB, or {} MiB for a probe",
+            MAX_BODY_BYTES / 1024,
+            MAX_PROBE_BYTES >> 20
+        ),
         "send a smaller one",
     )
     .into_response()

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{DefaultBodyLimit, Path, Query, State};
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::answer::{blocking, read};
+use super::answer::{MAX_PROBE_BYTES, blocking, read};
 use crate::echo::registry::Echoes;
 use crate::failure::{Failure, Result};
 use crate::probe::context::{Nobody, Observer};
@@ -39,7 +39,12 @@ struct Probes {
 
 pub fn router(supervisor: Arc<Supervisor>, registry: Arc<Registry>, echoes: Arc<Echoes>) -> Router {
     Router::new()
-        .route("/probes", post(start).get(list))
+        .route(
+            "/probes",
+            post(start)
+                .layer(DefaultBodyLimit::max(MAX_PROBE_BYTES))
+                .get(list),
+        )
         .route("/probes/{id}", get(show).delete(forget))
         .route("/probes/{id}/series/{name}", get(series))
         .with_state(Probes {

@@ -31,6 +31,7 @@ mod threads;
 mod throughput;
 pub mod tls;
 mod udp;
+pub mod users;
 mod web;
 mod wire;
 
@@ -62,6 +63,8 @@ fn engine(plan: &Plan) -> Engine {
         ProbeKind::Fetch => fetch::run,
         ProbeKind::Flow => flow::run,
         ProbeKind::Nat => nat::run,
+        ProbeKind::Users => users::exchange,
+        ProbeKind::Steady => users::steady,
         ProbeKind::H2 | ProbeKind::H3 => web::run,
     }
 }

@@ -177,6 +177,25 @@ pub struct Associations {
     pub gaps: Option<Vec<Gap>>,
 }
 
+/// One connection of a user.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct UserOutcome {
+    pub name: String,
+    /// `users`: all bytes came back and were right. `steady`: an answer of the far end came back.
+    pub carried: bool,
+    /// Why it carried nothing, or nothing more. A refusal is an error with `received` 0.
+    pub error: Option<ErrorKind>,
+    /// Bytes of payload given to the connection, and those that came back.
+    pub sent: u64,
+    pub received: u64,
+    /// From the dial to the first byte of the far end.
+    pub first_byte_ms: Option<f64>,
+    /// From the dial to the end.
+    pub took_ms: f64,
+    /// `steady`: when the open connection ended by itself, after the start of the measured part.
+    pub ended_s: Option<f64>,
+}
+
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Outcome {
     /// From the first measured send, or intended send, to the last measured end. In the open loop at least the planned time, `count /
@@ -221,6 +240,9 @@ pub struct Outcome {
     pub quic: Option<Quic>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub associations: Option<Associations>,
+    /// In the order of the list; left out by kinds without users.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub users: Vec<UserOutcome>,
     /// Counts of the far end, warm-up included. Null if the far end is not an echo server of this sidecar; left out if the kind has no
     /// such counts (`dns`, `nat`).
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -12,6 +12,7 @@ use super::socks5::codec::{Address, MAX_FIELD_BYTES};
 use super::spec::{DnsSpec, FetchSpec, FlowSpec, LEAST_MTU, Loop, MOST_MTU, NatSpec};
 use super::spec::{ProbeKind, ProxySpec, Spec};
 use super::tls::Tls;
+use super::users::spec::{self as users, Credential};
 use crate::echo::destinations;
 use crate::echo::transfer::Transfer;
 use crate::failure::{Failure, Result};
@@ -74,6 +75,10 @@ pub struct Plan {
     /// The same, resolved, for a direct connection.
     pub target_at: Reached,
     pub proxy: Option<Proxy>,
+    /// The proxy of users.
+    pub users_at: Option<Reached>,
+    /// Of each entry of the users' list.
+    pub credentials: Vec<Credential>,
     /// Addresses other than loopback that were allowed by name: datagrams may go there, too.
     pub allowed: Vec<IpAddr>,
     /// TLS inside the tunnel.
@@ -103,11 +108,15 @@ impl Plan {
         Self::checked(spec, Reach::Namespace)
     }
 
-    fn checked(spec: Spec, reach: Reach<'_>) -> Result<Self> {
+    fn checked(mut spec: Spec, reach: Reach<'_>) -> Result<Self> {
         bounds(&spec)?;
+        let credentials = users::check(&mut spec)?;
+        let users_at = spec.users.as_ref();
+        let users_at = users_at.map(|users| address("users.address", &users.address, reach, true));
+        let users_at = users_at.transpose()?.map(|(_, at)| at);
         cpus::check("cpus", &spec.cpus)?;
         let over_tcp = !spec.kind.over_udp();
-        let dialled = over_tcp && spec.proxy.is_none();
+        let dialled = over_tcp && spec.proxy.is_none() && users_at.is_none();
         let (target, target_at) = address("target", &spec.target, reach, dialled)?;
         let proxy = spec
             .proxy
@@ -158,6 +167,8 @@ impl Plan {
             target,
             target_at,
             proxy,
+            users_at,
+            credentials,
             inner: spec.inner_tls.then(Tls::inside).transpose()?,
             allowed: reach.addresses(),
             timeout: Duration::from_millis(timeout_ms),
@@ -225,7 +236,8 @@ fn bounds(spec: &Spec) -> Result<()> {
         | ProbeKind::H2
         | ProbeKind::H3 => 64,
         ProbeKind::Throughput => 256,
-        ProbeKind::Tcp | ProbeKind::Concurrency => 4_096,
+        ProbeKind::Tcp | ProbeKind::Concurrency | ProbeKind::Users => 4_096,
+        ProbeKind::Steady => 1,
         ProbeKind::Associations => destinations::MOST,
     };
     within("connections", spec.connections, 1, connections)?;

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::tls::TlsSpec;
+use super::users::spec::UsersSpec;
 use crate::echo::transfer::{Direction, Transfer};
 use crate::net::wait::Wait;
 use crate::process::namespace::NamespaceOf;
@@ -36,6 +37,10 @@ pub enum ProbeKind {
     H2,
     /// A fetch by HTTP/3 over QUIC.
     H3,
+    /// A connection for each user of a list, with the user's own key.
+    Users,
+    /// Users' connections that stay open, with requests at a fixed rate.
+    Steady,
 }
 
 impl ProbeKind {
@@ -68,6 +73,8 @@ impl fmt::Display for ProbeKind {
             Self::Nat => "nat",
             Self::H2 => "h2",
             Self::H3 => "h3",
+            Self::Users => "users",
+            Self::Steady => "steady",
         })
     }
 }
@@ -309,6 +316,9 @@ pub struct Spec {
     pub flow: Option<FlowSpec>,
     #[serde(default)]
     pub nat: Option<NatSpec>,
+    /// The users of `users` and `steady`.
+    #[serde(default)]
+    pub users: Option<UsersSpec>,
     /// h3: the largest datagram that discovery may try, bytes, at both ends.
     #[serde(default = "defaults::mtu")]
     pub mtu: u16,
@@ -372,6 +382,7 @@ impl Spec {
             fetch: None,
             flow: None,
             nat: None,
+            users: None,
             mtu: defaults::mtu(),
             first_reply: false,
             half_close: false,

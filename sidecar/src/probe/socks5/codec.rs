@@ -174,7 +174,7 @@ fn push_field(bytes: &mut Vec<u8>, field: &[u8]) {
     bytes.extend_from_slice(field);
 }
 
-fn push_address(bytes: &mut Vec<u8>, address: &Address) {
+pub fn push_address(bytes: &mut Vec<u8>, address: &Address) {
     let port = match address {
         Address::Ip(address) => {
             match address.ip() {

@@ -1,0 +1,156 @@
+//! The probe `users`: a connection, and its bytes there and back, for each entry.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::flow::{self, BLOCK, Receiver, Sender, sequence};
+use super::{Shared, drive, lock, ms, runtime};
+use crate::net::clock::now_ns;
+use crate::net::payload::Pattern;
+use crate::probe::context::Context;
+use crate::probe::kinds::{ErrorKind, ProbeError};
+use crate::probe::outcome::{Outcome, UserOutcome};
+use crate::probe::plan::Plan;
+use crate::probe::recorder::Series;
+use crate::probe::tally::Tally;
+
+/// Indices of the series.
+const FIRST_BYTE: usize = 0;
+const TOTAL: usize = 1;
+
+pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
+    let spec = &plan.spec;
+    let series = |name| Series::new(name, spec.count, spec.keep);
+    let tally = Tally::new(vec![series("first_byte"), series("total")]);
+    let shared = Shared::new(plan, Pattern::new(BLOCK).tagged(plan.tag), tally)?;
+    let runtime = runtime()?;
+    context.measured_begins();
+    lock(&shared.tally).begin();
+    let tasks = (0..spec.connections.min(spec.count)).map(|_| work(Arc::clone(&shared)));
+    runtime.block_on(drive(tasks, &shared, plan, context));
+    lock(&shared.tally).end();
+    context.measured_ended();
+    drop(runtime);
+    context.carry(*lock(&shared.carried));
+    let mut tally = std::mem::replace(&mut *lock(&shared.tally), Tally::new(Vec::new()));
+    if tally.attempted() == spec.count {
+        tally.stopped = None;
+    }
+    let missing = spec.count - tally.attempted();
+    tally.errors.add(ErrorKind::Cut, missing);
+    let mut outcome = tally.outcome(plan, context, 1);
+    outcome.users = std::mem::take(&mut *lock(&shared.outcomes));
+    Ok(outcome)
+}
+
+/// One entry after the other.
+async fn work(shared: Arc<Shared>) {
+    while let Some(user) = shared.take() {
+        one(&shared, user).await;
+    }
+}
+
+async fn one(shared: &Arc<Shared>, user: usize) {
+    let began = now_ns();
+    let mut outcome = UserOutcome::default();
+    let sent = Arc::new(AtomicU64::new(0));
+    let carrying = carry(shared, user, began, &sent, &mut outcome);
+    let ended = timeout(shared.timeout, carrying).await;
+    let now = now_ns();
+    outcome.took_ms = ms(now - began);
+    outcome.sent = sent.load(Ordering::Relaxed);
+    let mut tally = lock(&shared.tally);
+    tally.end_ns = now;
+    match ended.unwrap_or(Err(ErrorKind::Timeout)) {
+        Ok(()) => {
+            outcome.carried = true;
+            tally.success(outcome.received);
+            tally.series[TOTAL].record(now, now - began);
+        }
+        Err(kind) => {
+            outcome.error = Some(kind);
+            tally.errors.add(kind, 1);
+        }
+    }
+    drop(tally);
+    shared.note(user, outcome);
+}
+
+/// `sent` and `outcome` have what was carried, also where the time is over.
+async fn carry(
+    shared: &Arc<Shared>,
+    user: usize,
+    began: u64,
+    sent: &Arc<AtomicU64>,
+    outcome: &mut UserOutcome,
+) -> Result<(), ErrorKind> {
+    let (sender, receiver) = flow::dial(shared, user).await?;
+    // The task keeps the sender: its end would close this way of the connection.
+    let sending = tokio::spawn(upload(Arc::clone(shared), user, sender, Arc::clone(sent)));
+    let _ended = AbortOnDrop(sending);
+    download(shared, user, receiver, began, outcome).await
+}
+
+struct AbortOnDrop(JoinHandle<Sender>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// The lengths of a user's blocks.
+fn blocks(bytes: u64) -> impl Iterator<Item = (u64, usize)> {
+    let most = BLOCK as u64;
+    (0..bytes.div_ceil(most)).map(move |block| (block, (bytes - block * most).min(most) as usize))
+}
+
+/// An error shows in the answer, too.
+async fn upload(
+    shared: Arc<Shared>,
+    user: usize,
+    mut sender: Sender,
+    sent: Arc<AtomicU64>,
+) -> Sender {
+    let mut room = vec![0; BLOCK];
+    for (block, length) in blocks(shared.bytes[user]) {
+        shared.pattern.fill(sequence(user, block), &mut room);
+        sent.fetch_add(length as u64, Ordering::Relaxed);
+        if sender.send(&room[..length]).await.is_err() {
+            break;
+        }
+    }
+    sender
+}
+
+async fn download(
+    shared: &Shared,
+    user: usize,
+    mut receiver: Receiver,
+    began: u64,
+    outcome: &mut UserOutcome,
+) -> Result<(), ErrorKind> {
+    let mut room = vec![0; BLOCK];
+    for (block, length) in blocks(shared.bytes[user]) {
+        let number = sequence(user, block);
+        loop {
+            match receiver.take(&shared.pattern, number, length, &mut room) {
+                Some(true) => break,
+                Some(false) => return Err(ErrorKind::Corrupted),
+                None => outcome.received += receiver.more().await?,
+            }
+            if outcome.first_byte_ms.is_none() {
+                let now = now_ns();
+                outcome.first_byte_ms = Some(ms(now - began));
+                lock(&shared.tally).series[FIRST_BYTE].record(now, now - began);
+            }
+        }
+    }
+    match receiver.has_more() {
+        true => Err(ErrorKind::Corrupted),
+        false => Ok(()),
+    }
+}

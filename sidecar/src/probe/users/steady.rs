@@ -1,0 +1,290 @@
+//! The probe `steady`: users' connections that stay open, with requests by a timetable.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::{sleep, timeout};
+
+use super::flow::{self, Receiver, Sender, sequence};
+use super::{SLICE, Shared, drive, lock, ms, runtime};
+use crate::net::clock::{now_ns, seconds};
+use crate::net::pace::{Timetable, exact_sleeps, wait_until};
+use crate::net::wait::Wait;
+use crate::probe::context::Context;
+use crate::probe::kinds::{ErrorKind, ProbeError};
+use crate::probe::outcome::{Outcome, Stopped, UserOutcome};
+use crate::probe::plan::Plan;
+use crate::probe::recorder::Series;
+use crate::probe::tally::Tally;
+
+/// Indices of the series.
+const ROUND_TRIP: usize = 0;
+const LATENESS: usize = 1;
+/// Connections that open at once.
+const AT_ONCE: usize = 256;
+
+/// One connection.
+#[derive(Default)]
+struct Line {
+    halves: Option<(Sender, Receiver)>,
+    /// Intended times of the requests without an answer.
+    pending: VecDeque<u64>,
+    /// Why and when it ended.
+    ended: Option<(ErrorKind, u64)>,
+    began_ns: u64,
+    opened: bool,
+    outcome: UserOutcome,
+}
+
+type Lines = Arc<Vec<Mutex<Line>>>;
+
+pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
+    let spec = &plan.spec;
+    let series = |name| Series::new(name, spec.count, spec.keep);
+    let tally = Tally::new(vec![series("round_trip"), series("lateness")]);
+    let shared = Shared::new(plan, plan.pattern(), tally)?;
+    let lines: Lines = Arc::new(shared.bytes.iter().map(|_| Mutex::default()).collect());
+    let runtime = runtime()?;
+    let started = runtime.block_on(async {
+        let workers = AT_ONCE.min(lines.len());
+        let tasks = (0..workers).map(|_| open(Arc::clone(&shared), Arc::clone(&lines)));
+        drive(tasks, &shared, plan, context).await;
+        shared.stop.store(false, Ordering::Relaxed);
+        context.measured_begins();
+        let started = lock(&shared.tally).begin();
+        ask(&shared, &lines, plan, context, started).await?;
+        lock(&shared.tally).end();
+        Ok(started)
+    });
+    let started = started.map_err(|error| ProbeError::io("thread", &error))?;
+    context.measured_ended();
+    drop(runtime);
+    for (user, line) in lines.iter().enumerate() {
+        let mut line = lock(line);
+        let unanswered = line.pending.len() as u64;
+        lock(&shared.tally)
+            .errors
+            .add(ErrorKind::Timeout, unanswered);
+        let ended = line.ended.filter(|_| line.opened);
+        let mut outcome = std::mem::take(&mut line.outcome);
+        outcome.error = line.ended.map(|(kind, _)| kind);
+        outcome.ended_s = ended.map(|(_, at_ns)| seconds(at_ns.saturating_sub(started)));
+        let end_ns = line.ended.map_or_else(now_ns, |(_, at_ns)| at_ns);
+        outcome.took_ms = ms(end_ns - line.began_ns);
+        shared.note(user, outcome);
+    }
+    context.carry(*lock(&shared.carried));
+    let mut tally = std::mem::replace(&mut *lock(&shared.tally), Tally::new(Vec::new()));
+    if tally.attempted() == spec.count && tally.stopped == Some(Stopped::Limit) {
+        tally.stopped = None;
+    }
+    let mut outcome = tally.outcome(plan, context, 2);
+    outcome.users = std::mem::take(&mut *lock(&shared.outcomes));
+    Ok(outcome)
+}
+
+/// Opens one connection after the other. A connection is open when its first answer is here.
+async fn open(shared: Arc<Shared>, lines: Lines) {
+    while let Some(user) = shared.take() {
+        let line = &lines[user];
+        lock(line).began_ns = now_ns();
+        let opening = timeout(shared.timeout, first(&shared, user, line)).await;
+        let opened = opening.unwrap_or(Err(ErrorKind::Timeout));
+        let mut line = lock(line);
+        match opened {
+            Ok(halves) => {
+                line.opened = true;
+                line.halves = Some(halves);
+            }
+            Err(kind) => line.ended = Some((kind, now_ns())),
+        }
+    }
+}
+
+async fn first(
+    shared: &Shared,
+    user: usize,
+    line: &Mutex<Line>,
+) -> Result<(Sender, Receiver), ErrorKind> {
+    let (mut sender, mut receiver) = flow::dial(shared, user).await?;
+    send(shared, user, 0, &mut sender, line).await?;
+    answer(shared, user, 0, &mut receiver, line).await?;
+    Ok((sender, receiver))
+}
+
+async fn send(
+    shared: &Shared,
+    user: usize,
+    number: u64,
+    sender: &mut Sender,
+    line: &Mutex<Line>,
+) -> Result<(), ErrorKind> {
+    let mut payload = vec![0; shared.pattern.size()];
+    shared.pattern.fill(sequence(user, number), &mut payload);
+    lock(line).outcome.sent += payload.len() as u64;
+    sender.send(&payload).await
+}
+
+/// Waits for the whole answer, and checks each byte.
+async fn answer(
+    shared: &Shared,
+    user: usize,
+    number: u64,
+    receiver: &mut Receiver,
+    line: &Mutex<Line>,
+) -> Result<(), ErrorKind> {
+    let size = shared.pattern.size();
+    let mut room = vec![0; size];
+    loop {
+        match receiver.take(&shared.pattern, sequence(user, number), size, &mut room) {
+            Some(true) => break,
+            Some(false) => return Err(ErrorKind::Corrupted),
+            None => {
+                let count = receiver.more().await?;
+                let mut line = lock(line);
+                line.outcome.received += count;
+                if line.outcome.first_byte_ms.is_none() {
+                    line.outcome.first_byte_ms = Some(ms(now_ns() - line.began_ns));
+                }
+            }
+        }
+    }
+    lock(line).outcome.carried = true;
+    Ok(())
+}
+
+/// Sends all requests by the timetable, and waits until each is answered or late.
+async fn ask(
+    shared: &Arc<Shared>,
+    lines: &Lines,
+    plan: &Plan,
+    context: &Context,
+    started: u64,
+) -> std::io::Result<()> {
+    let mut ticks = Vec::new();
+    for (user, line) in lines.iter().enumerate() {
+        let halves = lock(line).halves.take();
+        let Some((sender, receiver)) = halves else {
+            ticks.push(None);
+            continue;
+        };
+        let (tick, due) = unbounded_channel();
+        ticks.push(Some(tick));
+        let both = || (Arc::clone(shared), Arc::clone(lines));
+        let (ours, all) = both();
+        tokio::spawn(async move { requests(&ours, user, sender, due, &all[user]).await });
+        let (ours, all) = both();
+        tokio::spawn(async move { answers(&ours, user, receiver, &all[user]).await });
+    }
+    let timetable = Timetable::new(started, plan.rate_per_s().unwrap_or(1.0));
+    let (ours, all) = (Arc::clone(shared), Arc::clone(lines));
+    let count = plan.spec.count;
+    let clock = thread::Builder::new().name("steady".to_owned());
+    let clock = clock.spawn(move || tell(&ours, &all, &ticks, timetable, count))?;
+    let mut until_ns = u64::MAX;
+    loop {
+        sleep(SLICE).await;
+        let now = now_ns();
+        let done = lock(&shared.tally).attempted();
+        context.set_done(done);
+        if let Some(stopped) = context.must_stop(plan, now) {
+            lock(&shared.tally).stopped = Some(stopped);
+            shared.stop.store(true, Ordering::Relaxed);
+        }
+        if clock.is_finished() {
+            until_ns = until_ns.min(now + plan.timeout.as_nanos() as u64);
+        }
+        let waits = lines.iter().any(|line| !lock(line).pending.is_empty());
+        let ended = clock.is_finished() && (!waits || now >= until_ns);
+        if context.cancelled() || ended {
+            break;
+        }
+    }
+    shared.stop.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
+/// The clock's thread: tells each connection when a request of it is due.
+fn tell(
+    shared: &Shared,
+    lines: &[Mutex<Line>],
+    ticks: &[Option<UnboundedSender<u64>>],
+    timetable: Timetable,
+    count: u64,
+) {
+    exact_sleeps();
+    for number in 0..count {
+        let intended_ns = timetable.intended_ns(number);
+        let stop = |_| shared.stop.load(Ordering::Relaxed);
+        if stop(0) || !wait_until(intended_ns, Wait::Block, stop) {
+            return;
+        }
+        let index = number as usize % lines.len();
+        let mut line = lock(&lines[index]);
+        match (&ticks[index], line.ended) {
+            (Some(tick), None) => {
+                line.pending.push_back(intended_ns);
+                let _ = tick.send(intended_ns);
+            }
+            (_, ended) => {
+                let kind = ended.map_or(ErrorKind::Cut, |(kind, _)| kind);
+                drop(line);
+                lock(&shared.tally).errors.add(kind, 1);
+            }
+        }
+    }
+}
+
+async fn requests(
+    shared: &Shared,
+    user: usize,
+    mut sender: Sender,
+    mut due: UnboundedReceiver<u64>,
+    line: &Mutex<Line>,
+) {
+    let mut number = 0;
+    while let Some(intended_ns) = due.recv().await {
+        number += 1;
+        let now = now_ns();
+        lock(&shared.tally).series[LATENESS].record(now, now - intended_ns);
+        if send(shared, user, number, &mut sender, line).await.is_err() {
+            break;
+        }
+    }
+    // The end of the sender would close this way of the connection.
+    while !shared.stop.load(Ordering::Relaxed) {
+        sleep(SLICE).await;
+    }
+}
+
+async fn answers(shared: &Shared, user: usize, mut receiver: Receiver, line: &Mutex<Line>) {
+    let mut number = 0;
+    let kind = loop {
+        number += 1;
+        if let Err(kind) = answer(shared, user, number, &mut receiver, line).await {
+            break kind;
+        }
+        let now = now_ns();
+        let Some(intended_ns) = lock(line).pending.pop_front() else {
+            break ErrorKind::Corrupted;
+        };
+        let took_ns = now - intended_ns;
+        let mut tally = lock(&shared.tally);
+        tally.series[ROUND_TRIP].record(now, took_ns);
+        tally.end_ns = now;
+        // A late answer is a sample, too.
+        if took_ns <= shared.timeout.as_nanos() as u64 {
+            tally.success(shared.pattern.size() as u64);
+        } else {
+            tally.errors.add(ErrorKind::Timeout, 1);
+        }
+    };
+    let mut line = lock(line);
+    line.ended = Some((kind, now_ns()));
+    let unanswered = line.pending.drain(..).count() as u64;
+    drop(line);
+    lock(&shared.tally).errors.add(kind, unanswered);
+}
