@@ -251,14 +251,15 @@ export function readAuth(system, auth, loginPath) {
  * @param {RegExp} pattern that the URL must match
  * @param {string} wanted the pattern in words, for a message
  * @param {{ ours: boolean }} [host] `ours`: the host is in a private network of the testbed, so no confirmation is needed
- * @returns {{ name: string, own: any, url: string, connection: Connection, thresholds: Record<string, Record<string, Bounds>> }}
- *   `name` of the environment; `own` is the system's entry as the file has it
+ * @returns {{ name: string, folder: string, own: any, url: string, connection: Connection, thresholds: Record<string, Record<string, Bounds>> }}
+ *   `name` of the environment, and the `folder` of its file; `own` is the system's entry as the file has it
  */
 export function systemEntry(system, pattern, wanted, host = { ours: false }) {
   const { file, folder, value } = readEnvironment(String(__ENV.ENV || defaultOf('ENV')));
   const own = value.systems[system];
   if (!own) return refuse(`${file}: systems.${system}: missing, and this scenario is about it`);
-  if (askedForOptions()) return { name: value.name, own, url: '', connection: directly(''), thresholds: {} };
+  if (askedForOptions())
+    return { name: value.name, folder, own, url: '', connection: directly(''), thresholds: {} };
   const variable = `${system.toUpperCase()}_URL`;
   const url = (__ENV[variable] || own.url || '').replace(/\/+$/, '');
   if (!url) {
@@ -274,6 +275,7 @@ export function systemEntry(system, pattern, wanted, host = { ours: false }) {
     : directly(url);
   return {
     name: value.name,
+    folder,
     own,
     url: way.url,
     connection: way,

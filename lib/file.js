@@ -5,3 +5,12 @@
  * @returns {string} an absolute path
  */
 export const pathOf = (url) => decodeURIComponent(url.replace(/^file:\/\//, ''));
+
+/** In the init phase: the text of a file; null if the file cannot be read. @param {string} url a path, or file:///… @returns {string | null} */
+export function textAt(url) {
+  try {
+    return open(pathOf(url));
+  } catch {
+    return null;
+  }
+}

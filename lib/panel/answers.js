@@ -1,6 +1,4 @@
 /** Judges whether a panel's answers are about the requested user or page. */
-import { partOf } from '../answers.js';
-
 /** @typedef {import('./panel.js').Response} Response */
 /** @typedef {{ users: any[], names: string[], total: number }} Page */
 
@@ -11,18 +9,17 @@ const NO_CONTENT = 204;
  * (lib/panel/integrity.js).
  * @param {string} field
  * @param {string} wanted expected value
- * @returns {(response: Response) => number | string}
+ * @returns {(response: Response, user: any) => number | string} user: in the answer; undefined: none
  */
-export const holds = (field, wanted) => (response) => {
+export const holds = (field, wanted) => (response, user) => {
   if (response.status === NO_CONTENT && response.request?.method !== 'GET') return 1;
-  const found = partOf(response, field);
+  const found = user?.[field];
   if (found === undefined || found === null) return `no ${field} in it`;
   return found === wanted ? 1 : `another ${field} than requested`;
 };
 
-/** Judges the answer about the system, which must have numbers. @param {Response} response @returns {number | string} */
-export function systemFault(response) {
-  const system = partOf(response);
+/** Judges the answer about the system, which must have numbers. @param {any} system @returns {number | string} */
+export function systemFault(system) {
   const figures =
     system && !Array.isArray(system) && Object.values(system).some((value) => typeof value === 'number');
   return figures ? 1 : 'the answer has no system figures';
@@ -30,13 +27,12 @@ export function systemFault(response) {
 
 /**
  * The users of a list, or a text that says what is wrong with the list.
- * @param {Response} response
+ * @param {any} users of the answer
+ * @param {any} total of the answer
  * @param {number} [limit] of the request
  * @returns {Page | string}
  */
-export function pageOf(response, limit = Infinity) {
-  const users = partOf(response, 'users');
-  const total = partOf(response, 'total');
+export function pageOf(users, total, limit = Infinity) {
   if (!Array.isArray(users)) return 'no list of users in it';
   if (typeof total !== 'number') return 'no total in it';
   const names = users.map((user) => user?.username);

@@ -67,9 +67,9 @@ function byApi(panel, session) {
  * @returns {Census} throws the database's error
  */
 export function takeCensus(panel, session) {
-  const { database } = panel.environment;
-  if (!database) return byApi(panel, session);
-  return withDatabase(database, (connection) =>
+  const { stored } = panel.environment;
+  if (!stored) return byApi(panel, session);
+  return withDatabase(stored, (connection) =>
     bySql(connection, session.runId, protocolsOf(panel.environment).length),
   );
 }

@@ -1,5 +1,4 @@
 /** Users that exist before the load (variable EXISTING): seeded by SQL, loaded by the panel, and removed afterwards. */
-import { isAccepted } from '../answers.js';
 import { refuse } from '../environment.js';
 import { protocolsOf } from './environment.js';
 import { messageOf, withDatabase } from './database.js';
@@ -10,13 +9,15 @@ import { SEEDABLE, seed, unseed } from './seed.js';
 
 /** In the init phase: refuses users that cannot be seeded. @param {number} count @param {import('./environment.js').PanelEnvironment} environment */
 export function checkExisting(count, environment) {
-  const { database, user } = environment;
+  const { database, stored, user, dialect } = environment;
   if (count === 0) return;
   if (!database) {
     refuse(
       `EXISTING=${count}: users are seeded by SQL: name the variable with the database's URL in systems.panel.database_env, and set it`,
     );
   }
+  if (!stored)
+    refuse(`EXISTING=${count}: the tables of ${dialect.file.title} are not known, so nothing can be seeded`);
   if (!user.proxies) refuse(`EXISTING=${count}: only users with Marzban's proxies can be seeded`);
   const strange = protocolsOf(environment).find((protocol) => !SEEDABLE.includes(protocol));
   if (strange)
@@ -37,17 +38,17 @@ const CREATED_MOST = 500;
  * @returns {{ seeded: number, made: number }} zeros if the panel has users, or if their number is unknown
  */
 export function toFill({ environment }, before, wanted) {
-  const { database, user } = environment;
+  const { stored, user } = environment;
   if (before?.others !== 0) return { seeded: 0, made: 0 };
   const seedable =
-    database && user.proxies && protocolsOf(environment).every((protocol) => SEEDABLE.includes(protocol));
+    stored && user.proxies && protocolsOf(environment).every((protocol) => SEEDABLE.includes(protocol));
   return seedable ? { seeded: wanted, made: 0 } : { seeded: 0, made: Math.min(wanted, CREATED_MOST) };
 }
 
 /** @param {Panel} panel @param {string} runId @returns {ReturnType<typeof unseed> | null} null, with an error in the log, if it failed */
 function removeSeeded({ environment }, runId) {
   try {
-    const database = /** @type {import('./database-url.js').Database} */ (environment.database);
+    const database = /** @type {import('./database-url.js').Database} */ (environment.stored);
     return withDatabase(database, (connection) => unseed(connection, runId));
   } catch (error) {
     console.error(`panel: seeded users of run ${runId} may be left: ${messageOf(error)}`);
@@ -58,16 +59,16 @@ function removeSeeded({ environment }, runId) {
 /** In setup(): seeds users. Throws the error of the database or of the panel. @param {Panel} panel @param {Session} session @param {number} count */
 export function addExisting(panel, session, count) {
   if (count === 0) return;
-  const { database } = panel.environment;
-  const { dialect } = /** @type {import('./database-url.js').Database} */ (database);
+  const { stored } = panel.environment;
+  const { dialect } = /** @type {import('./database-url.js').Database} */ (stored);
   const users = { runId: session.runId, count, protocols: protocolsOf(panel.environment) };
   try {
-    withDatabase(/** @type {any} */ (database), (connection) => seed(connection, dialect, users));
+    withDatabase(/** @type {any} */ (stored), (connection) => seed(connection, dialect, users));
   } catch (error) {
     throw new Error(`panel: EXISTING=${count}: ${messageOf(error)}`, { cause: error });
   }
   const response = panel.restart(session);
-  if (!isAccepted(response))
+  if (!panel.dialect.accepts('restart', response))
     throw new Error(panel.problem('restarting its core, so that it knows the seeded users', response));
 }
 
@@ -82,7 +83,7 @@ export function removeExisting(panel, session) {
   // A restart disconnects the panel's clients, so restart only if a user was removed.
   if (!found || found.removed === 0) return found?.left ?? null;
   const response = panel.restart(session);
-  if (!isAccepted(response))
+  if (!panel.dialect.accepts('restart', response))
     console.error(panel.problem('restarting its core, so that it forgets the seeded users', response));
   return found.left;
 }

@@ -4,7 +4,6 @@
  */
 import crypto from 'k6/crypto';
 import { isAccepted, shown } from '../answers.js';
-import { pageOf } from './answers.js';
 
 /** The largest number of pages to read before the load. */
 const MOST_READ = 500;
@@ -49,7 +48,7 @@ export function readPages(panel, session, limit) {
       (_, index) => (from + index) * limit,
     );
     for (const response of panel.pages(session, offsets, limit)) {
-      const page = isAccepted(response) ? pageOf(response, limit) : shown(response);
+      const page = isAccepted(response) ? panel.pageOf(response, limit) : shown(response);
       known.fault ??= typeof page === 'string' ? page : overlap(page.names, seen, known, page.total);
     }
   }
@@ -78,15 +77,16 @@ function overlap(names, seen, known, total) {
 
 /**
  * Judges a page of the load.
+ * @param {Panel} panel
  * @param {import('./panel.js').Response} response
  * @param {Known} known
  * @param {number} index of the page
  * @param {() => import('./panel.js').Response} again repeats the request, unmeasured
  * @returns {number | string} number of users, or what is wrong with the page
  */
-export function judgePage(response, known, index, again) {
+export function judgePage(panel, response, known, index, again) {
   if (known.fault !== null) return known.fault;
-  const page = pageOf(response, known.limit);
+  const page = panel.pageOf(response, known.limit);
   if (typeof page === 'string') return page;
   const { names, total } = page;
   const expected = known.read[index];
@@ -95,7 +95,7 @@ export function judgePage(response, known, index, again) {
   const moved = total !== known.total;
   if (moved && Math.abs(total - known.total) >= known.limit) return names.length;
   if (!isNear(names, known, index) && !(moved && index === known.pages - 1)) return 'users of another page';
-  return moved || isSame(again(), names, known.limit)
+  return moved || isSame(panel.pageOf(again(), known.limit), names)
     ? names.length
     : 'the users of the page in another order';
 }
@@ -117,8 +117,5 @@ function unread(names, total, known, index) {
 const isNear = (names, { read }, index) =>
   names.includes(read[index].first) || names.includes(read[index + 1]?.first ?? '');
 
-/** Whether a repeated request returned the same page. @param {import('./panel.js').Response} response @param {string[]} names @param {number} limit */
-function isSame(response, names, limit) {
-  const page = pageOf(response, limit);
-  return typeof page !== 'string' && digestOf(page.names) === digestOf(names);
-}
+/** Whether a repeated request returned the same page. @param {import('./answers.js').Page | string} page @param {string[]} names */
+const isSame = (page, names) => typeof page !== 'string' && digestOf(page.names) === digestOf(names);

@@ -1,5 +1,5 @@
 /**
- * A client of a Marzban-style user panel. A failed set-up call throws a one-line message; signIn() ends the run with it. A
+ * A client of a user panel. Its dialect (dialect.js) says how the panel takes each operation. A failed set-up call throws a one-line message; signIn() ends the run with it. A
  * load call returns the response, which the scenario judges.
  *
  * | metric       | type    | unit  | what                                                            |
@@ -14,13 +14,14 @@ import { explain, ofResponse } from '../errors.js';
 import { Login } from '../login.js';
 import { connected } from '../requests.js';
 import { requestTimeoutMs } from '../variables.js';
-import { isFoundBy, pageOf } from './answers.js';
+import { holds, isFoundBy, pageOf, systemFault } from './answers.js';
 import { noteOf, runPrefix } from './users.js';
 
 /**
  * A change to a user, for the comparison with the stored data. A deletion names the status before it.
  * @typedef {'created' | 'disabled' | 'enabled' | 'deleted_active' | 'deleted_disabled'} Change
  */
+/** @typedef {import('./dialect.js').Operation} Operation */
 /** @typedef {{ token: string | null, runId: string }} Session */
 /** @typedef {import('k6/http').RefinedResponse<'text'>} Response */
 
@@ -46,20 +47,13 @@ const paramsOf = (token, timeout) => ({
   timeout,
 });
 
-/** @param {'active' | 'disabled'} status */
-const statusBody = (status) => `{"status":"${status}"}`;
-
-/** Counts the outcome of a change. After a 5xx, or without an answer, the outcome is unknown. @param {Change} change @param {Response} response */
-function countOutcome(change, { status }) {
-  if (isAccepted({ status })) changes.add(1, { change, outcome: 'done' });
-  else if (status >= 400 && status < 500) changes.add(1, { change, outcome: 'refused' });
-}
-
 export class Panel {
   /** @param {import('./environment.js').PanelEnvironment} environment */
   constructor(environment) {
     this.environment = environment;
-    this.api = `${environment.url}/api`;
+    this.dialect = environment.dialect;
+    /** The operation of the last request. @type {Operation} */
+    this.operation = 'read';
     this.login = new Login('panel', environment, (what, response) => this.problem(what, response));
     /** The message on the last unreadable list. */
     this.unread = '';
@@ -69,8 +63,8 @@ export class Panel {
 
   // Set-up and clean-up.
 
-  /** The message for a failed set-up request. @param {string} what @param {Response} response */
-  problem(what, response) {
+  /** The message for a failed set-up request. @param {string} what @param {Response} response @param {Operation} [operation] */
+  problem(what, response, operation) {
     const { url } = this.environment;
     const kind = ofResponse(response);
     if (kind === 'connection_refused')
@@ -80,13 +74,71 @@ export class Panel {
     if (target !== undefined)
       return `panel: ${url} ${what}: HTTP ${response.status} to ${target}: redirects are not followed: put that address into the environment's url`;
     const text = saidIn(response);
-    if (isAccepted(response)) return `panel: ${url} ${what}: ${shown(response)}`;
+    if (isAccepted(response)) {
+      const fault = operation && this.dialect.fault(operation, response);
+      return `panel: ${url} ${what}: ${shown(response)}${fault ? `: ${fault}` : ''}`;
+    }
     return `panel: ${url} ${what}: HTTP ${response.status}: ${explain(kind)}${text ? `: ${text}` : ''}`;
   }
 
-  /** In setup(): a token for all VUs. @returns {string | null} */
+  /** In setup(): a token for all VUs. A panel of another dialect ends the run. @returns {string | null} */
   signIn() {
-    return this.login.signIn().token;
+    const { token } = this.login.signIn();
+    const { dialect, others, url } = this.environment;
+    const signed = (/** @type {import('./dialect.js').Dialect} */ one) =>
+      one.isSigned(http.get(url + one.file.sign.path, paramsOf(token, SETUP_TIMEOUT_MS)));
+    const like = signed(dialect) ? undefined : others.find(signed);
+    if (like)
+      console.warn(
+        `panel: ${url} does not answer as ${dialect.file.title}; it resembles ${like.file.title}: set systems.panel.dialect to ${like.name}`,
+      );
+    return token;
+  }
+
+  /**
+   * The address of an operation.
+   * @param {Operation} operation @param {Record<string, string | number>} [values] for its path
+   */
+  url(operation, values) {
+    return this.environment.url + this.dialect.path(operation, values);
+  }
+
+  /** A request as http.batch() takes it: method, address, body. @param {Operation} operation @param {Session} session @param {string} name @returns {[string, string, string | null]} */
+  about(operation, session, name) {
+    const user = operation === 'create' ? this.environment.user : {};
+    const body = this.dialect.body(operation, { name, note: noteOf(session.runId) }, user);
+    return [this.dialect.method(operation), this.url(operation, { name }), body];
+  }
+
+  /** Counts the outcome of a change. After a 5xx, another status of 2xx than the dialect's, or without an answer, the outcome is unknown. @param {Change} change @param {Operation} operation @param {Response} response */
+  countOutcome(change, operation, response) {
+    const { status } = response;
+    if (this.dialect.accepts(operation, response)) changes.add(1, { change, outcome: 'done' });
+    else if ((status >= 400 && status < 500) || (isAccepted(response) && this.dialect.isRefused(response)))
+      changes.add(1, { change, outcome: 'refused' });
+  }
+
+  /** The fault of an answer of 2xx to the last request; null: no fault. @param {Response} response */
+  fault(response) {
+    return this.dialect.fault(this.operation, response);
+  }
+
+  /** Judges the answer about one user, if the dialect's answer names the user. @param {'username' | 'status'} field @param {string} wanted @returns {(response: Response) => number | string} */
+  holds(field, wanted) {
+    return (response) =>
+      this.dialect.namesUser(this.operation)
+        ? holds(field, wanted)(response, this.dialect.userIn(this.operation, response))
+        : 1;
+  }
+
+  /** Judges the answer about the system. @param {Response} response */
+  systemFault(response) {
+    return systemFault(this.dialect.figures(response));
+  }
+
+  /** @param {Response} response @param {number} [limit] of the request */
+  pageOf(response, limit) {
+    return pageOf(this.dialect.users(response), this.dialect.total(response), limit);
   }
 
   /**
@@ -95,36 +147,28 @@ export class Panel {
    * @param {string[]} names
    * @param {Change} change
    * @param {string} what for the message
-   * @param {(name: string) => [string, string, string]} requestOf method, URL, body
+   * @param {Operation} operation
    */
-  changeAll(session, names, change, what, requestOf) {
+  changeAll(session, names, change, what, operation) {
     const params = paramsOf(session.token, LOAD_TIMEOUT_MS);
     for (let from = 0; from < names.length; from += AT_ONCE) {
       const part = names.slice(from, from + AT_ONCE);
       changes.add(part.length, { change, outcome: 'sent' });
-      const responses = http.batch(part.map((name) => [...requestOf(name), params]));
-      for (const response of responses) countOutcome(change, response);
-      const failed = responses.find((response) => !isAccepted(response));
-      if (failed) throw new Error(this.problem(what, failed));
+      const responses = http.batch(part.map((name) => [...this.about(operation, session, name), params]));
+      for (const response of responses) this.countOutcome(change, operation, response);
+      const failed = responses.find((response) => !this.dialect.accepts(operation, response));
+      if (failed) throw new Error(this.problem(what, failed, operation));
     }
   }
 
   /** In setup(): creates users. @param {Session} session @param {string[]} names */
   createAll(session, names) {
-    this.changeAll(session, names, 'created', 'creating a user', (name) => [
-      'POST',
-      `${this.api}/user`,
-      this.userBody(session, name),
-    ]);
+    this.changeAll(session, names, 'created', 'creating a user', 'create');
   }
 
   /** In setup(): disables users. @param {Session} session @param {string[]} names */
   disableAll(session, names) {
-    this.changeAll(session, names, 'disabled', 'disabling a user', (name) => [
-      'PUT',
-      `${this.api}/user/${name}`,
-      statusBody('disabled'),
-    ]);
+    this.changeAll(session, names, 'disabled', 'disabling a user', 'disable');
   }
 
   /**
@@ -147,10 +191,11 @@ export class Panel {
       ])) {
         const response = send();
         const removed = what === REMOVING && this.isGone(session, name(index), response);
-        if (!isAccepted(response) && !removed) throw new Error(this.problem(what, response));
+        if (!this.dialect.accepts(this.operation, response) && !removed)
+          throw new Error(this.problem(what, response, this.operation));
       }
     }
-    const all = `${this.api}/users?offset=0&limit=1`;
+    const all = this.url('list', { offset: 0, limit: 1 });
     http.batch(Array.from({ length: clients }, () => ['GET', all, null, this.params(session.token)]));
   }
 
@@ -170,7 +215,7 @@ export class Panel {
   /** In setup() and teardown(): makes the panel read its users from the database again. @param {Session} session */
   restart(session) {
     const params = paramsOf(session.token, RESTART_TIMEOUT_MS);
-    return http.post(`${this.api}/core/restart`, null, params);
+    return http.request(this.dialect.method('restart'), this.url('restart'), null, params);
   }
 
   /**
@@ -180,11 +225,11 @@ export class Panel {
    * @returns {import('./answers.js').Page | null}
    */
   list(session, { offset = 0, limit, search = '', status = '' }) {
-    const query = `offset=${offset}&limit=${limit}${search && `&search=${search}`}${status && `&status=${status}`}`;
+    const address = this.environment.url + this.dialect.listPath({ offset, limit, search, status });
     for (let tries = 0; tries < LIST_TRIES; tries += 1) {
-      const response = this.request(session, (params) => http.get(`${this.api}/users?${query}`, params));
+      const response = this.request(session, 'list', (params) => http.get(address, params));
       // A page with more users than the limit is still a list of users. The load judges whether a page is right.
-      const page = isAccepted(response) ? pageOf(response) : null;
+      const page = this.dialect.accepts('list', response) ? this.pageOf(response) : null;
       if (page !== null && typeof page !== 'string') return page;
       this.unread = this.problem(`listing users${page === null ? '' : `: ${page}`}`, response);
       if (response.status < 500) return null;
@@ -243,7 +288,7 @@ export class Panel {
       const params = this.params(this.login.current(session).token);
       for (let from = 0; from < names.length; from += AT_ONCE) {
         const part = names.slice(from, from + AT_ONCE);
-        http.batch(part.map((name) => ['DELETE', `${this.api}/user/${name}`, null, params]));
+        http.batch(part.map((name) => [...this.about('delete', session, name), params]));
       }
     }
   }
@@ -264,72 +309,63 @@ export class Panel {
   /**
    * Sends a request. If the token has expired, logs in and sends the request once more.
    * @param {Session} session
+   * @param {Operation} operation
    * @param {(params: ReturnType<typeof paramsOf>) => Response} send
    */
-  request(session, send) {
+  request(session, operation, send) {
+    this.operation = operation;
     return this.login.request(session, (token) => send(this.params(token)));
   }
 
-  /** @param {Change} change @param {Session} session @param {(params: ReturnType<typeof paramsOf>) => Response} send */
-  change(change, session, send) {
+  /** Sends an operation on one user. @param {Operation} operation @param {Session} session @param {string} name */
+  send(operation, session, name) {
+    const request = this.about(operation, session, name);
+    return this.request(session, operation, (params) => http.request(...request, params));
+  }
+
+  /** @param {Change} change @param {Operation} operation @param {Session} session @param {string} name */
+  change(change, operation, session, name) {
     changes.add(1, { change, outcome: 'sent' });
-    const response = this.request(session, send);
-    countOutcome(change, response);
+    const response = this.send(operation, session, name);
+    this.countOutcome(change, operation, response);
     return response;
   }
 
   /** @param {Session} session @param {string} name */
-  userBody(session, name) {
-    return JSON.stringify({
-      username: name,
-      ...this.environment.user,
-      status: 'active',
-      note: noteOf(session.runId),
-    });
-  }
-
-  /** @param {Session} session @param {string} name */
   create(session, name) {
-    const body = this.userBody(session, name);
-    return this.change('created', session, (params) => http.post(`${this.api}/user`, body, params));
+    return this.change('created', 'create', session, name);
   }
 
   /** @param {Session} session @param {string} name */
   read(session, name) {
-    return this.request(session, (params) => http.get(`${this.api}/user/${name}`, params));
+    return this.send('read', session, name);
   }
 
   /** @param {Session} session @param {string} name @param {'active' | 'disabled'} status */
   setStatus(session, name, status) {
-    const change = status === 'active' ? 'enabled' : 'disabled';
-    const body = statusBody(status);
-    return this.change(change, session, (params) => http.put(`${this.api}/user/${name}`, body, params));
+    const active = status === 'active';
+    return this.change(active ? 'enabled' : 'disabled', active ? 'enable' : 'disable', session, name);
   }
 
   /** @param {Session} session @param {string} name @param {'active' | 'disabled'} status before the deletion */
   remove(session, name, status) {
-    return this.change(`deleted_${status}`, session, (params) =>
-      http.del(`${this.api}/user/${name}`, null, params),
-    );
+    return this.change(`deleted_${status}`, 'delete', session, name);
   }
 
   /** @param {Session} session @param {number} offset @param {number} limit */
   page(session, offset, limit) {
-    return this.request(session, (params) =>
-      http.get(`${this.api}/users?offset=${offset}&limit=${limit}`, params),
-    );
+    const address = this.url('list', { offset, limit });
+    return this.request(session, 'list', (params) => http.get(address, params));
   }
 
   /** In setup(): reads several pages at once. @param {Session} session @param {number[]} offsets @param {number} limit @returns {Response[]} */
   pages(session, offsets, limit) {
     const params = this.params(this.login.current(session).token);
-    return http.batch(
-      offsets.map((offset) => ['GET', `${this.api}/users?offset=${offset}&limit=${limit}`, null, params]),
-    );
+    return http.batch(offsets.map((offset) => ['GET', this.url('list', { offset, limit }), null, params]));
   }
 
   /** @param {Session} session */
   system(session) {
-    return this.request(session, (params) => http.get(`${this.api}/system`, params));
+    return this.request(session, 'system', (params) => http.get(this.url('system'), params));
   }
 }

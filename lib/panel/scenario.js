@@ -73,7 +73,7 @@ const defined = (spec, environment, evidence, existing) =>
     facts: ({ before }) =>
       factsOf(
         { before, loaded: censusOf('loaded'), removed: censusOf('removed') },
-        environment.database !== null,
+        environment.stored !== null,
         __ENV.INSTANCE !== undefined && __ENV.INSTANCE !== '',
       ),
     remarks: (metrics, usage) => [
@@ -96,7 +96,7 @@ function aboutGenerator(usage) {
 /** @param {Spec} spec */
 export function panelScenario(spec) {
   const environment = loadPanel();
-  const existing = envCount('EXISTING', environment.database && __ENV.INSTANCE ? (spec.existing ?? 0) : 0);
+  const existing = envCount('EXISTING', environment.stored && __ENV.INSTANCE ? (spec.existing ?? 0) : 0);
   const wanted = __ENV.EXISTING === '0' ? 0 : (spec.existing ?? 0);
   checkExisting(existing, environment);
   const panel = new Panel(environment);
@@ -121,7 +121,7 @@ export function panelScenario(spec) {
         const settle = (/** @type {import('./panel.js').Response} */ answer) => {
           if (entries) return items;
           entries = evidence.count(answer);
-          items = isAccepted(answer) ? count(answer) : null;
+          items = isAccepted(answer) ? (panel.fault(answer) ?? count(answer)) : null;
           // uvicorn closes a connection on which the application crashed. Reconnect here, so that the next request is not affected.
           if (answer.status >= 500) panel.connect();
           return items;

@@ -13,7 +13,7 @@ export const options = { setupTimeout: '1800s', maxRedirects: 0, ...panel.enviro
 export function setup() {
   if (!__ENV.RUN_ID) throw 'RUN_ID is not set: it must hold the id of the run that left something';
   const session = { token: panel.signIn(), runId: __ENV.RUN_ID };
-  const seeded = panel.environment.database ? removeExisting(panel, session) : 0;
+  const seeded = panel.environment.stored ? removeExisting(panel, session) : 0;
   const left = panel.removeRun(session);
   if (left === null) throw `${panel.unread}: users of run ${__ENV.RUN_ID} may be left`;
   if (seeded === null || seeded + left > 0)

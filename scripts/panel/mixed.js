@@ -10,7 +10,6 @@ import exec from 'k6/execution';
 import { loopOperations } from '../../lib/loops.js';
 import { Sequence, parseMix, textOf } from '../../lib/panel/mix.js';
 import { OwnUsers } from '../../lib/panel/own-users.js';
-import { holds, pageOf, systemFault } from '../../lib/panel/answers.js';
 import { panelScenario } from '../../lib/panel/scenario.js';
 import { envCount, mostVus, requestLoad } from '../../lib/profiles.js';
 import { defaultNumber } from '../../lib/variables.js';
@@ -47,10 +46,11 @@ function rowsOf(name, { title, count }) {
 /**
  * Judges the first page: it must be full, if there are enough users. The panel may list and count at different times, and each
  * client may create or delete one user in between.
+ * @param {import('../../lib/panel/panel.js').Panel} panel
  * @param {import('../../lib/panel/panel.js').Response} response
  */
-function listed(response) {
-  const page = pageOf(response, PAGE);
+function listed(panel, response) {
+  const page = panel.pageOf(response, PAGE);
   if (typeof page === 'string') return page;
   const wanted = Math.min(PAGE, page.total - mostVus(load));
   return page.names.length >= Math.max(1, wanted) ? 1 : 'fewer users than the page has';
@@ -59,12 +59,22 @@ function listed(response) {
 /** @type {Record<string, (turn: import('../../lib/panel/scenario.js').Turn) => void>} */
 const requests = {
   read: ({ panel, data, measure }) =>
-    measure('read', () => panel.read(data, users.first.name), holds('username', users.first.name)),
-  list: ({ panel, data, measure }) => measure('list', () => panel.page(data, 0, PAGE), listed),
-  system: ({ panel, data, measure }) => measure('system', () => panel.system(data), systemFault),
+    measure('read', () => panel.read(data, users.first.name), panel.holds('username', users.first.name)),
+  list: ({ panel, data, measure }) =>
+    measure(
+      'list',
+      () => panel.page(data, 0, PAGE),
+      (response) => listed(panel, response),
+    ),
+  system: ({ panel, data, measure }) =>
+    measure(
+      'system',
+      () => panel.system(data),
+      (response) => panel.systemFault(response),
+    ),
   create({ panel, data, unique, measure }) {
     const name = users.newName(data.runId, unique);
-    if (measure('create', () => panel.create(data, name), holds('username', name)))
+    if (measure('create', () => panel.create(data, name), panel.holds('username', name)))
       users.add({ name, status: 'active' });
   },
   switch({ panel, data, measure }) {
@@ -73,7 +83,7 @@ const requests = {
     const switched = measure(
       status === 'active' ? 'enable' : 'disable',
       () => panel.setStatus(data, user.name, status),
-      holds('status', status),
+      panel.holds('status', status),
     );
     users.add(switched ? { ...user, status } : user);
   },

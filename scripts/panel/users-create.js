@@ -3,7 +3,6 @@
  *
  * quick: 500 users, 50 clients. Profiles from full on add an open loop at a fixed RATE.
  */
-import { holds } from '../../lib/panel/answers.js';
 import { namesOf, panelScenario } from '../../lib/panel/scenario.js';
 import { singleRequests } from '../../lib/panel/single-scenario.js';
 
@@ -14,7 +13,7 @@ const script = panelScenario({
   title: 'CREATE users',
   iterate({ panel, data, unique, measure }) {
     const user = nameOf(data.runId, unique);
-    measure('create', () => panel.create(data, user), holds('username', user));
+    measure('create', () => panel.create(data, user), panel.holds('username', user));
   },
 });
 

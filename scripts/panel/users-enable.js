@@ -4,7 +4,6 @@
  * quick: 500 users, 50 clients, each user once. Profiles from full on add an open loop at a fixed RATE; when all users are
  * enabled, they are disabled again, as a separate row.
  */
-import { holds } from '../../lib/panel/answers.js';
 import { panelScenario } from '../../lib/panel/scenario.js';
 import { switching, verbOf } from '../../lib/panel/switching.js';
 
@@ -17,7 +16,7 @@ const script = panelScenario({
     const switched = measure(
       verbOf(status),
       () => panel.setStatus(data, user, status),
-      holds('status', status),
+      panel.holds('status', status),
     );
     if (switched) done();
   },

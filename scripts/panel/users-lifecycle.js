@@ -4,7 +4,6 @@
  * quick: 500 users, 50 clients. The longer profiles vary the number of clients, so breakpoint finds the concurrency that the
  * panel cannot handle.
  */
-import { holds } from '../../lib/panel/answers.js';
 import { namesOf, panelScenario } from '../../lib/panel/scenario.js';
 import { clientLoad, envCount } from '../../lib/profiles.js';
 
@@ -35,10 +34,11 @@ const script = panelScenario({
   iterate({ panel, data, unique, measure }) {
     const user = nameOf(data.runId, unique);
     const steps = [
-      () => measure('create', () => panel.create(data, user), holds('username', user)),
-      () => measure('read', () => panel.read(data, user), holds('username', user)),
-      () => measure('disable', () => panel.setStatus(data, user, 'disabled'), holds('status', 'disabled')),
-      () => measure('enable', () => panel.setStatus(data, user, 'active'), holds('status', 'active')),
+      () => measure('create', () => panel.create(data, user), panel.holds('username', user)),
+      () => measure('read', () => panel.read(data, user), panel.holds('username', user)),
+      () =>
+        measure('disable', () => panel.setStatus(data, user, 'disabled'), panel.holds('status', 'disabled')),
+      () => measure('enable', () => panel.setStatus(data, user, 'active'), panel.holds('status', 'active')),
       () => measure('delete', () => panel.remove(data, user, 'active')),
     ];
     // Stop after a failed step: the later steps would measure something else.

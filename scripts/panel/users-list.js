@@ -33,7 +33,7 @@ const script = panelScenario({
   iterate({ panel, data, index, measure }) {
     const place = index % data.known.pages;
     const send = () => panel.page(data, place * limit, limit);
-    measure('page', send, (response) => judgePage(response, data.known, place, send));
+    measure('page', send, (response) => judgePage(panel, response, data.known, place, send));
   },
 });
 

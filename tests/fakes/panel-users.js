@@ -127,7 +127,11 @@ export class Users {
       core: () => ok({ version: '1.8.24', started: true, logs_websocket: '/api/core/logs' }),
       restart: () => ok({}),
       inbounds: () =>
-        ok({ shadowsocks: [{ tag: TAG, protocol: 'shadowsocks', network: 'tcp', port: 2080 }] }),
+        ok(
+          this.faults.dialect === 'pasarguard'
+            ? [TAG]
+            : { shadowsocks: [{ tag: TAG, protocol: 'shadowsocks', network: 'tcp', port: 2080 }] },
+        ),
     };
     if (operation === 'delete') this.deletions += 1;
     const { listRaceEvery, says = {} } = this.faults;
