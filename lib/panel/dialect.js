@@ -25,8 +25,11 @@ import { textAt } from '../file.js';
  * @property {{ users: string, total: string, figures: string, username: string, note: string, status: { field: string, active: unknown, disabled: unknown } }} fields
  * @property {{ search: string, active: string, disabled: string }} filters parts of a list's query, with {search}
  * @property {string[]} needs fields that the environment's `user` must have
+ * @property {Subscription | null} subscription null: subscriptions cannot be asked for
  * @property {'marzban' | null} tables whether users can be seeded and counted by SQL
  */
+/** @typedef {{ kind: 'links' | 'clash' | 'sing-box' | 'outline', agent: string }} Format of a subscription, and the name of a client that gets it */
+/** @typedef {{ url: string, keys: string, formats: Record<string, Format> }} Subscription fields of a user: the address of the subscription, and the settings of its protocols */
 /** @typedef {{ status: number, json?: Function }} Answer */
 
 const SCHEMA = 'windtunnel.panel-dialect/1';
@@ -42,6 +45,18 @@ const optional = (/** @type {(value: unknown) => boolean} */ check) => (/** @typ
   value === undefined || check(value);
 const isStatus = (/** @type {unknown} */ value) =>
   Number.isInteger(value) && Number(value) >= 200 && Number(value) < 300;
+
+const KINDS = ['links', 'clash', 'sing-box', 'outline'];
+/** @param {any} value */
+const isSubscription = (value) =>
+  value === null ||
+  (isObject(value) &&
+    [value.url, value.keys].every(isText) &&
+    isObject(value.formats) &&
+    Object.entries(value.formats).every(
+      ([name, format]) =>
+        /^[a-z][a-z0-9_]*$/.test(name) && KINDS.includes(format?.kind) && isText(format.agent),
+    ));
 
 /** The fields of a request: a check, and its words. */
 const REQUEST = {
@@ -80,6 +95,10 @@ const FIELDS = {
   },
   filters: { search: TEXT, active: TEXT, disabled: TEXT },
   needs: [isTexts, 'a list of texts'],
+  subscription: [
+    isSubscription,
+    `null, or url, keys and formats, each with an agent and a kind: ${KINDS.join(', ')}`,
+  ],
   tables: [oneOf(['marzban', null]), 'marzban or null'],
 };
 

@@ -364,6 +364,22 @@ export class Panel {
     return http.batch(offsets.map((offset) => ['GET', this.url('list', { offset, limit }), null, params]));
   }
 
+  /** The user's subscription, as a client with this name gets it. No token of the panel is sent. @param {string} address @param {string} agent */
+  subscription(address, agent) {
+    return http.get(address, {
+      headers: { 'User-Agent': agent },
+      responseType: 'text',
+      timeout: LOAD_TIMEOUT_MS,
+    });
+  }
+
+  /** Makes the panel choose new keys of a user. @param {Session} session @param {string} name @param {object} body */
+  renew(session, name, body) {
+    return this.request(session, 'enable', (params) =>
+      http.request(this.dialect.method('enable'), this.url('enable', { name }), JSON.stringify(body), params),
+    );
+  }
+
   /** @param {Session} session */
   system(session) {
     return this.request(session, 'system', (params) => http.get(this.url('system'), params));

@@ -49,6 +49,7 @@ const MOST_AT_ONCE = 100;
  *   restarts the panel's core
  * @property {(panel: Panel, session: import('./panel.js').Session) => object | void} [prepare] called last in setup();
  *   its result becomes part of a turn's data, and an exception ends the run
+ * @property {(metrics: import('k6/x/windtunnel/record').Metrics) => import('../section.js').Section[]} [sections] tables of the scenario's own
  * @property {(turn: Turn) => void} iterate
  */
 
@@ -80,7 +81,9 @@ const defined = (spec, environment, evidence, existing) =>
       ...aboutGenerator(usage),
       ...evidence.overlaps(metrics, Object.keys(spec.operations)),
     ],
-    more: (metrics) => ({ sections: evidence.sections(metrics, spec.operations) }),
+    more: (metrics) => ({
+      sections: [...(spec.sections?.(metrics) ?? []), ...evidence.sections(metrics, spec.operations)],
+    }),
   });
 
 /** A note if k6 used at least half of a core: a panel should need much more CPU than k6. @param {import('../sidecar.js').Usage | null} usage */

@@ -1,7 +1,7 @@
 /** The users of the fake panel, and the answers of its API: as strict as Marzban 0.8.4, apart from its faults. */
 
 /** @typedef {import('./panel-timings.js').Operation} Operation */
-/** @typedef {{ username: string, status: string, note: string | null, createdAt: string }} User */
+/** @typedef {{ username: string, status: string, note: string | null, createdAt: string, keys?: string[] }} User `keys`: after the first ones */
 /** @typedef {{ method: string, path: string, query: URLSearchParams, headers: import('node:http').IncomingHttpHeaders, text: string }} Request from a client. */
 /** @typedef {{ status: number, body: unknown, reset?: boolean }} Answer a string as body is plain text. `reset` cuts the connection. */
 
@@ -19,6 +19,7 @@
  * @property {('offset' | 'limit' | 'order' | 'search' | 'status')[]} [ignores] parts of a list's query that it ignores.
  * @property {Partial<Record<Operation, unknown>>} [says] the body of these answers, with status 200.
  * @property {'pasarguard'} [dialect] 201 and 204, and users with group_ids and proxy_settings; without it the dialect of Marzban.
+ * @property {'others' | 'empty' | 'stale' | 'page'} [subscription] each subscription has another user's keys, no server, the keys before their change, or is an HTML page with status 200.
  * @property {Partial<Record<Operation, number>>} [statuses] of successful answers.
  */
 
@@ -252,7 +253,7 @@ export class Users {
     else if (status === 'disabled') truth.disabled += 1;
     else truth.enabled += 1;
     user.status = status;
-    user.note = body.note ?? user.note;
+    altered(user, body);
     return ok(shown(user));
   }
 
@@ -290,6 +291,20 @@ export class Users {
     return ok({ users: page.map(shown), total: found.length });
   }
 
+  /** The subscription of a user, in the format of the client's name. @param {Request} request @returns {Answer | undefined} undefined for another path */
+  subscription({ path, headers }) {
+    const user = this.all.get(/^\/sub\/([^/]+)$/.exec(path)?.[1] ?? '');
+    if (!user) return undefined;
+    const { subscription } = this.faults;
+    if (subscription === 'page') return ok('<html><body>Bad gateway</body></html>');
+    const other = [...this.all.values()].find((one) => one !== user) ?? user;
+    const key =
+      subscription === 'stale'
+        ? passwordOf({ ...user, keys: user.keys?.slice(0, -1) })
+        : passwordOf(subscription === 'others' ? other : user);
+    return ok(inFormat(headers['user-agent'] ?? '', subscription === 'empty' ? [] : [key]));
+  }
+
   system() {
     const all = [...this.all.values()];
     const counts = STATUSES.map((status) => [
@@ -300,8 +315,32 @@ export class Users {
   }
 }
 
+/** @param {User} user */
+const passwordOf = ({ username, keys = [] }) => keys.at(-1) ?? `password-of-${username}`;
+
+/** Takes the note and, with proxies, makes a new key. @param {User} user @param {any} body */
+function altered(user, { note = user.note, proxies }) {
+  user.note = note;
+  if (!proxies) return;
+  user.keys = [...(user.keys ?? []), `key-${user.keys?.length ?? 0}-of-${user.username}`];
+}
+
+const METHOD = 'chacha20-ietf-poly1305';
+
+/** @param {string} agent @param {string[]} keys @returns {string} */
+function inFormat(agent, keys) {
+  const base64 = (/** @type {string} */ text) => Buffer.from(text).toString('base64');
+  if (/^[Cc]lash/.test(agent))
+    return `proxies:\n${keys.map((key) => `- {name: a, type: ss, cipher: ${METHOD}, password: ${key}}\n`).join('')}`;
+  const outbounds = keys.map((password) => ({ type: 'shadowsocks', method: METHOD, password }));
+  if (agent.startsWith('SFA')) return JSON.stringify({ outbounds: [...outbounds, { type: 'direct' }] });
+  if (agent.startsWith('Outline')) return JSON.stringify(outbounds[0] ?? {});
+  return base64(keys.map((key) => `ss://${base64(`${METHOD}:${key}`)}@127.0.0.1:1080#a`).join('\n'));
+}
+
 /** A user as the API shows one. @param {User} user */
-function shown({ username, status, note, createdAt }) {
+function shown(user) {
+  const { username, status, note, createdAt } = user;
   return {
     username,
     status,
@@ -319,7 +358,7 @@ function shown({ username, status, note, createdAt }) {
     online_at: null,
     auto_delete_in_days: null,
     next_plan: null,
-    proxies: { shadowsocks: { password: `password-of-${username}`, method: 'chacha20-ietf-poly1305' } },
+    proxies: { shadowsocks: { password: passwordOf(user), method: METHOD } },
     inbounds: { shadowsocks: [TAG] },
     excluded_inbounds: { shadowsocks: [] },
     links: [],

@@ -132,13 +132,20 @@ class Panel {
     (truth.served[operation] ??= []).push(performance.now() - readAt);
   }
 
+  /** The answer to a request that is no operation of the API. @param {Request} request @returns {Answer | undefined} */
+  aside(request) {
+    const { method, path } = request;
+    if (method === 'POST' && path === '/api/admin/token') return this.logIn(request);
+    if (this.faults.prometheus && path === '/metrics') return ok(this.timings.exposition());
+    // A HEAD request opens a connection without any effect on the panel.
+    return method === 'HEAD' ? refuse(405, 'Method Not Allowed') : this.users.subscription(request);
+  }
+
   /** @param {Request} request @param {import('node:http').ServerResponse} response */
   async handle(request, response) {
     const { method, path } = request;
-    if (method === 'POST' && path === '/api/admin/token') return send(response, this.logIn(request));
-    if (this.faults.prometheus && path === '/metrics') return send(response, ok(this.timings.exposition()));
-    // A HEAD request opens a connection without any effect on the panel.
-    if (method === 'HEAD') return send(response, refuse(405, 'Method Not Allowed'));
+    const aside = this.aside(request);
+    if (aside) return send(response, aside);
     const operation = operationOf(request);
     if (this.users.count.creates >= (this.faults.goneAfter ?? Infinity))
       return response.socket?.resetAndDestroy();

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, FastAPI, Query, Request
+from fastapi import APIRouter, Depends, FastAPI, Header, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.security import OAuth2PasswordRequestForm
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -74,6 +74,11 @@ async def metrics(panel: Panel) -> Response:
 @open_to_all.post("/api/admin/token")
 async def log_in(panel: Panel, form: Annotated[OAuth2PasswordRequestForm, Depends()]) -> dict[str, str]:
     return {"access_token": panel.tokens.issue(form.username, form.password), "token_type": "bearer"}
+
+
+@open_to_all.get("/sub/{token}")
+async def get_subscription(panel: Panel, token: str, user_agent: Annotated[str, Header()] = "") -> Response:
+    return await panel.subscription(token, user_agent)
 
 
 @api.post("/user")

@@ -2,11 +2,11 @@
 
 import asyncio
 import subprocess
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from fastapi import HTTPException
 from sqlalchemy import select
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from .metrics import Metrics
 from .settings import Settings
@@ -15,6 +15,8 @@ from .timing import Timing
 from .tokens import Tokens
 from .users import Users
 from .work import Operation, Work, Worker, worker
+
+T = TypeVar("T")
 
 
 class Service:
@@ -32,7 +34,7 @@ class Service:
         """On the event loop. Creates missing tables, and loads the users into xray."""
         made = worker(settings)
         admin_id = await made.run(Timing("prepare"), lambda work: _prepare(work, settings))
-        users = Users(settings.inbound_tag, admin_id)
+        users = Users(settings.inbound_tag, settings.inbound_port, admin_id)
         await made.run(Timing("start"), users.load_into_xray)
         return cls(settings, made, users)
 
@@ -41,16 +43,27 @@ class Service:
 
     async def answer(self, route: str, operation: Operation[Any]) -> JSONResponse:
         """Run the operation, and report how long its parts took, also if it was refused."""
+        body, headers = await self._run(route, operation)
+        return JSONResponse(body, headers=headers)
+
+    async def subscription(self, token: str, agent: str) -> Response:
+        """As answer(), in the format of the client."""
+        found, headers = await self._run(
+            "get_subscription", lambda work: self.users.subscription(work, token, agent)
+        )
+        return Response(found.text, headers={**found.headers, **headers}, media_type=found.media_type)
+
+    async def _run(self, route: str, operation: Operation[T]) -> tuple[T, dict[str, str]]:
         timing = Timing(route)
         try:
-            body = await self._worker.run(timing, operation)
+            result = await self._worker.run(timing, operation)
         except HTTPException as refusal:
             refusal.headers = {**(refusal.headers or {}), **self._headers(timing)}
             raise
         finally:
             if self.settings.prometheus:
                 self.metrics.observe(timing)
-        return JSONResponse(body, headers=self._headers(timing))
+        return result, self._headers(timing)
 
     async def restart(self) -> JSONResponse:
         # During a restart the inbound is missing for a moment, so a second restart must wait.

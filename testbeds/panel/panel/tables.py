@@ -104,5 +104,7 @@ class User(Base):
     on_hold_expire_duration: Mapped[int | None] = mapped_column(BigInteger)
     on_hold_timeout: Mapped[datetime | None]
     edit_at: Mapped[datetime | None]
+    sub_updated_at: Mapped[datetime | None]
+    sub_last_user_agent: Mapped[str | None] = mapped_column(String(512))
     last_status_change: Mapped[datetime | None] = mapped_column(default=now)
     proxies: Mapped[list[Proxy]] = relationship(cascade="all, delete-orphan")

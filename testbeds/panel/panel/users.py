@@ -9,6 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, selectinload
 
 from .schemas import Changes, Inbounds, NewUser
+from .subscriptions import Document, Links, Server, document
 from .tables import Inbound, Protocol, Proxy, Status, User, excluded_inbounds, now
 from .work import Work
 from .xray import Client
@@ -29,9 +30,11 @@ _SORTABLE = {
 class Users:
     """All users of one inbound; they belong to one admin."""
 
-    def __init__(self, tag: str, admin_id: int) -> None:
+    def __init__(self, tag: str, port: int, admin_id: int) -> None:
         self._tag = tag
+        self._port = port
         self._admin_id = admin_id
+        self._links = Links()
 
     def create(self, work: Work, new: NewUser) -> Body:
         """Raises HTTPException 409 for an existing name, 400, 422."""
@@ -113,6 +116,25 @@ class Users:
             total = session.scalar(wanted.with_only_columns(func.count(User.id)))
             return {"users": [self._body(user) for user in session.scalars(listed)], "total": total}
 
+    def subscription(self, work: Work, token: str, agent: str) -> Document:
+        """What a client of the user gets. Like Marzban, it notes the time and the client.
+
+        Raises HTTPException 404.
+        """
+        username = self._links.username(token)
+        if username is None:
+            raise HTTPException(404, "Not Found")
+        with work.transaction() as session:
+            user = _find(session, username)
+            user.sub_updated_at = now()
+            user.sub_last_user_agent = agent[:512]
+            session.flush()
+            servers = [
+                Server(f"Marz ({username}) [Shadowsocks - tcp]", self._port, one.method, one.password)
+                for one in self._clients(user)
+            ]
+            return document(agent, username, user.used_traffic, servers)
+
     def count(self, work: Work) -> dict[str, int]:
         """Numbers of users, in total and by status."""
         with work.transaction() as session:
@@ -192,6 +214,7 @@ class Users:
             "proxies": {proxy.type: proxy.settings for proxy in user.proxies},
             "inbounds": {protocol: [] if tags else [self._tag] for protocol, tags in excluded.items()},
             "excluded_inbounds": excluded,
+            "subscription_url": self._links.url(user.username),
         }
 
 

@@ -1,12 +1,12 @@
-/** The panel's six scenarios, on SQLite. */
+/** The panel's seven scenarios, on SQLite. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PANEL_SECRET, assertPanel } from '../../support/panel-smoke.js';
 import { assertSecret, smokeRun } from '../../support/smoke-run.js';
 
-const NAMES = ['users-create', 'users-disable', 'users-enable', 'users-lifecycle', 'users-list', 'mixed'];
+const NAMES = ['users-create', 'users-disable', 'users-enable', 'users-lifecycle', 'users-list', 'mixed', 'subscription'];
 
-test('panel on SQLite: all six measure, leave no secret behind, and nothing running', async () => {
+test('panel on SQLite: all seven measure, leave no secret behind, and nothing running', async () => {
   const smoke = await smokeRun();
   assertPanel(smoke.run, NAMES);
   assertSecret(smoke, PANEL_SECRET);
