@@ -119,6 +119,9 @@ onEach('answers a create with the whole user, and keeps it', async (one) => {
   const created = await one.call('POST', '/api/user', newUser('alice', more));
   assert.equal(created.status, 200);
   const { password } = created.body.proxies.shadowsocks;
+  // Each answer has a new token, with the time in it.
+  const { subscription_url: address } = created.body;
+  assert.match(address, /^\/sub\/[\w-]{15,}$/);
   assert.match(password, /^[\w-]{22}$/);
   assert.match(created.body.created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/);
   assert.deepEqual(created.body, {
@@ -134,8 +137,10 @@ onEach('answers a create with the whole user, and keeps it', async (one) => {
     proxies: { shadowsocks: { password, method: 'chacha20-ietf-poly1305' } },
     inbounds: { shadowsocks: [TAG] },
     excluded_inbounds: { shadowsocks: [] },
+    subscription_url: address,
   });
-  assert.deepEqual((await one.call('GET', '/api/user/alice')).body, created.body);
+  const read = (await one.call('GET', '/api/user/alice')).body;
+  assert.deepEqual({ ...read, subscription_url: address }, created.body);
   assert.equal(one.inXray('alice')[0].account.password, password);
 });
 
