@@ -3,6 +3,7 @@
 mod associations;
 mod checks;
 mod nat;
+mod users;
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -12,7 +13,7 @@ use super::socks5::codec::{Address, MAX_FIELD_BYTES};
 use super::spec::{DnsSpec, FetchSpec, FlowSpec, LEAST_MTU, Loop, MOST_MTU, NatSpec};
 use super::spec::{ProbeKind, ProxySpec, Spec};
 use super::tls::Tls;
-use super::users::spec::{self as users, Credential};
+use super::users::spec::Credential;
 use crate::echo::destinations;
 use crate::echo::transfer::Transfer;
 use crate::failure::{Failure, Result};

@@ -7,7 +7,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::flow::{self, BLOCK, Receiver, Sender, sequence};
-use super::{Shared, drive, lock, ms, runtime};
+use super::shared::{Shared, drive, lock, ms, runtime};
 use crate::net::clock::now_ns;
 use crate::net::payload::Pattern;
 use crate::probe::context::Context;

@@ -6,8 +6,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
-use super::Shared;
 use super::codec::{self, Down, Up};
+use super::shared::Shared;
 use crate::net::payload::Pattern;
 use crate::probe::kinds::ErrorKind;
 

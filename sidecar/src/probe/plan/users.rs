@@ -1,0 +1,129 @@
+//! The fields of users, and the keys that follow from them.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::failure::{Failure, Result};
+use crate::probe::spec::{Loop, ProbeKind, Spec};
+use crate::probe::users::crypto;
+use crate::probe::users::spec::{Credential, Protocol, UserSpec, UsersSpec};
+
+const MOST_USERS: u64 = 100_000;
+const MOST_BYTES: u64 = 16 << 30;
+/// A steady request is one chunk of Shadowsocks, and fits into what an idle connection holds.
+const MOST_STEADY_BYTES: u64 = 16 << 10;
+
+fn invalid(field: &str, what: &str, mend: &str) -> Failure {
+    Failure::invalid(format!("users.{field}: {what}"), mend)
+}
+
+/// Checks the users, and sets `count` to the number of operations. Messages have no keys.
+pub fn check(spec: &mut Spec) -> Result<Vec<Credential>> {
+    let ours = matches!(spec.kind, ProbeKind::Users | ProbeKind::Steady);
+    let users = match (&spec.users, ours) {
+        (None, false) => return Ok(Vec::new()),
+        (Some(users), true) => users,
+        (None, true) => {
+            let what = format!("a {} probe needs them", spec.kind);
+            return Err(Failure::invalid(format!("users: {what}"), "give users"));
+        }
+        (Some(_), false) => {
+            let what = format!("users: a {} probe has none", spec.kind);
+            return Err(Failure::invalid(what, "leave users out"));
+        }
+    };
+    if spec.proxy.is_some() {
+        let what = "proxy: users have the proxy's address";
+        return Err(Failure::invalid(what, "give users.address"));
+    }
+    let number = users.list.len() as u64;
+    if !(1..=MOST_USERS).contains(&number) {
+        let what = format!("it has {number} entries");
+        return Err(invalid("list", &what, &format!("give 1 to {MOST_USERS}")));
+    }
+    let steady = spec.kind == ProbeKind::Steady;
+    for user in &users.list {
+        if user
+            .bytes
+            .is_some_and(|bytes| steady || !(1..=MOST_BYTES).contains(&bytes))
+        {
+            let mend = format!("give 1 to {MOST_BYTES}, and none for steady");
+            return Err(invalid("list.bytes", "it is out of bounds", &mend));
+        }
+    }
+    let credentials = credentials(users)?;
+    spec.count = match (spec.pace, users.seconds) {
+        (Loop::Closed, None) if !steady => number,
+        (Loop::Open { rate_per_s }, Some(seconds)) if steady => {
+            if !(0.1..=3_600.0).contains(&seconds) || spec.payload_bytes > MOST_STEADY_BYTES {
+                let what = "seconds or payload_bytes is out of bounds";
+                return Err(invalid("seconds", what, "give 0.1 to 3600, and 8 to 16384"));
+            }
+            (rate_per_s * seconds).ceil() as u64
+        }
+        _ => {
+            let what = "steady has seconds and loop.open.rate_per_s, and users has neither";
+            return Err(invalid("seconds", what, "give both or leave both out"));
+        }
+    };
+    Ok(credentials)
+}
+
+fn credentials(users: &UsersSpec) -> Result<Vec<Credential>> {
+    let of_shadowsocks = users.protocol == Protocol::Shadowsocks;
+    if of_shadowsocks != users.method.is_some() {
+        return Err(invalid(
+            "method",
+            "only shadowsocks has one, and needs it",
+            "give method with shadowsocks",
+        ));
+    }
+    let length = users.method.map_or(0, |method| method.algorithm().len());
+    let decode = |field: &str, text: &str| {
+        let bytes = STANDARD.decode(text).ok();
+        bytes.filter(|key| key.len() == length).ok_or_else(|| {
+            let what = format!("it is no base64 of {length} bytes");
+            invalid(field, &what, "give a key of the method's length")
+        })
+    };
+    let server = match (&users.server_key, users.method) {
+        (None, _) => None,
+        (Some(key), Some(method)) if method.is_2022() => Some(decode("server_key", key)?),
+        _ => {
+            return Err(invalid(
+                "server_key",
+                "only 2022 methods have one",
+                "leave it out",
+            ));
+        }
+    };
+    let one = |user: &UserSpec| match (users.protocol, users.method) {
+        (_, Some(method)) => Ok(Credential::Shadowsocks {
+            method,
+            key: if method.is_2022() {
+                decode("list.key", &user.key)?
+            } else {
+                crypto::password_key(&user.key, length)
+            },
+            server: server.clone(),
+        }),
+        (Protocol::Vless, _) => uuid(&user.key).map(Credential::Vless).ok_or_else(|| {
+            invalid(
+                "list.key",
+                "it is no UUID",
+                "give 32 hexadecimal digits, with or without hyphens",
+            )
+        }),
+        _ => Ok(Credential::Trojan(crypto::trojan_key(&user.key))),
+    };
+    users.list.iter().map(one).collect()
+}
+
+fn uuid(text: &str) -> Option<[u8; 16]> {
+    let digits: String = text.chars().filter(|letter| *letter != '-').collect();
+    if digits.len() != 32 {
+        return None;
+    }
+    let number = u128::from_str_radix(&digits, 16).ok()?;
+    (!digits.starts_with('+')).then_some(number.to_be_bytes())
+}

@@ -1,0 +1,130 @@
+//! The state that all connections of a probe share.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinSet;
+
+use super::spec::Credential;
+use crate::net::clock::now_ns;
+use crate::net::payload::Pattern;
+use crate::probe::context::Context;
+use crate::probe::far_end::Carried;
+use crate::probe::kinds::{ErrorKind, ProbeError};
+use crate::probe::outcome::UserOutcome;
+use crate::probe::plan::Plan;
+use crate::probe::socks5::codec::Address;
+use crate::probe::tally::Tally;
+
+/// The longest delay until the probe sees a cancel.
+pub const SLICE: Duration = Duration::from_millis(50);
+const NS_PER_MS: f64 = 1e6;
+
+/// The data that all connections of a probe need.
+pub struct Shared {
+    pub proxy: SocketAddr,
+    pub target: Address,
+    pub credentials: Vec<Credential>,
+    /// Bytes of each entry.
+    pub bytes: Vec<u64>,
+    pub pattern: Pattern,
+    pub timeout: Duration,
+    /// The next entry that no task has taken.
+    pub next: AtomicUsize,
+    /// Tasks begin no further entry.
+    pub stop: AtomicBool,
+    pub outcomes: Mutex<Vec<UserOutcome>>,
+    pub tally: Mutex<Tally>,
+    pub carried: Mutex<Carried>,
+}
+
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub fn ms(ns: u64) -> f64 {
+    ns as f64 / NS_PER_MS
+}
+
+impl Shared {
+    pub fn new(plan: &Plan, pattern: Pattern, tally: Tally) -> Result<Arc<Self>, ProbeError> {
+        let missing = || ProbeError::new(ErrorKind::Network, "the probe has no users");
+        let users = plan.spec.users.as_ref().ok_or_else(missing)?;
+        let at = plan.users_at.as_ref().ok_or_else(missing)?;
+        let own = |bytes: Option<u64>| bytes.unwrap_or(plan.spec.payload_bytes);
+        // An entry that never begins stays like this.
+        let unbegun = |name: &String| UserOutcome {
+            name: name.clone(),
+            error: Some(ErrorKind::Cut),
+            ..UserOutcome::default()
+        };
+        Ok(Arc::new(Self {
+            proxy: at.address,
+            target: plan.target.clone(),
+            credentials: plan.credentials.clone(),
+            bytes: users.list.iter().map(|user| own(user.bytes)).collect(),
+            pattern,
+            timeout: plan.timeout,
+            next: AtomicUsize::new(0),
+            stop: AtomicBool::new(false),
+            outcomes: Mutex::new(users.list.iter().map(|user| unbegun(&user.name)).collect()),
+            tally: Mutex::new(tally),
+            carried: Mutex::default(),
+        }))
+    }
+
+    /// The next entry, unless the probe must stop.
+    pub fn take(&self) -> Option<usize> {
+        if self.stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        let next = self.next.fetch_add(1, Ordering::Relaxed);
+        (next < self.credentials.len()).then_some(next)
+    }
+
+    pub fn note(&self, user: usize, outcome: UserOutcome) {
+        *lock(&self.carried) += Carried::echoed(outcome.sent, outcome.received);
+        let one = &mut lock(&self.outcomes)[user];
+        let name = std::mem::take(&mut one.name);
+        *one = UserOutcome { name, ..outcome };
+    }
+}
+
+pub fn runtime() -> Result<Runtime, ProbeError> {
+    let made = Builder::new_current_thread().enable_all().build();
+    made.map_err(|error| ProbeError::io("event loop", &error))
+}
+
+/// Runs tasks to their ends. A cancel ends them at once; after the limit no entry begins.
+pub async fn drive<F>(
+    tasks: impl Iterator<Item = F>,
+    shared: &Shared,
+    plan: &Plan,
+    context: &Context,
+) where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let mut all = JoinSet::new();
+    for task in tasks {
+        all.spawn(task);
+    }
+    loop {
+        match tokio::time::timeout(SLICE, all.join_next()).await {
+            Ok(None) => break,
+            Ok(Some(_)) if !context.cancelled() => {}
+            _ => {
+                let stopped = context.must_stop(plan, now_ns());
+                shared.stop.store(stopped.is_some(), Ordering::Relaxed);
+                lock(&shared.tally).stopped = stopped;
+                context.set_done(lock(&shared.tally).attempted());
+                if context.cancelled() {
+                    all.shutdown().await;
+                }
+            }
+        }
+    }
+}
