@@ -6,9 +6,9 @@ import { request as send, requestAll as sendAll } from 'k6/x/windtunnel/record';
 
 /**
  * @typedef {{ name: string, role: 'system' | 'support' | 'generator', cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number,
- *   exit: string | null, exit_after_s?: number | null }} ProcessUsage `exit_after_s` counts from the opening of the window
+ *   peak_open_files: number | null, exit: string | null, exit_after_s?: number | null }} ProcessUsage `exit_after_s` counts from the opening of the window
  * @typedef {{ duration_s: number, host: { cpus: number | null, busy_percent: number | null, by_cpu?: import('k6/x/windtunnel/judge').CpuUsage[] }, processes: ProcessUsage[],
- *   total: { cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number },
+ *   total: { cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number, peak_open_files: number | null },
  *   repeated?: import('k6/x/windtunnel/judge').Part[], at_rest?: AtRest[] }} Usage `at_rest` is from the quiet period
  * @typedef {{ testbed: string, variables: Record<string, string | number | boolean>, versions: Record<string, string> }} Instance
  */

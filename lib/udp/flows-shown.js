@@ -33,24 +33,35 @@ const longestBurst = ({ associations: { loss_bursts: bursts } }) =>
   Math.max(0, ...Object.keys(bursts).map(Number));
 
 /**
- * Growth of the peak from one association to all. A process may use memory again that an earlier level left.
- * @param {Seen | undefined} one @param {Seen} all @returns {number | null} bytes
+ * Growth of a peak from one association to all. A process may use memory again that an earlier level left.
+ * @param {Seen | undefined} one @param {Row} all @param {'peakBytes' | 'openFiles'} peak @returns {number | null}
  */
-function bytesEach(one, all) {
-  const more = all.associations.opened - 1;
-  if (!one?.peakBytes || !all.peakBytes || more < 1) return null;
-  return Math.max(0, (all.peakBytes - one.peakBytes) / more);
+function each(one, all, peak) {
+  const [first, last, more] = [one?.[peak], all[peak], all.associations.opened - 1];
+  if (!first || !last || more < 1 || all.path === 'direct') return null;
+  return Math.max(0, (last - first) / more);
 }
 
 /** Columns of what became of the datagrams. @type {import('../section.js').Column<Row>[]} */
 const FATE = [
   { name: 'sent', title: 'Datagrams', unit: 'count' },
   { name: 'lost', title: 'Lost', unit: 'count', compare: 'lower' },
+  { name: 'lost_up', title: 'On the way out', unit: 'count', of: ({ lostUp }) => lostUp },
+  { name: 'lost_down', title: 'On the way back', unit: 'count', of: ({ lostDown }) => lostDown },
   { name: 'bursts', title: 'Losses', unit: 'text', of: (row) => burstsOf(row.associations.loss_bursts) },
   { name: 'longest_burst', title: 'Longest loss', unit: 'count', print: 'none', of: longestBurst },
   { name: 'reordered', title: 'Reordered', unit: 'count' },
   { name: 'duplicated', title: 'Duplicated', unit: 'count' },
 ];
+
+/** @param {Seen[]} rows */
+function staleNote(rows) {
+  const stale = rows.reduce((sum, { associations }) => sum + associations.stale, 0);
+  if (stale === 0) return [];
+  return [
+    `${grouped(stale)} answers were for earlier associations, at ports that were in use again: their tag tells this, and they count nowhere.`,
+  ];
+}
 
 /** @param {Tried[]} levels */
 function associationsOf(levels) {
@@ -94,19 +105,28 @@ function associationsOf(levels) {
         unit: 'count',
         of: (row) => row.associations.misdelivered,
       },
+      { name: 'stale', title: 'Stale', unit: 'count', print: 'none', of: (row) => row.associations.stale },
       {
         name: 'kib_each',
         title: 'Memory each',
         unit: 'KiB',
         of: (row) => {
-          const bytes = row.path === 'direct' ? null : bytesEach(one, row);
+          const bytes = each(one, row, 'peakBytes');
           return bytes && bytes / KIB;
         },
+      },
+      {
+        name: 'files_each',
+        title: 'Descriptors each',
+        unit: 'count',
+        digits: 1,
+        of: (row) => each(one, row, 'openFiles'),
       },
     ],
     rows,
     notes: [
-      'Carried: bytes came to our far end and back. Each association has its own address at the far end (ADDRESS=ipv4). First trip: from the first datagram of an association to the first answer. To another: answers that came through another association. Memory each: growth of the peak since one association.',
+      'Carried: bytes came to our far end and back. Each association has its own address at the far end (ADDRESS=ipv4). First trip: from the first datagram of an association to the first answer. To another: answers that came through another association. Memory and descriptors each: growth of the proxy’s peak since one association. Way out: the far end did not get the datagram; way back: its answer did not arrive. An answer that is late counts as lost on neither way.',
+      ...staleNote(rows),
     ],
     plot: { kind: 'line', x: 'asked', y: ['carried'] },
   });

@@ -18,6 +18,7 @@ const NOTE = 'flows of datagrams';
  * @property {number} open_all_s
  * @property {Record<string, number>} errors refused or ended associations, by kind
  * @property {number} misdelivered answers of another association
+ * @property {number} stale whole answers to an earlier probe, by their tag
  * @property {Record<string, number>} loss_bursts number of runs of consecutive losses, by length
  * @property {{ at_s: number, ms: number }[] | null} gaps times without a datagram, over 200 ms; null: not looked for
  *
@@ -25,10 +26,13 @@ const NOTE = 'flows of datagrams';
  * @property {Associations} associations
  * @property {number} sent
  * @property {number} lost datagrams without a right answer in time
+ * @property {number | null} lostUp of these, datagrams that the far end did not get; null: unknown
+ * @property {number | null} lostDown of these, datagrams whose answer left the far end and did not arrive; null: unknown
  * @property {number} reordered RFC 4737
  * @property {number} duplicated
  * @property {number | null} jitterMs RFC 3550
  * @property {number | null} peakBytes the system's own memory at its peak
+ * @property {number | null} openFiles the system's open descriptors at their peak
  *
  * @typedef {{ level: number | null, proxied: Seen, direct: Seen }} Tried `level` null: the call
  * @typedef {{ each: number, rate: number, payloadBytes: number, timeoutMs: number }} Of `each`: datagrams of an association
@@ -44,6 +48,19 @@ export const triedFlows = () => said()[NOTE] ?? [];
 /** @param {number} level */
 export const levelNames = (level) => [`datagram_${level}`, `first_${level}`];
 
+/**
+ * Losses of each way, by the far end's counts, which say nothing over a link that may deliver a datagram twice.
+ * @param {import('../meter.js').Outcome} outcome @returns {Pick<Seen, 'lostUp' | 'lostDown'>}
+ */
+function waysOf({ far_end: far }) {
+  const up = far?.datagrams_up;
+  const down = far?.datagrams_down;
+  if (!up || !down || up.most === null) return { lostUp: null, lostDown: null };
+  const short = (/** @type {number} */ more, /** @type {number} */ less) =>
+    more < less ? null : more - less;
+  return { lostUp: short(up.most, up.found), lostDown: short(down.found, down.least) };
+}
+
 /** @param {number} asked @param {import('../meter.js').Ended} ended @returns {Seen} */
 function seenOf(asked, ended) {
   if ('error' in ended) {
@@ -55,12 +72,15 @@ function seenOf(asked, ended) {
       carried: 0,
       open_all_s: 0,
       misdelivered: 0,
+      stale: 0,
       loss_bursts: {},
       gaps: null,
     };
     const associations = { ...none, errors };
     const sent = planned.operations;
-    return { associations, sent, lost: sent, reordered: 0, duplicated: 0, jitterMs: null, peakBytes: null };
+    const ways = { lostUp: null, lostDown: null };
+    const unknown = { jitterMs: null, peakBytes: null, openFiles: null };
+    return { associations, sent, lost: sent, ...ways, reordered: 0, duplicated: 0, ...unknown };
   }
   const { outcome, values } = ended;
   const { attempted, succeeded, anomalies, usage } = outcome;
@@ -68,10 +88,12 @@ function seenOf(asked, ended) {
     associations: /** @type {Associations} */ (outcome.associations),
     sent: attempted,
     lost: attempted - succeeded,
+    ...waysOf(outcome),
     reordered: anomalies.out_of_order ?? 0,
     duplicated: anomalies.duplicated ?? 0,
     jitterMs: jitterMs(values.round_trip ?? []),
     peakBytes: usage && usage.total.peak_anon_bytes,
+    openFiles: usage && usage.total.peak_open_files,
   };
 }
 
@@ -81,9 +103,9 @@ function note(one) {
   say(NOTE, tried);
 }
 
-/** How many addresses the far end has. @param {Plane} plane */
+/** How many addresses the far end has; one at the end of a link. @param {Plane} plane */
 const destinationsOf = ({ environment, data }) =>
-  environment.target.udp ? 1 : (data.echo?.destinations ?? 1);
+  environment.target.udp || data.linkEnds ? 1 : (data.echo?.destinations ?? 1);
 
 /**
  * One number of associations, on both paths in turn.

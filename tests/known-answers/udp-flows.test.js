@@ -37,11 +37,12 @@ async function run(behaviour, flows = '1,20') {
   }
 }
 
-/** @type {Record<string, { fault: import('../support/flow-relay.js').Fault, row: Record<string, unknown>, named: RegExp, reason: RegExp }>} */
+/** @type {Record<string, { swallows?: (number: number) => boolean, fault: import('../support/flow-relay.js').Fault, row: Record<string, unknown>, named: RegExp, reason: RegExp }>} */
 const RELAYS = {
-  'loses two bursts of five': {
-    fault: (number, send) => [31, 61].every((first) => number < first || number >= first + 5) && send(),
-    row: { lost: 10, bursts: '5 in a row × 2', longest_burst: 5 },
+  'loses a burst of five on the way out and one on the way back': {
+    swallows: (number) => number >= 31 && number < 36,
+    fault: (number, send) => (number < 61 || number >= 66) && send(),
+    row: { lost: 10, lost_up: 5, lost_down: 5, bursts: '5 in a row × 2', longest_burst: 5 },
     named: /Call: 10 of 100 lost \(5 in a row × 2\)/,
     reason: /call: 10 × lost/,
   },
@@ -69,15 +70,24 @@ const RELAYS = {
     reason: /call: 8 × duplicated/,
   },
 };
-const RIGHT = { sent: SENT, lost: 0, bursts: '', longest_burst: 0, reordered: 0, duplicated: 0 };
+const RIGHT = {
+  sent: SENT,
+  lost: 0,
+  lost_up: 0,
+  lost_down: 0,
+  bursts: '',
+  longest_burst: 0,
+  reordered: 0,
+  duplicated: 0,
+};
 
 /** The fields that a test knows. @param {Record<string, unknown>} row */
 const known = (row) => Object.fromEntries(Object.keys(RIGHT).map((name) => [name, row[name]]));
 
 describe('a relay that', { concurrency: 3 }, () => {
-  for (const [what, { fault, row, named, reason }] of Object.entries(RELAYS)) {
+  for (const [what, { row, named, reason, ...behaviour }] of Object.entries(RELAYS)) {
     test(what, async () => {
-      const { result, call, direct, finding, associations } = await run({ fault });
+      const { result, call, direct, finding, associations } = await run(behaviour);
       assert.deepEqual(known(call), { ...RIGHT, ...row });
       assert.deepEqual(known(direct), RIGHT);
       assert.match(finding, named);
@@ -86,7 +96,7 @@ describe('a relay that', { concurrency: 3 }, () => {
     });
   }
 
-  test('stalls 300 ms is named, and loses nothing', async () => {
+  test('stalls 300 ms, and repeats answers of ended associations, is named, and loses nothing', async () => {
     const fault = (
       /** @type {number} */ number,
       /** @type {() => void} */ send,
@@ -97,11 +107,26 @@ describe('a relay that', { concurrency: 3 }, () => {
       if (waits > 0) setTimeout(send, waits);
       else send();
     };
-    const { call, finding } = await run({ fault });
+    const { result, associations, call, finding } = await run({ fault, repeats: (answer) => answer });
     assert.deepEqual([call.lost, call.duplicated], [0, 0]);
+    // The far end's reply to a client of an earlier probe is told by its tag, and no fault.
+    const [, , many] = associations;
+    assert.deepEqual([many.stale, many.lost, many.duplicated, many.carried], [20, 0, 0, 20]);
+    assert.doesNotMatch(reasonsOf(result).join('\n'), /unexpected/);
     assert.ok(call.gaps >= 1 && call.longest_gap_ms > STALL_MS - 20, JSON.stringify(call));
     assert.ok(call.jitter_ms > 1, `${call.jitter_ms} ms of jitter`);
     assert.match(finding, /gaps? over 200 ms, the longest \d+ ms/);
+  });
+
+  test('repeats garbled answers of ended associations fails', async () => {
+    const repeats = (/** @type {Buffer} */ answer) => {
+      const garbled = Buffer.from(answer);
+      garbled[garbled.length - 3] ^= 1;
+      return garbled;
+    };
+    const { result, associations } = await run({ repeats }, '1');
+    assert.equal(associations[0].stale, 0);
+    assert.match(reasonsOf(result).join('\n'), /datagram_1: 1 × unexpected/);
   });
 
   test('refuses more than 100 associations', async () => {

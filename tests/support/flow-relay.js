@@ -19,18 +19,23 @@ const UDP_HEADER = 10;
 const addressOf = (bytes) => ({ host: [...bytes.subarray(0, 4)].join('.'), port: bytes.readUInt16BE(4) });
 
 /**
- * @param {{ fault?: Fault, most?: number, crosses?: boolean }} [behaviour] `most`: associations at once, and it refuses more. `crosses`:
- *   answers go to the client of the oldest association
+ * @param {{ fault?: Fault, swallows?: (number: number) => boolean, most?: number, crosses?: boolean, repeats?: (answer: Buffer) => Buffer }}
+ *   [behaviour] `swallows`: datagrams, by their number from 1, that never reach the far end. `most`: associations at once, and it refuses
+ *   more. `crosses`: answers go to the client of the oldest association. `repeats`: each association also gets an answer of an ended one
  */
 export async function startFlowRelay({
   fault = (_number, send) => send(),
+  swallows = () => false,
   most = Infinity,
+  repeats,
   crosses = false,
 } = {}) {
   /** @type {Set<Relay>} */
   const relays = new Set();
   /** @type {Set<import('node:net').Socket>} */
   const clients = new Set();
+  /** @type {Buffer | undefined} an answer of an association that has ended */
+  let old;
 
   /** @param {import('node:net').Socket} client */
   function associate(client) {
@@ -43,22 +48,29 @@ export async function startFlowRelay({
     const far = createSocket('udp4');
     /** @type {Memory} */
     const memory = {};
-    let number = 0;
+    let [number, sent] = [0, 0];
+    /** @type {Buffer | undefined} */
+    let last;
     relays.add(own);
     own.near.on('message', (bytes, from) => {
       own.peer = from;
+      sent += 1;
+      if (sent === 1 && repeats && old) own.near.send(repeats(old), from.port, LOOPBACK);
+      if (swallows(sent)) return;
       const { host, port } = addressOf(bytes.subarray(4));
       far.send(bytes.subarray(UDP_HEADER), port, host);
     });
     far.on('message', (bytes, { address, port }) => {
       const header = [0, 0, 0, 1, ...address.split('.').map(Number), port >> 8, port & 255];
       const answer = Buffer.concat([Buffer.from(header), bytes]);
+      last = answer;
       const [oldest = own] = relays;
       const to = crosses ? oldest : own;
       number += 1;
       fault(number, () => relays.has(to) && to.near.send(answer, to.peer?.port, LOOPBACK), memory);
     });
     client.on('close', () => {
+      old = last ?? old;
       relays.delete(own);
       own.near.close();
       far.close();

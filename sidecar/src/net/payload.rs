@@ -1,9 +1,13 @@
 //! Payload that can be checked byte by byte: its probe's tag, its sequence number, then bytes that depend on it.
 
+use super::tag;
+
 /// The number of different starts of the pattern.
 const STARTS: usize = 4_096;
 /// Bytes of the tag and the sequence number in front, big endian.
 pub const SEQUENCE_BYTES: usize = 4;
+/// A payload with less content may be another one by chance.
+const LEAST_CONTENT: usize = 8;
 /// The first of these bytes is the tag.
 const TAG_SHIFT: u32 = 24;
 const SEQUENCE_MASK: u32 = (1 << TAG_SHIFT) - 1;
@@ -84,6 +88,19 @@ impl Pattern {
             && payload[head..] == *self.of(sequence)
     }
 
+    /// Whether it is a whole payload of another probe, of this size or smaller. A changed tag looks like one, too; then an answer is missing.
+    pub fn is_of_another(&self, payload: &[u8]) -> bool {
+        let Some((front, rest)) = payload.split_first_chunk::<SEQUENCE_BYTES>() else {
+            return false;
+        };
+        let tag = tag::of(front[0]);
+        let own = self.of(u32::from_be_bytes(*front));
+        tag != tag::NOBODY
+            && tag != self.tag
+            && rest.len() >= LEAST_CONTENT
+            && own.starts_with(rest)
+    }
+
     /// The sequence number in front of a payload, or none if the payload is too short or has another tag.
     #[inline]
     pub fn sequence(&self, payload: &[u8]) -> Option<u32> {
@@ -131,6 +148,26 @@ mod tests {
             }
         }
         assert_eq!(pattern.sequence(&[9, 2, 3]), None);
+    }
+
+    #[test]
+    fn a_whole_payload_of_another_probe_is_known_and_a_changed_one_is_not() {
+        let own = Pattern::new(64).tagged(9);
+        for size in [12, 40, 64] {
+            let mut stale = vec![0; size];
+            Pattern::new(size).tagged(8).fill(77_777, &mut stale);
+            assert!(own.is_of_another(&stale), "{size}");
+            assert!(!Pattern::new(64).tagged(8).is_of_another(&stale));
+            for at in 1..size {
+                stale[at] ^= 1;
+                assert!(!own.is_of_another(&stale), "byte {at}");
+                stale[at] ^= 1;
+            }
+            stale[0] = tag::NOBODY;
+            assert!(!own.is_of_another(&stale));
+        }
+        assert!(!own.is_of_another(&[8, 0, 0, 1]));
+        assert!(!Pattern::new(40).tagged(9).is_of_another(&[8; 64]));
     }
 
     #[test]

@@ -171,6 +171,8 @@ pub struct Associations {
     pub errors: BTreeMap<ErrorKind, u64>,
     /// Answers that came through another association than their datagram's. `unexpected` has them, too.
     pub misdelivered: u64,
+    /// Whole answers to a probe that has ended, at a port that this one has now. No anomaly: the tag tells whose they are.
+    pub stale: u64,
     /// Number of runs of consecutive losses of one association, by their length. Late answers count as lost.
     pub loss_bursts: BTreeMap<u64, u64>,
     /// In order of their ends, of all associations, 1,000 at most. Null if an association sends less often than each 200 ms.

@@ -35,6 +35,7 @@ pub struct TargetBefore {
     pub cpu_s: f64,
     pub peak_rss_bytes: u64,
     pub peak_anon_bytes: u64,
+    pub peak_open_files: Option<u64>,
 }
 
 /// Why a part cannot be shown, begun or dropped.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use procfs::process::Process;
 
+use super::files;
 use super::protocol::Exit;
 use super::supervised::Supervised;
 use super::tree::{self, Entry};
@@ -43,6 +44,8 @@ pub struct Reading {
     pub rss_bytes: u64,
     /// Resident memory without file pages ([`Memory::anon`]).
     pub anon_bytes: u64,
+    /// Open descriptors of all processes now; `None` if unknown.
+    pub open_files: Option<u64>,
     pub members: Vec<Member>,
 }
 
@@ -176,6 +179,7 @@ fn read_own() -> Option<Reading> {
         cpu_s: entry.own_ns as f64 / 1e9,
         rss_bytes: memory.rss,
         anon_bytes: memory.anon(),
+        open_files: files::open_of(entry.pid),
         members: vec![memory.member(&entry)],
     })
 }
@@ -198,6 +202,7 @@ fn read_tree(source: &impl tree::Source, root: i32, start: Option<u64>) -> Readi
     }
     let mut reading = Reading {
         cpu_s: cpu_ns as f64 / 1e9,
+        open_files: Some(0),
         ..Reading::default()
     };
     for entry in last.entries.iter().filter(|entry| !entry.zombie) {
@@ -206,6 +211,8 @@ fn read_tree(source: &impl tree::Source, root: i32, start: Option<u64>) -> Readi
         };
         reading.rss_bytes += memory.rss;
         reading.anon_bytes += memory.anon();
+        let files = files::open_of(entry.pid);
+        reading.open_files = reading.open_files.zip(files).map(|(all, own)| all + own);
         reading.members.push(memory.member(entry));
     }
     reading

@@ -54,6 +54,8 @@ pub struct TotalUsage {
     /// The sum of the processes' peaks.
     pub peak_rss_bytes: u64,
     pub peak_anon_bytes: u64,
+    /// The sum of the processes' peaks; null if one is unknown.
+    pub peak_open_files: Option<u64>,
 }
 
 pub struct Window {
@@ -344,6 +346,7 @@ impl Window {
             cpu_percent: percent(cpu_s, duration_s),
             peak_rss_bytes: system().map(|process| process.peak_rss_bytes).sum(),
             peak_anon_bytes: system().map(|process| process.peak_anon_bytes).sum(),
+            peak_open_files: system().map(|process| process.peak_open_files).sum(),
         };
         let host = HostUsage {
             cpus: crate::host::cpus(),

@@ -40,6 +40,7 @@ pub struct Drive<'a> {
     pub tally: Tally,
     pub record: Record,
     pub misdelivered: u64,
+    pub stale: u64,
     pattern: Pattern,
     timetable: Timetable,
     out: Vec<u8>,
@@ -73,6 +74,7 @@ impl<'a> Drive<'a> {
             associations,
             record: Record::new(spec.count, plan.timeout.as_nanos() as u64),
             misdelivered: 0,
+            stale: 0,
             pattern: plan.pattern(),
             timetable: Timetable::new(tally.begin(), rate),
             tally,
@@ -223,8 +225,9 @@ impl<'a> Drive<'a> {
             if from == *peer {
                 self.take(index, datagram, now_ns());
             } else if self
-                .numbered(datagram)
-                .is_some_and(|(number, _)| self.belongs(number, index))
+                .payload(datagram)
+                .and_then(|payload| self.pattern.sequence(payload))
+                .is_some_and(|number| self.belongs(number, index))
             {
                 self.tally.anomalies.other_source += 1;
                 self.tally.other_source = Some(from);
@@ -235,14 +238,12 @@ impl<'a> Drive<'a> {
         came
     }
 
-    /// The number and the payload of an answer to this probe.
-    fn numbered<'d>(&self, datagram: &'d [u8]) -> Option<(u32, &'d [u8])> {
-        let header = match &self.plan.proxy {
-            Some(_) => codec::udp_header_bytes(datagram).ok()?,
-            None => 0,
-        };
-        let payload = &datagram[header..];
-        Some((self.pattern.sequence(payload)?, payload))
+    /// The payload of a datagram; none if its header is wrong.
+    fn payload<'d>(&self, datagram: &'d [u8]) -> Option<&'d [u8]> {
+        match &self.plan.proxy {
+            Some(_) => Some(&datagram[codec::udp_header_bytes(datagram).ok()?..]),
+            None => Some(datagram),
+        }
     }
 
     fn belongs(&self, number: u32, index: usize) -> bool {
@@ -251,8 +252,16 @@ impl<'a> Drive<'a> {
 
     /// Classifies one datagram of an association.
     fn take(&mut self, index: usize, datagram: &[u8], now: u64) {
-        let Some((number, payload)) = self.numbered(datagram) else {
+        let Some(payload) = self.payload(datagram) else {
             self.tally.anomalies.unexpected += 1;
+            return;
+        };
+        let Some(number) = self.pattern.sequence(payload) else {
+            if self.pattern.is_of_another(payload) {
+                self.stale += 1;
+            } else {
+                self.tally.anomalies.unexpected += 1;
+            }
             return;
         };
         let at = number as usize;

@@ -50,6 +50,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
         open_all_s: seconds(opened.took_ns),
         errors: errors.into_map(),
         misdelivered: drive.misdelivered,
+        stale: drive.stale,
         loss_bursts: drive.record.loss_bursts(spec.connections as usize),
         gaps: drive.take_gaps(),
     };
