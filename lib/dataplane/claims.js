@@ -17,6 +17,18 @@ import { controlName } from './scenario.js';
  */
 
 const TRIES = 10;
+/** Kinds of a tunnel that the proxy refused or ended, so that it was not granted. Any other one says nothing about the proxy. */
+const REFUSALS = [
+  'socks_general_failure',
+  'socks_not_allowed',
+  'socks_network_unreachable',
+  'socks_host_unreachable',
+  'socks_connection_refused',
+  'socks_ttl_expired',
+  'socks_reply_other',
+  'closed',
+  'connection_reset',
+];
 /** A port on which nobody listens (tcpmux). */
 const NOBODY = ':1';
 
@@ -61,13 +73,21 @@ export function halfCloseOf(reach, overLink) {
 }
 
 /**
- * Opens tunnels to a port where nobody listens.
+ * Opens tunnels to a port where nobody listens. Only what the proxy granted or refused counts. A tunnel that failed otherwise says nothing
+ * about the proxy: after the first such tunnel no further one is tried, and without any grant the answer is unknown.
  * @param {Reach} reach its port is replaced
  * @returns {Nobody}
  */
 export function grantsNobody(reach) {
-  const ended = open({ ...reach, target: nobodyAt(reach) }, { count: TRIES });
-  return { asked: TRIES, granted: 'error' in ended ? 0 : ended.outcome.succeeded };
+  const target = nobodyAt(reach);
+  let granted = 0;
+  for (let asked = 0; asked < TRIES; asked += 1) {
+    const ended = open({ ...reach, target }, { warmup: 0 });
+    if (!('error' in ended)) granted += 1;
+    else if (!REFUSALS.includes(ended.error.kind))
+      return granted > 0 ? { asked, granted } : { unknown: ended.error.message };
+  }
+  return { asked: TRIES, granted };
 }
 
 /** @param {Pick<Reach, 'target'>} reach */
@@ -151,7 +171,9 @@ function earlySections(operation) {
       }),
       notes: [
         'Reported, not judged. A tunnel of the run counts if the far end’s kernel had no new connection at the moment of the grant; the warm-up is included.',
-        ...(unknown ? [`A port where nobody listens was not tried: ${unknown}.`] : []),
+        ...(unknown
+          ? [`Whether tunnels to a port where nobody listens are granted is unknown: ${unknown}.`]
+          : []),
       ],
     }),
   ];

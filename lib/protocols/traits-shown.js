@@ -16,10 +16,17 @@ const unmeasured = ({ result }) => result.outcome !== 'measured';
 /** @param {Line} line */
 const shareOf = ({ result }) => result.figures.granted_early_share?.median ?? null;
 
+/** Why it is unknown whether a tunnel to nobody is granted; null: known, or not asked. @param {Line} line */
+function unknownGrant({ traits }) {
+  const nobody = traits?.nobody;
+  return nobody && 'unknown' in nobody ? nobody.unknown : null;
+}
+
 /** @param {Line} line */
 function earlyText(line) {
   const early = isEarly(line.traits?.nobody ?? null, shareOf(line));
-  return early === null ? null : early ? 'early' : 'after the far end';
+  if (early === null) return unknownGrant(line) && 'unknown';
+  return early ? 'early' : 'after the far end';
 }
 
 /** @type {import('../section.js').Column<Line>[]} */
@@ -96,6 +103,12 @@ export function traitsSection(found, notes) {
       ...lines.flatMap(({ row, traits }) =>
         traits?.halfClose?.detail ? [`${row}: half-close is unknown: ${traits.halfClose.detail}.`] : [],
       ),
+      ...lines.flatMap((line) => {
+        const why = unknownGrant(line);
+        return why
+          ? [`${line.row}: whether tunnels to a port where nobody listens are granted is unknown: ${why}.`]
+          : [];
+      }),
       `Traits are reported, not judged; garbled payload is. A dash: the row carries no datagrams, or its client takes no address. Largest safe datagram: 1, 512, 1,200 and 1,472 bytes and the largest possible size were tried, then sizes between the largest that came back whole and the next one; ${grouped(65_497)} is all that the header of SOCKS leaves room for. QUIC: RFC 9000, 14.`,
       'NAT: the kind (RFC 3489, by the mapping and filtering of RFC 4787) and its type on consoles. Idle life: how long a mapping without datagrams still carried one out from the same source, and one in; only the idle times of the parameters were tried. Rows in namespaces are not asked.',
       OF_HALF_CLOSE,
