@@ -73,7 +73,6 @@ const script = planeScenario({
     ...withControl('call', {
       title: `Datagram of a call, ${CALL.rate} a second`,
       loop: 'open',
-      headline: 'p50',
       latencyIs: 'from the intended send time to the answer received',
       least: CALL.rate * seconds,
     }),

@@ -8,5 +8,6 @@ import './smoke/protocols.js';
 import './smoke/relay.js';
 import './smoke/streaming.js';
 import './smoke/tproxy.js';
+import './smoke/udp.js';
 
 after(endSmokeRun);
