@@ -7,7 +7,7 @@ import { mathisMbit } from './theory.js';
 
 /**
  * @typedef {import('./points.js').Point} Point
- * @typedef {{ name: string, title: string }} Curve
+ * @typedef {{ name: string, title: string, control?: boolean }} Curve
  * @typedef {Record<string, (number | null)[]>} Measured Mbit/s by point, one number per round; null: not measured
  * @typedef {{ rtt_ms: number, loss: number, mbit: number | null }} Path requested settings of the link; mbit is the rate, null: unlimited
  */
@@ -42,6 +42,30 @@ function theoryOf({ rtt_ms: rtt, loss, mbit }, { axis, value }) {
 }
 
 /**
+ * The fastest and the slowest row where most is lost, by medians; empty if no row was measured there.
+ * @param {Curve[]} curves @param {Point[]} points on the axis of loss
+ */
+function fastest(curves, points) {
+  const worst = points.toSorted((a, b) => a.value - b.value).at(-1);
+  if (!worst) return {};
+  const found = curves.flatMap(({ name, title, control }) => {
+    const median = control ? null : spreadOf(curveSaid(name)[itemOf(worst)] ?? [])?.median;
+    return median ? [{ title, median }] : [];
+  });
+  const ordered = found.sort((a, b) => b.median - a.median);
+  const [[best], slowest] = [ordered, ordered.at(-1)];
+  if (!best || !slowest) return {};
+  const rate = (/** @type {number} */ mbit) => `${mbit.toPrecision(3)} Mbit/s`;
+  return {
+    headline: {
+      value: rate(best.median),
+      of: `${best.title}, the fastest row at ${Number((worst.value * 100).toPrecision(3))} % lost`,
+      detail: best === slowest ? '' : `the slowest: ${slowest.title}, ${rate(slowest.median)}`,
+    },
+  };
+}
+
+/**
  * @param {'loss' | 'rtt'} axis
  * @param {Curve[]} curves
  * @param {Point[]} points
@@ -55,6 +79,7 @@ export function curveSection(axis, curves, points, path) {
   return sectionOf({
     name: `goodput_${axis}`,
     title,
+    ...(axis === 'loss' ? fastest(curves, axisPoints) : {}),
     columns: [
       { name: 'at', title: column, unit, ...(axis === 'rtt' ? { digits: 0 } : {}), of: ({ value }) => value },
       ...curves.map(({ name, title: of_ }) => ({

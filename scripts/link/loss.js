@@ -43,7 +43,7 @@ const able = rows.filter(({ engines }) => engines[baseline.engine] === true);
 const operations = { ...controlOperations(), ...rowOperations(rows, [baseline]) };
 const curves = [
   ...able.map(({ row }) => ({ name: operationOf(row), title: row })),
-  ...CONGESTION.map((name) => ({ name: controlOf(name), title: `TCP, ${name}` })),
+  ...CONGESTION.map((name) => ({ name: controlOf(name), title: `TCP, ${name}`, control: true })),
 ];
 
 /** Steps of a round. In lockstep, everything is one step. */
