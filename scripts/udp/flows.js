@@ -36,7 +36,7 @@ function rows(level) {
   const [datagram, first] = levelNames(level);
   return {
     ...withControl(datagram, {
-      title: `Datagram, ${level} associations open`,
+      title: `Datagram, ${level} ${level === 1 ? 'association' : 'associations'} open`,
       loop: 'open',
       latencyIs: 'from the intended send time to the answer received',
       least: level * of.each,
