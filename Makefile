@@ -31,6 +31,7 @@ NEEDS_pulsar := .venv/pulsar-relay/.installed
 NEEDS_panel := .venv/panel/.installed bin/xray
 NEEDS_dataplane := bin/sing-box bin/xray
 NEEDS_udp := bin/sing-box
+NEEDS_users := bin/sing-box bin/xray
 NEEDS_protocols := bin/sing-box bin/xray bin/naive-client
 NEEDS_link := $(NEEDS_protocols)
 # $(call needs_of,SYSTEMS), for `make bench` and `make SYSTEM` alone, if a runner is missing.

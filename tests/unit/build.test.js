@@ -69,6 +69,6 @@ test('what is built beside the runners is what the default run starts', () => {
     })
       .stdout.trim()
       .split('\n');
-  for (const system of ['pulsar', 'panel', 'dataplane', 'protocols', 'link', 'udp'])
+  for (const system of ['pulsar', 'panel', 'dataplane', 'protocols', 'link', 'udp', 'users'])
     assert.deepEqual(show(system), needs(system).sort(), system);
 });

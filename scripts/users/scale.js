@@ -1,0 +1,88 @@
+/**
+ * What do many users cost a proxy server?
+ *
+ * A server starts with 1 to 50,000 users. The first, a middle and the last user of its list connect. All levels take turns, each
+ * with new processes, so that the growth of each figure has an interval.
+ */
+import { said, say } from 'k6/x/windtunnel/record';
+import { instance } from '../../lib/sidecar.js';
+import { stop } from '../../lib/execution.js';
+import { loadPlane } from '../../lib/dataplane/environment.js';
+import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
+import { planeScenario } from '../../lib/dataplane/scenario.js';
+import { envCount, envList, sizesOf } from '../../lib/profiles.js';
+import { startsRows } from '../../lib/protocols/instances.js';
+import { PLACES, connectOf, measureLevel, tripOf } from '../../lib/users/scale.js';
+import { scaleSections } from '../../lib/users/scale-shown.js';
+
+const PROFILES = {
+  smoke: { turns: 6, users: [1, 1000], connections: 10, round_trips: 50, mib: 8 },
+  quick: { turns: 6, users: [1, 100, 1000, 10_000], connections: 30, round_trips: 200, mib: 64 },
+  full: { turns: 10, users: [1, 100, 1000, 10_000, 50_000], connections: 100, round_trips: 1000, mib: 256 },
+};
+const MOST_USERS = 100_000;
+
+const { users: levelsOf, ...sizes } = sizesOf(
+  PROFILES,
+  'numbers of users take turns under one load, so that its shape does not apply',
+);
+const turns = envCount('TURNS', sizes.turns);
+const levels = [...new Set(envList('LEVELS', levelsOf.join(',')).map(Number))].sort((a, b) => a - b);
+if (levels.length < 2 || levels.some((one) => !Number.isInteger(one) || one < 1 || one > MOST_USERS))
+  throw `LEVELS: give two or more whole numbers of users from 1 to ${MOST_USERS}, separated by commas`;
+const NOTE = 'levels';
+
+/** @type {import('../../lib/users/scale.js').Figures[]} of this VU, the only one */
+let figures = [];
+
+const script = planeScenario({
+  ...startsRows,
+  system: 'users',
+  name: 'scale',
+  title: 'A server with many users',
+  environment: loadPlane('users'),
+  load: roundsLoad(equalRounds(levels.length * turns)),
+  parameters: { levels: levels.join(','), ...sizes, turns },
+  operations: Object.fromEntries(
+    levels.flatMap((users) => [
+      [
+        connectOf(users),
+        {
+          title: `Connect, one of ${users}`,
+          latencyIs: 'from the dial to the first byte of our far end',
+          series: 'total',
+          least: turns * PLACES.length * sizes.connections,
+        },
+      ],
+      [
+        tripOf(users),
+        {
+          title: `Round trip, one of ${users}`,
+          latencyIs: 'from a request sent to its echo received',
+          least: turns * PLACES.length * sizes.round_trips,
+        },
+      ],
+    ]),
+  ),
+  prepare() {
+    const own = instance();
+    if (own?.testbed !== 'users') stop('users/scale starts its servers itself: choose TESTBED=users:…');
+    const { engine, protocol, binary } = /** @type {import('../../lib/sidecar.js').Instance} */ (own)
+      .variables;
+    return { ...startsRows.prepare(), base: { engine, protocol, binary } };
+  },
+  round(_round, index, plane) {
+    const turn = Math.floor(index / levels.length);
+    // The order of the levels rotates.
+    const users = levels[(index + turn) % levels.length];
+    const found = plane.part(`${users} users, turn ${turn + 1}`, () =>
+      measureLevel(plane, users, turn, sizes),
+    );
+    figures = [...figures, found];
+    say(NOTE, figures);
+  },
+  more: () => ({ sections: scaleSections(said()[NOTE] ?? [], levels) }),
+});
+
+export const { options, setup, teardown, handleSummary } = script;
+export default script.round;

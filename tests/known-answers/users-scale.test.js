@@ -1,0 +1,52 @@
+/** Many users: a server whose lookup is a scan, and one with a table and a known amount of memory for each user. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startBench } from '../support/bench.js';
+import { within } from '../support/faulty.js';
+import { ROOT } from '../support/k6.js';
+import { rowsOf, sectionOf } from '../support/sections.js';
+
+/** @param {string} words of the fake server @param {(section: any, result: any) => void} look */
+async function measured(words, look) {
+  const folder = mkdtempSync(join(tmpdir(), 'users-'));
+  const binary = join(folder, 'server');
+  const script = `#!/bin/sh\nexec python3 '${join(ROOT, 'tests/fixtures/many-users.py')}' ${words} "$@"\n`;
+  writeFileSync(binary, script, { mode: 0o755 });
+  const bench = startBench({
+    PROFILE: 'smoke',
+    ONLY: 'users/scale',
+    LEVELS: '1,200,400',
+    TESTBED: `users:binary=${binary}`,
+  });
+  try {
+    await bench.ended;
+    assert.ok(bench.has('users-scale.json'), bench.output.stdout + bench.output.stderr);
+    const result = bench.result('users-scale');
+    look(sectionOf(result, 'scale'), result);
+  } finally {
+    bench.remove();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test('a scan is found by the last user, and the first user pays nothing', () =>
+  measured('scan 0', (section) => {
+    assert.match(section.finding, /First byte of the last user: grows by .*the lookup is a scan/);
+    assert.doesNotMatch(section.finding, /First byte of the first user: grows/);
+    const rows = rowsOf(section);
+    // 400 steps of 50 us.
+    assert.ok(rows[2].last_ms.value - rows[0].last_ms.value >= 19.9, JSON.stringify(rows));
+    assert.ok(rows[2].middle_ms.value >= 10 && rows[2].middle_ms.value < rows[2].last_ms.value);
+    assert.ok(rows[2].cpu_ms.value > 5, `the scan is CPU time of the server: ${rows[2].cpu_ms.value}`);
+  }));
+
+test('memory of 64 KiB a user is found, and a table is no scan', () =>
+  measured('table 64', (section) => {
+    const [, , most] = rowsOf(section);
+    within(most.kib_each, 64, 0.1);
+    assert.match(section.finding, /Memory: grows by \d+ KiB a user \(\d+ to \d+\), linear/);
+    assert.doesNotMatch(section.finding, /scan/);
+  }));
