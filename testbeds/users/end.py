@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """end.py server|client ENGINE PROTOCOL USERS SERVER_PORT GATE_PORT PROGRAM PORT…
 
-Writes the configuration of one end, and becomes PROGRAM. With a gate (GATE_PORT above 0), the program starts at the first connection
-to the gate. PORTs are where the client takes SOCKS: for the first, the middle and the last user.
+Writes the configuration of one end, and becomes PROGRAM. With a gate (GATE_PORT above 0), the program
+starts at the first connection to the gate. PORTs are where the client takes SOCKS: for the first, the
+middle and the last user.
 
-The key of user INDEX (from 0) is HMAC-SHA256(SEED, "user-INDEX"), as the protocol writes keys; the server's own key is that of "server".
+The key of user INDEX (from 0) is HMAC-SHA256(SEED, "user-INDEX"), as the protocol writes keys. The server's
+own key is that of "server".
 """
+
 import base64
 import hashlib
 import hmac
@@ -43,7 +46,12 @@ def xray_server(protocol: str, keys: list[str], port: int) -> dict[str, Any]:
     return {
         "log": {"loglevel": "warning", "access": "none"},
         "inbounds": [
-            {"listen": "127.0.0.1", "port": port, "protocol": protocol.removesuffix("-2022"), "settings": settings}
+            {
+                "listen": "127.0.0.1",
+                "port": port,
+                "protocol": protocol.removesuffix("-2022"),
+                "settings": settings,
+            }
         ],
         "outbounds": [{"protocol": "freedom"}],
     }
@@ -52,7 +60,12 @@ def xray_server(protocol: str, keys: list[str], port: int) -> dict[str, Any]:
 def sing_box_server(protocol: str, keys: list[str], port: int) -> dict[str, Any]:
     field = {"vless": "uuid"}.get(protocol, "password")
     users = [{"name": f"user-{index}", field: key} for index, key in enumerate(keys)]
-    inbound = {"type": protocol.removesuffix("-2022"), "listen": "127.0.0.1", "listen_port": port, "users": users}
+    inbound = {
+        "type": protocol.removesuffix("-2022"),
+        "listen": "127.0.0.1",
+        "listen_port": port,
+        "users": users,
+    }
     if protocol == "shadowsocks":
         sys.exit("sing-box has many users of Shadowsocks only in the edition 2022: choose shadowsocks-2022")
     if protocol == "shadowsocks-2022":
@@ -73,7 +86,10 @@ def client(protocol: str, keys: list[str], server_port: int, ports: list[int]) -
         outbounds.append(server | own | {"tag": f"out-{port}"})
     return {
         "log": {"level": "fatal"},
-        "inbounds": [{"type": "socks", "tag": f"in-{port}", "listen": "127.0.0.1", "listen_port": port} for port in ports],
+        "inbounds": [
+            {"type": "socks", "tag": f"in-{port}", "listen": "127.0.0.1", "listen_port": port}
+            for port in ports
+        ],
         "outbounds": outbounds,
         "route": {"rules": [{"inbound": f"in-{port}", "outbound": f"out-{port}"} for port in ports]},
     }
