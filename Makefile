@@ -25,8 +25,7 @@ TESTBED_PROGRAMS = $(VENVS) $(filter-out bin/sing-box-1.13 bin/sing-box-next bin
 
 # Every run needs these. testbeds/*.toml name the programs of testbeds.
 BINARIES := bin/k6 bin/sidecar
-# The programs that the default environment starts, by system, so that make builds them beside the runners. `bin/k6 x needs` names them
-# exactly, but it is not built yet. A unit test compares the two lists.
+# The programs that the default environment starts, by system. `bin/k6 x needs` names them, but is not built yet. A unit test compares both.
 NEEDS_pulsar := .venv/pulsar-relay/.installed
 NEEDS_panel := .venv/panel/.installed bin/xray
 NEEDS_dataplane := bin/sing-box bin/xray
