@@ -36,7 +36,7 @@ func TestAVariableOfSeveralSystemsIsToldOnce(t *testing.T) {
 	for _, want := range []string{
 		"| 1/s, above 0, to 100,000 | dataplane: concurrency 5, handshake 100, socks-tcp 1000, socks-udp 1000; panel: mixed 40,",
 		"; pulsar: 100; udp: 160 | dataplane, pulsar (broadcast, bulk, concurrent, delivery, ingest), udp (flows) |",
-		"| block, spin, yield | block | dataplane, footprint, link, protocols, udp |",
+		"| block, spin, yield | block | dataplane, footprint, link, protocols, udp, users |",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is missing in\n%s", want, page)
