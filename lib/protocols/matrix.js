@@ -26,6 +26,8 @@ import { pathOf } from '../file.js';
  * @property {boolean} encrypts whether an observer of its hop must not be able to read the traffic
  * @property {'plain' | 'tls' | 'quic' | 'random' | 'ssh' | 'wireguard' | 'openvpn'} wire what an observer of its hop must see
  * @property {Partial<Record<Engine, string>>} [known] known intermittent fault of an engine
+ * @property {Partial<Record<Engine, string>>} [knownOfDatagrams] known fault of an engine with large datagrams: `panics` or
+ *   `garbles`, then its text
  * @property {Partial<Record<Engine, string>>} [firstHop] why it cannot be the first hop of a chain with an engine
  * @property {'namespaces' | 'tun2proxy'} [needs] what it needs that a machine may lack; tun2proxy: namespaces and this program
  * @property {string} [told] its variable for the sending rate of both ends, in Mbit/s
@@ -49,10 +51,13 @@ const {
   engines: byEngine,
 } = JSON.parse(matrix(pathOf(import.meta.resolve('../../testbeds/protocols'))));
 
-/** The texts of the faults that a row names. @param {Record<Engine, string>} known */
-const faultsOf = (known) =>
+/** The texts of the faults that a row names. @param {Record<Engine, string>} known @param {boolean} [named] the name before the text */
+const faultsOf = (known, named = false) =>
   Object.fromEntries(
-    Object.entries(known).map(([engine, fault]) => [engine, byEngine[engine].faults[fault]]),
+    Object.entries(known).map(([engine, fault]) => [
+      engine,
+      (named ? `${fault}: ` : '') + byEngine[engine].faults[fault],
+    ]),
   );
 
 /** @returns {Record<Engine, Runs>} every engine, in the order of their names */
@@ -75,6 +80,7 @@ function rowOf({ name, row }) {
     without,
     without_server: withoutServer,
     known,
+    known_of_datagrams: knownOfDatagrams,
     encrypts = false,
     dials_at_start: dialsAtStart,
     first_hop: firstHop,
@@ -94,6 +100,7 @@ function rowOf({ name, row }) {
     engines: { ...all(), ...withoutServer, ...without },
     clients: { ...all(), ...without },
     ...(known ? { known: faultsOf(known) } : {}),
+    ...(knownOfDatagrams ? { knownOfDatagrams: faultsOf(knownOfDatagrams, true) } : {}),
     ...(dialsAtStart ? { dialsAtStart } : {}),
     ...(firstHop ? { firstHop } : {}),
     ...rest,

@@ -109,6 +109,9 @@ export function traitsSection(found, notes) {
           ? [`${line.row}: whether tunnels to a port where nobody listens are granted is unknown: ${why}.`]
           : [];
       }),
+      ...lines.flatMap(({ row, traits }) =>
+        traits?.sizes?.known ? [`${row}: known of this program: ${traits.sizes.known}.`] : [],
+      ),
       `Traits are reported, not judged; garbled payload is. A dash: the row carries no datagrams, or its client takes no address. Largest safe datagram: 1, 512, 1,200 and 1,472 bytes and the largest possible size were tried, then sizes between the largest that came back whole and the next one; ${grouped(65_497)} is all that the header of SOCKS leaves room for. QUIC: RFC 9000, 14.`,
       'NAT: the kind (RFC 3489, by the mapping and filtering of RFC 4787) and its type on consoles. Idle life: how long a mapping without datagrams still carried one out from the same source, and one in; only the idle times of the parameters were tried. Rows in namespaces are not asked.',
       OF_HALF_CLOSE,

@@ -9,12 +9,14 @@ import { QUIC_BYTES } from '../dataplane/quic-size.js';
 import { endsOf } from '../link.js';
 import { fateOf } from '../udp/fate.js';
 import { MOST_BYTES, narrow, probeOf, roomTo, safeOf } from '../udp/sizes.js';
+import { knownOf } from './excuse.js';
 import { FAR_HOST, entryOf } from './way.js';
 
 /**
  * @typedef {import('./turn.js').Turn} Turn
  * @typedef {{ bytes: number, proxied: import('../udp/fate.js').Fate }} Tried
- * @typedef {{ safe: number, broken: number | null, fate: string | null, quic: boolean }} Sizes `fate` of the size `broken`
+ * @typedef {{ safe: number, broken: number | null, fate: string | null, quic: boolean, known: string | null }} Sizes `fate` of the size
+ *   `broken`; `known`: the known fault that showed
  * @typedef {import('../dataplane/claims.js').HalfClose} HalfClose
  *
  * @typedef {object} Traits null: the row has no such trait, or its client cannot be asked
@@ -23,8 +25,10 @@ import { FAR_HOST, entryOf } from './way.js';
  * @property {import('../dataplane/claims.js').Nobody | null} nobody
  */
 
+/** A known fault with large datagrams explains nothing up to this size, bytes. */
+const SMALL = 512;
 /** Sizes that are tried first, bytes: below QUIC's, QUIC's, and what fits into a packet of Ethernet. */
-const FIRST_SIZES = [1, 512, QUIC_BYTES, 1472];
+const FIRST_SIZES = [1, SMALL, QUIC_BYTES, 1472];
 /** How often the first size that failed gets another chance: other programs on the CPUs delay answers, too. */
 const CHANCES = 3;
 
@@ -60,8 +64,26 @@ export function noteHalfClose(both) {
   for (const { own, turn } of both.carrying) own.halfClose = halfCloseIn(turn);
 }
 
-/** @param {Turn} turn @param {import('../udp/sizes.js').Of} tries @returns {Sizes} */
-function sizesIn(turn, tries) {
+/**
+ * Judges an end and other content, apart from a known fault.
+ * @param {Turn} turn
+ * @param {string | null} fault that may explain them
+ * @param {{ safe: number, ends: boolean, garbled: number }} shown
+ * @returns {string | null} the fault, if it showed
+ */
+function excuse(turn, fault, { safe, ends, garbled }) {
+  const name = safe < SMALL ? null : fault?.split(':')[0];
+  const endsByIt = ends && name === 'panics';
+  const garbledByIt = garbled > 0 && name === 'garbles';
+  turn.mayEnd = endsByIt;
+  if (garbled > 0 && !garbledByIt) turn.note({ corrupted: garbled }, 0);
+  return endsByIt || garbledByIt ? fault : null;
+}
+
+/** @param {Turn} turn @param {import('../udp/sizes.js').Of} tries @param {string | null} fault with large datagrams @returns {Sizes} */
+function sizesIn(turn, tries, fault) {
+  const wasUp = !turn.hasEnded();
+  let garbled = 0;
   const { target, ...way } = turn.wayTo('udp');
   /** @type {Tried[]} */
   const tried = [];
@@ -74,7 +96,7 @@ function sizesIn(turn, tries) {
     });
     const fate = fateOf(bytes, ended);
     // Another content is the one fault that is judged.
-    if (fate.back === 'garbled') turn.note({ corrupted: 1 }, 0);
+    if (fate.back === 'garbled') garbled += 1;
     return fate;
   };
   const tryOne = (/** @type {number} */ bytes) => {
@@ -93,10 +115,12 @@ function sizesIn(turn, tries) {
     if (!failed.proxied.whole) break;
   }
   const { safe, broken } = found();
+  const ends = wasUp && turn.hasEnded();
   return {
     safe,
     broken,
-    fate: of(broken)?.proxied.back ?? null,
+    fate: ends ? 'ends the program' : (of(broken)?.proxied.back ?? null),
+    known: excuse(turn, fault, { safe, ends, garbled }),
     quic: of(QUIC_BYTES)?.proxied.whole ?? false,
   };
 }
@@ -104,16 +128,17 @@ function sizesIn(turn, tries) {
 /**
  * The traits of a row, in a turn that carries traffic.
  * @param {Turn} turn
- * @param {Pick<import('./matrix.js').Row, 'udp'>} row
+ * @param {import('./matrix.js').Row} row
+ * @param {import('./sides.js').Side} side
  * @param {import('../udp/sizes.js').Of} of sizes of datagrams
  * @returns {Traits}
  */
-export function traitsOf(turn, { udp }, of) {
+export function traitsOf(turn, { udp, knownOfDatagrams: known }, side, of) {
   const takesAddress = entryOf(turn.instance).scheme !== 'direct';
   return {
     halfClose: halfCloseIn(turn),
     nobody: takesAddress ? grantsNobody(turn.wayTo('tcp')) : null,
     // The last ones: some programs end at a large datagram.
-    sizes: udp ? sizesIn(turn, of) : null,
+    sizes: udp ? sizesIn(turn, of, knownOf({ known }, side)) : null,
   };
 }

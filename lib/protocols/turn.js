@@ -111,6 +111,8 @@ export class Turn {
     this.partsCpu = 0;
     /** @type {string[]} notes on tunnels that did not open, and on probes that were cut */
     this.limits = [];
+    /** Whether a known fault explains that a process has ended. */
+    this.mayEnd = false;
     this.patience = patient(PATIENCE, plane.data.link);
     this.patienceOfDatagrams = patient(DATAGRAM_PATIENCE, plane.data.link, DATAGRAM_ROUND_TRIPS);
   }
@@ -283,6 +285,15 @@ export class Turn {
     if (udp) this.datagrams(sizes.datagrams);
   }
 
+  /** Whether a process of its instances has ended. */
+  hasEnded() {
+    return this.instances.some(({ id }) =>
+      (tryAsk('GET', `/instances/${id}`)?.processes ?? []).some(
+        (/** @type {{ exit: string | null }} */ { exit }) => exit !== null,
+      ),
+    );
+  }
+
   /** The outcome on these instances. Call it last. */
   end() {
     const failed = Object.values(this.errors).reduce((sum, count) => sum + count, 0);
@@ -295,7 +306,7 @@ export class Turn {
         name: this.instances.length > 1 ? `${process.name} of hop ${hop + 1}` : process.name,
       })),
     );
-    const ended = ofProbes(this.errors, processes);
+    const ended = ofProbes(this.errors, this.mayEnd ? [] : processes);
     const complaints = ended.outcome === 'measured' ? [] : states.map(complained);
     const detail = [ended.detail, ...this.limits, ...complaints].filter(Boolean).join('; ') || null;
     return { ...ended, detail };

@@ -3,7 +3,8 @@
  *
  * Each row of lib/protocols/matrix.js through a real client and a real server: the largest datagram that comes back whole, whether
  * QUIC's 1,200 bytes do, what becomes of the client's end (half-close), whether CONNECT is granted before the far end accepts, and
- * the first byte; then the behaviour of its UDP associations (RFC 4787). A row that carries no traffic fails, as in the matrix. Traits are reported, not judged, except garbled payload.
+ * the first byte; then the behaviour of its UDP associations (RFC 4787). A row that carries no traffic fails, as in the matrix. Traits are reported, not judged, except
+ * garbled payload and a program that ends, unless the matrix lists that as a known fault with large datagrams.
  */
 import { said } from 'k6/x/windtunnel/record';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
@@ -59,7 +60,8 @@ const measures = {
   turn(both) {
     both.keep((turn) => turn.reach(sizes));
     both.each((turn) => both.row.udp && turn.datagrams(sizes.datagrams));
-    for (const { own, turn } of both.carrying) own.traits = traitsOf(turn, both.row, { tries, timeoutMs });
+    for (const { side, own, turn } of both.carrying)
+      own.traits = traitsOf(turn, both.row, side, { tries, timeoutMs });
   },
   tunnels() {},
 };

@@ -32,6 +32,26 @@ async function withTraits(traits, check) {
   }
 }
 
+test("a known fault with large datagrams is named, and does not fail xray's hysteria2", async () => {
+  const bench = startBench({
+    ONLY: 'protocols/traits',
+    PROFILE: 'smoke',
+    PROTOCOL: 'hysteria2',
+    BASELINE_ENGINE: 'xray',
+    TIMEOUT_MS,
+  });
+  try {
+    await bench.ended;
+    const result = bench.result('protocols-traits');
+    const section = sectionOf(result, 'traits');
+    assert.equal(rowsOf(section)[0].beyond, 'garbled');
+    assert.ok(section.notes.some((/** @type {string} */ note) => /^hysteria2: known .*garbles/.test(note)));
+    assert.deepEqual(faultsOf(result), []);
+  } finally {
+    bench.remove();
+  }
+});
+
 describe('a row whose program', { concurrency: 3 }, () => {
   test('grants before it dials, passes FIN and drops 1,195 bytes and more', () =>
     withTraits({ TCP: 'early', BYTES: '1194' }, (result, row) => {

@@ -80,6 +80,7 @@ type file struct {
 type rowKeys struct {
 	Order         *int              `json:"order"`
 	Known         map[string]string `json:"known"`
+	OfDatagrams   map[string]string `json:"known_of_datagrams"`
 	Without       map[string]string `json:"without"`
 	WithoutServer map[string]string `json:"without_server"`
 	FirstHop      map[string]string `json:"first_hop"`
@@ -144,14 +145,14 @@ func (m Matrix) place(row map[string]any) (int, error) {
 	if err := document.Into(row, &own); err != nil {
 		return 0, err
 	}
-	for key, engines := range map[string]map[string]string{"without": own.Without, "without_server": own.WithoutServer, "first_hop": own.FirstHop, "known": own.Known} {
+	for key, engines := range map[string]map[string]string{"without": own.Without, "without_server": own.WithoutServer, "first_hop": own.FirstHop, "known": own.Known, "known_of_datagrams": own.OfDatagrams} {
 		for engine, text := range engines {
 			its, ok := m.Engines[engine]
 			if !ok {
 				return 0, fmt.Errorf("%s.%s: there is no engines/%s.toml", key, engine, engine)
 			}
-			if _, ok := its.Faults[text]; !ok && key == "known" {
-				return 0, fmt.Errorf("known.%s: engines/%s.toml has no fault %s", engine, engine, text)
+			if _, ok := its.Faults[text]; !ok && strings.HasPrefix(key, "known") {
+				return 0, fmt.Errorf("%s.%s: engines/%s.toml has no fault %s", key, engine, engine, text)
 			}
 		}
 	}
