@@ -320,7 +320,7 @@ declare module 'k6/x/windtunnel/judge' {
   /** Compares what the target holds with what the run counted. */
   export interface Fact {
     check: string;
-    source: 'sql' | 'api' | 'dns' | 'processes';
+    source: 'sql' | 'api' | 'dns' | 'far_end' | 'processes';
     found: Amount;
     reported: Amount;
     /** By how much the two may differ; default 0. */

@@ -7,6 +7,7 @@ import { tellLeft } from '../leftovers.js';
 import { envCount } from '../profiles.js';
 import { defineScenario } from '../scenario.js';
 import { takeCensus } from './census.js';
+import { dataPlaneFacts, dataPlaneNotes, inboundOf, tryUsers } from './data-plane.js';
 import { messageOf } from './database.js';
 import { loadPanel } from './environment.js';
 import { Evidence } from './evidence.js';
@@ -50,6 +51,7 @@ const MOST_AT_ONCE = 100;
  * @property {(panel: Panel, session: import('./panel.js').Session) => object | void} [prepare] called last in setup();
  *   its result becomes part of a turn's data, and an exception ends the run
  * @property {(metrics: import('k6/x/windtunnel/record').Metrics) => import('../section.js').Section[]} [sections] tables of the scenario's own
+ * @property {string} [tried] group of the users' names that are tried in the data plane after the load
  * @property {(turn: Turn) => void} iterate
  */
 
@@ -71,15 +73,18 @@ const defined = (spec, environment, evidence, existing) =>
     leftovers: (runId) => `users whose names begin with ${runPrefix(runId)} or ${seedPrefix(runId)}`,
     setupSeconds: SETUP_SECONDS,
     decided: ({ existing: there }) => ({ existing: there }),
-    facts: ({ before }) =>
-      factsOf(
+    facts: ({ before }) => [
+      ...factsOf(
         { before, loaded: censusOf('loaded'), removed: censusOf('removed') },
         environment.stored !== null,
         __ENV.INSTANCE !== undefined && __ENV.INSTANCE !== '',
       ),
+      ...(spec.tried ? dataPlaneFacts() : []),
+    ],
     remarks: (metrics, usage) => [
       ...aboutGenerator(usage),
       ...evidence.overlaps(metrics, Object.keys(spec.operations)),
+      ...(spec.tried ? dataPlaneNotes() : []),
     ],
     more: (metrics) => ({
       sections: [...(spec.sections?.(metrics) ?? []), ...evidence.sections(metrics, spec.operations)],
@@ -102,6 +107,7 @@ export function panelScenario(spec) {
   const existing = envCount('EXISTING', environment.stored && __ENV.INSTANCE ? (spec.existing ?? 0) : 0);
   const wanted = __ENV.EXISTING === '0' ? 0 : (spec.existing ?? 0);
   checkExisting(existing, environment);
+  const inbound = spec.tried ? inboundOf() : null;
   const panel = new Panel(environment);
   const evidence = new Evidence(environment);
   const scenario = defined(spec, environment, evidence, existing);
@@ -181,6 +187,7 @@ export function panelScenario(spec) {
   /** Counts the users after the load, and removes them. @param {Begun} data */
   function clear(data) {
     evidence.after(data);
+    if (spec.tried) tryUsers(panel, data, spec.tried, inbound);
     keepCensus('loaded', census(panel, data));
     removeAll(panel, data, data.seeded);
     keepCensus('removed', census(panel, data));

@@ -47,6 +47,7 @@ export function switching(name, to) {
     spec: {
       ...common,
       name,
+      tried: verbOf(to),
       parameters: { users: vus * usersEach },
 
       /** @param {import('./panel.js').Panel} panel @param {import('./panel.js').Session & { runId: string }} session */

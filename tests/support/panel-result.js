@@ -19,6 +19,13 @@ export function soundResult(bench, name) {
   return result;
 }
 
+/** Scenarios that try the switched users in the data plane. */
+const SWITCHES = ['users-disable', 'users-enable'];
+const IN_DATA_PLANE = [
+  ['data plane: disabled users that carry data', 'far_end', true],
+  ['data plane: active users that carry none', 'far_end', true],
+];
+
 /** Rows in the database agree with the result. @param {any} result */
 export function assertIntegrity(result) {
   assert.deepEqual(
@@ -32,6 +39,7 @@ export function assertIntegrity(result) {
       ['users without a proxy of each protocol', 'sql', true],
       ['seeded users: left after removal', 'sql', true],
       ['proxies without a user', 'sql', true],
+      ...(SWITCHES.includes(result.run.scenario) ? IN_DATA_PLANE : []),
     ],
     result.run.scenario,
   );

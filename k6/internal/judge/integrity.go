@@ -13,7 +13,7 @@ import (
 // Several runners report counters, which are added up. Only one runner counts the target's data.
 type Fact struct {
 	Check string `json:"check"`
-	// Source is where the data was counted: sql, api or dns. For processes, Found is an end of the interval of a growth: the upper end if
+	// Source is where the data was counted: sql, api, dns or far_end. For processes, Found is an end of the interval of a growth: the upper end if
 	// all of it is within Reported, which is the bound, and the lower end otherwise.
 	Source   string `json:"source"`
 	Found    Amount `json:"found"`
