@@ -114,8 +114,11 @@ export class Login {
 
   /** request() for an asynchronous request. @param {{ token: string | null }} session @param {(token: string | null) => Promise<Response>} send */
   async requestAsync(session, send) {
-    const first = await send(this.current(session).token);
-    if (first.status !== UNAUTHORIZED || !this.again()) return first;
+    const { token } = this.current(session);
+    const first = await send(token);
+    // Another request may have logged in meanwhile.
+    const renewed = () => this.current(session).token !== token || this.again();
+    if (first.status !== UNAUTHORIZED || !renewed()) return first;
     return this.second(await send(this.current(session).token));
   }
 

@@ -30,13 +30,17 @@ const PING_EVERY_MS = 20_000;
  * @typedef {{ startedAt: number, endedAt: number, failure: ErrorKind | null, detail?: string }} Outcome of connecting and subscribing
  */
 
-/** @param {SystemEnvironment} environment @param {Session} session @returns {[string, string[]]} */
-function address(environment, session) {
+/** The WebSocket's URL and subprotocols, which may hold the token. @param {SystemEnvironment} environment @param {Session} session @returns {[string, string[]]} */
+export function address(environment, session) {
   const { url, auth } = environment.websocket;
   if (!session.token || auth === 'none') return [url, []];
   if (auth === 'query') return [`${url}?token=${encodeURIComponent(session.token)}`, []];
   return [url, ['bearer', `bearer.${session.token}`]];
 }
+
+/** The frame that subscribes. @param {string} clientId @param {string[]} topics */
+export const subscription = (clientId, topics) =>
+  JSON.stringify({ type: 'subscribe', client_id: clientId, topics });
 
 /** Parses a frame of the relay. A malformed frame has no type. @param {string} text @returns {any} */
 function parse(text) {
@@ -117,7 +121,7 @@ export class Subscriber {
   listen(clientId, topics) {
     // @types/k6 declares an error handler without an event.
     const socket = /** @type {any} */ (this.socket);
-    socket.onopen = () => socket.send(JSON.stringify({ type: 'subscribe', client_id: clientId, topics }));
+    socket.onopen = () => socket.send(subscription(clientId, topics));
     socket.onmessage = (/** @type {any} */ event) => this.receive(event);
     socket.onerror = (/** @type {any} */ event) => {
       const text = String(event.error ?? '');
