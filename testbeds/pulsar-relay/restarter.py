@@ -1,7 +1,7 @@
-"""Runs uvicorn with this program's arguments. POST /restart kills its processes as a crash would, and starts it again.
+"""Runs uvicorn with this program's arguments. POST /restart kills its processes as a crash would.
 
-RESTART_PORT is the port on 127.0.0.1, RESTART_TOKEN the bearer token that a request must have. The answer, 204, comes when the
-new process was started, before it listens. Standard library alone.
+Then it starts uvicorn again, and answers 204 before that listens. RESTART_PORT is the port on 127.0.0.1,
+RESTART_TOKEN the bearer token that a request must have.
 """
 
 import hmac
