@@ -4,10 +4,12 @@
  */
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
+import { Restarts } from './relay-restart.js';
 import { Stall } from './stall.js';
 
 /**
- * @typedef {object} Faults
+ * @typedef {OwnFaults & import('./relay-restart.js').RestartFaults} Faults
+ * @typedef {object} OwnFaults
  * @property {number} [delayMs] before each answer to a publish, poll answer or delivery.
  * @property {{ afterPublishes: number } & import('./stall.js').Length} [stall] after this number of publishes, or laterMs later, it answers nothing for `ms`.
  * @property {{ every: number, status: number }} [publishError] each nth publish gets this status.
@@ -70,6 +72,7 @@ class Relay {
     /** @type {{ topics: string[], wake: (message: object) => void }[]} */
     this.waiters = [];
     this.stall = new Stall();
+    this.restarts = new Restarts(faults);
     this.freeAt = 0;
     this.answers = 0;
     /** When each connection was last used. @type {WeakMap<object, number>} */
@@ -126,7 +129,7 @@ class Relay {
       state.held = frame;
       return;
     }
-    socket.send(frame);
+    for (let copy = this.restarts.copies(); copy > 0; copy -= 1) socket.send(frame);
     if (Relay.nth(faults.duplicateEvery, truth.deliveries)) {
       truth.duplicated += 1;
       if (faults.duplicateAfterMs) setTimeout(() => socket.send(frame), faults.duplicateAfterMs);
@@ -159,6 +162,7 @@ class Relay {
     if (faults.stall && count === faults.stall.afterPublishes) this.stall.begin(faults.stall);
     await this.slot();
     await this.pause();
+    await this.restarts.pass(this.sockets.keys());
     if (Relay.nth(faults.resetEvery, count)) {
       truth.reset += 1;
       response.socket?.resetAndDestroy();
@@ -311,13 +315,17 @@ class Relay {
  */
 export async function startRelay(faults = {}) {
   const relay = new Relay(faults);
-  const server = createServer((request, response) => void relay.handle(request, response));
+  const server = createServer((request, response) => {
+    if (request.url === '/restart') response.writeHead(204).end(() => relay.restarts.begin(connections));
+    else void relay.handle(request, response);
+  });
   server.keepAliveTimeout = 30_000;
   /** @type {Set<import('node:net').Socket>} */
   const connections = new Set();
   server.on('connection', (socket) => {
+    if (relay.restarts.down) return socket.resetAndDestroy();
     connections.add(socket);
-    socket.on('close', () => connections.delete(socket));
+    return socket.on('close', () => connections.delete(socket));
   });
   const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => 'bearer' });
   server.on('upgrade', (request, socket, head) => {
@@ -334,6 +342,7 @@ export async function startRelay(faults = {}) {
   return {
     url: `http://127.0.0.1:${port}`,
     truth: relay.truth,
+    restarts: relay.restarts.truth,
     async stop() {
       // The server does not close the connection of a refused handshake, and waits for it in vain.
       for (const socket of connections) socket.destroy();

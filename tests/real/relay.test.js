@@ -1,4 +1,4 @@
-/** The relay's scenarios against the real relay, and the relay's faults; tests/real/smoke has all seven as a bench starts them. */
+/** The relay's scenarios against the real relay, and the relay's faults; tests/real/smoke has all nine as a bench starts them. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { errorLines, startBench } from '../support/bench.js';

@@ -1,12 +1,12 @@
-/** The relay's seven scenarios. */
+/** The relay's nine scenarios. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertRelay } from '../../support/relay-smoke.js';
 import { assertSecret, smokeRun } from '../../support/smoke-run.js';
 
-const NAMES = ['ingest', 'bulk', 'concurrent', 'subscribe', 'delivery', 'broadcast', 'poll'];
+const NAMES = ['ingest', 'bulk', 'concurrent', 'subscribe', 'delivery', 'broadcast', 'poll', 'slow', 'restart'];
 
-test('relay: all seven scenarios measure, leave no secret behind, and nothing running', async () => {
+test('relay: all nine scenarios measure, leave no secret behind, and nothing running', async () => {
   const smoke = await smokeRun();
   assertRelay(smoke.run, NAMES);
   assertSecret(smoke);
