@@ -1,5 +1,5 @@
-/** The load of a scenario that one virtual user runs once, since two would disturb each other. */
-import { sizesOf } from '../profiles.js';
+/** The load of a scenario that one virtual user runs once, since two would disturb each other. A shape (soak and so on) has full's size. */
+import { currentProfile, sizedProfile } from '../profiles.js';
 
 /**
  * @template T
@@ -7,17 +7,17 @@ import { sizesOf } from '../profiles.js';
  * @returns {{ load: import('../profiles.js').Load, size: T }}
  */
 export function onceLoad(sizes) {
-  const size = sizesOf(sizes, 'the scenario runs once, so that a shape does not apply');
+  const sized = sizedProfile();
   const closed = /** @type {const} */ ({ executor: 'per-vu-iterations', vus: 1, iterations: 1 });
   return {
-    size,
+    size: sizes[sized ?? 'full'],
     load: {
       scenarios: { closed: { ...closed, maxDuration: '10m', gracefulStop: '120s' } },
       iterations: 1,
       iterationsEach: 1,
       schedule: undefined,
       seconds: 0,
-      notes: [],
+      notes: sized ? [] : [`${currentProfile()}: this scenario runs once, with the size of full`],
       warmupSeconds: 0,
     },
   };

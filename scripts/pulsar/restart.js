@@ -28,6 +28,7 @@ const { load, size: steadyMs } = onceLoad(STEADY_MS);
 const subscribers = envCount('SUBSCRIBERS', 'pulsar/restart');
 const rate = envCount('RATE', 'pulsar/restart');
 const payloadBytes = envCount('PAYLOAD_BYTES', 'pulsar/restart');
+const { PULSAR_RESTART_URL: url = '', PULSAR_RESTART_TOKEN: token } = __ENV;
 const environment = loadSystem('pulsar');
 const scenario = defineScenario({
   system: 'pulsar',
@@ -63,7 +64,7 @@ export const { options } = scenario;
 
 export const setup = () =>
   scenario.begin(() => {
-    if (!__ENV.PULSAR_RESTART_URL)
+    if (!url)
       stop(
         'pulsar/restart: set PULSAR_RESTART_URL to what restarts the relay, or give the testbed restarts=true',
       );
@@ -152,8 +153,7 @@ const seconds = (ms) => (Number.isFinite(ms) ? ms / 1000 : null);
 
 /** Asks for the restart. @returns {Promise<import('../../lib/errors.js').ErrorKind | null>} the error */
 async function restart() {
-  const token = __ENV.PULSAR_RESTART_TOKEN;
-  const response = await http.asyncRequest('POST', __ENV.PULSAR_RESTART_URL, null, {
+  const response = await http.asyncRequest('POST', url, null, {
     headers: token ? { Authorization: `Bearer ${token}` } : {},
     timeout: MOST_MS,
     tags: { name: 'relay-restart' },
