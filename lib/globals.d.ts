@@ -130,7 +130,12 @@ declare module 'k6/x/windtunnel/silent' {
    * Connects to `url` within `ms`, sends the text `frame`, reads one frame (`answer`) and nothing after it. Blocks the VU until
    * then. Throws an exception that does not name the URL.
    */
-  export function join(url: string, protocols: string[], frame: string, ms: number): { answer: string; close(): void };
+  export function join(
+    url: string,
+    protocols: string[],
+    frame: string,
+    ms: number,
+  ): { answer: string; close(): void };
 }
 
 /** The protocol matrix, in Go: k6/modules/protocols. */

@@ -1,8 +1,8 @@
 /**
  * What does a subscriber that reads nothing do to the others?
  *
- * Two rooms, one after the other: one in which all read, and one with SLOW further subscribers that stop reading once they have
- * subscribed. They leave when the last message was sent. Messages come at a fixed pace.
+ * In the first of two rooms all read. The second room has SLOW further subscribers that stop reading after they have subscribed. They
+ * leave when the last message was sent. Messages come at a fixed pace.
  */
 import { said, say } from 'k6/x/windtunnel/record';
 import { join } from 'k6/x/windtunnel/silent';
