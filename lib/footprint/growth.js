@@ -30,7 +30,7 @@ const middle = (sorted) => (sorted[(sorted.length - 1) >> 1] + sorted[sorted.len
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** The lowest point of each block. @param {Point[]} points @param {number} size points of a block @returns {Point[]} */
-export function lowest(points, size) {
+function lowest(points, size) {
   const blocks = Array.from({ length: Math.floor(points.length / size) }, (_, index) =>
     points.slice(index * size, (index + 1) * size),
   );

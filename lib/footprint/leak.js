@@ -127,7 +127,7 @@ export function measureLeak(plane, work, { warmup, cycles, block, lingerS }) {
 }
 
 /** @returns {Cycles} */
-export const cyclesNow = () => said()[NOTE] ?? {};
+const cyclesNow = () => said()[NOTE] ?? {};
 
 /**
  * @typedef {object} Resource

@@ -14,7 +14,7 @@ import { textAt } from '../file.js';
  * @property {string} [user] where the answer has the user, '' for the whole answer; an answer has no user unless given
  * @property {object} [body] with {name} and {note}; of `create`, the environment's `user` is put into it
  */
-/** @typedef {{ path: string, is: 'object' | 'array', with?: string[], without?: string[] }} Sign an address whose answer tells panels apart */
+/** @typedef {{ path: string, is: 'object' | 'array', with?: string[], without?: string[] }} Sign an address with different answers of panels */
 /**
  * @typedef {object} DialectFile
  * @property {string} title
@@ -24,12 +24,12 @@ import { textAt } from '../file.js';
  * @property {Record<Operation, Request>} operations
  * @property {{ users: string, total: string, figures: string, username: string, note: string, status: { field: string, active: unknown, disabled: unknown } }} fields
  * @property {{ search: string, active: string, disabled: string }} filters parts of a list's query, with {search}
- * @property {string[]} needs fields that the environment's `user` must have
+ * @property {string[]} needs fields of the environment's `user`
  * @property {Subscription | null} subscription null: subscriptions cannot be asked for
  * @property {'marzban' | null} tables whether users can be seeded and counted by SQL
  */
-/** @typedef {{ kind: 'links' | 'clash' | 'sing-box' | 'outline', agent: string }} Format of a subscription, and the name of a client that gets it */
-/** @typedef {{ url: string, keys: string, formats: Record<string, Format> }} Subscription fields of a user: the address of the subscription, and the settings of its protocols */
+/** @typedef {{ kind: 'links' | 'clash' | 'sing-box' | 'outline', agent: string }} Format of a subscription. `agent` is a client that gets this format. */
+/** @typedef {{ url: string, keys: string, formats: Record<string, Format> }} Subscription fields of a user. `url` is the address. `keys` has the settings of protocols. */
 /** @typedef {{ status: number, json?: Function }} Answer */
 
 const SCHEMA = 'windtunnel.panel-dialect/1';

@@ -41,7 +41,7 @@ export class Paced {
     this.plan = plan;
     /** @type {Sent[]} by number of the message */
     this.sent = [];
-    /** What each subscriber received. */
+    /** The received messages of each subscriber. */
     this.ledgers = Array.from({ length: plan.subscribers }, () => new Ledger(0));
     /** @type {Subscriber[]} */
     this.clients = [];

@@ -1,6 +1,6 @@
 /**
  * A panel that takes requests as 3x-ui 3 does: web/controller/client.go of https://github.com/MHSanaei/3x-ui. Each answer has status 200,
- * `success` tells whether the panel did what was asked, and a change's answer has no client.
+ * `success` says whether the panel did what was asked, and a change's answer has no client.
  */
 import { createServer } from 'node:http';
 

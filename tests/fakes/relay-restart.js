@@ -42,10 +42,10 @@ export class Restarts {
     return 2;
   }
 
-  /** Waits until no connection is full. @param {Iterable<import('ws').WebSocket>} sockets */
+  /** Waits until no connection is full. @param {() => Iterable<import('ws').WebSocket>} sockets */
   async pass(sockets) {
     if (!this.faults.waitsForSlow) return;
-    while ([...sockets].some(({ bufferedAmount }) => bufferedAmount > 0)) {
+    while ([...sockets()].some(({ bufferedAmount }) => bufferedAmount > 0)) {
       this.truth.heldMs += LOOK_MS;
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }

@@ -162,7 +162,7 @@ class Relay {
     if (faults.stall && count === faults.stall.afterPublishes) this.stall.begin(faults.stall);
     await this.slot();
     await this.pause();
-    await this.restarts.pass(this.sockets.keys());
+    await this.restarts.pass(() => this.sockets.keys());
     if (Relay.nth(faults.resetEvery, count)) {
       truth.reset += 1;
       response.socket?.resetAndDestroy();

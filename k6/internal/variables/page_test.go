@@ -35,7 +35,7 @@ func TestAVariableOfSeveralSystemsIsToldOnce(t *testing.T) {
 	page := tables()
 	for _, want := range []string{
 		"| 1/s, above 0, to 100,000 | dataplane: concurrency 5, handshake 100, socks-tcp 1000, socks-udp 1000; panel: mixed 40,",
-		"; pulsar: 100; udp: 160 | dataplane, pulsar (broadcast, bulk, concurrent, delivery, ingest), udp (flows) |",
+		"restart 100, slow 262144; udp: 160 | dataplane, pulsar, udp (flows) |",
 		"| block, spin, yield | block | dataplane, footprint, link, protocols, udp, users |",
 	} {
 		if !strings.Contains(page, want) {
@@ -47,9 +47,9 @@ func TestAVariableOfSeveralSystemsIsToldOnce(t *testing.T) {
 func TestALineHasWhatTheGroupReads(t *testing.T) {
 	for of, lines := range map[string]map[string]string{
 		"pulsar": {
-			"RATE":        "(bulk 20, concurrent 400, ingest 200)",
+			"RATE":        "(bulk 20, concurrent 400, ingest 200, restart 50, slow 20)",
 			"CONNECTIONS": "(by profile) [subscribe]",
-			"CLIENTS":     "(by profile and scenario)",
+			"CLIENTS":     "(by profile and scenario) [broadcast, bulk, concurrent, delivery, ingest, poll, subscribe]",
 		},
 		"dataplane": {
 			"RATE":              "(concurrency 5, handshake 100, socks-tcp 1000, socks-udp 1000)",

@@ -115,7 +115,7 @@ pub async fn cpus(State(supervisor): Shared, Path(id): Path<String>) -> Result<J
     .await
 }
 
-/// What the measured processes hold now: memory, descriptors by kind, threads.
+/// Memory, descriptors by kind and threads of the measured processes now.
 pub async fn holding(
     State(supervisor): Shared,
     Path(id): Path<String>,

@@ -194,7 +194,7 @@ pub struct UserOutcome {
     pub first_byte_ms: Option<f64>,
     /// From the dial to the end.
     pub took_ms: f64,
-    /// `steady`: when the open connection ended by itself, after the start of the measured part.
+    /// `steady`: when the open connection ended alone, after the start of the measured part.
     pub ended_s: Option<f64>,
 }
 

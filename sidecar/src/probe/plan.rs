@@ -78,7 +78,7 @@ pub struct Plan {
     pub proxy: Option<Proxy>,
     /// The proxy of users.
     pub users_at: Option<Reached>,
-    /// Of each entry of the users' list.
+    /// One for each entry of the users' list.
     pub credentials: Vec<Credential>,
     /// Addresses other than loopback that were allowed by name: datagrams may go there, too.
     pub allowed: Vec<IpAddr>,

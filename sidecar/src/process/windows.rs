@@ -193,7 +193,7 @@ impl Windows {
         self.with(id, |window| window.samples())
     }
 
-    /// What the living processes hold now, without this process; `None` if no window has this id.
+    /// Memory, descriptors and threads of the living processes now, without this process; `None` if no window has this id.
     pub fn holding(&self, id: &str) -> Option<Vec<Holding>> {
         let living = self.with(id, |window| window.living())?;
         let read = |(name, role, pid)| holding::read(pid).map(|held| Holding { name, role, held });

@@ -4,7 +4,15 @@ import { test } from 'node:test';
 import { PANEL_SECRET, assertPanel } from '../../support/panel-smoke.js';
 import { assertSecret, smokeRun } from '../../support/smoke-run.js';
 
-const NAMES = ['users-create', 'users-disable', 'users-enable', 'users-lifecycle', 'users-list', 'mixed', 'subscription'];
+const NAMES = [
+  'users-create',
+  'users-disable',
+  'users-enable',
+  'users-lifecycle',
+  'users-list',
+  'mixed',
+  'subscription',
+];
 
 test('panel on SQLite: all seven measure, leave no secret behind, and nothing running', async () => {
   const smoke = await smokeRun();

@@ -4,7 +4,17 @@ import { test } from 'node:test';
 import { assertRelay } from '../../support/relay-smoke.js';
 import { assertSecret, smokeRun } from '../../support/smoke-run.js';
 
-const NAMES = ['ingest', 'bulk', 'concurrent', 'subscribe', 'delivery', 'broadcast', 'poll', 'slow', 'restart'];
+const NAMES = [
+  'ingest',
+  'bulk',
+  'concurrent',
+  'subscribe',
+  'delivery',
+  'broadcast',
+  'poll',
+  'slow',
+  'restart',
+];
 
 test('relay: all nine scenarios measure, leave no secret behind, and nothing running', async () => {
   const smoke = await smokeRun();
