@@ -1,4 +1,4 @@
-/** What tunnels to a port where nobody listens tell: granted, refused, or nothing. */
+/** Tunnels to a port where nobody listens: granted, refused, or unknown. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { sidecar } from '../fakes/k6-record.js';

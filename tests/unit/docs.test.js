@@ -25,7 +25,9 @@ const PAGES = [
 ];
 
 test('the pages that people write have at most 45,000 words', () => {
-  const words = PAGES.filter((name) => !GENERATED.includes(name)).map((name) => read(name).match(WORD)?.length ?? 0);
+  const words = PAGES.filter((name) => !GENERATED.includes(name)).map(
+    (name) => read(name).match(WORD)?.length ?? 0,
+  );
   const sum = words.reduce((a, b) => a + b, 0);
   assert.ok(sum > 20_000 && sum <= MOST_WORDS, `${sum} words`);
 });

@@ -84,7 +84,7 @@ test('make help is one screen, and make help-all lists everything that was liste
   );
 });
 
-/** A checkout whose k6 tells what it got, and ends with a code. @param {number} code */
+/** A checkout whose k6 prints its arguments, and ends with a code. @param {number} code */
 function told(code) {
   const path = checkout();
   mkdirSync(join(path, 'bin'));
