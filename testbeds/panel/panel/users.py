@@ -117,7 +117,7 @@ class Users:
             return {"users": [self._body(user) for user in session.scalars(listed)], "total": total}
 
     def subscription(self, work: Work, token: str, agent: str) -> Document:
-        """Returns the subscription for a client of the user. As Marzban does, it notes the time and the client.
+        """Returns the subscription for a client of the user. As Marzban does, it notes time and client.
 
         Raises HTTPException 404.
         """
