@@ -74,8 +74,8 @@ fn requests_that_are_wrong_are_refused_by_name() {
         (404, with("instance", json!("i99")), "i99"),
         (
             413,
-            format!("{{\"kind\": \"{}\"}}", "x".repeat(70 * 1024)),
-            "64 KiB",
+            format!("{{\"kind\": \"{}\"}}", "x".repeat(17 << 20)),
+            "16 MiB for a probe",
         ),
     ] {
         let (given, answer) = server.post("/probes", &body);

@@ -117,12 +117,12 @@ func TestScenariosAreNamedAsTargetsOfMakeToo(t *testing.T) {
 }
 
 func TestValuesOutOfTheirBoundsAreRefusedBeforeAnythingStarts(t *testing.T) {
-	tr := newTrial(t, "local", "pulsar/passes", "TIMES=0", "REST_S=11")
+	tr := newTrial(t, "local", "pulsar/passes", "REQUEST_TIMEOUT_S=0", "REST_S=11")
 	tr.Environ = append(tr.Environ, "PROFILE=no matter: the flag is given", "MESSAGES=of other scenarios")
 	if code := Run(tr.Options); code != exitcode.Usage {
 		t.Errorf("code %d", code)
 	}
-	if want := "REST_S=11: at most 10 s\nTIMES=0: a whole number from 1 to 100 is wanted\n"; tr.err.String() != want {
+	if want := "REQUEST_TIMEOUT_S=0: a whole number from 1 to 60 is wanted\nREST_S=11: at most 10 s\n"; tr.err.String() != want {
 		t.Error(tr.err)
 	}
 	if _, err := os.Stat(tr.events); err == nil {

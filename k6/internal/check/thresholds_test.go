@@ -42,7 +42,7 @@ func TestThresholdsOfWhatThereIsNot(t *testing.T) {
 		pulsar + `{"ingest":{"publish":` + bound + `,"publish_open":` + bound + `}}}`:                                              "",
 		dataplane + `{"tproxy":{"udp_burst":` + bound + `},"concurrency":{"request_1000":` + bound + `}}}`:                         "",
 		protocols + `{"matrix":{"socks":` + bound + `}}}`:                                                                          "",
-		pulsar + `{"ingst":{"publish":` + bound + `}}}`:                                                                            "systems.pulsar.thresholds.ingst: there is no such scenario; there are: broadcast, bulk, concurrent, delivery, ingest, poll, subscribe; did you mean ingest?",
+		pulsar + `{"ingst":{"publish":` + bound + `}}}`:                                                                            "systems.pulsar.thresholds.ingst: there is no such scenario; there are: broadcast, bulk, concurrent, delivery, ingest, poll, restart, slow, subscribe; did you mean ingest?",
 		pulsar + `{"ingest":{"pubish":` + bound + `}}}`:                                                                            "systems.pulsar.thresholds.ingest.pubish: there is no such operation; there are: publish, publish_open; did you mean publish?",
 		protocols + `{"chain":{"sock":` + bound + `}}}`:                                                                            "systems.protocols.thresholds.chain.sock: there is no such operation; there are: ",
 		`"dataplane":{"url":"socks5://127.0.0.1:1","auth":{"mode":"none"},"thresholds":{"queue-sweep":{"value_8":` + bound + `}}}`: "systems.dataplane.thresholds.queue-sweep: its operations are unknown: SWEEP is not set",
