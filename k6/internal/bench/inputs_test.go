@@ -122,7 +122,7 @@ func TestValuesOutOfTheirBoundsAreRefusedBeforeAnythingStarts(t *testing.T) {
 	if code := Run(tr.Options); code != exitcode.Usage {
 		t.Errorf("code %d", code)
 	}
-	if want := "REQUEST_TIMEOUT_S=0: a whole number from 1 to 60 is wanted\nREST_S=11: at most 10 s\n"; tr.err.String() != want {
+	if want := "REQUEST_TIMEOUT_S=0: a whole number from 1 to 60 s is wanted\nREST_S=11: at most 10 s\n"; tr.err.String() != want {
 		t.Error(tr.err)
 	}
 	if _, err := os.Stat(tr.events); err == nil {
