@@ -75,9 +75,7 @@ export function assertInnerTls(bench) {
   const rows = rowsOf(sectionOf(result, 'inner_tls'));
   assert.deepEqual(
     rows.map(({ program, row, inside }) => [program, row, inside]),
-    ['vless-tls', 'vless-vision'].flatMap((row) =>
-      ['plain', 'TLS 1.3'].map((inside) => ['xray', row, inside]),
-    ),
+    ['plain', 'TLS 1.3'].map((inside) => ['candidate', 'trojan', inside]),
   );
   for (const { inside, session, mib_per_s: speed, client_s: client, server_s: server } of rows) {
     assert.match(session ?? 'none', inside === 'plain' ? /^none$/ : /^TLS 1\.3, TLS13_[A-Z0-9_]+$/);
