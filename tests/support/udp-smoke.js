@@ -81,5 +81,5 @@ export function assertInnerTls(bench) {
     assert.match(session ?? 'none', inside === 'plain' ? /^none$/ : /^TLS 1\.3, TLS13_[A-Z0-9_]+$/);
     assert.ok(speed.value > 0 && client.value > 0 && server.value > 0);
   }
-  for (const { requests, success } of result.operations) assert.deepEqual([requests, success], [5, 5]);
+  for (const { requests, success } of result.operations) assert.ok(requests >= 5 && requests === success);
 }
