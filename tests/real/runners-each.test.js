@@ -9,11 +9,14 @@ import { assertTornDown } from '../support/runners.js';
 import { withSystems } from '../support/systems.js';
 
 const SYSTEMS = ['pulsar', 'panel'];
+/** One virtual user runs each of these once. A run with two runners is refused. */
+const ONCE = ['pulsar/slow', 'pulsar/restart'];
 /** As `make pulsar` and `make panel` run them. */
 const ALL = SYSTEMS.flatMap((system) =>
   readdirSync(join(ROOT, 'scripts', system))
     .filter((name) => /^[a-z].*\.js$/.test(name))
-    .map((name) => `${system}/${name.replace('.js', '')}`),
+    .map((name) => `${system}/${name.replace('.js', '')}`)
+    .filter((name) => !ONCE.includes(name)),
 );
 /** One scenario of each kind that sends at a rate, in profile full and above. */
 const OPEN = ['pulsar/ingest', 'panel/users-list', 'panel/mixed'];
@@ -84,7 +87,7 @@ async function assertOf(names, variables, more) {
 }
 
 test('a fixed number of requests, rounds, users: as much as of one runner, and all of it', async () => {
-  assert.equal(ALL.length, 16);
+  assert.equal(ALL.length, 14);
   await assertAll(ALL, { PROFILE: 'smoke' }, (name, { validity, operations, runners }) => {
     const [operation, requests] = OF_ONE[name] ?? [];
     if (operation) {
