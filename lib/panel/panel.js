@@ -364,7 +364,7 @@ export class Panel {
     return http.batch(offsets.map((offset) => ['GET', this.url('list', { offset, limit }), null, params]));
   }
 
-  /** The user's subscription, as a client with this name gets it. No token of the panel is sent. @param {string} address @param {string} agent */
+  /** The user's subscription, as a client with this name gets it. The request carries no token of the panel. @param {string} address @param {string} agent */
   subscription(address, agent) {
     return http.get(address, {
       headers: { 'User-Agent': agent },

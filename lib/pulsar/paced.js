@@ -167,7 +167,7 @@ export class Paced {
     deliver.anomaly('unexpected', this.unexpected);
   }
 
-  /** Closes all connections, also those that are being opened. */
+  /** Closes all connections, open ones and new ones. */
   async close() {
     this.ending = true;
     await Promise.all(this.clients.map((client) => client.close()));

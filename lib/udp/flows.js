@@ -16,10 +16,10 @@ const NOTE = 'flows of datagrams';
  * @property {number} opened
  * @property {number} carried associations with an answer of the far end
  * @property {number} open_all_s
- * @property {Record<string, number>} errors refused or ended associations, by kind
- * @property {number} misdelivered answers of another association
- * @property {number} stale whole answers to an earlier probe, by their tag
- * @property {Record<string, number>} loss_bursts number of runs of consecutive losses, by length
+ * @property {Record<string, number>} errors Refused or ended associations, by kind.
+ * @property {number} misdelivered Answers of another association.
+ * @property {number} stale Whole answers with the tag of an earlier probe.
+ * @property {Record<string, number>} loss_bursts Runs of consecutive losses, by length.
  * @property {{ at_s: number, ms: number }[] | null} gaps times without a datagram, over 200 ms; null: not looked for
  *
  * @typedef {object} Seen on one path

@@ -17,11 +17,11 @@ const PATIENCE = { timeout_ms: 5000, handshake_timeout_ms: 5000 };
  *   place, and MiB of the transfer
  * @typedef {object} Figures of one turn of a level; null: not measured
  * @property {number} users
- * @property {number} turn from 0
- * @property {number | null} start_ms from the start of the program to the first byte of our far end
- * @property {number | null} own_mib peak of the server's own memory (RssAnon), MiB
- * @property {Record<Place, number | null>} connect_ms median from the dial to the first byte of our far end
- * @property {Record<Place, number | null>} trip_ms median round trip
+ * @property {number} turn The first turn is 0.
+ * @property {number | null} start_ms From the start of the program to the far end's first byte.
+ * @property {number | null} own_mib Peak of the server's own memory (RssAnon), MiB.
+ * @property {Record<Place, number | null>} connect_ms Time from dialling to the far end's first byte, median.
+ * @property {Record<Place, number | null>} trip_ms Round trip, median.
  * @property {number | null} cpu_ms CPU time of the server for each new connection
  * @property {number | null} mib_per_s
  *

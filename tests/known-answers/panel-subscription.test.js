@@ -1,4 +1,4 @@
-/** Whose keys a subscription holds: a panel that answers with wrong ones is found, and the fault is named. */
+/** Keys in subscriptions: the scenario finds a panel that answers with wrong keys, and names the fault. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withPanel } from '../support/faulty.js';

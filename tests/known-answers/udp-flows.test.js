@@ -109,7 +109,7 @@ describe('a relay that', { concurrency: 3 }, () => {
     };
     const { result, associations, call, finding } = await run({ fault, repeats: (answer) => answer });
     assert.deepEqual([call.lost, call.duplicated], [0, 0]);
-    // The far end's reply to a client of an earlier probe is told by its tag, and no fault.
+    // The tag identifies a reply to a client of an earlier probe. Such a reply is no fault.
     const [, , many] = associations;
     assert.deepEqual([many.stale, many.lost, many.duplicated, many.carried], [20, 0, 0, 20]);
     assert.doesNotMatch(reasonsOf(result).join('\n'), /unexpected/);

@@ -187,8 +187,9 @@ pub struct UserOutcome {
     pub carried: bool,
     /// Why it carried nothing, or nothing more. A refusal is an error with `received` 0.
     pub error: Option<ErrorKind>,
-    /// Bytes of payload given to the connection, and those that came back.
+    /// Payload that the probe wrote to the connection, bytes.
     pub sent: u64,
+    /// Payload that came back, bytes.
     pub received: u64,
     /// From the dial to the first byte of the far end.
     pub first_byte_ms: Option<f64>,

@@ -109,8 +109,8 @@ fn nothing(stopped: Stopped, fault: ErrorKind, other_source: Option<SocketAddr>)
     ProbeError::new(kind, message)
 }
 
-/// The address that datagrams to the target go to, their header, and the control connection. Without a proxy the header is empty, and the
-/// control connection is missing.
+/// The address that datagrams to the target go to, their header, and the control connection. A direct path has an empty header and no
+/// control connection.
 pub fn path(
     plan: &Plan,
     context: &Context,
