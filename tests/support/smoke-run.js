@@ -42,7 +42,7 @@ async function make(variables) {
   const { outputs, secret_outputs: secrets } = await sidecar.start('influxdb', {});
   const influx = { ...outputs, ...secrets };
   const from = Date.now() - 1000;
-  const run = startBench({ ...influx, ...SECRETS, ...FEW_ROWS, PROFILE: 'smoke', ...variables });
+  const run = startBench({ ...influx, ...SECRETS, ...FEW_ROWS, PROFILE: 'smoke', ONLY: 'all', ...variables });
   const watched = watch(run.child);
   const code = await run.ended;
   const smoke = { run, influx, ...watched(), from, to: Date.now() + 1000 };

@@ -47,7 +47,7 @@ Within a system, the file scripts/SYSTEM/ORDER lists scenarios in their order, o
 --only panel/users-create --baseline before-the-change`,
 	}
 	rootFlag := command.BenchFlags(gs, cmd, &o)
-	cmd.Flags().StringVar(&o.Only, "only", gs.Env["ONLY"], "SYSTEM or SYSTEM/SCENARIO, with commas between (default all)")
+	cmd.Flags().StringVar(&o.Only, "only", gs.Env["ONLY"], "SYSTEM or SYSTEM/SCENARIO, with commas between; all: every one (default all that the profile has)")
 	cmd.Flags().StringVar(&o.Testbed, "testbed", gs.Env["TESTBED"], variables.Explain("TESTBED"))
 	cmd.Flags().BoolVar(&o.Dashboard, "dashboard", truth(gs.Env["DASHBOARD"]), "serve k6's web dashboard while a scenario runs")
 	cmd.Flags().BoolVar(&o.MayLeaveOut, "may-leave-out", truth(gs.Env["MAY_LEAVE_OUT"]), "end with 0, not 4, if this machine or user can run none of the scenarios")

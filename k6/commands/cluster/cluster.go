@@ -43,7 +43,7 @@ the hosts that the environment names.
 	}
 	rootFlag := command.BenchFlags(gs, cmd, &o)
 	flags := cmd.Flags()
-	flags.StringVar(&o.Only, "only", gs.Env["ONLY"], "SYSTEM or SYSTEM/SCENARIO, comma-separated (default all)")
+	flags.StringVar(&o.Only, "only", gs.Env["ONLY"], "SYSTEM or SYSTEM/SCENARIO, comma-separated; all: every one (default all that the profile has)")
 	flags.StringVar(&runners, "runners", cmp.Or(gs.Env["RUNNERS"], variables.Default("RUNNERS")), "how many pods make the load")
 	flags.StringVar(&where.Image, "image", gs.Env["IMAGE"], "the image of the runner pods")
 	flags.StringVar(&where.PullSecret, "pull-secret", gs.Env["PULL_SECRET"], "the Secret to pull it with")

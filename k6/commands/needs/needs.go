@@ -35,7 +35,7 @@ compare; --testbed can be given several times.`,
 	}
 	rootFlag := command.BenchFlags(gs, cmd, &o)
 	flags := cmd.Flags()
-	flags.StringVar(&o.Only, "only", gs.Env["ONLY"], "SYSTEM or SYSTEM/SCENARIO, comma-separated (default all)")
+	flags.StringVar(&o.Only, "only", gs.Env["ONLY"], "SYSTEM or SYSTEM/SCENARIO, comma-separated; all: every one (default all that the profile has)")
 	flags.StringVar(&scenarios, "scenario", "", "SYSTEM/NAME, several with commas, in place of --only")
 	flags.StringArrayVar(&testbeds, "testbed", given(gs.Env["TESTBED"]), "NAME or NAME:VARIABLE=VALUE,… in place of the environment's testbed for its system")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {

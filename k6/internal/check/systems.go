@@ -23,6 +23,7 @@ type OfSystem struct {
 	Probed   bool     `json:"probed"`
 	OwnLinks bool     `json:"own_links"`
 	Testbeds []string `json:"testbeds"`
+	Further  []string `json:"further"`
 }
 
 // System reads a system's file, which may be missing. For a malformed file it returns the problems, one line each.

@@ -55,11 +55,7 @@ func chosenFor(a Asked, scenarios []string) ([]Scenario, *fault.Fault) {
 	if len(scenarios) > 0 {
 		return Named(a.Root, scenarios)
 	}
-	all, err := Scenarios(a.Root)
-	if err != nil {
-		return nil, fault.Usage("%v", err)
-	}
-	chosen, err := Select(all, a.Only)
+	chosen, _, err := a.choose()
 	if err != nil {
 		return nil, fault.Usage("%v", err)
 	}

@@ -41,13 +41,12 @@ func Make(a Asked) (Plan, *fault.Fault) {
 	if _, err := influx.FromEnvironment(a.Getenv); err != nil {
 		return p, fault.Usage("%v", err)
 	}
-	all, err := Scenarios(a.Root)
+	chosen, further, err := a.choose()
 	if err != nil {
 		return p, fault.Usage("%v", err)
 	}
-	chosen, err := Select(all, a.Only)
-	if err != nil {
-		return p, fault.Usage("%v", err)
+	if further != "" {
+		p.LeftOut = append(p.LeftOut, further)
 	}
 	if strings.ContainsAny(a.Env, `/\`) && !filepath.IsAbs(a.Env) {
 		return p, fault.Usage("environment %q must be a name, such as local, or an absolute path", a.Env)

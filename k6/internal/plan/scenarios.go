@@ -14,6 +14,7 @@ import (
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/profiles"
 )
 
 // Scenario is one script, scripts/SYSTEM/NAME.js.
@@ -21,6 +22,7 @@ type Scenario struct {
 	System, Name     string
 	Script           string // absolute path
 	Probed, OwnLinks bool   // of its system
+	Further          bool   // a profile may leave it out, unless ONLY names it
 }
 
 func (s Scenario) String() string { return s.System + "/" + s.Name }
@@ -56,7 +58,12 @@ func Scenarios(root string) ([]Scenario, error) {
 			if strings.HasPrefix(name, "_") || strings.HasSuffix(name, ".test") {
 				continue
 			}
-			scenarios = append(scenarios, Scenario{dir.Name(), name, filepath.Join(folder, file), system.Probed, system.OwnLinks})
+			scenarios = append(scenarios, Scenario{
+				dir.Name(), name, filepath.Join(folder, file), system.Probed, system.OwnLinks, slices.Contains(system.Further, name),
+			})
+		}
+		if err := checkFurther(dir.Name(), system.Further, scenarios); err != nil {
+			return nil, err
 		}
 		if err := checkNeeds(folder, scenarios); err != nil {
 			return nil, err
@@ -85,6 +92,49 @@ func readOrder(path string) []string {
 		names = append(names, strings.Fields(line)...)
 	}
 	return names
+}
+
+// checkFurther refuses a name of system.toml's list further that no scenario has.
+func checkFurther(system string, further []string, scenarios []Scenario) error {
+	names := make([]string, len(scenarios))
+	for i, s := range scenarios {
+		names[i] = s.Name
+	}
+	for _, name := range further {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("scripts/%s/system.toml: further: there is no scenario %s%s", system, name, closest.Hint(name, names))
+		}
+	}
+	return nil
+}
+
+// everything is the value of ONLY that chooses every scenario, also the further ones.
+const everything = "all"
+
+// choose returns the scenarios that a run is asked for, and a line about the further scenarios that it leaves out.
+func (a Asked) choose() (chosen []Scenario, leftOut string, err error) {
+	chosen, err = Scenarios(a.Root)
+	if err != nil {
+		return nil, "", err
+	}
+	only := strings.TrimSpace(a.Only)
+	if only == everything {
+		return chosen, "", nil
+	}
+	if chosen, err = Select(chosen, only); err != nil || only != "" || !profiles.LeavesOutFurther(a.Profile) {
+		return chosen, "", err
+	}
+	var further []string
+	chosen = slices.DeleteFunc(chosen, func(s Scenario) bool {
+		if s.Further {
+			further = append(further, s.String())
+		}
+		return s.Further
+	})
+	if len(further) > 0 {
+		leftOut = fmt.Sprintf("%s leaves out %d of the scenarios (ONLY=%s runs them, too): %s", a.Profile, len(further), everything, strings.Join(further, ", "))
+	}
+	return chosen, leftOut, nil
 }
 
 // Select returns the scenarios that only names, in their own order. only is a comma-separated list of SYSTEM,

@@ -3,6 +3,8 @@
 package plan
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -23,5 +25,46 @@ func TestScenariosInOrder(t *testing.T) {
 	chosen, err := Select(all, " pulsar/refused , panel,pulsar/refused,")
 	if err != nil || len(chosen) != 2 || chosen[0].String() != "panel/create" {
 		t.Errorf("%v %v", chosen, err)
+	}
+}
+
+// rootWith makes a checkout with the scenarios panel/create and panel/list, and a system.toml for them.
+func rootWith(t *testing.T, systemFile string) string {
+	t.Helper()
+	root := t.TempDir()
+	folder := filepath.Join(root, "scripts", "panel")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{"create.js": "", "list.js": "", "system.toml": systemFile} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func TestFurtherScenarios(t *testing.T) {
+	root := rootWith(t, `further = ["list"]`)
+	const line = "smoke leaves out 1 of the scenarios (ONLY=all runs them, too): panel/list"
+	for _, c := range []struct{ profile, only, want, leftOut string }{
+		{"smoke", "", "panel/create", line},
+		{"smoke", " ", "panel/create", line},
+		{"smoke", "all", "panel/create panel/list", ""},
+		{"smoke", "panel", "panel/create panel/list", ""},
+		{"smoke", "panel-list", "panel/list", ""},
+		{"quick", "", "panel/create panel/list", ""},
+	} {
+		chosen, leftOut, err := Asked{Root: root, Profile: c.profile, Only: c.only}.choose()
+		if got := strings.Join(namesOf(chosen), " "); err != nil || got != c.want || leftOut != c.leftOut {
+			t.Errorf("%s %q: %q %q %v", c.profile, c.only, got, leftOut, err)
+		}
+	}
+}
+
+func TestUnknownFurtherScenario(t *testing.T) {
+	_, err := Scenarios(rootWith(t, `further = ["lists"]`))
+	if want := "scripts/panel/system.toml: further: there is no scenario lists; did you mean list?"; err == nil || err.Error() != want {
+		t.Errorf("%v", err)
 	}
 }

@@ -27,6 +27,8 @@ type Profile struct {
 	QuietS float64 `json:"quiet_s"`
 	// LimitSteps is the number of equal steps in which a run looks for the limit; 0 if it does not.
 	LimitSteps int `json:"limit_steps"`
+	// LeavesOutFurther says that a run without ONLY leaves out the further scenarios of each system.
+	LeavesOutFurther bool `json:"leaves_out_further"`
 	// Steps are the steps of a load that time bounds.
 	Steps []Step `json:"steps"`
 	// Rounds are the rounds of a load that a probe makes; nil if the profile has no rounds.
@@ -90,6 +92,12 @@ func find(name string) (p Profile, known bool) {
 func LooksForLimit(name string) bool {
 	p, _ := find(name)
 	return p.LimitSteps > 0
+}
+
+// LeavesOutFurther reports whether a run with a profile, and without ONLY, leaves out the further scenarios of each system.
+func LeavesOutFurther(name string) bool {
+	p, _ := find(name)
+	return p.LeavesOutFurther
 }
 
 // MostMinutes is the default number of minutes in which a comparison with a profile adds pairs until it knows; for an
