@@ -114,6 +114,9 @@ function tryAll(panel, session, group, address) {
     const on = carried(address, echo.tcp, [made, ...active], ACTIVE_TIMEOUT_MS);
     if (!on.get(control)) return { unchecked: `a new user carries no data through ${address} either` };
     const off = carried(address, echo.tcp, disabled, DISABLED_TIMEOUT_MS);
+    // An inbound that has gone in the meantime would let each disabled user pass.
+    if (!carried(address, echo.tcp, [made], ACTIVE_TIMEOUT_MS).get(control))
+      return { unchecked: `a new user carries no data through ${address} any more` };
     const names = (/** @type {any[]} */ some) => some.map(({ username }) => username);
     return {
       tried: active.length + disabled.length,
