@@ -31,7 +31,7 @@ export const sectionOf = ({ columns, rows, ...about }) => ({
 
 /**
  * A median with minimum and maximum.
- * @param {import('./dataplane/sweep.js').Spread | null | undefined} spread
+ * @param {import('./spread.js').Spread | null | undefined} spread
  * @param {number} [unit] divides the values
  */
 export const rangeOf = (spread, unit = 1) =>

@@ -1,16 +1,10 @@
 /** Counts the outcomes of many comparisons of two sides whose true difference is known. */
+import { median } from '../../lib/spread.js';
 
 /**
  * @typedef {{ verdict: string, pairs: number, seconds: number, primary: { title: string, change: number | null }[] }} Made
  * @typedef {{ comparisons: number, pass: number, fail: number, inconclusive: number, pairs: number, seconds: number, slowest: number, change: number }} Count
  */
-
-/** @param {number[]} values */
-function median(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = (sorted.length - 1) / 2;
-  return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
-}
 
 /** @param {any} comparison a compare.json @param {number} seconds its duration @returns {Made} */
 export function madeOf(comparison, seconds) {

@@ -1,4 +1,5 @@
 /** The tables of benchmark-kubernetes: figures of runners in the cluster and on the machine. */
+import { spreadOf } from '../../lib/spread.js';
 
 /**
  * @typedef {'on the machine' | 'in the cluster'} Where
@@ -45,12 +46,7 @@ function figuresOf({ record, result }) {
 }
 
 /** @param {(number | null | undefined)[]} values */
-export function median(values) {
-  const known = /** @type {number[]} */ (values.filter((value) => value !== undefined && value !== null));
-  const sorted = known.toSorted((a, b) => a - b);
-  if (sorted.length === 0) return undefined;
-  return (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.ceil((sorted.length - 1) / 2)]) / 2;
-}
+export const median = (values) => spreadOf(values.map((value) => value ?? null))?.median;
 
 /** @param {number | undefined} value @param {number} digits */
 const cell = (value, digits) => (value === undefined ? '—' : value.toFixed(digits));

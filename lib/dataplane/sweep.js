@@ -1,11 +1,11 @@
 /** Turns the runs of a sweep into a table and a recommendation. */
 import { tellApart } from 'k6/x/windtunnel/difference';
 import { rangeOf, sectionOf } from '../section.js';
+import { spreadOf } from '../spread.js';
 import { mostOf } from '../variables.js';
 
 /**
  * @typedef {{ round: number, mbit_per_s: number, rtt_p95_ms: number | null, rtt_p99_ms: number | null, peak_rss_bytes: number | null, lost_share: number }} SweepRun
- * @typedef {{ median: number, min: number, max: number }} Spread
  * @typedef {string | number | boolean} Value
  * @typedef {{ value: Value, runs: SweepRun[], refused?: string | null }} SweepValue `refused`: why the system does not start with the value
  * @typedef {import('k6/x/windtunnel/difference').Side} Side
@@ -13,15 +13,6 @@ import { mostOf } from '../variables.js';
 
 /** The largest number of runs of each value. */
 const RUNS_MOST = mostOf('RUNS');
-
-/** @param {(number | null)[]} values @returns {Spread | null} */
-export function spreadOf(values) {
-  const sorted = /** @type {number[]} */ (values.filter((value) => value !== null)).sort((a, b) => a - b);
-  if (sorted.length === 0) return null;
-  const middle = (sorted.length - 1) / 2;
-  const median = (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
-  return { median, min: sorted[0], max: sorted[sorted.length - 1] };
-}
 
 /** @param {SweepValue} entry @param {keyof SweepRun} key */
 const spread = (entry, key) => spreadOf(entry.runs.map((run) => run[key]));

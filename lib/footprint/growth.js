@@ -7,6 +7,7 @@
  * the step have a slope, and the median of all such slopes counts (Theil and Sen, Journal of the American Statistical Association 63, 1968).
  * The interval adds up the variance of Kendall's statistic of both sides (Hirsch, Slack and Smith, Water Resources Research 18, 1982).
  */
+import { median } from '../spread.js';
 
 /** Standard deviations of the interval: 99 %, two-sided. */
 const Z = 2.576;
@@ -22,9 +23,6 @@ const BLOCKS_LEAST = 2 * SIDE_LEAST;
  * @property {number} high
  * @property {number} step what the largest step added, `y`
  */
-
-/** @param {number[]} sorted */
-const middle = (sorted) => (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
 
 /** @param {number[]} values */
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -70,14 +68,12 @@ export function growthOf(points, size) {
       side.flatMap((one, index) => side.slice(index + 1).map((two) => (two.y - one.y) / (two.x - one.x))),
     )
     .sort((a, b) => a - b);
-  const slope = middle(slopes);
+  const slope = median(slopes);
   const variance = sides.reduce((sum, { length: n }) => sum + (n * (n - 1) * (2 * n + 5)) / 18, 0);
   const reach = Z * Math.sqrt(variance);
   const at = (/** @type {number} */ rank) =>
     slopes[Math.min(slopes.length - 1, Math.max(0, Math.round(rank)))];
-  const [before, after] = sides.map((side) =>
-    middle(side.map((point) => point.y - slope * point.x).sort((a, b) => a - b)),
-  );
+  const [before, after] = sides.map((side) => median(side.map((point) => point.y - slope * point.x)));
   return {
     slope,
     low: at((slopes.length - reach) / 2 - 1),

@@ -1,6 +1,6 @@
 /** Results of the scenario `change`: a table of all transfers, and each transfer's course around a change, above the queue's. */
-import { spreadOf } from '../dataplane/sweep.js';
 import { rangeOf, sectionOf } from '../section.js';
+import { spreadOf } from '../spread.js';
 import { metSaid } from './change.js';
 import { ENOUGH } from './recovery.js';
 

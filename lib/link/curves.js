@@ -1,7 +1,7 @@
 /** Throughput of ways at each point: a table and a chart per axis, with the theoretical value for reno. */
 import { say, said } from 'k6/x/windtunnel/record';
-import { spreadOf } from '../dataplane/sweep.js';
 import { rangeOf, sectionOf } from '../section.js';
+import { spreadOf } from '../spread.js';
 import { itemOf } from './points.js';
 import { mathisMbit } from './theory.js';
 

@@ -1,5 +1,5 @@
 /** Latency under a load: the probes of a way, and the figures computed from their samples. */
-import { spreadOf } from '../dataplane/sweep.js';
+import { spreadOf } from '../spread.js';
 import { queueFrom } from './over-time.js';
 import { mbitBetween } from './recovery.js';
 import { trimmedMean } from './rpm.js';

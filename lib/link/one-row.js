@@ -98,7 +98,7 @@ function endOfRow(row, side) {
  * Outcomes of all rows, for the judge.
  * @param {import('../protocols/matrix.js').Row[]} rows
  * @param {import('../protocols/sides.js').Side} side
- * @param {(operation: string) => Record<string, import('../dataplane/sweep.js').Spread | null>} figuresOf figures of an operation
+ * @param {(operation: string) => Record<string, import('../spread.js').Spread | null>} figuresOf figures of an operation
  */
 export const outcomesOf = (rows, side, figuresOf) =>
   rows.map((row) => ({

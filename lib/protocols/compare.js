@@ -1,6 +1,6 @@
 /** Compares the turns of two sides. All rows are judged together, with the common comparison engine. */
 import { judge } from 'k6/x/windtunnel/difference';
-import { spreadOf } from '../dataplane/sweep.js';
+import { spreadOf } from '../spread.js';
 import { failsAll, lackIn, pairsOf } from './evidence.js';
 
 /**
@@ -67,7 +67,7 @@ const JUDGED = /** @type {const} */ ({ within: 'met', beyond: 'missed', unclear:
  */
 export const MEASURING_BOUND = 0.75;
 
-/** @param {Turn[]} turns @returns {Record<string, import('../dataplane/sweep.js').Spread | null>} */
+/** @param {Turn[]} turns @returns {Record<string, import('../spread.js').Spread | null>} */
 export function figuresOf(turns) {
   const names = [...new Set(turns.flatMap((turn) => Object.keys(turn)))];
   return Object.fromEntries(names.map((name) => [name, spreadOf(turns.map((turn) => turn[name] ?? null))]));

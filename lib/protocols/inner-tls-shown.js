@@ -1,8 +1,8 @@
 /** Results of the scenario `protocols/inner-tls`: the figures of each row and inside, and what differs. */
 import { judge } from 'k6/x/windtunnel/difference';
 import { said } from 'k6/x/windtunnel/record';
-import { spreadOf } from '../dataplane/sweep.js';
 import { rangeOf, sectionOf } from '../section.js';
+import { spreadOf } from '../spread.js';
 
 /**
  * @typedef {import('./inner-tls.js').Measured} Measured

@@ -17,7 +17,7 @@ import { tunSections } from './tun.js';
  * @property {string | null} known the fault that excuses its errors
  * @property {boolean} [busy] whether a busy machine may have caused the outcome
  * @property {string | null} unchecked why the hop could not be checked, in the first such turn
- * @property {Record<string, import('../dataplane/sweep.js').Spread | null>} figures
+ * @property {Record<string, import('../spread.js').Spread | null>} figures
  *
  * @typedef {object} Notes the results of one side of a row
  * @property {import('./compare.js').Turn[]} turns

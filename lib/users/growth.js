@@ -1,4 +1,5 @@
 /** Whether a figure grows with the number of users, in words. */
+import { median } from '../spread.js';
 
 /**
  * @typedef {{ users: number, value: number | null }} Point
@@ -16,13 +17,6 @@ const TURNS_LEAST = 6;
 const NOTHING = 0.1;
 /** Most distance of a level from the line, as a share of the growth up to the most users. */
 const BENT = 0.15;
-
-/** @param {number[]} values */
-export function median(values) {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-}
 
 /** Growth per user from the fewest to the most users of one turn. @param {Point[]} turn by users */
 function slopeOf(turn) {

@@ -1,6 +1,7 @@
 /** Results of the scenario `users/scale`: a table by number of users, and the growth of each figure in words. */
-import { grouped, sectionOf } from '../section.js';
-import { growthOf, median } from './growth.js';
+import { grouped, rangeOf, sectionOf } from '../section.js';
+import { spreadOf } from '../spread.js';
+import { growthOf } from './growth.js';
 
 /** @typedef {import('./scale.js').Figures} Figures */
 
@@ -56,13 +57,6 @@ function sentenceOf({ what, unit, factor, of, lookup }, turns) {
   return `${what}: grows by ${amount}${shape ? `, ${shape}` : ''}${scan}.`;
 }
 
-/** @param {(number | null)[]} values */
-function rangeOver(values) {
-  const known = values.filter((value) => value !== null);
-  if (known.length === 0) return null;
-  return { value: median(known), low: Math.min(...known), high: Math.max(...known) };
-}
-
 /** @param {Figures[]} all @param {number[]} levels the numbers of users, ascending */
 export function scaleSections(all, levels) {
   if (all.length === 0) return [];
@@ -79,10 +73,10 @@ export function scaleSections(all, levels) {
     unit,
     compare,
     ...(unit === 'ms' ? {} : { digits: 1 }),
-    of: (row) => rangeOver(row.turns.map(of)),
+    of: (row) => rangeOf(spreadOf(row.turns.map(of))),
   });
   const memory = (/** @type {typeof fewest} */ row) =>
-    rangeOver(row.turns.map((one) => one.own_mib))?.value ?? null;
+    spreadOf(row.turns.map((one) => one.own_mib))?.median ?? null;
   return [
     sectionOf({
       name: 'scale',

@@ -8,7 +8,6 @@
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { stop } from '../../lib/meter.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
-import { spreadOf } from '../../lib/dataplane/sweep.js';
 import { carriedAtOnce } from '../../lib/link/batch.js';
 import { changeControl, changeRow, metSaid, possible } from '../../lib/link/change.js';
 import { changeSections } from '../../lib/link/change-shown.js';
@@ -22,6 +21,7 @@ import { currentProfile, envCount, envList, envNumber, sizesOf } from '../../lib
 import { startsRows } from '../../lib/protocols/instances.js';
 import { operationOf, rowOperation, rowOperations } from '../../lib/protocols/row-operation.js';
 import { baselineOf, selectedRows } from '../../lib/protocols/sides.js';
+import { spreadOf } from '../../lib/spread.js';
 
 /** Default of LINK: no loss, so that the rate before a change is known, and a rate that every machine can carry. */
 const LINK = `transatlantic,rate:20mbit${currentProfile() === 'smoke' ? ',rtt:20ms' : ''}`;

@@ -7,7 +7,6 @@
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
-import { spreadOf } from '../../lib/dataplane/sweep.js';
 import { controlOf } from '../../lib/link/controls.js';
 import { carriedAtOnce } from '../../lib/link/batch.js';
 import { CONTROLS, cellsSaid, loadControl, loadRow, recordedLoad } from '../../lib/link/loaded.js';
@@ -20,6 +19,7 @@ import { currentProfile, envList, envNumber, sizesOf } from '../../lib/profiles.
 import { startsRows } from '../../lib/protocols/instances.js';
 import { operationOf, rowOperation, rowOperations } from '../../lib/protocols/row-operation.js';
 import { baselineOf, selectedRows } from '../../lib/protocols/sides.js';
+import { spreadOf } from '../../lib/spread.js';
 
 /** Default of LINK. Its deep queue shows the difference between protocols that fill it and others: links/throttled.toml. */
 const LINK = currentProfile() === 'smoke' ? 'throttled,queue:200kb' : 'throttled';

@@ -6,7 +6,6 @@
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
-import { spreadOf } from '../../lib/dataplane/sweep.js';
 import { carriedAtOnce } from '../../lib/link/batch.js';
 import { CONGESTION, controlOf, controlOperations, withDirect } from '../../lib/link/controls.js';
 import { curveSaid, curveSection, keepPoint } from '../../lib/link/curves.js';
@@ -20,6 +19,7 @@ import { currentProfile, envCount, envList, envNumber, sizesOf } from '../../lib
 import { startsRows } from '../../lib/protocols/instances.js';
 import { operationOf, rowOperations } from '../../lib/protocols/row-operation.js';
 import { baselineOf, selectedRows } from '../../lib/protocols/sides.js';
+import { spreadOf } from '../../lib/spread.js';
 
 const PROFILES = {
   smoke: { rounds: 1, seconds: 0.7, warmup_s: 0.3, losses: '0,5', rtts: '50' },

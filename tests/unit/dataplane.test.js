@@ -3,7 +3,8 @@ import { afterEach, test } from 'node:test';
 import { cpusOf } from '../../lib/dataplane/environment.js';
 import { wholeOf } from '../../lib/meter.js';
 import { probeLoad, repeatedLoad } from '../../lib/dataplane/load.js';
-import { recommend, spreadOf, sweepSection } from '../../lib/dataplane/sweep.js';
+import { recommend, sweepSection } from '../../lib/dataplane/sweep.js';
+import { spreadOf } from '../../lib/spread.js';
 
 afterEach(() => {
   globalThis.__ENV = {};

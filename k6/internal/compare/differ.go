@@ -135,7 +135,7 @@ func (c *Comparison) metric(r row, a, b []table, others leftOut) (Metric, bool) 
 		}
 		return m, false
 	}
-	m.A, m.B = Summary{valuesA, median(valuesA)}, Summary{valuesB, median(valuesB)}
+	m.A, m.B = Summary{valuesA, difference.Median(valuesA)}, Summary{valuesB, difference.Median(valuesB)}
 	c.takeShifts(&m, r.key(), a, b, others)
 	for _, part := range []struct {
 		name      string
@@ -210,12 +210,6 @@ func valuesOf(runs []table, k key) []float64 {
 	return values
 }
 
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
-}
-
 // moreWorkTakesMoreMemory raises the bound of peak memory by the share of operations that B completed more than A. If
 // memory grows with the work, for example for each stored message, it grows at most in proportion.
 func (c *Comparison) moreWorkTakesMoreMemory(a, b []table) {
@@ -224,7 +218,7 @@ func (c *Comparison) moreWorkTakesMoreMemory(a, b []table) {
 		for i, t := range runs {
 			all[i] = t.done
 		}
-		return median(all)
+		return difference.Median(all)
 	}
 	if done(a) <= 0 || done(b) <= done(a) {
 		return

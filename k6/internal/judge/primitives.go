@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/result"
 )
 
@@ -64,7 +65,7 @@ func (p Primitive) Time() Round {
 		medians = append(medians, round.Median)
 		time.Low, time.High = min(time.Low, round.Low), max(time.High, round.High)
 	}
-	time.Median = median(medians)
+	time.Median = difference.Median(medians)
 	return time
 }
 
@@ -77,19 +78,6 @@ func (p Primitive) BytesPerS() (float64, bool) {
 }
 
 func (p Primitive) bytesPerNS() float64 { return float64(*p.Bytes) / p.Time().Median }
-
-// median is 0 for no values.
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	count := len(sorted)
-	switch {
-	case count == 0:
-		return 0
-	case count%2 == 1:
-		return sorted[count/2]
-	}
-	return (sorted[count/2-1] + sorted[count/2]) / 2
-}
 
 // copiesAtLeast is the smallest valid time of an operation, in copies of the same bytes: an operation that works on each
 // byte is not faster than a copy. Taking a buffer and filling it is a copy itself, whose bytes may be in a nearer cache.
@@ -185,7 +173,7 @@ func timesOf(first, second Primitive) float64 {
 	for i := range min(len(first.Rounds), len(second.Rounds)) {
 		all = append(all, second.Rounds[i].Median/first.Rounds[i].Median)
 	}
-	return median(all)
+	return difference.Median(all)
 }
 
 // primitiveChecks are the known answers of the measurement, and the state of the machine meanwhile.

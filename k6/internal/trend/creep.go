@@ -4,7 +4,8 @@ package trend
 
 import (
 	"math"
-	"slices"
+
+	"windtunnel/k6/internal/difference"
 )
 
 // Creep is a drift of a series in one direction, of the values from First to Last, without a single cause. From and To
@@ -46,22 +47,16 @@ func line(values []float64) (slope, start float64, residuals []float64) {
 			slopes = append(slopes, (values[k]-v)/float64(k-i))
 		}
 	}
-	slope = median(slopes)
+	slope = difference.Median(slopes)
 	residuals = make([]float64, len(values))
 	for i, v := range values {
 		residuals[i] = v - slope*float64(i)
 	}
-	start = median(slices.Clone(residuals))
+	start = difference.Median(residuals)
 	for i := range residuals {
 		residuals[i] -= start
 	}
 	return slope, start, residuals
-}
-
-func median(values []float64) float64 {
-	slices.Sort(values)
-	n := len(values)
-	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
 // creepIn is the line of values, with the p-value of the Mann-Kendall test. Autocorrelation widens the distribution of
