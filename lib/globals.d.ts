@@ -224,6 +224,19 @@ declare module 'k6/x/windtunnel/record' {
    * `cpus`: whether the use of each CPU over time counts. `idle`: an instance to sample for `rest_s` unless the window's quiet period did.
    */
   export function watch(what: { window: string; cpus: boolean; idle: string; rest_s: number }): any;
+  /** Traffic of consecutive links with one user. Counts: sidecar/README.md; null: unknown. */
+  export interface LinkUse {
+    name: string;
+    links: number;
+    real_time: boolean;
+    failed: string | null;
+    up: Record<string, number | null>;
+    down: Record<string, number | null>;
+  }
+  /** Adds the traffic of an instance's link to that of the row. Call it before the instance is stopped. */
+  export function keepLink(row: string, instance: string): void;
+  /** In handleSummary: the kept traffic. If there is none: that of the run's own instance; '': none. */
+  export function linkUses(instance: string): LinkUse[];
   /**
    * hold() holds the records of this virtual user back until release() makes them or drop() discards them. A failure that a busy
    * machine cannot cause, and counts of a far end, are evidence against the system: such a failure releases all, such counts never wait.

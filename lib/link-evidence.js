@@ -1,22 +1,16 @@
 /** A run's evidence on its link: for the judge, and tables of requested and measured settings. */
+import { linkUses } from 'k6/x/windtunnel/record';
 import { sectionOf } from './section.js';
-import { keptUses, useOf } from './link-uses.js';
-
-/** Name of the run's own instance among the uses. */
-const OWN = "the run's pair";
 
 /**
  * @typedef {import('./link.js').Calibrated} Calibrated
- * @typedef {Calibrated & { uses: import('./link-uses.js').Use[] }} LinkEvidence
+ * @typedef {import('k6/x/windtunnel/record').LinkUse} LinkUse
+ * @typedef {Calibrated & { uses: LinkUse[] }} LinkEvidence
  */
 
 /** In handleSummary. @param {Calibrated | null | undefined} link of the run's data @returns {LinkEvidence | null} */
 function linkEvidence(link) {
-  if (!link) return null;
-  const kept = keptUses();
-  // A scenario that starts pairs has recorded the uses of their links.
-  const uses = kept.length > 0 || !__ENV.INSTANCE ? kept : [useOf(OWN, __ENV.INSTANCE)];
-  return { ...link, uses };
+  return link ? { ...link, uses: linkUses(__ENV.INSTANCE ?? '') } : null;
 }
 
 /** The link as a parameter: two runs are comparable only if it is equal. @param {string | undefined} text @returns {Record<string, string>} */
@@ -130,6 +124,6 @@ function usesSection({ uses }) {
   ];
 }
 
-/** Packets that the link lost unintentionally; null if one of the counts is unknown. @param {import('./link-uses.js').Counts} counts */
+/** Packets that the link lost unintentionally; null if one of the counts is unknown. @param {LinkUse['up']} counts */
 const ownLosses = ({ own_overrun: overrun = 0, own_refused: refused = 0, own_unread: unread = 0 }) =>
   overrun === null || refused === null || unread === null ? null : overrun + refused + unread;

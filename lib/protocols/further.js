@@ -2,7 +2,6 @@
 import { mostMinutes, nextLook } from 'k6/x/windtunnel/difference';
 import { undecided as undecidedRows } from 'k6/x/windtunnel/judge';
 import { said, say } from 'k6/x/windtunnel/record';
-import { isUse } from '../link-uses.js';
 import { mostOf } from '../variables.js';
 import { protocolsOf, shownOf } from './result.js';
 
@@ -84,7 +83,6 @@ export function measureFurther(measured, asked, minutes) {
  * @param {number[]} planned looks of a run without further turns
  */
 export function comparedOf(asked, planned) {
-  const { [LOOKS]: looks = planned, ...others } = said();
-  const notes = Object.fromEntries(Object.entries(others).filter(([name]) => !isUse(name)));
+  const { [LOOKS]: looks = planned, ...notes } = said();
   return shownOf(notes, { ...asked, looks });
 }

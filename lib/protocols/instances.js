@@ -1,8 +1,8 @@
 /** Starts and stops the sides of a row, as instances of the testbed `protocols`. */
+import { keepLink } from 'k6/x/windtunnel/record';
 import { cpusOf } from '../dataplane/environment.js';
 import { tryAsk } from '../meter.js';
 import { endsOf, wantedLink } from '../link.js';
-import { keepUse } from '../link-uses.js';
 import { requestAll } from '../sidecar.js';
 import { awaitTunnel } from './dials.js';
 import { ofFailedStart } from './outcome.js';
@@ -103,7 +103,7 @@ function failureOf({ status, answer, error }) {
 /** Stops all sides at once. If the sidecar has ended, so have they. @param {Started[]} sides */
 export function stopSides(sides) {
   for (const side of sides)
-    if ('started' in side && side.started.link) keepUse(side.row ?? '', side.started.id);
+    if ('started' in side && side.started.link) keepLink(side.row ?? '', side.started.id);
   const paths = sides.flatMap((side) => ('started' in side ? [`/instances/${side.started.id}`] : []));
   requestAll(
     'DELETE',

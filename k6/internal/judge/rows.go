@@ -169,9 +169,9 @@ func controlsOf(d Declared, rows []result.Operation) (controls []result.Control)
 		}
 		added := result.Control{Operation: own.Name, Control: direct.Name}
 		if own.LatencyMS != nil && direct.LatencyMS != nil {
-			added.P50MS = difference(own.LatencyMS.P50, direct.LatencyMS.P50)
-			added.P95MS = difference(own.LatencyMS.P95, direct.LatencyMS.P95)
-			added.P99MS = difference(own.LatencyMS.P99, direct.LatencyMS.P99)
+			added.P50MS = minus(own.LatencyMS.P50, direct.LatencyMS.P50)
+			added.P95MS = minus(own.LatencyMS.P95, direct.LatencyMS.P95)
+			added.P99MS = minus(own.LatencyMS.P99, direct.LatencyMS.P99)
 		}
 		if own.RatePerS != nil && direct.RatePerS != nil && *direct.RatePerS > 0 {
 			ratio := rounded(*own.RatePerS / *direct.RatePerS)
@@ -182,7 +182,7 @@ func controlsOf(d Declared, rows []result.Operation) (controls []result.Control)
 	return controls
 }
 
-func difference(own, other *float64) *float64 {
+func minus(own, other *float64) *float64 {
 	if own == nil || other == nil {
 		return nil
 	}

@@ -74,6 +74,8 @@ func (i *instance) exported() map[string]any {
 		"probes":     i.probes,
 		"quantile":   i.quantile,
 		"watch":      i.watch,
+		"keepLink":   i.keepLink,
+		"linkUses":   i.linkUses,
 		"hold":       i.hold,
 		"release":    i.release,
 		"drop":       i.drop,

@@ -27,7 +27,7 @@ func newTest(t *testing.T) test {
 	t.Helper()
 	rt := modulestest.NewRuntime(t)
 	kept := record.New()
-	own := (&Module{record: kept}).NewModuleInstance(rt.VU)
+	own := (&Module{record: kept, shared: newShared()}).NewModuleInstance(rt.VU)
 	for name, value := range own.Exports().Named {
 		if err := rt.VU.RuntimeField.Set(name, value); err != nil {
 			t.Fatal(err)

@@ -16,10 +16,12 @@ type shared struct {
 	// row is the number of consecutive unanswered requests over all VUs; since is the start of the first of them.
 	row   int
 	since float64
+	// links is the traffic of links, by the row that used them.
+	links map[string]linkUse
 }
 
 func newShared() *shared {
-	return &shared{seen: map[string]bool{}, details: map[string]map[string]bool{}}
+	return &shared{seen: map[string]bool{}, details: map[string]map[string]bool{}, links: map[string]linkUse{}}
 }
 
 // mostTexts bounds the texts that once remembers, and so the lines in a log.
