@@ -21,27 +21,18 @@ import (
 const ImportPath = "k6/x/windtunnel/difference"
 
 func init() {
-	modules.Register(ImportPath, Module{})
+	modules.Register(ImportPath, jsvalue.Module(exports))
 }
 
-// Module makes an instance for each VU.
-type Module struct{}
-
-// NewModuleInstance implements modules.Module.
-func (Module) NewModuleInstance(vu modules.VU) modules.Instance { return instance{vu} }
-
-type instance struct{ vu modules.VU }
-
-// Exports implements modules.Instance.
-func (i instance) Exports() modules.Exports {
-	return modules.Exports{Named: map[string]any{
-		"judge":       func(asked sobek.Value) (sobek.Value, error) { return answer(i.vu.Runtime(), asked, Judge) },
-		"tellApart":   func(asked sobek.Value) (sobek.Value, error) { return answer(i.vu.Runtime(), asked, TellApart) },
+func exports(vu modules.VU) map[string]any {
+	return map[string]any{
+		"judge":       func(asked sobek.Value) (sobek.Value, error) { return answer(vu.Runtime(), asked, Judge) },
+		"tellApart":   func(asked sobek.Value) (sobek.Value, error) { return answer(vu.Runtime(), asked, TellApart) },
 		"moreOften":   difference.MoreOften,
 		"nextLook":    difference.Next,
 		"mostMinutes": profiles.MostMinutes,
 		"order":       func(sides, round int, name string) []int { return difference.Order(sides, round, difference.Lot(name)) },
-	}}
+	}
 }
 
 // answer converts arguments and results through JSON, so they are plain values. An unknown field or an invalid number is

@@ -23,7 +23,7 @@ func (v vu) Runtime() *sobek.Runtime { return v.rt }
 func script(t *testing.T, text string) (string, error) {
 	t.Helper()
 	rt := sobek.New()
-	for name, value := range (Module{}).NewModuleInstance(vu{rt: rt}).Exports().Named {
+	for name, value := range exports(vu{rt: rt}) {
 		if err := rt.Set(name, value); err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"windtunnel/k6/internal/connect"
 	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/jsvalue"
 	"windtunnel/k6/internal/schema"
 	"windtunnel/k6/internal/variables"
 )
@@ -22,22 +23,13 @@ import (
 const ImportPath = "k6/x/windtunnel/environment"
 
 func init() {
-	modules.Register(ImportPath, Module{})
+	modules.Register(ImportPath, jsvalue.Module(exports))
 }
 
-// Module makes an instance for each VU.
-type Module struct{}
-
-// NewModuleInstance implements modules.Module.
-func (Module) NewModuleInstance(modules.VU) modules.Instance { return instance{} }
-
-type instance struct{}
-
-// Exports implements modules.Instance.
-func (instance) Exports() modules.Exports {
-	return modules.Exports{Named: map[string]any{"problems": Problems, "thresholdProblems": ThresholdProblems,
+func exports(modules.VU) map[string]any {
+	return map[string]any{"problems": Problems, "thresholdProblems": ThresholdProblems,
 		"isLoopback": environment.IsLoopback, "fromShell": FromShell, "endsBadly": environment.EndsBadly,
-		"connection": connection, "tlsMend": connect.Remedy}}
+		"connection": connection, "tlsMend": connect.Remedy}
 }
 
 // connection says how to reach a system, or why that is unknown; asked is connect.Asked as JSON. It returns a map: a

@@ -23,27 +23,21 @@ import (
 const ImportPath = "k6/x/windtunnel/judge"
 
 func init() {
-	modules.Register(ImportPath, Module{})
+	modules.Register(ImportPath, jsvalue.Module(exports))
 }
-
-// Module makes an instance for each VU.
-type Module struct{}
-
-// NewModuleInstance implements modules.Module.
-func (Module) NewModuleInstance(vu modules.VU) modules.Instance { return instance{vu.Runtime} }
 
 type instance struct{ runtime func() *sobek.Runtime }
 
-// Exports implements modules.Instance.
-func (i instance) Exports() modules.Exports {
-	return modules.Exports{Named: map[string]any{
+func exports(vu modules.VU) map[string]any {
+	i := instance{vu.Runtime}
+	return map[string]any{
 		"carries":      judge.Carries,
 		"thresholds":   i.thresholds,
 		"judge":        i.judge,
 		"recordOf":     i.recordOf,
 		"disturbances": i.disturbances,
 		"undecided":    i.undecided,
-	}}
+	}
 }
 
 func (i instance) thresholds(asked sobek.Value) sobek.Value {

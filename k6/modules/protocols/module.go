@@ -10,6 +10,7 @@ import (
 
 	"go.k6.io/k6/js/modules"
 
+	"windtunnel/k6/internal/jsvalue"
 	"windtunnel/k6/internal/protocolrows"
 )
 
@@ -17,20 +18,7 @@ import (
 const ImportPath = "k6/x/windtunnel/protocols"
 
 func init() {
-	modules.Register(ImportPath, Module{})
-}
-
-// Module makes an instance for each VU.
-type Module struct{}
-
-// NewModuleInstance implements modules.Module.
-func (Module) NewModuleInstance(modules.VU) modules.Instance { return instance{} }
-
-type instance struct{}
-
-// Exports implements modules.Instance.
-func (instance) Exports() modules.Exports {
-	return modules.Exports{Named: map[string]any{"matrix": matrix}}
+	modules.Register(ImportPath, jsvalue.Module(func(modules.VU) map[string]any { return map[string]any{"matrix": matrix} }))
 }
 
 // matrix returns the matrix of a folder as JSON.

@@ -23,23 +23,19 @@ import (
 const ImportPath = "k6/x/windtunnel/record"
 
 func init() {
-	modules.Register(ImportPath, &Module{record: record.OfProcess, shared: newShared()})
+	modules.Register(ImportPath, exportsOf(record.OfProcess, newShared()))
 }
 
-// Module has the record of this process, and the data that its VUs share.
-type Module struct {
-	record *record.Record
-	shared *shared
-}
-
-// NewModuleInstance implements modules.Module.
-func (m *Module) NewModuleInstance(vu modules.VU) modules.Instance {
-	i := &instance{vu: vu, record: m.record, shared: m.shared, operations: operationMetrics(vu)}
-	i.named = map[string]any{}
-	for name, export := range i.exported() {
-		i.named[name] = vu.Runtime().ToValue(export)
+// exportsOf makes the exports for each VU of this process, with the record and the data that its VUs share.
+func exportsOf(own *record.Record, common *shared) jsvalue.Module {
+	return func(vu modules.VU) map[string]any {
+		i := &instance{vu: vu, record: own, shared: common, operations: operationMetrics(vu)}
+		all := i.exported()
+		for name, export := range all {
+			all[name] = vu.Runtime().ToValue(export)
+		}
+		return all
 	}
-	return i
 }
 
 type instance struct {
@@ -47,15 +43,10 @@ type instance struct {
 	record     *record.Record
 	shared     *shared
 	operations *known
-	named      map[string]any
 	// held are the records of a part of the run, until it is known whether the part counts.
 	held  []func() error
 	holds bool
 }
-
-// Exports implements modules.Instance. k6 calls it for each access to an export, several times for each request, so the
-// exports are made once.
-func (i *instance) Exports() modules.Exports { return modules.Exports{Named: i.named} }
 
 func (i *instance) exported() map[string]any {
 	return map[string]any{

@@ -27,8 +27,7 @@ func newTest(t *testing.T) test {
 	t.Helper()
 	rt := modulestest.NewRuntime(t)
 	kept := record.New()
-	own := (&Module{record: kept, shared: newShared()}).NewModuleInstance(rt.VU)
-	for name, value := range own.Exports().Named {
+	for name, value := range exportsOf(kept, newShared())(rt.VU) {
 		if err := rt.VU.RuntimeField.Set(name, value); err != nil {
 			t.Fatal(err)
 		}

@@ -27,15 +27,7 @@ import (
 const ImportPath = "k6/x/windtunnel/runner"
 
 func init() {
-	modules.Register(ImportPath, Module{})
-}
-
-// Module makes an instance for each VU; all belong to one process, and so to one runner.
-type Module struct{}
-
-// NewModuleInstance implements modules.Module.
-func (Module) NewModuleInstance(vu modules.VU) modules.Instance {
-	return instance{vu: vu, member: ofProcess()}
+	modules.Register(ImportPath, jsvalue.Module(exports))
 }
 
 type instance struct {
@@ -43,9 +35,10 @@ type instance struct {
 	member *member // nil with a single runner
 }
 
-// Exports implements modules.Instance.
-func (i instance) Exports() modules.Exports {
-	return modules.Exports{Named: map[string]any{
+// exports of all VUs belong to one process, and so to one runner.
+func exports(vu modules.VU) map[string]any {
+	i := instance{vu: vu, member: ofProcess()}
+	return map[string]any{
 		"many":        func() bool { return i.member != nil },
 		"setsUp":      i.setsUp,
 		"made":        i.shareSetUp,
@@ -58,7 +51,7 @@ func (i instance) Exports() modules.Exports {
 		"draft":       i.draft,
 		"leave":       i.withdraw,
 		"undelivered": i.undelivered,
-	}}
+	}
 }
 
 // setsUp registers the runner, and returns whether it sets up; definition must be the same text in all runners.

@@ -14,6 +14,8 @@ import (
 	"github.com/gorilla/websocket"
 	"go.k6.io/k6/js/modules"
 	"go.k6.io/k6/lib/netext"
+
+	"windtunnel/k6/internal/jsvalue"
 )
 
 // ImportPath is the module's name in scripts.
@@ -23,21 +25,12 @@ const ImportPath = "k6/x/windtunnel/silent"
 const readBuffer = 4096
 
 func init() {
-	modules.Register(ImportPath, Module{})
+	modules.Register(ImportPath, jsvalue.Module(func(vu modules.VU) map[string]any {
+		return map[string]any{"join": instance{vu}.join}
+	}))
 }
-
-// Module makes an instance for each VU.
-type Module struct{}
-
-// NewModuleInstance implements modules.Module.
-func (Module) NewModuleInstance(vu modules.VU) modules.Instance { return instance{vu} }
 
 type instance struct{ vu modules.VU }
-
-// Exports implements modules.Instance.
-func (i instance) Exports() modules.Exports {
-	return modules.Exports{Named: map[string]any{"join": i.join}}
-}
 
 // Client is a connection that nobody reads.
 type Client struct {

@@ -9,6 +9,7 @@ import (
 
 	"go.k6.io/k6/js/modules"
 
+	"windtunnel/k6/internal/jsvalue"
 	"windtunnel/k6/internal/variables"
 )
 
@@ -16,22 +17,11 @@ import (
 const ImportPath = "k6/x/windtunnel/variables"
 
 func init() {
-	modules.Register(ImportPath, Module{})
-}
-
-// Module makes an instance for each VU.
-type Module struct{}
-
-// NewModuleInstance implements modules.Module.
-func (Module) NewModuleInstance(modules.VU) modules.Instance { return instance{} }
-
-type instance struct{}
-
-// Exports implements modules.Instance.
-func (instance) Exports() modules.Exports {
-	return modules.Exports{Named: map[string]any{
-		"entry":    variables.Entry,
-		"wrong":    variables.Wrong,
-		"misspelt": func() string { return variables.MisspeltFlag(os.Args) },
-	}}
+	modules.Register(ImportPath, jsvalue.Module(func(modules.VU) map[string]any {
+		return map[string]any{
+			"entry":    variables.Entry,
+			"wrong":    variables.Wrong,
+			"misspelt": func() string { return variables.MisspeltFlag(os.Args) },
+		}
+	}))
 }
