@@ -36,7 +36,7 @@ NEEDS_link := $(NEEDS_protocols)
 # $(call needs_of,SYSTEMS), for `make bench` and `make SYSTEM` alone, if a runner is missing.
 needs_of = $(sort $(foreach system,$(1),$(NEEDS_$(system))))
 first_needs = $(if $(and $(wildcard bin/k6),$(wildcard bin/sidecar)),,$(if $(filter local,$(or $(ENV),local)),$(if $(TESTBED),,\
-  $(if $(filter bench,$(MAKECMDGOALS)),$(call needs_of,$(or $(firsts_of_only),$(SYSTEMS))),$(call needs_of,$(filter $(SYSTEMS),$(MAKECMDGOALS)))))))
+  $(if $(filter bench,$(MAKECMDGOALS)),$(filter-out bin/naive-client,$(call needs_of,$(or $(firsts_of_only),$(SYSTEMS)))),$(call needs_of,$(filter $(SYSTEMS),$(MAKECMDGOALS)))))))
 comma := ,
 firsts_of_only = $(foreach one,$(subst $(comma), ,$(ONLY)),$(firstword $(subst /, ,$(one))))
 

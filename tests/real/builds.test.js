@@ -54,7 +54,15 @@ for (const [target, expected] of /** @type {[string[], string[]][]} */ ([
     ['pulsar-relay', 'pulsar-relay 0.2.0'],
   ],
   [['pulsar', 'ENV=remote.example'], []],
-  [['bench'], ['bin/naive-client', 'bin/sing-box', 'bin/xray', 'panel', 'pulsar-relay']],
+  [['bench'], ['bin/sing-box', 'bin/xray', 'panel', 'pulsar-relay']],
+  [
+    ['bench', 'PROTOCOL=naive'],
+    ['bin/naive-client', 'bin/sing-box', 'bin/xray', 'panel', 'pulsar-relay'],
+  ],
+  [
+    ['bench', 'ONLY=all'],
+    ['bin/naive-client', 'bin/sing-box', 'bin/xray', 'panel', 'pulsar-relay'],
+  ],
 ])) {
   test(`make ${target.join(' ')} builds ${expected.join(', ') || 'nothing more'}`, () => {
     assert.deepEqual(built(...target), expected);

@@ -15,6 +15,7 @@ import (
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/profiles"
 	"windtunnel/k6/internal/variables"
 )
 
@@ -72,24 +73,26 @@ func (p *Plan) addNeeds(a Asked, chosen []Scenario, found map[string]bool) *faul
 	if f := p.split(a, chosen); f != nil {
 		return f
 	}
-	asked := map[string]bool{}
+	answers := map[string][]string{}
 	for _, s := range p.Scenarios {
 		ref := p.Env.Systems[s.System].TestbedOf(s.Name)
 		if ref == nil {
 			continue
 		}
 		for _, arguments := range append(a.enginesNeeds(s, *ref), needsArguments(a.Root, *ref, s.needs().Chooses)) {
-			if key := strings.Join(arguments, "\x00"); asked[key] {
-				continue
-			} else {
-				asked[key] = true
-			}
-			targets, err := askSidecar(a.Sidecar, arguments)
-			if err != nil {
-				return fault.Usage("%v", err)
+			key := strings.Join(arguments, "\x00")
+			targets, known := answers[key]
+			if !known {
+				var err error
+				if targets, err = askSidecar(a.Sidecar, arguments); err != nil {
+					return fault.Usage("%v", err)
+				}
+				answers[key] = targets
 			}
 			for _, target := range targets {
-				found[target] = true
+				if !a.isBrief() || !slices.Contains(s.needs().NotInSmoke, target) {
+					found[target] = true
+				}
 			}
 		}
 	}
@@ -98,6 +101,12 @@ func (p *Plan) addNeeds(a Asked, chosen []Scenario, found map[string]bool) *faul
 
 // engineVariables may name an engine's file.
 var engineVariables = []string{"CANDIDATE", "CANDIDATE_CLIENT", "CANDIDATE_SERVER", "CANDIDATE_ENGINE", "BASELINE_ENGINE"}
+
+// isBrief reports whether a run measures few rows: the profile leaves out further scenarios, and no variable names rows or engines.
+func (a Asked) isBrief() bool {
+	isNamed := func(variable string) bool { return a.Getenv(variable) != "" }
+	return profiles.LeavesOutFurther(a.Profile) && !slices.ContainsFunc(append([]string{"PROTOCOL"}, engineVariables...), isNamed)
+}
 
 // enginesNeeds are the arguments of `sidecar testbed needs` for the engines that the caller names. An optional engine is built
 // only then.

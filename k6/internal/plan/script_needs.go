@@ -34,6 +34,9 @@ type scriptNeeds struct {
 	Testbed string `json:"testbed"`
 	// Chooses are the testbed's variables whose values the scenario sets.
 	Chooses []string `json:"chooses"`
+	// NotInSmoke are targets of make whose programs a run without PROTOCOL and engines does not start, if its profile leaves out
+	// further scenarios.
+	NotInSmoke []string `json:"not_in_smoke"`
 }
 
 // needs returns the scenario's entry in the file, the zero value without one; Scenarios has rejected a malformed file.
