@@ -16,13 +16,13 @@ import (
 // layers are the packages of internal/, from the lowest: a package imports only packages of the same layer or of a lower one. Data
 // goes from the plan through the record and the judge to the report. Runs call all of them, comparisons call runs.
 var layers = []struct{ name, packages string }{
-	{"base", "ambient busy closest cpus difference difference/power document exitcode fault format influx jsvalue kinds " +
-		"listing machine markdown neighbour profiles protocolrows result root run schema startup testbed variables"},
+	{"base", "ambient closest cpus difference difference/power document exitcode fault format influx jsvalue kinds " +
+		"listing machine markdown neighbour profiles protocolrows result root run schema startup testbed testsupport/busy variables"},
 	{"ask", "builds check connect contents doctor environment plan target"},
 	{"record", "farend record redact sidecar stream"},
-	{"judge", "judge madeup"},
+	{"judge", "judge testsupport/madeup"},
 	{"tell", "comment junit report terminal"},
-	{"run", "bench children cleanup cluster coordinate coordinator primitives"},
+	{"run", "bench children cleanup cluster coordinator coordinator/alone primitives"},
 	{"compare", "baseline compare trend"},
 	{"front", "command door"},
 }

@@ -1,4 +1,4 @@
-/** Limits of tests on a busy machine, which tests in Go and Rust read too (k6/internal/busy, sidecar/tests/common/busy.rs). */
+/** Limits of tests on a busy machine, which tests in Go and Rust read too (k6/internal/testsupport/busy, sidecar/tests/common/busy.rs). */
 import { readFileSync } from 'node:fs';
 
 /**

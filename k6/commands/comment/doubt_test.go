@@ -12,8 +12,8 @@ import (
 
 	"windtunnel/k6/internal/compare"
 	"windtunnel/k6/internal/exitcode"
-	"windtunnel/k6/internal/madeup"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/testsupport/madeup"
 )
 
 // TestDoubtOfARun gives reasons as k6/internal/judge writes them.

@@ -13,7 +13,7 @@ import (
 
 	"windtunnel/k6/internal/bench"
 	"windtunnel/k6/internal/command"
-	"windtunnel/k6/internal/coordinate"
+	"windtunnel/k6/internal/coordinator/alone"
 	"windtunnel/k6/internal/exitcode"
 )
 
@@ -30,7 +30,7 @@ const (
 // New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
 	var b bench.Options
-	var o coordinate.Options
+	var o alone.Options
 	cmd := &cobra.Command{
 		Use:   "coordinate",
 		Short: "Keep the runners of one run together, judge their records, and end with the verdict",
@@ -48,7 +48,7 @@ how it goes. COORDINATOR_TOKEN must be set here, too: 16 characters or more.
 	flags.StringVar(&o.Listen, "listen", defaultListen, "HOST:PORT; an address other than loopback admits other machines that have the token")
 	flags.DurationVar(&o.Wait, "wait", defaultWait, "how long the runners may take to come")
 	flags.DurationVar(&o.Silence, "silence", defaultSilence, "time without a message after which a runner counts as dead")
-	flags.IntVar(&o.After, "after", coordinate.NoneBefore, "exit code of the run's earlier scenarios, if any: needed for streaming")
+	flags.IntVar(&o.After, "after", alone.NoneBefore, "exit code of the run's earlier scenarios, if any: needed for streaming")
 	flags.BoolVar(&o.More, "more", false, "scenarios of the same run come after this one")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) > 0 {
@@ -64,6 +64,6 @@ how it goes. COORDINATOR_TOKEN must be set here, too: 16 characters or more.
 		o.Asked = b.Asked
 		o.Only, o.Runners = only, runners
 		o.RunID, o.K6, o.Stdout, o.Stderr, o.Signals = b.RunID, b.K6, b.Stdout, b.Stderr, b.Signals
-		return coordinate.Run(o)
+		return alone.Run(o)
 	})
 }

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"windtunnel/k6/internal/exitcode"
-	"windtunnel/k6/internal/madeup"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/testsupport/madeup"
 )
 
 // checkout is a folder that is accepted as a checkout.

@@ -15,8 +15,8 @@ import (
 	"windtunnel/k6/internal/compare"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/machine"
-	"windtunnel/k6/internal/madeup"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/testsupport/madeup"
 )
 
 // steady are factors of runs with little noise.

@@ -17,11 +17,11 @@ import (
 	"time"
 
 	"windtunnel/k6/internal/bench"
-	"windtunnel/k6/internal/busy"
 	"windtunnel/k6/internal/compare"
 	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/testbed"
+	"windtunnel/k6/internal/testsupport/busy"
 )
 
 func read(t *testing.T, path string) string {

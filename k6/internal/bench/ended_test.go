@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"windtunnel/k6/internal/busy"
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/testsupport/busy"
 )
 
 func TestK6IsStoppedWhenAProcessOfTheTestbedEnds(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"windtunnel/k6/internal/busy"
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/testsupport/busy"
 )
 
 // eventually waits until a condition holds.

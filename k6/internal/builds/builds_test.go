@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"windtunnel/k6/internal/busy"
 	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/testsupport/busy"
 )
 
 // repository has the branches main and faster; the file proxy contains the branch's name.

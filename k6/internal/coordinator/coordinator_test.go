@@ -18,9 +18,9 @@ import (
 
 	"go.k6.io/k6/metrics"
 
-	"windtunnel/k6/internal/busy"
 	"windtunnel/k6/internal/judge"
 	"windtunnel/k6/internal/record"
+	"windtunnel/k6/internal/testsupport/busy"
 )
 
 const token = "0123456789abcdef"

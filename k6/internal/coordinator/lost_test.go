@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"windtunnel/k6/internal/busy"
+	"windtunnel/k6/internal/testsupport/busy"
 )
 
 // soon bounds what would wait for ever.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"windtunnel/k6/internal/busy"
+	"windtunnel/k6/internal/testsupport/busy"
 )
 
 func TestAMachineIsAsBusyAsItsTicksSay(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"windtunnel/k6/internal/busy"
+	"windtunnel/k6/internal/testsupport/busy"
 )
 
 // server stands for InfluxDB: it keeps what was written, and answers as the test demands.

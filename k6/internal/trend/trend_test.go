@@ -14,8 +14,8 @@ import (
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/compare"
 	"windtunnel/k6/internal/machine"
-	"windtunnel/k6/internal/madeup"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/testsupport/madeup"
 )
 
 const program = "../../../.venv/trend/bin/otava"

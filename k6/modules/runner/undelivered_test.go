@@ -14,8 +14,8 @@ import (
 	"go.k6.io/k6/lib"
 	"go.k6.io/k6/lib/executor"
 
-	"windtunnel/k6/internal/busy"
 	"windtunnel/k6/internal/coordinator"
+	"windtunnel/k6/internal/testsupport/busy"
 )
 
 // k6 exits with 0 if handleSummary throws.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-package coordinate
+package alone
 
 import (
 	"context"

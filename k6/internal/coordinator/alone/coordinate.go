@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package coordinate runs a coordinator alone: another program starts its runners, such as k6-operator in a cluster. It
+// Package alone runs a coordinator alone: another program starts its runners, such as k6-operator in a cluster. It
 // writes the run's folder and report, and returns an exit code.
-package coordinate
+package alone
 
 import (
 	"context"
