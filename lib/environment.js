@@ -17,7 +17,7 @@ import { defaultOf } from './variables.js';
 /**
  * @typedef {{ mode: 'none' } | { mode: 'token', token: string, variable: string }
  *   | { mode: 'login', username: string, password: string, path: string }} Auth
- * @typedef {Partial<Record<'avg' | 'p(50)' | 'p(90)' | 'p(95)' | 'p(99)' | 'p(99.9)' | 'max' | 'failed' | 'errors' | 'anomalies' | 'round_trips' | 'rate', number>>} Bounds
+ * @typedef {Partial<Record<string, number>>} Bounds by the names of k6/schemas/environment.schema.json
  * @typedef {import('k6/x/windtunnel/environment').Connection} Connection
  * @typedef {object} SystemEnvironment
  * @property {string} name of the environment
