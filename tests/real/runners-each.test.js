@@ -87,7 +87,7 @@ async function assertOf(names, variables, more) {
 }
 
 test('a fixed number of requests, rounds, users: as much as of one runner, and all of it', async () => {
-  assert.equal(ALL.length, 14);
+  assert.ok(ALL.length >= 14, ALL.join());
   await assertAll(ALL, { PROFILE: 'smoke' }, (name, { validity, operations, runners }) => {
     const [operation, requests] = OF_ONE[name] ?? [];
     if (operation) {
