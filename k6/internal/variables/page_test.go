@@ -58,7 +58,7 @@ func TestALineHasWhatTheGroupReads(t *testing.T) {
 			"REQUEST_TIMEOUT_S": "-",
 		},
 		"panel": {"REQUEST_TIMEOUT_S": "(60)", "USERS": "[subscription, users-create, users-disable, users-enable, users-lifecycle]"},
-		"*":     {"REST_S": "(0.25)", "ONLY": "unless given"},
+		"*":     {"REST_S": "(0.25)", "ONLY": "every one"},
 		"make":  {"TIMES": "(by target)", "WORSE_BY": "(10)"},
 	} {
 		g := group{of: of}
