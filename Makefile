@@ -136,7 +136,7 @@ bin/kubernetes/debian/.unpacked: tests/kubernetes/unpack
 .venv/trend/.installed: setup/trend-requirements.txt
 .venv/lint/.installed: tests/lint-requirements.txt
 node_modules/.installed: package.json package-lock.json ci/package.json ci/package-lock.json
-$(sort $(BINARIES) $(GO_SYSTEMS) bin/primitives bin/primitives-portable bin/fake-proxy bin/actionlint bin/deadcode bin/govulncheck bin/gremlins bin/vale bin/cargo-audit bin/cargo-mutants bin/tun2proxy bin/shadowsocks-rust bin/libcronet.so bin/kubernetes/kubeone \
+$(sort $(BINARIES) $(GO_SYSTEMS) bin/primitives bin/primitives-portable bin/fake-proxy bin/actionlint bin/deadcode bin/govulncheck bin/gremlins bin/vale bin/cargo-audit bin/cargo-mutants bin/tun2proxy bin/shadowsocks-rust bin/shoes bin/libcronet.so bin/kubernetes/kubeone \
   bin/kubernetes/k6-operator .venv/benchmarks/.installed .venv/trend/.installed .venv/lint/.installed node_modules/.installed):
 	@setup/program $@ $<
 .venv/%/.installed: testbeds/%/requirements.txt
@@ -172,7 +172,7 @@ test-dist: runners #: Build a release twice, from two folders, and run it where 
 	node --test tests/dist/dist.js
 test-k6-next: #: Show which scenarios load under the next major version of k6, with SQL stubbed; minutes to build it, so apart from `test`
 	@tests/k6-next/run
-test-engines: build bin/mihomo bin/shadowsocks-rust bin/hysteria #: Test the engines that make builds only for a run that names them; minutes to build them, so apart from `test`
+test-engines: build bin/mihomo bin/shadowsocks-rust bin/hysteria bin/shoes #: Test the engines that make builds only for a run that names them; minutes to build them, so apart from `test`
 	node --test tests/engines/engines.js
 # A machine that cannot run it reports that it is left out. With REQUIRED=1 it fails there.
 test-kubernetes: #: Test make cluster with a Kubernetes of its own, k6-operator and the relay in it; takes root

@@ -3,13 +3,15 @@ import { judge } from 'k6/x/windtunnel/difference';
 import { said } from 'k6/x/windtunnel/record';
 import { rangeOf, sectionOf } from '../section.js';
 import { spreadOf } from '../spread.js';
+import { DIRECTIONS } from './inner-tls.js';
 
 /**
  * @typedef {import('./inner-tls.js').Measured} Measured
  * @typedef {import('./inner-tls.js').Figures} Figures
  * @typedef {'mib_per_s' | 'client_s' | 'server_s' | 'cpu_s'} Figure
  * @typedef {{ a: Measured, b: Measured }} Beside two that took turns; B is compared with A
- * @typedef {Beside & { title: string, figure: Figure, answer: import('k6/x/windtunnel/difference').Answer }} Line
+ * @typedef {import('./inner-tls.js').Direction} Direction
+ * @typedef {Beside & { title: string, figure: Figure, direction: Direction, answer: import('k6/x/windtunnel/difference').Answer }} Line
  */
 
 /** Figures that are compared. `cpu_s` is of client and server together. @type {[Figure, string, 'higher' | 'lower'][]} */
@@ -20,21 +22,25 @@ const COMPARED = [
   ['mib_per_s', 'throughput', 'higher'],
 ];
 const INSIDE = { plain: 'plain', tls: 'TLS 1.3' };
+const DIRECTION = { down: 'download', up: 'upload' };
 
-/** @param {Figures | undefined} turn @param {Figure} figure @returns {number | null} */
-function valueOf(turn, figure) {
+/** @param {Figures | undefined} turn @param {Direction} direction @param {Figure} figure @returns {number | null} */
+function valueOf(turn, direction, figure) {
   if (!turn) return null;
-  if (figure !== 'cpu_s') return turn[figure];
-  return turn.client_s !== null && turn.server_s !== null ? turn.client_s + turn.server_s : null;
+  const moved = turn[direction];
+  if (figure !== 'cpu_s') return moved[figure];
+  return moved.client_s !== null && moved.server_s !== null ? moved.client_s + moved.server_s : null;
 }
 
 /** @param {Beside[]} all @returns {Line[]} */
 function linesOf(all) {
-  const asked = all.flatMap(({ a, b }) =>
+  const ways = all.flatMap((beside) => DIRECTIONS.map((direction) => ({ ...beside, direction })));
+  const asked = ways.flatMap(({ a, b, direction }) =>
     COMPARED.map(([figure, title, better]) => {
       const turns = Array.from({ length: Math.max(a.turns.length, b.turns.length) }, (_, index) => index);
-      const pairs = turns.map((index) => [a, b].map((side) => valueOf(side.turns[index], figure)));
-      return { a, b, figure, title, better, pairs: /** @type {[number | null, number | null][]} */ (pairs) };
+      const found = turns.map((index) => [a, b].map((side) => valueOf(side.turns[index], direction, figure)));
+      const pairs = /** @type {[number | null, number | null][]} */ (found);
+      return { a, b, direction, figure, title, better, pairs };
     }),
   );
   if (asked.length === 0) return [];
@@ -46,7 +52,14 @@ function linesOf(all) {
     role: /** @type {const} */ ('shown'),
   }));
   const { metrics: answers } = judge({ metrics });
-  return asked.map(({ a, b, figure, title }, index) => ({ a, b, figure, title, answer: answers[index] }));
+  return asked.map(({ a, b, direction, figure, title }, index) => ({
+    a,
+    b,
+    direction,
+    figure,
+    title,
+    answer: answers[index],
+  }));
 }
 
 /**
@@ -66,10 +79,10 @@ const percent = (ratio) => (ratio === null ? 'unknown' : `${(100 * ratio).toFixe
 function visionFinding(lines) {
   const both = lines.filter(({ figure, answer }) => figure === 'cpu_s' && answer.estimate !== null);
   if (both.length === 0) return {};
-  const told = both.map(({ a, b, answer, ...line }) => {
+  const told = both.map(({ a, b, direction, answer, ...line }) => {
     const { estimate, low, high } = answer;
     const range = low === null ? '' : ` (${percent(low)} to ${percent(high)})`;
-    return `${b.program}: ${b.row} uses ${percent(estimate)}${range} of the CPU of ${a.row}: ${wordOf({ ...line, answer })}`;
+    return `${b.program}, ${DIRECTION[direction]}: ${b.row} uses ${percent(estimate)}${range} of the CPU of ${a.row}: ${wordOf({ ...line, answer })}`;
   });
   const [{ a, b, answer }] = both;
   return {
@@ -77,7 +90,7 @@ function visionFinding(lines) {
     headline: {
       value: percent(answer.estimate),
       of: `CPU of ${b.row}, of that of ${a.row}`,
-      detail: `${b.program}, TLS 1.3 inside`,
+      detail: `${b.program}, TLS 1.3 inside, ${DIRECTION[both[0].direction]}`,
     },
   };
 }
@@ -98,6 +111,7 @@ function differences(name, title, against, all, notes) {
         unit: 'text',
         of: ({ a, b }) => (a.row === b.row ? INSIDE[a.inside] : a.row),
       },
+      { name: 'direction', title: 'Transfer', unit: 'text', of: ({ direction }) => DIRECTION[direction] },
       { name: 'figure', title: 'Figure', unit: 'text', of: (line) => line.title },
       {
         name: 'ratio',
@@ -120,9 +134,13 @@ function differences(name, title, against, all, notes) {
   });
 }
 
-/** @param {keyof Figures} figure @returns {(one: Measured) => ReturnType<typeof rangeOf>} */
-const range = (figure) => (one) =>
-  rangeOf(spreadOf(one.turns.flatMap((turn) => (turn ? [/** @type {number | null} */ (turn[figure])] : []))));
+/** @param {Measured} one @param {(turn: Figures) => number | null} of */
+const range = ({ turns }, of) => rangeOf(spreadOf(turns.flatMap((turn) => (turn ? [of(turn)] : []))));
+/** @param {'mib_per_s' | 'client_s' | 'server_s'} figure @returns {(line: Measured & { direction: Direction }) => ReturnType<typeof rangeOf>} */
+const moved =
+  (figure) =>
+  ({ direction, ...one }) =>
+    range(one, (turn) => turn[direction][figure]);
 
 /** The negotiated version and cipher of all turns. @param {Measured} one */
 const sessionsOf = ({ inside, turns }) =>
@@ -138,15 +156,21 @@ const figuresSection = (all) =>
       { name: 'version', title: 'Version', unit: 'text', print: 'none' },
       { name: 'row', title: 'Row', unit: 'text' },
       { name: 'inside', title: 'Inside', unit: 'text', of: ({ inside }) => INSIDE[inside] },
-      { name: 'mib_per_s', title: 'Throughput', unit: 'MiB/s', digits: 0, of: range('mib_per_s') },
-      { name: 'client_s', title: 'Client CPU', unit: 's/GiB', digits: 2, of: range('client_s') },
-      { name: 'server_s', title: 'Server CPU', unit: 's/GiB', digits: 2, of: range('server_s') },
-      { name: 'first_byte_ms', title: 'First byte', unit: 'ms', of: range('first_byte_ms') },
+      { name: 'direction', title: 'Transfer', unit: 'text', of: ({ direction }) => DIRECTION[direction] },
+      { name: 'mib_per_s', title: 'Throughput', unit: 'MiB/s', digits: 0, of: moved('mib_per_s') },
+      { name: 'client_s', title: 'Client CPU', unit: 's/GiB', digits: 2, of: moved('client_s') },
+      { name: 'server_s', title: 'Server CPU', unit: 's/GiB', digits: 2, of: moved('server_s') },
+      {
+        name: 'first_byte_ms',
+        title: 'First byte',
+        unit: 'ms',
+        of: (one) => range(one, (turn) => turn.first_byte_ms),
+      },
       { name: 'session', title: 'Negotiated inside', unit: 'text', of: sessionsOf },
     ],
-    rows: all,
+    rows: all.flatMap((one) => DIRECTIONS.map((direction) => ({ ...one, direction }))),
     notes: [
-      "Downloads in writes of 64 KiB; medians of the turns, with minimum and maximum. Client and server are the proxy's own processes: the TLS inside is made by the probe and the far end, and counts nowhere. First byte: from the dial to the first byte of the far end's answer, which the handshake inside precedes. Negotiated is what the sessions report.",
+      "Downloads and uploads in writes of 64 KiB; medians of the turns, with minimum and maximum. Client and server are the proxy's own processes: the TLS inside is made by the probe and the far end, and counts nowhere. First byte: from the dial to the first byte of the far end's answer, which the handshake inside precedes. Negotiated is what the sessions report.",
     ],
   });
 

@@ -41,9 +41,10 @@ export const programOf = ({ engine, binary, args = '', env = '', filter = '' }, 
  * Starts all sides at once.
  * @param {Wanted[]} wanted
  * @param {import('../dataplane/scenario.js').Plane} plane
+ * @param {object} [far] the far end over a link, sidecar/README.md
  * @returns {Started[]}
  */
-export function startSides(wanted, plane) {
+export function startSides(wanted, plane, far = { engine: 'events' }) {
   const target = { tcp: plane.target('tcp'), udp: plane.target('udp') };
   const { system_cpus: cpus } = plane.environment.placement;
   const { link } = plane.data;
@@ -71,7 +72,7 @@ export function startSides(wanted, plane) {
     if (response.error === null) {
       started.ends = within
         ? within.ends
-        : endsOf(started, { engine: 'events', cpus: cpusOf(plane.environment.placement.echo_cpus) });
+        : endsOf(started, { ...far, cpus: cpusOf(plane.environment.placement.echo_cpus) });
       // A tap in the hop does not know its target yet.
       if (!more?.hop_port) awaitTunnel(row, started, plane);
       return { started, row: row.row };

@@ -21,6 +21,7 @@ import { pathOf } from '../file.js';
  * @property {boolean} udp whether it carries datagrams
  * @property {Record<Engine, Runs>} engines by engine: both ends
  * @property {Record<Engine, Runs>} clients by engine: the client alone
+ * @property {Record<Engine, Runs>} servers by engine: the server alone
  * @property {string} [since] first version of sing-box that has it, if newer than 1.12; older versions refuse it with a message
  * @property {boolean} [dialsAtStart] its client connects when it starts, and refuses traffic until it is connected
  * @property {boolean} encrypts whether an observer of its hop must not be able to read the traffic
@@ -51,6 +52,10 @@ const {
   engines: byEngine,
 } = JSON.parse(matrix(pathOf(import.meta.resolve('../../testbeds/protocols'))));
 
+/** The programs that have a file, and those of them whose configurations other programs read, too. */
+export const PROGRAMS = Object.keys(byEngine);
+export const ENGINES = PROGRAMS.filter((name) => byEngine[name].parts.reads === name);
+
 /** The texts of the faults that a row names. @param {Record<Engine, string>} known @param {boolean} [named] the name before the text */
 const faultsOf = (known, named = false) =>
   Object.fromEntries(
@@ -61,12 +66,7 @@ const faultsOf = (known, named = false) =>
   );
 
 /** @returns {Record<Engine, Runs>} every engine, in the order of their names */
-const all = () =>
-  Object.fromEntries(
-    Object.keys(byEngine)
-      .filter((name) => byEngine[name].parts.reads === name)
-      .map((name) => [name, /** @type {const} */ (true)]),
-  );
+const all = () => Object.fromEntries(ENGINES.map((name) => [name, /** @type {const} */ (true)]));
 
 /** Default of a row's `wire`. @param {string} security @param {boolean} encrypts @returns {Row['wire']} */
 function wireOf(security, encrypts) {
@@ -79,6 +79,7 @@ function rowOf({ name, row }) {
   const {
     without,
     without_server: withoutServer,
+    without_client: withoutClient,
     known,
     known_of_datagrams: knownOfDatagrams,
     encrypts = false,
@@ -97,8 +98,9 @@ function rowOf({ name, row }) {
     udp: true,
     encrypts: encrypts || security !== 'none',
     wire: wireOf(security, encrypts),
-    engines: { ...all(), ...withoutServer, ...without },
-    clients: { ...all(), ...without },
+    engines: { ...all(), ...withoutServer, ...withoutClient, ...without },
+    clients: { ...all(), ...withoutClient, ...without },
+    servers: { ...all(), ...withoutServer, ...without },
     ...(known ? { known: faultsOf(known) } : {}),
     ...(knownOfDatagrams ? { knownOfDatagrams: faultsOf(knownOfDatagrams, true) } : {}),
     ...(dialsAtStart ? { dialsAtStart } : {}),
@@ -111,13 +113,13 @@ export const MATRIX = rows.map(rowOf);
 
 /**
  * Whether a program runs a row, or its two programs if it has another one as its server.
- * @param {Pick<Row, 'engines' | 'clients'>} row
+ * @param {Pick<Row, 'engines' | 'clients' | 'servers'>} row
  * @param {{ engine: Engine, server?: { engine: Engine } }} side
  * @returns {Runs}
  */
-export function runs({ engines, clients }, { engine, server }) {
+export function runs({ engines, clients, servers }, { engine, server }) {
   if (!server) return engines[engine];
-  return clients[engine] === true ? engines[server.engine] : clients[engine];
+  return clients[engine] === true ? servers[server.engine] : clients[engine];
 }
 
 /** The protocol by which an engine multiplexes: only programs with the same protocol understand each other. @param {Engine} engine */

@@ -1,5 +1,6 @@
 /** Outcomes: how a row ended on one side. */
 import { OF_A_BUSY_MACHINE } from '../errors.js';
+import { PROGRAMS } from './matrix.js';
 
 /**
  * @typedef {{ name: string, exit: string | null, complaint?: { line: string, count: number } | null }} Process
@@ -15,7 +16,7 @@ export const CORRUPT = ['corrupted', 'truncated'];
 
 /** Whether a missing file is the program under test. @param {string} path @param {string} binary */
 const isProgram = (path, binary) =>
-  binary ? path === binary : /\/bin\/(sing-box|xray|mihomo|hysteria|shadowsocks-rust)$/.test(path);
+  binary ? path === binary : PROGRAMS.some((name) => path.endsWith(`/bin/${name}`));
 /** Whether a package manager installs the file. If a file that `make` builds is missing, it is the user's mistake. @param {string} path */
 const isOfTheMachine = (path) => path.startsWith('/usr/');
 

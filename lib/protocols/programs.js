@@ -1,13 +1,11 @@
 /** The programs of protocols/interop and protocols/inner-tls. */
 import { pathOf } from '../file.js';
 import { defaultOf, envList } from '../variables.js';
-import { programNamed } from './matrix.js';
+import { ENGINES, programNamed } from './matrix.js';
 import { candidateOf } from './sides.js';
 
 /** @typedef {import('./sides.js').Program & { name: string }} Program */
 
-/** Matches further builds of an engine, by their names in bin/. */
-const FURTHER_BUILD = /^(sing-box|xray)(-[a-z0-9.]+)$/;
 /** The name of the program of CANDIDATE. */
 const CANDIDATE = 'candidate';
 
@@ -28,7 +26,8 @@ export function programTitle({ engine, binary, version }) {
 function ownBuild(name) {
   const named = programNamed(name);
   if (named?.binary === '') return { name, ...named };
-  const engine = FURTHER_BUILD.exec(name)?.[1];
+  // A further build of an engine has the engine's name before its own.
+  const engine = /^[a-z0-9.-]+$/.test(name) && ENGINES.find((one) => name.startsWith(`${one}-`));
   if (!engine)
     throw `PROGRAMS: ${name}: an engine of testbeds/protocols/engines or another of our builds in bin/ is wanted`;
   return { name, engine, binary: pathOf(import.meta.resolve(`../../bin/${name}`)) };

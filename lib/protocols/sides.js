@@ -1,6 +1,6 @@
 /** The two programs to compare, and the rows of the matrix to run. */
-import { defaultOf, envChoice, envList, envNumber } from '../variables.js';
-import { MATRIX, hasHop, programNamed } from './matrix.js';
+import { defaultOf, envList, envNumber, envText } from '../variables.js';
+import { ENGINES, MATRIX, hasHop, programNamed } from './matrix.js';
 
 /** @typedef {import('./matrix.js').Engine} Engine */
 /**
@@ -28,6 +28,13 @@ const besides = (side) => ({
   filter: binaryOf(`${side}_FILTER`),
 });
 
+/** The engine that a variable names. @param {'BASELINE_ENGINE' | 'CANDIDATE_ENGINE'} variable @param {Engine} [fallback] @returns {Engine} */
+function engineOf(variable, fallback) {
+  const engine = __ENV[variable] || fallback || envText(variable);
+  if (ENGINES.includes(engine)) return engine;
+  throw `${variable}=${engine}: choose one of ${ENGINES.join(', ')}`;
+}
+
 /**
  * The program of CANDIDATE, CANDIDATE_CLIENT or CANDIDATE_SERVER.
  * @param {string} variable
@@ -39,7 +46,7 @@ export function candidateOf(variable, fallback) {
   if (given === '') return null;
   const named = programNamed(given);
   return {
-    engine: named?.engine ?? /** @type {Engine} */ (envChoice('CANDIDATE_ENGINE', fallback)),
+    engine: named?.engine ?? engineOf('CANDIDATE_ENGINE', fallback),
     binary: named?.binary ?? binaryOf(variable),
     ...besides('CANDIDATE'),
   };
@@ -47,7 +54,7 @@ export function candidateOf(variable, fallback) {
 
 /** @returns {Program} */
 const baselineProgram = () => ({
-  engine: /** @type {Engine} */ (envChoice('BASELINE_ENGINE')),
+  engine: engineOf('BASELINE_ENGINE'),
   binary: binaryOf('BASELINE'),
   ...besides('BASELINE'),
 });

@@ -2,7 +2,7 @@
 import { said } from 'k6/x/windtunnel/record';
 import { sectionOf } from '../section.js';
 import { NOTE } from './nat.js';
-import { UNKNOWN, lifeOf, natOf, rfcWord } from './nat-words.js';
+import { UNKNOWN, lifeOf, natOf, rfcWord, rounded } from './nat-words.js';
 
 /**
  * @typedef {import('./nat-words.js').NatReport} NatReport
@@ -14,12 +14,15 @@ import { UNKNOWN, lifeOf, natOf, rfcWord } from './nat-words.js';
  * @property {(report: NatReport) => string | null} [gamer]
  */
 
+/** A relay that ends an association within this time does so at once, s. */
+const AT_ONCE_S = 0.5;
 /** The least life of a mapping (RFC 4787, REQ-5), s. */
 const LEAST_LIFE_S = 120;
 
 /** The words of a value; null if it is unknown. @param {string | boolean | null | undefined} value @param {Record<string, string>} words */
 const worded = (value, words) => (value === null || value === undefined ? null : words[String(value)]);
 
+const LOOPBACK = /^127\./;
 const YES = { true: 'yes', false: 'no' };
 
 const MAPPING = {
@@ -70,9 +73,27 @@ function boundOf(bound) {
 /** @param {NatReport['after_control']} after */
 function afterControlOf(after) {
   if (!after) return null;
-  if (after.up && after.down) return 'datagrams go on both ways';
-  if (after.up || after.down) return `datagrams go on ${after.up ? 'up' : 'down'} only`;
-  return 'the association ends';
+  if (after.up && after.down) return `datagrams go on both ways, for at least ${rounded(after.watched_s)}`;
+  if (after.up || after.down)
+    return `datagrams go on ${after.up ? 'up' : 'down'} only, for at least ${rounded(after.watched_s)}`;
+  const last = Math.max(after.up_s ?? 0, after.down_s ?? 0);
+  return last < AT_ONCE_S ? 'the association ends at once' : `the association ends after ${rounded(last)}`;
+}
+
+/** The last datagrams after the control connection, by way. @param {NatReport['after_control']} after */
+function lastOf(after) {
+  if (!after) return null;
+  const last = (/** @type {number | null} */ s) => (s === null ? 'none' : `${Math.round(s * 1000)} ms`);
+  return `up ${last(after.up_s)}, down ${last(after.down_s)}`;
+}
+
+/** @param {NatReport['after_control']} after */
+function closedOf(after) {
+  if (!after) return null;
+  const { relay_closed: relay, source_closed: source } = after;
+  if (relay && source) return 'both are closed';
+  if (relay || source) return relay ? 'the relay’s alone is closed' : 'the relay’s stays open';
+  return 'both stay open';
 }
 
 /** The word of RFC 4787 on a life. @param {Life | null} life */
@@ -155,6 +176,11 @@ const BEHAVIOURS = [
     found: ({ after_control: after }) => afterControlOf(after),
     rfc: () => 'RFC 1928, 7: the association ends',
   },
+  { what: 'Last datagram after it', found: ({ after_control: after }) => lastOf(after) },
+  {
+    what: 'Ports after it, the relay’s and the far ends’ view',
+    found: ({ after_control: after }) => closedOf(after),
+  },
   { what: 'BND.ADDR', found: ({ bound }) => boundOf(bound), rfc: () => 'RFC 1928, 6' },
   {
     what: 'Answers come from',
@@ -179,8 +205,8 @@ const BEHAVIOURS = [
   { what: 'Target by name', found: ({ domain }) => worded(domain, YES) },
 ];
 
-/** The section of the run; empty if nothing was found. */
-export function natSections() {
+/** The section of the run; empty if nothing was found. @param {string[]} farEnds addresses */
+export function natSections(farEnds) {
   /** @type {import('./nat.js').Found | undefined} */
   const found = said()[NOTE];
   if (!found?.proxied) return [];
@@ -209,7 +235,7 @@ export function natSections() {
         detail: `${nat?.kind ?? UNKNOWN}, idle ${lived}`,
       },
       notes: [
-        'Found by datagrams at far ends of Windtunnel on 127.0.0.1, 127.0.0.2 and ::1. Direct: the same without the proxy; it has no association. A refresh shows only if a mapping is forgotten.',
+        `Found by datagrams at far ends of Windtunnel on ${farEnds.join(' and ')}, and ${LOOPBACK.test(farEnds[0]) ? 'on ::1' : 'without one for IPv6 and for names, which are on loopback'}. Direct: the same without the proxy; it has no association. A refresh shows only if a mapping is forgotten. After the control connection: datagrams go both ways from its end on, for the longest idle time, or until none has come for the timeout.`,
       ],
     }),
   ];

@@ -12,7 +12,7 @@
  * @property {boolean | null} names_sender
  * @property {'relay' | 'other_port' | 'other_address' | null} answers_from
  * @property {{ address: string, is: 'proxy' | 'unspecified' | 'empty' | 'domain' | 'other_family' | 'other_address', works: boolean | null } | null} bound
- * @property {{ up: boolean, down: boolean } | null} after_control
+ * @property {{ up: boolean, down: boolean, up_s: number | null, down_s: number | null, relay_closed: boolean, source_closed: boolean, watched_s: number } | null} after_control
  * @property {'dropped' | 'reassembled' | 'passed_on' | 'ends' | null} fragments
  * @property {boolean | null} ipv6
  * @property {boolean | null} both_families
@@ -49,7 +49,7 @@ export const rfcWord = (dependence) =>
   dependence?.replaceAll('_', '-').replace('address-and-port', 'address- and port') ?? null;
 
 /** @param {number} seconds */
-const rounded = (seconds) => `${Math.round(seconds * 10) / 10} s`;
+export const rounded = (seconds) => `${Math.round(seconds * 10) / 10} s`;
 
 /** A life in words. @param {Life | null} life */
 export function lifeOf(life) {

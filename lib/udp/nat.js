@@ -18,13 +18,14 @@ const BESIDES_S = 30;
  * The spec of the probe.
  * @param {number[]} idleS idle times, tried side by side, s
  * @param {number} timeoutMs after which a datagram counts as lost
+ * @param {string[]} [farEnds] addresses; default: the sidecar's
  */
-export const natProbe = (idleS, timeoutMs) => ({
+export const natProbe = (idleS, timeoutMs, farEnds) => ({
   kind: 'nat',
   payload_bytes: 64,
   warmup: 0,
   timeout_ms: timeoutMs,
-  nat: { idle_s: idleS },
+  nat: { idle_s: idleS, ...(farEnds && { far_ends: farEnds }) },
   limit_s: Math.max(0, ...idleS) + BESIDES_S,
 });
 
@@ -32,13 +33,13 @@ export const natProbe = (idleS, timeoutMs) => ({
  * Asks for all behaviours, on both paths at the same time. Associations that carry nothing count as failed requests of the operation.
  * @param {import('../dataplane/scenario.js').Plane<any>} plane
  * @param {string} operation
- * @param {{ idleS: number[], timeoutMs: number, least: string }} of `least`: the worst NAT type that passes, or any
+ * @param {{ idleS: number[], timeoutMs: number, farEnds: string[], least: string }} of `least`: the worst NAT type that passes, or any
  */
-export function measureNat(plane, operation, { idleS, timeoutMs, least }) {
+export function measureNat(plane, operation, { idleS, timeoutMs, farEnds, least }) {
   const unwatched = { instance: null, usage_window: null, watched_by: null };
   const [proxied, direct] = measureAll(
     [plane.proxied, plane.direct].map((via) =>
-      plane.specOf({ ...via, ...unwatched }, natProbe(idleS, timeoutMs)),
+      plane.specOf({ ...via, ...unwatched }, natProbe(idleS, timeoutMs, farEnds)),
     ),
   );
   const take = (/** @type {string} */ name, /** @type {import('../meter.js').Ended} */ ended) => {

@@ -3,6 +3,7 @@ import { said, say } from 'k6/x/windtunnel/record';
 import { controlName } from '../dataplane/scenario.js';
 import { patient } from '../link.js';
 import { sectionOf } from '../section.js';
+import { envCount } from '../variables.js';
 
 /** Versions of HTTP. @typedef {'h3' | 'h2'} Http */
 export const HTTPS = /** @type {const} */ (['h3', 'h2']);
@@ -18,15 +19,15 @@ const NOTE = 'QUIC';
 /**
  * @typedef {import('../dataplane/scenario.js').Plane<any>} Plane
  * @typedef {NonNullable<import('../meter.js').Outcome['quic']>} Quic
- * @typedef {{ path: 'proxied' | 'direct', attempted: number, succeeded: number, error: string | null, quic: Quic | null }} Seen
+ * @typedef {{ path: string, attempted: number, succeeded: number, error: string | null, quic: Quic | null }} Seen `path`: proxied,
+ *   direct, or a row of the matrix
  */
 
 /** @type {Seen[]} of this VU, the only one; one of each HTTP/3 probe */
 const seen = [];
 
-/** @param {string} operation @param {import('../meter.js').Ended} ended */
-function note(operation, ended) {
-  const path = operation.endsWith(controlName('')) ? 'direct' : 'proxied';
+/** @param {string} path @param {import('../meter.js').Ended} ended */
+function note(path, ended) {
   const nothing = 'error' in ended;
   const {
     attempted,
@@ -37,15 +38,36 @@ function note(operation, ended) {
   say(NOTE, seen);
 }
 
+/** MiB of a download. @param {number} fallback */
+export function downloadMib(fallback) {
+  const mib = envCount('TRANSFER_MIB', fallback);
+  if (mib > 64) throw `TRANSFER_MIB=${mib}: a download of this scenario has at most 64 MiB`;
+  return mib;
+}
+
+/** Pages and downloads of a round. @param {{ pages: number, downloads: number }} of @param {number} mib @param {number} mtu */
+export const loadsOf = ({ pages, downloads }, mib, mtu) => [
+  { count: pages, fetch: PAGE, mtu },
+  { count: downloads, fetch: { bytes: mib * 1024 * 1024, objects: 1 }, mtu },
+];
+
 /**
  * The same fetch by both versions, each through the proxy and direct, in alternating order.
  * @param {Plane} plane
  * @param {number} index of the round
  * @param {string} what page or download
  * @param {{ mtu: number, count: number, fetch: { bytes: number, objects: number } }} load
- * @param {(http: Http) => string[]} operationsOf names of the operations, the fetch first
+ * @param {(http: Http, direct: boolean) => string[]} operationsOf names of the operations, the fetch first
+ * @param {{ path?: string } & import('../dataplane/scenario.js').Vias} [vias] default: the plane's; `path` names the proxied one
  */
-export function fetchByBoth(plane, index, what, load, operationsOf) {
+export function fetchByBoth(
+  plane,
+  index,
+  what,
+  load,
+  operationsOf,
+  { path = 'proxied', proxied, direct } = plane,
+) {
   const times = patient(TIMEOUTS, plane.data.link);
   const spec = {
     warmup: 0,
@@ -56,16 +78,15 @@ export function fetchByBoth(plane, index, what, load, operationsOf) {
     ...load,
   };
   const both = HTTPS.flatMap((http) => [
-    { http, direct: true, via: plane.direct },
-    { http, direct: false, via: plane.proxied },
+    { http, isDirect: true, via: direct },
+    { http, isDirect: false, via: proxied },
   ]);
   const order = index % 2 === 0 ? both : both.reverse();
   plane.part(`${what}, round ${index + 1}`, () => {
-    for (const { http, direct, via } of order) {
-      const names = operationsOf(http).map((name) => (direct ? controlName(name) : name));
+    for (const { http, isDirect, via } of order) {
       const ended = plane.measure(via, { kind: http, ...spec });
-      plane.recorded(names, ended);
-      if (http === 'h3') note(names[0], ended);
+      plane.recorded(operationsOf(http, isDirect), ended);
+      if (http === 'h3') note(isDirect ? 'direct' : path, ended);
     }
   });
 }
@@ -81,13 +102,17 @@ function mtuOf(all, way) {
 /** @param {Seen[]} all @param {(quic: Quic) => number} of */
 const sumOf = (all, of) => all.reduce((sum, { quic }) => sum + (quic ? of(quic) : 0), 0);
 
-/** @param {Seen[]} all @param {'proxied' | 'direct'} path */
-function pathRow(all, path) {
-  const own = all.filter((one) => one.path === path);
+/** What the HTTP/3 probes of a path have seen, in handleSummary; null: none has run. @param {string} path */
+export function pathRow(path) {
+  const own = /** @type {Seen[]} */ (said()[NOTE] ?? []).filter((one) => one.path === path);
+  if (own.length === 0) return null;
+  const attempted = own.reduce((sum, one) => sum + one.attempted, 0);
+  const whole = own.reduce((sum, { succeeded }) => sum + succeeded, 0);
   return {
-    path: path === 'proxied' ? 'Through the proxy' : 'Direct',
-    attempted: own.reduce((sum, { attempted }) => sum + attempted, 0),
-    whole: own.reduce((sum, { succeeded }) => sum + succeeded, 0),
+    attempted,
+    whole,
+    works: whole > 0 ? (whole < attempted ? 'in part' : 'yes') : 'no',
+    error: own.find(({ error }) => error)?.error ?? null,
     up: mtuOf(own, 'mtu_up'),
     down: mtuOf(own, 'mtu_down'),
     sent: sumOf(own, (quic) => quic.datagrams_sent),
@@ -95,6 +120,16 @@ function pathRow(all, path) {
     lost: sumOf(own, (quic) => quic.packets_lost),
   };
 }
+
+/** @type {import('../section.js').Column<{ attempted: number, whole: number, up: string | null, down: string | null }>[]} */
+export const FETCHED = [
+  { name: 'attempted', title: 'Fetches', unit: 'count' },
+  { name: 'whole', title: 'Whole', unit: 'count' },
+  { name: 'up', title: 'MTU up, bytes', unit: 'text' },
+  { name: 'down', title: 'MTU down, bytes', unit: 'text' },
+];
+export const MTU_NOTE =
+  'MTU: the largest payload of a datagram that discovery (RFC 8899) has found by the end of a fetch; it begins at 1,200 and tries at most the parameter mtu. Up: by the client. Down: the largest datagram that came. A short fetch ends before the discovery does.';
 
 /** The section that compares both versions. @param {{ title: string, operation: (http: Http) => string }[]} rows */
 function besideEachOther(rows) {
@@ -135,12 +170,9 @@ function besideEachOther(rows) {
 
 /** The sections of the run; empty if nothing was tried. @param {Parameters<typeof besideEachOther>[0]} rows */
 export function quicSections(rows) {
-  /** @type {Seen[]} */
-  const all = said()[NOTE] ?? [];
-  if (all.length === 0) return [];
-  const [proxied, direct] = [pathRow(all, 'proxied'), pathRow(all, 'direct')];
-  const works = proxied.whole > 0 ? (proxied.whole < proxied.attempted ? 'in part' : 'yes') : 'no';
-  const error = all.find((one) => one.path === 'proxied' && one.error)?.error;
+  const [proxied, direct] = [pathRow('proxied'), pathRow('direct')];
+  if (!proxied || !direct) return [];
+  const { works, error } = proxied;
   const detail = `largest datagram up: ${proxied.up ?? 'unknown'}, down: ${proxied.down ?? 'unknown'}`;
   return [
     sectionOf({
@@ -148,15 +180,15 @@ export function quicSections(rows) {
       title: 'QUIC through the proxy',
       columns: [
         { name: 'path', title: 'Path', unit: 'text' },
-        { name: 'attempted', title: 'Fetches', unit: 'count' },
-        { name: 'whole', title: 'Whole', unit: 'count' },
-        { name: 'up', title: 'MTU up, bytes', unit: 'text' },
-        { name: 'down', title: 'MTU down, bytes', unit: 'text' },
+        ...FETCHED,
         { name: 'sent', title: 'Datagrams sent', unit: 'count' },
         { name: 'received', title: 'Datagrams received', unit: 'count' },
         { name: 'lost', title: 'Packets lost up', unit: 'count' },
       ],
-      rows: [proxied, direct],
+      rows: [
+        { path: 'Through the proxy', ...proxied },
+        { path: 'Direct', ...direct },
+      ],
       finding: `QUIC works through the proxy: ${works}. ${error ? `${error}.` : `MTU found, payload of UDP: ${detail}.`}`,
       answer: works,
       headline: {
@@ -164,9 +196,7 @@ export function quicSections(rows) {
         of: 'QUIC through the proxy',
         detail: works === 'no' ? (error ?? '') : detail,
       },
-      notes: [
-        'MTU: the largest payload of a datagram that discovery (RFC 8899) has found by the end of a fetch; it begins at 1,200 and tries at most the parameter mtu. Up: by the client. Down: the largest datagram that came. A short fetch ends before the discovery does.',
-      ],
+      notes: [MTU_NOTE],
     }),
     besideEachOther(rows),
   ];

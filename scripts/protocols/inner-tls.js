@@ -2,7 +2,7 @@
  * What does TLS inside the tunnel cost a proxy, and what does Vision save?
  *
  * Most traffic of users is TLS, so that a proxy encrypts it twice. Vision hands records of an inner TLS 1.3 session on as they are.
- * Each row of lib/protocols/matrix.js carries downloads as plain bytes and in a real TLS 1.3 session between probe and far end. A row
+ * Each row of lib/protocols/matrix.js carries downloads and uploads as plain bytes and in a real TLS 1.3 session between probe and far end. A row
  * with Vision and the same row without it run at the same time. All ways take turns in random order, with new processes in each turn.
  */
 import { cpusOf, loadPlane } from '../../lib/dataplane/environment.js';

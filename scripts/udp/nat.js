@@ -32,6 +32,13 @@ const idleS = envList('IDLE', base.idle.join(',')).map(Number);
 if (idleS.some((time) => !(time >= 0.1 && time <= 3000)))
   throw 'IDLE: give seconds from 0.1 to 3000, separated by commas';
 const least = envChoice('NAT_TYPE');
+const farEnds = envList('FAR_ENDS');
+if (
+  farEnds.length !== 2 ||
+  farEnds[0] === farEnds[1] ||
+  !farEnds.every((one) => /^\d{1,3}(\.\d{1,3}){3}$/.test(one))
+)
+  throw `FAR_ENDS=${farEnds.join(',')}: give two IPv4 addresses of this machine, separated by a comma`;
 
 const script = planeScenario({
   system: 'udp',
@@ -45,6 +52,7 @@ const script = planeScenario({
     round_trips: roundTrips,
     idle: idleS.join(','),
     timeout_ms: timeoutMs,
+    far_ends: farEnds.join(','),
     nat_type: least,
   },
   operations: withControl(OPERATION, {
@@ -62,9 +70,9 @@ const script = planeScenario({
       stall_ms: Math.min(STALL_MOST_MS, STALL_TIMEOUTS * timeoutMs),
     };
     if (index === 0) plane.pair(index, [OPERATION], datagrams);
-    else measureNat(plane, OPERATION, { idleS, timeoutMs, least });
+    else measureNat(plane, OPERATION, { idleS, timeoutMs, farEnds, least });
   },
-  more: () => ({ sections: natSections() }),
+  more: () => ({ sections: natSections(farEnds) }),
 });
 
 export const { options, setup, teardown, handleSummary } = script;

@@ -7,9 +7,9 @@
  */
 import { loadPlane } from '../../lib/dataplane/environment.js';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
-import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
+import { controlName, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { envCount, sizesOf } from '../../lib/profiles.js';
-import { HTTPS, PAGE, TITLES, fetchByBoth, quicSections } from '../../lib/udp/quic.js';
+import { HTTPS, PAGE, TITLES, downloadMib, fetchByBoth, loadsOf, quicSections } from '../../lib/udp/quic.js';
 
 const PROFILES = {
   smoke: { rounds: 1, pages: 5, downloads: 3, mib: 1 },
@@ -21,8 +21,7 @@ const base = sizesOf(
   'pages and downloads are fetched one after the other, so that its shape does not apply',
 );
 const rounds = envCount('ROUNDS', base.rounds);
-const mib = envCount('TRANSFER_MIB', base.mib);
-if (mib > 64) throw `TRANSFER_MIB=${mib}: a download of this scenario has at most 64 MiB`;
+const mib = downloadMib(base.mib);
 const mtu = envCount('MTU');
 const environment = loadPlane('udp');
 if (environment.target.tcp || environment.target.udp)
@@ -81,14 +80,13 @@ const script = planeScenario({
     ),
   ),
   round(_round, index, plane) {
-    fetchByBoth(plane, index, 'pages', { count: base.pages, fetch: PAGE, mtu }, (http) => [
-      nameOf('page', http),
-      nameOf('connect', http),
-    ]);
-    const download = { bytes: mib * 1024 * 1024, objects: 1 };
-    fetchByBoth(plane, index, 'downloads', { count: base.downloads, fetch: download, mtu }, (http) => [
-      nameOf('download', http),
-    ]);
+    const names =
+      (/** @type {string[]} */ ...of) =>
+      (/** @type {import('../../lib/udp/quic.js').Http} */ http, /** @type {boolean} */ direct) =>
+        of.map((one) => (direct ? controlName(nameOf(one, http)) : nameOf(one, http)));
+    const [pages, downloads] = loadsOf(base, mib, mtu);
+    fetchByBoth(plane, index, 'pages', pages, names('page', 'connect'));
+    fetchByBoth(plane, index, 'downloads', downloads, names('download'));
   },
   more: () => ({
     sections: quicSections(

@@ -32,21 +32,22 @@ const lineOf = (result, section, of) =>
 
 test('a proxy that pays twice for TLS inside is named, one that pays the same is not, and xray splices', () =>
   measured({ TURNS, CANDIDATE, PROGRAMS: 'xray' }, (result) => {
-    for (const figure of ['CPU of the client', 'CPU of the server']) {
-      const own = { program: 'candidate', figure };
-      const same = lineOf(result, 'inside', { ...own, row: 'vless-tls' });
-      within(same.ratio.value, 1, 0.15);
-      const twice = lineOf(result, 'inside', { ...own, row: 'vless-vision' });
-      // Python itself needs a part of the price, once.
-      assert.ok(twice.ratio.value > 1.5 && twice.ratio.value < 2.1, JSON.stringify(twice));
-      assert.equal(twice.word, 'costs');
-      const vision = lineOf(result, 'vision', own);
-      assert.equal(vision.word, 'costs', JSON.stringify(vision));
-      assert.equal(vision.pairs, 6);
-      const xray = lineOf(result, 'vision', { program: 'xray', figure });
-      assert.equal(xray.word, 'saves', JSON.stringify(xray));
-      assert.ok(xray.ratio.high < 0.7, JSON.stringify(xray));
-    }
+    for (const figure of ['CPU of the client', 'CPU of the server'])
+      for (const direction of ['download', 'upload']) {
+        const own = { program: 'candidate', direction, figure };
+        const same = lineOf(result, 'inside', { ...own, row: 'vless-tls' });
+        within(same.ratio.value, 1, 0.15);
+        const twice = lineOf(result, 'inside', { ...own, row: 'vless-vision' });
+        // Python itself needs a part of the price, once.
+        assert.ok(twice.ratio.value > 1.5 && twice.ratio.value < 2.1, JSON.stringify(twice));
+        assert.equal(twice.word, 'costs');
+        const vision = lineOf(result, 'vision', own);
+        assert.equal(vision.word, 'costs', JSON.stringify(vision));
+        assert.equal(vision.pairs, 6);
+        const xray = lineOf(result, 'vision', { program: 'xray', direction, figure });
+        assert.equal(xray.word, 'saves', JSON.stringify(xray));
+        assert.ok(xray.ratio.high < 0.7, JSON.stringify(xray));
+      }
     for (const { program, row, inside, session, ...figures } of rowsOf(sectionOf(result, 'inner_tls'))) {
       assert.equal(session, inside === 'plain' ? null : NEGOTIATED, `${program}, ${row}`);
       for (const name of ['mib_per_s', 'client_s', 'server_s', 'first_byte_ms'])
@@ -59,6 +60,9 @@ test('a byte that is changed inside TLS fails the run, and has no figures', () =
     assert.equal(result.verdict, 'fail');
     assert.ok(operation(result, 'trojan_candidate_tls').errors.tls > 0);
     assert.deepEqual(operation(result, 'trojan_candidate_plain').errors, {});
-    const row = lineOf(result, 'inner_tls', { row: 'trojan', inside: 'TLS 1.3' });
-    assert.equal(row.mib_per_s, null);
+    for (const direction of ['download', 'upload'])
+      assert.equal(
+        lineOf(result, 'inner_tls', { row: 'trojan', inside: 'TLS 1.3', direction }).mib_per_s,
+        null,
+      );
   }));

@@ -1,5 +1,6 @@
 /** Relays that behave like known NATs: the probe `nat` names each behaviour, and udp/nat judges and shows it. */
 import assert from 'node:assert/strict';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { lifeOf, natOf } from '../../lib/udp/nat-words.js';
@@ -15,11 +16,11 @@ after(folder.remove);
 
 /** @typedef {import('../support/nat-relay.js').Kind} Kind */
 
-/** The probe's outcome. @param {Kind | null} kind null: without a relay @param {string} [idle] */
-async function probed(kind, idle = '0.2') {
+/** The probe's outcome. @param {Kind | null} kind null: without a relay @param {string} [idle] @param {string[]} [further] options */
+async function probed(kind, idle = '0.2', further = []) {
   const relay = kind && (await startNatRelay(kind));
   const path = relay ? ['--proxy', relay.address] : ['--direct'];
-  const more = ['--target', '127.0.0.1:9', '--payload', '64', '--json', '--idle-s', idle];
+  const more = ['--target', '127.0.0.1:9', '--payload', '64', '--json', '--idle-s', idle, ...further];
   const child = start(join(ROOT, 'bin/sidecar'), ['probe', 'nat', ...path, ...more]);
   assert.equal(await child.ended, 0, child.output.stderr);
   relay?.stop();
@@ -38,7 +39,6 @@ const RELAYS = {
       checks_client: false,
       names_sender: true,
       answers_from: 'relay',
-      after_control: { up: false, down: false },
       fragments: 'dropped',
       ipv6: false,
       both_families: false,
@@ -51,9 +51,9 @@ const RELAYS = {
     of: { hairpinning: false },
   },
   'a port restricted cone NAT': {
-    kind: { filtering: 'port', lasts: true },
+    kind: { filtering: 'port' },
     nat: 'port restricted cone',
-    of: { hairpinning: true, after_control: { up: true, down: true } },
+    of: { hairpinning: true },
   },
   'a NAT with a source for each address': {
     kind: { mapping: 'address', filtering: 'address' },
@@ -117,6 +117,46 @@ describe('the probe nat names', { concurrency: 4 }, () => {
     });
   }
 
+  for (const [what, kind, lasts] of /** @type {[string, Kind, [number, number] | null][]} */ ([
+    ['ends with it', {}, [0, 0.3]],
+    ['ends 1 s after it', { lastsMs: 1000 }, [0.8, 1.3]],
+    ['does not end with it', { lastsMs: 600_000 }, null],
+  ]))
+    test(
+      `an association that ${what}, the control connection`,
+      undisturbed(async () => {
+        const after = (await probed(kind, '2.5')).nat.after_control;
+        const lives = lasts === null;
+        timely(after.up === lives && after.down === lives, JSON.stringify(after));
+        assert.deepEqual([after.relay_closed, after.source_closed], [!lives, !lives]);
+        for (const last of [after.up_s ?? 0, after.down_s ?? 0])
+          timely(lives ? last > 2 : last >= lasts[0] && last <= lasts[1], JSON.stringify(after));
+        timely(lives ? after.watched_s >= 2.5 : after.watched_s < 2.5, JSON.stringify(after));
+      }),
+    );
+
+  test('a port that stays open after the association', async () => {
+    const { nat } = await probed({ listens: true });
+    const { up, down, relay_closed: relay, source_closed: source } = nat.after_control;
+    assert.deepEqual([up, down, relay, source], [false, false, false, true]);
+  });
+
+  test('far ends at other addresses of this machine', async () => {
+    const here = Object.values(networkInterfaces())
+      .flatMap((all) => all ?? [])
+      .find(({ family, internal }) => family === 'IPv4' && !internal);
+    for (const first of ['127.0.0.8', here?.address]) {
+      if (!first) continue;
+      const { nat } = await probed({ mapping: 'address', filtering: 'address' }, '0.2', [
+        '--far-ends',
+        `${first},127.0.0.9`,
+      ]);
+      assert.deepEqual([nat.mapping, nat.filtering], ['address_dependent', 'address_dependent'], first);
+      // ::1 and the name are far ends only beside far ends on loopback.
+      assert.deepEqual([nat.ipv6, nat.domain], first === here?.address ? [null, null] : [false, true], first);
+    }
+  });
+
   for (const refreshedBy of /** @type {const} */ (['both', 'out', 'in'])) {
     test(
       `a mapping that is forgotten after 2 s, and renewed by ${refreshedBy}`,
@@ -158,7 +198,22 @@ describe('udp/nat', { concurrency: 4 }, () => {
     const { finding, answer } = sectionOf(result, 'nat');
     assert.match(finding, /^NAT type strict \(symmetric\)\. .* lives between 1\.5 s and 2\.5 s\.$/);
     assert.equal(answer, 'strict');
-    assert.equal(foundIn(result)['Datagrams of a third party'], 'do not reach the client');
+    const found = foundIn(result);
+    assert.equal(found['Datagrams of a third party'], 'do not reach the client');
+    assert.match(found['After the control connection'], /^the association ends/);
+    assert.match(found['Last datagram after it'], /^up (none|\d+ ms), down (none|\d+ ms)$/);
+  });
+
+  test('a relay that keeps associations, and far ends that are not here', async () => {
+    const result = await run({ lastsMs: 600_000 }, { IDLE: '0.2', FAR_ENDS: '127.0.0.8,127.0.0.9' });
+    assert.match(foundIn(result)['After the control connection'], /^datagrams go on both ways, for at least/);
+    assert.equal(result.run.parameters.far_ends, '127.0.0.8,127.0.0.9');
+    for (const FAR_ENDS of ['127.0.0.1', '127.0.0.1,127.0.0.1', '::1,::2']) {
+      const bench = startBench({ ONLY: 'udp/nat', PROFILE: 'smoke', FAR_ENDS });
+      assert.equal(await bench.ended, 2);
+      assert.match(bench.output.stderr, /FAR_ENDS=.*: give two IPv4 addresses of this machine/);
+      bench.remove();
+    }
   });
 
   test('NAT_TYPE=open fails a port restricted cone NAT', async () => {

@@ -21,7 +21,8 @@ const LAST_FRAGMENT = 0x80;
  * @property {boolean} [preserves] Far ends see the client's port.
  * @property {boolean} [checks] Only the address of the control connection may send.
  * @property {boolean} [lies] Answers name a wrong sender.
- * @property {boolean} [lasts] The association outlives its control connection.
+ * @property {number} [lastsMs] Time that the association outlives its control connection. Default: none.
+ * @property {boolean} [listens] The relay's port stays open after that, and carries nothing.
  * @property {'port' | 'address'} [elsewhere] answers come from another port, or address, than the relay's
  * @property {'unspecified' | 'empty' | 'domain' | 'family' | 'nated'} [bound] oddity of BND.ADDR
  * @property {'pass' | 'reassemble' | 'end'} [fragments] default: dropped
@@ -59,8 +60,9 @@ function boundBytes(bound, port) {
  * @param {Kind} kind
  * @param {Set<number>} seen ports of all associations that far ends see
  * @param {Set<() => void>} ends closes all sockets
+ * @param {Set<import('node:dgram').Socket>} listening sockets that outlive their associations
  */
-function associate(control, kind, seen, ends) {
+function associate(control, kind, seen, ends, listening) {
   const { mapping = 'any', filtering = 'any', refreshedBy = 'both', forgetsMs = Infinity } = kind;
   const near = createSocket('udp4');
   const other = createSocket('udp4');
@@ -78,7 +80,8 @@ function associate(control, kind, seen, ends) {
     open = false;
     ends.delete(end);
     for (const { socket } of mappings.values()) socket.close();
-    near.close();
+    if (kind.listens) listening.add(near);
+    else near.close();
     other.close();
   };
   ends.add(end);
@@ -137,6 +140,7 @@ function associate(control, kind, seen, ends) {
   }
 
   near.on('message', (bytes, from) => {
+    if (!open) return;
     if (kind.checks && from.address !== control.remoteAddress) return;
     const fragment = bytes[2];
     if (bytes[3] === 4) return;
@@ -150,7 +154,7 @@ function associate(control, kind, seen, ends) {
       if (complete) pass(host, port, fragments);
     }
   });
-  control.on('close', () => kind.lasts || end());
+  control.on('close', () => (kind.lastsMs ? setTimeout(end, kind.lastsMs).unref() : end()));
   other.bind(0, kind.elsewhere === 'address' ? '127.0.0.5' : LOOPBACK);
   near.bind(0, LOOPBACK, () =>
     control.write(Buffer.from([5, 0, 0, ...boundBytes(kind.bound, near.address().port)])),
@@ -163,11 +167,13 @@ export async function startNatRelay(kind) {
   const ends = new Set();
   /** @type {Set<number>} */
   const seen = new Set();
+  /** @type {Set<import('node:dgram').Socket>} */
+  const listening = new Set();
   const server = createServer({ noDelay: true }, (control) => {
     control.on('error', () => {});
     control.once('data', () => {
       control.write(Buffer.from([5, 0]));
-      control.once('data', () => associate(control, kind, seen, ends));
+      control.once('data', () => associate(control, kind, seen, ends, listening));
     });
   });
   await new Promise((resolve) => server.listen(0, LOOPBACK, () => resolve(undefined)));
@@ -175,6 +181,7 @@ export async function startNatRelay(kind) {
   const stop = () => {
     server.close();
     for (const end of ends) end();
+    for (const near of listening) near.close();
   };
   return { address: `${LOOPBACK}:${port}`, url: `socks5://${LOOPBACK}:${port}`, stop };
 }

@@ -74,8 +74,10 @@ export function assertInnerTls(bench) {
   const result = bench.result('protocols-inner-tls');
   const rows = rowsOf(sectionOf(result, 'inner_tls'));
   assert.deepEqual(
-    rows.map(({ program, row, inside }) => [program, row, inside]),
-    ['plain', 'TLS 1.3'].map((inside) => ['candidate', 'trojan', inside]),
+    rows.map(({ program, row, inside, direction }) => [program, row, inside, direction]),
+    ['plain', 'TLS 1.3'].flatMap((inside) =>
+      ['download', 'upload'].map((direction) => ['candidate', 'trojan', inside, direction]),
+    ),
   );
   for (const { inside, session, mib_per_s: speed, client_s: client, server_s: server } of rows) {
     assert.match(session ?? 'none', inside === 'plain' ? /^none$/ : /^TLS 1\.3, TLS13_[A-Z0-9_]+$/);

@@ -61,6 +61,7 @@ test('each end is blamed where the other one works', () => {
 });
 
 const mihomo = { name: 'mihomo', engine: 'mihomo', binary: '' };
+const shoes = { name: 'shoes', engine: 'shoes', binary: '' };
 const [singBox, xray, candidate] = [
   { name: 'sing-box', engine: 'sing-box', binary: '' },
   { name: 'xray', engine: 'xray', binary: '' },
@@ -78,6 +79,9 @@ test('what cannot meet is not tried, with the reason', () => {
   assert.equal(between('hysteria', mihomo, singBox), null);
   assert.match(between('hysteria', singBox, mihomo), /no server for hysteria/);
   assert.match(between('hysteria', mihomo, mihomo), /no server for hysteria/);
+  assert.match(between('tuic', shoes, singBox), /shoes has no client of tuic/);
+  assert.match(between('tuic', shoes, shoes), /no client of tuic/);
+  assert.equal(between('tuic', singBox, shoes), null);
   assert.match(between('ssh', singBox, candidate), /server is sshd/);
   assert.match(between('naive', singBox, candidate), /client is naive-client/);
   assert.equal(between('ssh', candidate, candidate), null);
@@ -95,7 +99,7 @@ test('an engine of one protocol runs the rows of that protocol, and says why it 
   assert.deepEqual(own('shadowsocks-rust'), shadowsocks);
   assert.deepEqual(own('hysteria'), ['hysteria2', 'hysteria2-brutal']);
   for (const { engines } of MATRIX)
-    for (const engine of ['shadowsocks-rust', 'hysteria'])
+    for (const engine of ['shadowsocks-rust', 'hysteria', 'shoes'])
       assert.ok(engines[engine] === true || engines[engine].length > 10, `${engine}: ${engines[engine]}`);
 });
 

@@ -51,9 +51,10 @@ type Engine struct {
 	Types     map[string][]string          `json:"types"`
 	Uncovered map[string]map[string]string `json:"uncovered"`
 	Instead   map[string]string            `json:"instead"`
-	// Without and WithoutServer say, by patterns of rows' names, why the engine runs neither end of a row, or only the client.
+	// Without, WithoutServer and WithoutClient say, by patterns of rows' names, why the engine runs neither end of a row, or only one.
 	Without       map[string]string `json:"without,omitempty"`
 	WithoutServer map[string]string `json:"without_server,omitempty"`
+	WithoutClient map[string]string `json:"without_client,omitempty"`
 	Parts         Parts             `json:"parts"`
 }
 
@@ -83,6 +84,7 @@ type rowKeys struct {
 	OfDatagrams   map[string]string `json:"known_of_datagrams"`
 	Without       map[string]string `json:"without"`
 	WithoutServer map[string]string `json:"without_server"`
+	WithoutClient map[string]string `json:"without_client"`
 	FirstHop      map[string]string `json:"first_hop"`
 	// Told is one of Variables, "" if the row takes no rate.
 	Told      string         `json:"told"`
@@ -145,7 +147,7 @@ func (m Matrix) place(row map[string]any) (int, error) {
 	if err := document.Into(row, &own); err != nil {
 		return 0, err
 	}
-	for key, engines := range map[string]map[string]string{"without": own.Without, "without_server": own.WithoutServer, "first_hop": own.FirstHop, "known": own.Known, "known_of_datagrams": own.OfDatagrams} {
+	for key, engines := range map[string]map[string]string{"without": own.Without, "without_server": own.WithoutServer, "without_client": own.WithoutClient, "first_hop": own.FirstHop, "known": own.Known, "known_of_datagrams": own.OfDatagrams} {
 		for engine, text := range engines {
 			its, ok := m.Engines[engine]
 			if !ok {
@@ -165,7 +167,7 @@ func (m Matrix) place(row map[string]any) (int, error) {
 	return *own.Order, nil
 }
 
-// leaveOut marks the engines that do not run a row, or only its client: by their files, or because they have no part for the row's
+// leaveOut marks the engines that do not run a row, or only one of its ends: by their files, or because they have no part for the row's
 // protocol. A reason in the row itself stays.
 func (m Matrix) leaveOut(name string, row map[string]any, files map[string]file) error {
 	protocol := fmt.Sprint(row["variables"].(map[string]any)["protocol"])
@@ -173,30 +175,32 @@ func (m Matrix) leaveOut(name string, row map[string]any, files map[string]file)
 	if len(parts) == 0 {
 		return fmt.Errorf("variables.protocol: there is no rows/%s.toml with parts", protocol)
 	}
-	without, _ := row["without"].(map[string]any)
-	withoutServer, _ := row["without_server"].(map[string]any)
 	for engine, its := range m.Engines {
 		if engine != its.Parts.Reads {
 			continue
 		}
-		if why, found := matching(its.Without, name); found {
-			without = withDefault(without, engine, why)
-		}
-		if why, found := matching(its.WithoutServer, name); found {
-			withoutServer = withDefault(withoutServer, engine, why)
+		for key, patterns := range its.lacks() {
+			if why, found := matching(patterns, name); found {
+				explain(row, key, engine, why)
+			}
 		}
 		_, inRows := parts[engine]
 		if _, own := its.Parts.Protocols[protocol]; !inRows && !own {
-			without = withDefault(without, engine, fmt.Sprintf("testbeds/protocols/rows/%s.toml has no part for %s", protocol, engine))
+			explain(row, "without", engine, fmt.Sprintf("testbeds/protocols/rows/%s.toml has no part for %s", protocol, engine))
 		}
 	}
-	if len(without) > 0 {
-		row["without"] = without
-	}
-	if len(withoutServer) > 0 {
-		row["without_server"] = withoutServer
-	}
 	return nil
+}
+
+// lacks has the patterns of rows that the engine does not run at both ends, by the keys of a row.
+func (e Engine) lacks() map[string]map[string]string {
+	return map[string]map[string]string{"without": e.Without, "without_server": e.WithoutServer, "without_client": e.WithoutClient}
+}
+
+// explain adds a reason to a row, unless the row has one.
+func explain(row map[string]any, key, engine, why string) {
+	reasons, _ := row[key].(map[string]any)
+	row[key] = withDefault(reasons, engine, why)
 }
 
 // matching returns the text of the first pattern, in alphabetical order, that fits a row's name.
@@ -212,8 +216,7 @@ func matching(patterns map[string]string, name string) (string, bool) {
 // checkPatterns rejects a pattern of an engine that fits no row: it would have no effect.
 func (m Matrix) checkPatterns() error {
 	for _, engine := range slices.Sorted(maps.Keys(m.Engines)) {
-		its := m.Engines[engine]
-		for key, patterns := range map[string]map[string]string{"without": its.Without, "without_server": its.WithoutServer} {
+		for key, patterns := range m.Engines[engine].lacks() {
 			for _, pattern := range slices.Sorted(maps.Keys(patterns)) {
 				fits := func(row Row) bool { ok, _ := path.Match(pattern, row.Name); return ok }
 				if !slices.ContainsFunc(m.Rows, fits) {

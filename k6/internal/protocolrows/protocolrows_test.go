@@ -62,7 +62,7 @@ const engine = "[parts]\nreads = \"tor\"\nprogram = \"/tor\"\nconfig_option = \"
 
 func TestAnEngineIsAFile(t *testing.T) {
 	folder := copied(t)
-	write(t, folder, "engines/tor.toml", "[without]\n\"*-2022*\" = \"it is older than that\"\n[without_server]\n\"shadowsocks-*\" = \"it is a client only\"\n"+
+	write(t, folder, "engines/tor.toml", "[without]\n\"*-2022*\" = \"it is older than that\"\n[without_server]\n\"shadowsocks-*\" = \"it is a client only\"\n[without_client]\n\"*-chacha20\" = \"it is a server only\"\n"+
 		engine+"[parts.protocols.shadowsocks]\nclient = {}\n")
 	matrix, err := Read(folder)
 	if err != nil {
@@ -84,6 +84,8 @@ func TestAnEngineIsAFile(t *testing.T) {
 		{"shadowsocks-2022", "without", "it is older than that"},
 		{"shadowsocks-chacha20", "without", nil},
 		{"shadowsocks-chacha20", "without_server", "it is a client only"},
+		{"shadowsocks-chacha20", "without_client", "it is a server only"},
+		{"shadowsocks-2022", "without_client", nil},
 		{"trojan", "without", "testbeds/protocols/rows/trojan.toml has no part for tor"},
 		{"trojan", "without_server", nil},
 	} {

@@ -1,5 +1,6 @@
 //! `sidecar probe`.
 
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -59,6 +60,10 @@ struct NatOptions {
     /// Idle times that are tried side by side, seconds
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = NatSpec::default().idle_s)]
     idle_s: Vec<f64>,
+
+    /// Two addresses of this machine, at which the far ends are
+    #[arg(long, value_name = "ADDRESS,ADDRESS", value_delimiter = ',', default_values_t = NatSpec::default().far_ends)]
+    far_ends: Vec<Ipv4Addr>,
 }
 
 #[derive(Args)]
@@ -229,8 +234,15 @@ impl Probe {
                 });
                 (ProbeKind::Flow, more.options)
             }
-            Kind::Nat(NatOptions { options, idle_s }) => {
-                nat = Some(NatSpec { idle_s });
+            Kind::Nat(NatOptions {
+                options,
+                idle_s,
+                far_ends,
+            }) => {
+                let far_ends = far_ends.try_into().map_err(|_| {
+                    Failure::invalid("--far-ends: give two addresses", "separate them by a comma")
+                })?;
+                nat = Some(NatSpec { idle_s, far_ends });
                 (ProbeKind::Nat, options)
             }
             Kind::Fetch(more) => {

@@ -1,6 +1,7 @@
 //! The spec of a probe, as JSON has it. [`super::plan`] checks it.
 
 use std::fmt;
+use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
 
@@ -220,19 +221,23 @@ impl FlowSpec {
     }
 }
 
-/// The idle times of a NAT probe.
+/// The idle times and the far ends of a NAT probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NatSpec {
     /// For each of these times an association carries nothing, s. The probe takes the longest time and some timeouts.
     #[serde(default = "defaults::idle_s")]
     pub idle_s: Vec<f64>,
+    /// Two addresses of this machine, at which the far ends are.
+    #[serde(default = "defaults::far_ends")]
+    pub far_ends: [Ipv4Addr; 2],
 }
 
 impl Default for NatSpec {
     fn default() -> Self {
         Self {
             idle_s: defaults::idle_s(),
+            far_ends: defaults::far_ends(),
         }
     }
 }
@@ -404,6 +409,8 @@ pub const LEAST_MTU: u16 = 1_200;
 pub use defaults::MOST_MTU;
 
 mod defaults {
+    use std::net::Ipv4Addr;
+
     /// The largest datagram that quinn's discovery tries by default, bytes: it fits into an Ethernet frame over IPv6.
     pub const MOST_MTU: u16 = 1_452;
 
@@ -443,6 +450,10 @@ mod defaults {
     pub fn blocks() -> u64 {
         16
     }
+    pub fn far_ends() -> [Ipv4Addr; 2] {
+        [Ipv4Addr::LOCALHOST, Ipv4Addr::new(127, 0, 0, 2)]
+    }
+
     pub fn idle_s() -> Vec<f64> {
         vec![1.0, 1.5, 2.5]
     }

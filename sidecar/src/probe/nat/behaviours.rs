@@ -2,13 +2,11 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-use super::line::{FIRST, Line, socket};
-use super::report::{AfterControl, Dependence, Fragments, Port, Report};
+use super::line::{Line, socket};
+use super::report::{Dependence, Fragments, Port, Report};
 use super::shared::Nat;
 use crate::probe::socks5::codec::Address;
 
-/// Address of the second far end.
-const SECOND: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 /// Address of a client that is not where its control connection is.
 const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
 /// Fragments begin with this number.
@@ -88,7 +86,7 @@ impl Nat<'_> {
             return false;
         };
         report.port = Some(port_of(line, first));
-        if let (Ok(port), Ok(address)) = (socket(FIRST), socket(SECOND)) {
+        if let (Ok(port), Ok(address)) = (self.first_far(), self.second_far()) {
             let seen = [line.up(&port), line.up(&address), line.up(far)];
             if let [Some(port), Some(address), Some(again)] = seen {
                 report.mapping = Some(mapping_of([first, port, address, again]));
@@ -99,10 +97,10 @@ impl Nat<'_> {
 
     fn filtering(&self, own: bool) -> Option<Dependence> {
         let line = self.line(own)?;
-        let far = socket(FIRST).ok()?;
+        let far = self.first_far().ok()?;
         let mapped = line.begin(&far)?;
-        let address = line.down(&socket(SECOND).ok()?, mapped);
-        let port = line.down(&socket(FIRST).ok()?, mapped);
+        let address = line.down(&self.second_far().ok()?, mapped);
+        let port = line.down(&self.first_far().ok()?, mapped);
         // The path still stands.
         line.down(&far, mapped).then(|| filtering_of(port, address))
     }
@@ -110,7 +108,7 @@ impl Nat<'_> {
     /// Each of two associations sends to the address that far ends see of the other. A relay that filters lets such a datagram in only if its
     /// own client has sent there, too.
     fn hairpinning(&self, own: bool) -> Option<bool> {
-        let far = socket(FIRST).ok()?;
+        let far = self.first_far().ok()?;
         let (one, other) = (self.line(own), self.line(own));
         let begin = |line: &Option<Line<'_>>| line.as_ref().and_then(|line| line.begin(&far));
         let (at_one, at_other) = (begin(&one), begin(&other));
@@ -126,20 +124,9 @@ impl Nat<'_> {
         Some(reaches(&one, &other, at_one, at_other) || reaches(&other, &one, at_other, at_one))
     }
 
-    fn after_control(&self, own: bool) -> Option<AfterControl> {
-        let mut line = self.line(own)?;
-        let far = socket(FIRST).ok()?;
-        let mapped = line.begin(&far)?;
-        line.end_control();
-        self.pause(self.plan.timeout);
-        let down = line.down(&far, mapped);
-        let up = line.up(&far).is_some();
-        Some(AfterControl { up, down })
-    }
-
     fn fragments(&self, own: bool) -> Option<Fragments> {
         let line = self.line(own)?;
-        let far = socket(FIRST).ok()?;
+        let far = self.first_far().ok()?;
         line.begin(&far)?;
         let to = Address::Ip(far.local_addr().ok()?);
         let send = |payload: &[u8]| {
@@ -155,26 +142,35 @@ impl Nat<'_> {
         })
     }
 
-    /// Null if this machine has no IPv6.
+    /// A far end at ::1; none if this machine has no IPv6, or if the far ends are elsewhere.
+    fn sixth(&self) -> Option<UdpSocket> {
+        self.on_loopback()
+            .then(|| socket(Ipv6Addr::LOCALHOST.into()).ok())?
+    }
+
+    /// Null if there is no far end over IPv6.
     fn ipv6(&self, own: bool) -> Option<bool> {
-        let far = socket(Ipv6Addr::LOCALHOST.into()).ok()?;
+        let far = self.sixth()?;
         let line = Line::open(self, own, None).ok()?;
         Some(line.round_trip(&far).is_some())
     }
 
-    /// Null if this machine has no IPv6, or if IPv4 alone did not come back.
+    /// Null if there is no far end over IPv6, or if IPv4 alone did not come back.
     fn both_families(&self, own: bool) -> Option<bool> {
-        let six = socket(Ipv6Addr::LOCALHOST.into()).ok()?;
-        let far = socket(FIRST).ok()?;
+        let six = self.sixth()?;
+        let far = self.first_far().ok()?;
         let line = Line::open(self, own, None).ok()?;
         line.round_trip(&far)?;
         Some(line.round_trip(&six).is_some() && line.round_trip(&far).is_some())
     }
 
-    /// The name may mean either family, so that a far end is at the same port of both.
+    /// The name may mean either family, so that a far end is at the same port of both. Null if the far ends are not where it leads.
     fn domain(&self, own: bool) -> Option<bool> {
+        if !self.on_loopback() {
+            return None;
+        }
         let line = Line::open(self, own, None).ok()?;
-        let far = socket(FIRST).ok()?;
+        let far = socket(Ipv4Addr::LOCALHOST.into()).ok()?;
         let port = far.local_addr().ok()?.port();
         let also = UdpSocket::bind((Ipv6Addr::LOCALHOST, port)).ok();
         let name = Address::Domain("localhost".into(), port);
@@ -193,7 +189,7 @@ impl Nat<'_> {
         if !relay.is_ipv4() || !relay.is_loopback() {
             return None;
         }
-        let far = socket(FIRST).ok()?;
+        let far = self.first_far().ok()?;
         Some(match line.up(&far) {
             Some(source) => (false, Some(port_of(&line, source))),
             None => (true, None),
@@ -207,7 +203,7 @@ mod tests {
 
     #[test]
     fn sources_tell_the_mapping() {
-        let at = |port: u16| SocketAddr::new(FIRST, port);
+        let at = |port: u16| SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port);
         for (ports, mapping) in [
             ([1, 1, 1, 1], Dependence::EndpointIndependent),
             ([1, 1, 2, 1], Dependence::AddressDependent),

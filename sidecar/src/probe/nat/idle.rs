@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::line::{FIRST, socket};
 use super::report::{Idle, Life};
 use super::shared::Nat;
 use crate::net::clock::{now_ns, seconds};
@@ -75,7 +74,7 @@ impl Nat<'_> {
 
     fn after(&self, own: bool, idle_s: f64) -> Option<Tried> {
         let line = self.line(own)?;
-        let far = socket(FIRST).ok()?;
+        let far = self.first_far().ok()?;
         let mapped = line.begin(&far)?;
         let began = now_ns();
         self.pause(Duration::from_secs_f64(idle_s));
@@ -92,7 +91,7 @@ impl Nat<'_> {
     /// Whether a mapping lives for a time in which one side alone sends, at an interval.
     fn refreshed(&self, own: bool, outbound: bool, every_s: f64, seconds: f64) -> Option<bool> {
         let line = self.line(own)?;
-        let far = socket(FIRST).ok()?;
+        let far = self.first_far().ok()?;
         let mapped = line.begin(&far)?;
         let to = Address::Ip(far.local_addr().ok()?);
         let end = now_ns() + (seconds * 1e9) as u64;

@@ -13,8 +13,6 @@ use crate::probe::socks5::codec::{self, Address};
 use crate::probe::stream::Stream;
 use crate::probe::udp::may_relay;
 
-/// Address of the first far end.
-pub const FIRST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// The largest datagram.
 const MOST_BYTES: usize = 65_535;
 

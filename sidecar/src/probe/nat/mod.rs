@@ -4,6 +4,7 @@
 //! received. Each behaviour has separate associations, all at the same time, each on a separate thread. So the longest idle time and some
 //! timeouts are the length of the whole.
 
+mod after_control;
 mod behaviours;
 mod idle;
 mod line;
@@ -17,7 +18,7 @@ use super::kinds::ProbeError;
 use super::outcome::Outcome;
 use super::plan::Plan;
 use crate::net::clock::now_ns;
-use line::{FIRST, Line, socket};
+use line::Line;
 use report::{Bound, Report};
 use shared::Nat;
 
@@ -52,7 +53,7 @@ impl Nat<'_> {
     /// The first association: it tries the address that the proxy names, and the proxy's own address if nothing comes back from there.
     /// Returns whether only the latter works, or none if nothing came back from either.
     fn first(&self, report: &mut Report) -> Result<Option<bool>, ProbeError> {
-        let far = socket(FIRST)?;
+        let far = self.first_far()?;
         let mut line = Line::open(self, false, None)?;
         let (mut own, mut works) = (false, None);
         if line.named {

@@ -102,11 +102,20 @@ pub enum AnswersFrom {
     OtherAddress,
 }
 
-/// The ways that still carried datagrams after the client had closed the control connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// What became of an association after the client had closed the control connection.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AfterControl {
+    /// Whether datagrams still went up, and down, at the end of `watched_s`.
     pub up: bool,
     pub down: bool,
+    /// When the last datagram arrived, s after the end. Null: none that was sent after it.
+    pub up_s: Option<f64>,
+    pub down_s: Option<f64>,
+    /// Whether the relay's port, and the port that far ends see, answered at the end that nothing listens there (ICMP).
+    pub relay_closed: bool,
+    pub source_closed: bool,
+    /// How long the association was watched, s. Shorter if both ways had ended.
+    pub watched_s: f64,
 }
 
 /// The idle life of a mapping in one direction.

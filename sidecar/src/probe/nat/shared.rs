@@ -1,15 +1,16 @@
 //! State that the threads of a probe share: the plan, the numbers of datagrams, and counts.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::line::socket;
 use super::report::AnswersFrom;
 use crate::net::clock::now_ns;
 use crate::net::payload::Pattern;
 use crate::probe::context::Context;
-use crate::probe::kinds::ErrorKind;
+use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::plan::Plan;
 use crate::probe::tally::Tally;
 
@@ -45,6 +46,30 @@ impl<'a> Nat<'a> {
                 answers_from: None,
             }),
         }
+    }
+
+    /// A far end at the first address.
+    pub fn first_far(&self) -> Result<UdpSocket, ProbeError> {
+        socket(self.far_ip(0))
+    }
+
+    /// A far end at the second address.
+    pub fn second_far(&self) -> Result<UdpSocket, ProbeError> {
+        socket(self.far_ip(1))
+    }
+
+    /// Whether the far ends are on loopback, so that ::1 and the name `localhost` are far ends, too.
+    pub fn on_loopback(&self) -> bool {
+        self.far_ip(0).is_loopback()
+    }
+
+    fn far_ip(&self, index: usize) -> IpAddr {
+        self.plan.nat.far_ends[index].into()
+    }
+
+    /// The number of the next datagram.
+    pub fn next_number(&self) -> u32 {
+        self.next.load(Ordering::Relaxed)
     }
 
     pub fn noted(&self) -> MutexGuard<'_, Noted> {
@@ -128,7 +153,7 @@ impl<'a> Nat<'a> {
         send: impl Fn(&[u8]),
         hear: impl Fn(u32, u64) -> Option<T>,
     ) -> Option<T> {
-        let since = self.next.load(Ordering::Relaxed);
+        let since = self.next_number();
         let end = now_ns() + self.plan.timeout.as_nanos() as u64;
         while now_ns() < end && !self.stops() {
             send(&self.payload());

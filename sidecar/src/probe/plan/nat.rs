@@ -1,5 +1,7 @@
 //! Bounds of a NAT probe.
 
+use std::net::Ipv4Addr;
+
 use crate::failure::{Failure, Result};
 use crate::probe::spec::{NatSpec, ProbeKind, Spec};
 
@@ -25,7 +27,15 @@ pub fn check(spec: &Spec) -> Result<()> {
             format!("give {} to {}", PAYLOAD_BYTES.start(), PAYLOAD_BYTES.end()),
         ));
     }
-    let NatSpec { idle_s } = spec.nat.clone().unwrap_or_default();
+    let NatSpec { idle_s, far_ends } = spec.nat.clone().unwrap_or_default();
+    let [first, second] = far_ends;
+    let is_host = |ip: Ipv4Addr| !ip.is_unspecified() && !ip.is_multicast() && !ip.is_broadcast();
+    if first == second || !is_host(first) || !is_host(second) {
+        return Err(Failure::invalid(
+            format!("nat.far_ends: {first} and {second} are not two hosts"),
+            "give two addresses of this machine",
+        ));
+    }
     if idle_s.len() > MAX_IDLE_TIMES {
         return Err(Failure::invalid(
             format!("nat.idle_s: {} times are too many", idle_s.len()),
@@ -62,10 +72,32 @@ mod tests {
             (vec![60.0], false),
             (vec![1.0; MAX_IDLE_TIMES + 1], false),
         ] {
-            spec.nat = Some(NatSpec { idle_s });
+            spec.nat = Some(NatSpec {
+                idle_s,
+                ..NatSpec::default()
+            });
             assert_eq!(check(&spec).is_ok(), fits, "{:?}", spec.nat);
         }
         spec.kind = ProbeKind::Udp;
         assert!(check(&spec).is_err());
+    }
+
+    #[test]
+    fn far_ends_are_two_hosts() {
+        let mut spec = Spec::new(ProbeKind::Nat, "127.0.0.1:9".into());
+        for (far_ends, fits) in [
+            ([[127, 0, 0, 1], [127, 0, 0, 9]], true),
+            ([[192, 0, 2, 1], [198, 51, 100, 1]], true),
+            ([[127, 0, 0, 1], [127, 0, 0, 1]], false),
+            ([[127, 0, 0, 1], [0, 0, 0, 0]], false),
+            ([[224, 0, 0, 1], [127, 0, 0, 1]], false),
+        ] {
+            let far_ends = far_ends.map(Ipv4Addr::from);
+            spec.nat = Some(NatSpec {
+                far_ends,
+                ..NatSpec::default()
+            });
+            assert_eq!(check(&spec).is_ok(), fits, "{:?}", spec.nat);
+        }
     }
 }
