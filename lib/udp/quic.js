@@ -121,7 +121,7 @@ export function pathRow(path) {
   };
 }
 
-/** @type {import('../section.js').Column<{ attempted: number, whole: number, up: string | null, down: string | null }>[]} */
+/** Columns of a row of pathRow(). @type {import('../section.js').Column<any>[]} */
 export const FETCHED = [
   { name: 'attempted', title: 'Fetches', unit: 'count' },
   { name: 'whole', title: 'Whole', unit: 'count' },
