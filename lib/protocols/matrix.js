@@ -27,8 +27,8 @@ import { pathOf } from '../file.js';
  * @property {boolean} encrypts whether an observer of its hop must not be able to read the traffic
  * @property {'plain' | 'tls' | 'quic' | 'random' | 'ssh' | 'wireguard' | 'openvpn'} wire what an observer of its hop must see
  * @property {Partial<Record<Engine, string>>} [known] known intermittent fault of an engine
- * @property {Partial<Record<Engine, string>>} [knownOfDatagrams] known fault of an engine with large datagrams: `panics` or
- *   `garbles`, then its text
+ * @property {Partial<Record<Engine, string>>} [knownOfDatagrams] known fault of an engine with large datagrams: `panics`,
+ *   `garbles` or `merges`, then its text
  * @property {Partial<Record<Engine, string>>} [firstHop] why it cannot be the first hop of a chain with an engine
  * @property {'namespaces' | 'tun2proxy'} [needs] what it needs that a machine may lack; tun2proxy: namespaces and this program
  * @property {string} [told] its variable for the sending rate of both ends, in Mbit/s

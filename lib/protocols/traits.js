@@ -68,16 +68,18 @@ export function noteHalfClose(both) {
  * Judges an end and other content, apart from a known fault.
  * @param {Turn} turn
  * @param {string | null} fault that may explain them
- * @param {{ safe: number, ends: boolean, garbled: number }} shown
+ * @param {{ safe: number, ends: boolean, garbled: number, merged: boolean }} shown
  * @returns {string | null} the fault, if it showed
  */
-function excuse(turn, fault, { safe, ends, garbled }) {
+function excuse(turn, fault, { safe, ends, garbled, merged }) {
   const name = safe < SMALL ? null : fault?.split(':')[0];
   const endsByIt = ends && name === 'panics';
   const garbledByIt = garbled > 0 && name === 'garbles';
+  const mergedByIt = merged && name === 'merges';
   turn.mayEnd = endsByIt;
-  if (garbled > 0 && !garbledByIt) turn.note({ corrupted: garbled }, 0);
-  return endsByIt || garbledByIt ? fault : null;
+  const corrupted = (garbledByIt ? 0 : garbled) + (merged && !mergedByIt ? 1 : 0);
+  if (corrupted > 0) turn.note({ corrupted }, 0);
+  return endsByIt || garbledByIt || mergedByIt ? fault : null;
 }
 
 /** @param {Turn} turn @param {import('../udp/sizes.js').Of} tries @param {string | null} fault with large datagrams @returns {Sizes} */
@@ -87,14 +89,20 @@ function sizesIn(turn, tries, fault) {
   const { target, ...way } = turn.wayTo('udp');
   /** @type {Tried[]} */
   const tried = [];
-  const once = (/** @type {number} */ bytes) => {
+  // Without SOCKS, the probe sends the datagrams of a window by one system call (UDP_SEGMENT), which some programs do not cut.
+  const straight = !('proxy' in way);
+  const fateIn = (/** @type {number} */ bytes, /** @type {object} */ more) => {
     const ended = measure({
       ...probeOf(bytes, tries, tries.timeoutMs),
       cpus: cpusOf(turn.plane.environment.placement.probe_cpus),
       target,
       ...way,
+      ...more,
     });
-    const fate = fateOf(bytes, ended);
+    return fateOf(bytes, ended);
+  };
+  const once = (/** @type {number} */ bytes) => {
+    const fate = fateIn(bytes, straight ? { window: 1 } : {});
     // Another content is the one fault that is judged.
     if (fate.back === 'garbled') garbled += 1;
     return fate;
@@ -103,7 +111,7 @@ function sizesIn(turn, tries, fault) {
     tried.push({ bytes, proxied: once(bytes) });
     tried.sort((a, b) => a.bytes - b.bytes);
   };
-  const room = 'proxy' in way ? roomTo(target) : MOST_BYTES;
+  const room = straight ? MOST_BYTES : roomTo(target);
   const found = () => safeOf(tried, 'proxied');
   for (const bytes of [...FIRST_SIZES, room]) tryOne(bytes);
   const of = (/** @type {number | null} */ size) => tried.find(({ bytes }) => bytes === size);
@@ -115,12 +123,13 @@ function sizesIn(turn, tries, fault) {
     if (!failed.proxied.whole) break;
   }
   const { safe, broken } = found();
+  const merged = straight && safe >= SMALL && fateIn(SMALL, {}).back === 'garbled';
   const ends = wasUp && turn.hasEnded();
   return {
     safe,
     broken,
     fate: ends ? 'ends the program' : (of(broken)?.proxied.back ?? null),
-    known: excuse(turn, fault, { safe, ends, garbled }),
+    known: excuse(turn, fault, { safe, ends, garbled, merged }),
     quic: of(QUIC_BYTES)?.proxied.whole ?? false,
   };
 }

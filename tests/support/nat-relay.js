@@ -6,6 +6,8 @@ const LOOPBACK = '127.0.0.1';
 /** Where a relay that preserves ports sends from: the client's port is taken at the client's address. */
 const PRESERVES_AT = '127.0.0.4';
 const TYPE_DOMAIN = 3;
+/** Bytes of the header before an empty name's port. */
+const LEAST_HEADER = 7;
 /** The bit that ends a sequence of fragments (RFC 1928, 7). */
 const LAST_FRAGMENT = 0x80;
 
@@ -140,7 +142,8 @@ function associate(control, kind, seen, ends, listening) {
   }
 
   near.on('message', (bytes, from) => {
-    if (!open) return;
+    // The probe's last datagram, which asks whether the port is open, has no header.
+    if (!open || bytes.length < LEAST_HEADER) return;
     if (kind.checks && from.address !== control.remoteAddress) return;
     const fragment = bytes[2];
     if (bytes[3] === 4) return;

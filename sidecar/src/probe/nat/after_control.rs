@@ -21,8 +21,8 @@ struct Latest {
 }
 
 impl Nat<'_> {
-    /// Both ways carry datagrams from the end of the control connection on, for the longest idle time, or until neither way has carried one
-    /// for a timeout.
+    /// Both ways carry datagrams from the end of the control connection on, for a timeout and the longest idle time, or until neither way has
+    /// carried one for a timeout.
     pub fn after_control(&self, own: bool) -> Option<AfterControl> {
         let mut line = self.line(own)?;
         let far = self.first_far().ok()?;
@@ -33,7 +33,8 @@ impl Nat<'_> {
         let since = self.next_number();
         line.end_control();
         let began = now_ns();
-        let end = began + timeout.max((longest * 1e9) as u64);
+        // What arrived at once has been silent for a timeout by then.
+        let end = began + timeout + timeout.max((longest * 1e9) as u64);
         let mut latest = Latest::default();
         let silent = |at: Option<u64>, now: u64| now - at.unwrap_or(began) > timeout;
         while !self.stops() {
