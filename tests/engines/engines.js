@@ -56,3 +56,29 @@ for (const [engine, rows] of Object.entries(OWN_ROWS))
       bench.remove();
     }
   });
+
+/** Rows that shoes runs at both ends, and those that it only serves. */
+const OF_SHOES = {
+  both: 'http,http-tls,vmess,vmess-tls,vmess-ws,vless,vless-tls,vless-ws,vless-reality,vless-vision,vless-reality-vision',
+  served: 'socks,mixed,hysteria2',
+};
+
+test('shoes understands itself, sing-box and xray, and serves rows without its client', async () => {
+  const bench = startBench({
+    ONLY: 'protocols/interop',
+    PROGRAMS: 'shoes,sing-box,xray',
+    PROTOCOL: Object.values(OF_SHOES).join(','),
+  });
+  try {
+    const code = await bench.ended;
+    const result = bench.result('protocols-interop');
+    assertVerdict(result, 'pass', Number(code));
+    const served = OF_SHOES.served.split(',');
+    for (const [row, ...cells] of sectionOf(result, 'interop').rows) {
+      const ofClient = served.includes(row) ? null : true;
+      assert.deepEqual(cells, [ofClient, ofClient, ofClient, true, true, true, true, true, true], row);
+    }
+  } finally {
+    bench.remove();
+  }
+});

@@ -209,7 +209,10 @@ describe('udp/nat', { concurrency: 4 }, () => {
     assert.match(foundIn(result)['After the control connection'], /^datagrams go on both ways, for at least/);
     assert.equal(result.run.parameters.far_ends, '127.0.0.8,127.0.0.9');
     for (const FAR_ENDS of ['127.0.0.1', '127.0.0.1,127.0.0.1', '::1,::2'])
-      await assertRefused({ ONLY: 'udp/nat', FAR_ENDS }, /FAR_ENDS=.*: give two IPv4 addresses of this machine/);
+      await assertRefused(
+        { ONLY: 'udp/nat', FAR_ENDS },
+        /FAR_ENDS=.*: give two IPv4 addresses of this machine/,
+      );
   });
 
   test('NAT_TYPE=open fails a port restricted cone NAT', async () => {

@@ -1,9 +1,10 @@
 /** Relays that QUIC meets: udp/quic passes a right one, names what another one drops, and never takes wrong content. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { startBench } from '../support/bench.js';
 import { startFalteringProxy } from '../support/faltering-proxy.js';
-import { temporaryFolder, writeEnvironment } from '../support/k6.js';
+import { ROOT, temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { faultsOf, reasonsOf } from '../support/reasons.js';
 import { rowsOf, sectionOf } from '../support/sections.js';
 
@@ -66,4 +67,29 @@ describe('a relay that', { concurrency: 3 }, () => {
     assert.equal(page.transfer.bytes, page.success * 16 * 32 * 1024);
     assert.equal(page.errors.corrupted ?? 0, 0);
   });
+});
+
+test('protocols/quic has a line for each row: one that drops 1,195 bytes and more fails, with the reason', async () => {
+  const bench = startBench({
+    ONLY: 'protocols/quic',
+    PROFILE: 'smoke',
+    PROTOCOL: 'socks,http',
+    BASELINE: join(ROOT, 'tests/fixtures/traits'),
+    BASELINE_ENV: 'TRAIT_BYTES=1194',
+  });
+  try {
+    await bench.ended;
+    const result = bench.result('protocols-quic');
+    const section = sectionOf(result, 'quic_rows');
+    const [socks, http, direct] = rowsOf(section);
+    assert.deepEqual([socks.row, socks.works, socks.attempted, socks.whole], ['socks', 'no', 4, 0]);
+    assert.match(socks.why, /datagrams of 1,200 bytes.* none was answered/);
+    assert.deepEqual([http.row, http.works, http.why], ['http', 'unknown', 'it carries no datagrams']);
+    assert.deepEqual([direct.row, direct.works], ['direct', 'yes']);
+    assert.equal(section.answer, '0');
+    assert.notEqual(result.verdict, 'pass');
+    assert.equal(operationOf(result, 'socks_page_h2').success, 3);
+  } finally {
+    bench.remove();
+  }
 });

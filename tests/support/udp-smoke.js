@@ -85,3 +85,21 @@ export function assertInnerTls(bench) {
   }
   for (const { requests, success } of result.operations) assert.ok(requests >= 5 && requests === success);
 }
+
+/** Two turns of one row. @param {Bench} bench */
+export function assertQuicRows(bench) {
+  const result = bench.result('protocols-quic');
+  assert.deepEqual(
+    rowsOf(sectionOf(result, 'quic_rows')).map(({ row, works, attempted, whole }) => [
+      row,
+      works,
+      attempted,
+      whole,
+    ]),
+    [
+      ['trojan', 'yes', 8, 8],
+      ['direct', 'yes', 8, 8],
+    ],
+  );
+  for (const { name, requests, success } of result.operations) assert.equal(requests, success, name);
+}

@@ -1,7 +1,13 @@
 /** The scenarios of UDP through a pair of sing-box, and TLS inside a tunnel of xray. */
 import { before, test } from 'node:test';
 import { smokeRun } from '../../support/smoke-run.js';
-import { assertFlows, assertInnerTls, assertNat, assertQuic } from '../../support/udp-smoke.js';
+import {
+  assertFlows,
+  assertInnerTls,
+  assertNat,
+  assertQuic,
+  assertQuicRows,
+} from '../../support/udp-smoke.js';
 
 /** @type {import('../../support/smoke-run.js').Smoke['run']} */
 let run;
@@ -16,3 +22,5 @@ test('udp/flows: each association carries, and each datagram is accounted for', 
 test('udp/quic: pages and downloads are whole by HTTP/3 and by HTTP/2', () => assertQuic(run));
 
 test('protocols/inner-tls: sessions inside are TLS 1.3', () => assertInnerTls(run));
+
+test('protocols/quic: pages and downloads are whole through a row', () => assertQuicRows(run));
