@@ -75,7 +75,7 @@ test('protocols/quic has a line for each row: one that drops 1,195 bytes and mor
     PROFILE: 'smoke',
     PROTOCOL: 'socks,http',
     BASELINE: join(ROOT, 'tests/fixtures/traits'),
-    BASELINE_ENV: 'TRAIT_BYTES=1194',
+    BASELINE_ENV: 'TRAIT_TCP=early TRAIT_BYTES=1194',
   });
   try {
     await bench.ended;
