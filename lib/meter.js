@@ -53,13 +53,13 @@ export function ask(method, path, body, timeout) {
 /**
  * ask() for a request that the sidecar may refuse with a one-line error.
  * @param {'GET' | 'POST' | 'DELETE'} method @param {string} path @param {unknown} [body] @param {number} [timeout] ms
- * @returns {{ answer: any, error: string | null }}
+ * @returns {{ answer: any, error: string | null, cause?: any }} `cause`: the error for programs
  */
 export function askOrError(method, path, body, timeout) {
   needSidecar();
   const { status, answer, error } = request(method, path, body, timeout);
   if (status === 0) return stop(`the sidecar ended or does not answer (${error})`);
-  return error === null ? { answer, error } : { answer: null, error };
+  return error === null ? { answer, error } : { answer: null, error, cause: answer?.cause };
 }
 
 function needSidecar() {

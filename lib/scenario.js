@@ -173,8 +173,8 @@ export const isForeignTo = ({ environment, ownInstances }) =>
 /** The instance under load, if the bench started it. @param {Pick<Definition, 'ownInstances'>} definition */
 const loadedOf = ({ ownInstances }) => (ownInstances ? null : __ENV.INSTANCE);
 
-/** @param {Definition} definition @param {Begun} begun @param {number} durationMs @returns {import('k6/x/windtunnel/judge').Run} */
-function runOf(definition, begun, durationMs) {
+/** @param {Definition} definition @param {Begun} begun @param {number} durationMs @param {sidecar.Usage | null} usage @returns {import('k6/x/windtunnel/judge').Run} */
+function runOf(definition, begun, durationMs, usage) {
   const instance = sidecar.instance();
   return {
     id: begun.runId,
@@ -192,6 +192,7 @@ function runOf(definition, begun, durationMs) {
       ...linkParameter(definition.link),
       ...timesOf(definition.load),
       ...wayOf(definition.environment),
+      ...sidecar.limitParameter(usage),
       ...definition.decided?.(begun),
     },
     testbed: instance && { name: instance.testbed, variables: instance.variables },
@@ -263,7 +264,7 @@ function summaryOf(definition, declared) {
     const evidenceOf = (/** @type {import('k6/x/windtunnel/record').Metrics} */ metrics) => ({
       ...declared,
       ...withLink(contributionOf(definition, begun, metrics, usage), begun.link),
-      run: runOf(definition, begun, durationMs),
+      run: runOf(definition, begun, durationMs, usage),
       headline: headlineOf(definition.operations),
       load_s: usage?.duration_s ?? loadSeconds(begun, durationMs),
       counts: countsOf(data.metrics),

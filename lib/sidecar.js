@@ -9,7 +9,8 @@ import { request as send, requestAll as sendAll } from 'k6/x/windtunnel/record';
  *   peak_open_files: number | null, exit: string | null, exit_after_s?: number | null }} ProcessUsage `exit_after_s` counts from the opening of the window
  * @typedef {{ duration_s: number, host: { cpus: number | null, busy_percent: number | null, by_cpu?: import('k6/x/windtunnel/judge').CpuUsage[] }, processes: ProcessUsage[],
  *   total: { cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number, peak_open_files: number | null },
- *   repeated?: import('k6/x/windtunnel/judge').Part[], at_rest?: AtRest[] }} Usage `at_rest` is from the quiet period
+ *   repeated?: import('k6/x/windtunnel/judge').Part[], at_rest?: AtRest[],
+ *   limits?: { system: { text: string } | null } }} Usage `at_rest` is from the quiet period
  * @typedef {{ testbed: string, variables: Record<string, string | number | boolean>, versions: Record<string, string> }} Instance
  */
 
@@ -88,6 +89,10 @@ export function awaitQuietPeriod(id, seconds, rest) {
 
 /** @param {string | null | undefined} id @returns {Usage | null} */
 export const usageOf = (id) => (id ? ask('GET', `/windows/${id}`) : null);
+
+/** The limits of the system's processes: runs with other limits are not compared. @param {Usage | null} usage @returns {Record<string, string>} */
+export const limitParameter = (usage) =>
+  usage?.limits?.system ? { limits: usage.limits.system.text } : {};
 
 /** @typedef {{ name: string, cpu_percent: number, wakeups_per_s: number }} AtRest of an idle process; CPU in percent of one CPU */
 

@@ -10,6 +10,7 @@ const STOP_MOST_MS = 60_000;
  * @typedef {Record<string, string | number | boolean>} Variables
  * @typedef {{ testbed: string, variables: Variables, types: Record<string, string>, instances: string[], link: string }} Found
  *   `instances` that existed before the run; `variables` of the run's instance
+ * @typedef {Found & { limits?: string }} Wanted `limits` of the system's processes, in place of those of the run
  * @typedef {{ id: string, outputs: Record<string, string>, secret_outputs: Record<string, string> }} Started
  */
 
@@ -24,28 +25,29 @@ export function findTestbed() {
   return { testbed, variables, types, instances, link: link?.text ?? '' };
 }
 
-/** Starts an instance on free ports. @param {Found} found @param {Variables} overrides variables that differ from the run's instance */
-function start({ testbed, variables, types, link }, overrides) {
+/** Starts an instance on free ports. @param {Wanted} wanted @param {Variables} overrides variables that differ from the run's instance */
+function start({ testbed, variables, types, link, limits }, overrides) {
   const free = Object.fromEntries(
     Object.entries(types)
       .filter(([, type]) => type === 'port')
       .map(([name]) => [name, 0]),
   );
-  const body = { variables: { ...variables, ...free, ...overrides }, ...wantedLink(link) };
+  const body = { variables: { ...variables, ...free, ...overrides }, ...wantedLink(link), limits };
   return askOrError('POST', `/testbeds/${testbed}/start`, body, START_MOST_MS);
 }
 
 /**
  * Starts an instance, calls `use`, and stops the instance.
  * @template T
- * @param {Found} found
+ * @param {Wanted} found
  * @param {Variables} overrides variables that differ from the run's instance
  * @param {(instance: Started) => T} use
- * @returns {{ used: T, refused: null } | { used: null, refused: string }} `refused`: why the instance does not start
+ * @returns {{ used: T, refused: null, cause?: undefined } | { used: null, refused: string, cause?: any }} `refused`: why the instance does not
+ *   start, `cause`: the same for programs (sidecar/README.md)
  */
 export function tryFresh(found, overrides, use) {
-  const { answer: instance, error } = start(found, overrides);
-  if (error !== null) return { used: null, refused: error };
+  const { answer: instance, error, cause } = start(found, overrides);
+  if (error !== null) return { used: null, refused: error, cause };
   const used = use(instance);
   ask('DELETE', `/instances/${instance.id}`, undefined, STOP_MOST_MS);
   return { used, refused: null };

@@ -74,6 +74,8 @@ pub enum Cause {
         signal: Option<i32>,
         said: Vec<String>,
     },
+    /// The kernel killed processes of the system for memory: they need more than their limit.
+    KilledForMemory { times: u64 },
     /// A process was not ready in time.
     NotReady { process: String },
     /// Another program answers at the port of a process.

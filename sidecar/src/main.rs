@@ -18,6 +18,7 @@ mod dns;
 mod echo;
 mod failure;
 mod host;
+mod limits;
 mod link;
 mod net;
 mod primitives;

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"windtunnel/k6/internal/plan"
+	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/sidecar"
 )
 
@@ -51,6 +52,17 @@ func (b *session) stopWhenEnded(j job, instance sidecar.Instance) func() string 
 	return func() string {
 		close(over)
 		return <-ended
+	}
+}
+
+// failIfKilled turns a failed set-up into a failure if the kernel killed the system for memory: too little memory is an
+// outcome of the system, not a fault of the bench. A result says so itself.
+func (b *session) failIfKilled(instance sidecar.Instance, entry *run.Scenario) {
+	if instance.ID == "" || entry.Outcome != run.SetupFailed || !b.sidecar.Alive() {
+		return
+	}
+	if killed := b.sidecar.Killed(instance.ID); killed != "" {
+		entry.Outcome, entry.Cause, entry.Message = run.Fail, "", "the system was "+killed+" while k6 set up"
 	}
 }
 

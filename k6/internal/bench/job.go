@@ -95,6 +95,9 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 		case sidecar.Unsupported(err):
 			entry.Outcome, entry.Message = run.LeftOut, err.Error()
 			return ""
+		case sidecar.KilledForMemory(err):
+			entry.Outcome, entry.Message = run.Fail, err.Error()
+			return ""
 		case err != nil:
 			cause := run.OfTestbed
 			if !b.sidecar.Alive() {
@@ -127,7 +130,9 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 		Ended:    b.interrupts.Ended,
 	}
 	if b.Runners > 1 {
-		return b.runTogether(ctx, j, together{child: child, token: token, instance: instance}, entry)
+		broken = b.runTogether(ctx, j, together{child: child, token: token, instance: instance}, entry)
+		b.failIfKilled(instance, entry)
+		return broken
 	}
 	stopSampling := func() {}
 	child.Started = func(pid int) {
@@ -162,7 +167,9 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 	if ended != "" {
 		message = ended
 	}
-	return b.settle(j, code, message, entry)
+	broken = b.settle(j, code, message, entry)
+	b.failIfKilled(instance, entry)
+	return broken
 }
 
 // judge writes the result of k6's record; it does nothing without a record.

@@ -17,7 +17,7 @@ func (b *session) open(needsSidecar bool, secrets, public []string) (ctx context
 	b.interrupts, ctx, stop = children.Watch(b.Signals, func(line string) { b.screen.Error("%s", line) })
 	b.openStream(ctx, secrets, public)
 	if needsSidecar {
-		b.sidecar, err = sidecar.Open(ctx, b.Sidecar, b.Root, run.Logs(b.Dir()), b.Confirmed())
+		b.sidecar, err = sidecar.Open(ctx, b.Sidecar, b.Root, run.Logs(b.Dir()), b.Confirmed(), b.Limits())
 	}
 	return ctx, stop, err
 }

@@ -33,6 +33,12 @@ var common = []field{
 		}
 		return *r.Run.Host.Settings
 	}},
+	{"limits that others set", func(r result.Result) any {
+		if r.Limits.OfOthers() == nil {
+			return unrecorded{}
+		}
+		return *r.Limits.OfOthers()
+	}},
 	{"settings of the link", func(r result.Result) any {
 		if r.Run.Link == nil {
 			return nil

@@ -41,6 +41,7 @@ func checksOf(e Evidence, m Metrics, rows []result.Operation, thresholds []resul
 	add(e.Link.checks()...)
 	neighbours := placementLoad(e.Usage, e.Placement)
 	add(e.generatorCPUs(len(controls) > 0, counted("own_instances_cpu_s"), neighbours != nil)...)
+	add(limitChecks(limitsOf(e.Usage))...)
 	for _, control := range controls {
 		add(e.headroomOf(control, rows))
 	}

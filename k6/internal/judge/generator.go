@@ -48,6 +48,8 @@ type Usage struct {
 		PeakAnonBytes *int64  `json:"peak_anon_bytes"`
 	} `json:"total"`
 	Repeated []Part `json:"repeated"`
+	// Limits are nil from an older sidecar.
+	Limits *result.Limits `json:"limits,omitempty"`
 	// Whole is the system's CPU time from the first start to the end of the quiet period; nil without a quiet period.
 	Whole *result.WindowCPU `json:"whole,omitempty"`
 }

@@ -74,6 +74,7 @@ type Judged struct {
 	Controls    []result.Control    `json:"controls,omitempty"`
 	Processes   []result.Process    `json:"processes"`
 	CPU         *result.WindowCPU   `json:"cpu,omitempty"`
+	Limits      *result.Limits      `json:"limits,omitempty"`
 	Rest        []result.Rest       `json:"rest,omitempty"`
 	Thresholds  []result.Threshold  `json:"thresholds"`
 	Validity    []result.Validity   `json:"validity"`
@@ -94,7 +95,7 @@ func judge(e Evidence, m Metrics) (Judged, error) {
 	j := Judged{
 		Schema: result.Schema, Run: e.Run, Headline: e.Headline,
 		Operations: []result.Operation{}, Thresholds: []result.Threshold{}, Notes: []string{}, Sections: []result.Section{},
-		Processes: processesOf(e.Usage), CPU: windowCPU(e.Usage), Rest: restOf(e.RestBefore, e.RestAfter),
+		Processes: processesOf(e.Usage), CPU: windowCPU(e.Usage), Limits: limitsOf(e.Usage), Rest: restOf(e.RestBefore, e.RestAfter),
 		Integrity: append(integrityOf(m, e.Facts), farEndOf(m, e.Operations)...),
 	}
 	whole := lastedAsPlanned(e.Plan.Seconds, e.LoadS)

@@ -3,20 +3,16 @@
 package plan
 
 import (
-	"context"
-	"errors"
-	"os/exec"
 	"slices"
 	"strings"
 	"time"
 
-	"windtunnel/k6/internal/exitcode"
 	"windtunnel/k6/internal/fault"
 	"windtunnel/k6/internal/variables"
 )
 
-// linkTimeout bounds a `sidecar link check`, which makes a link and removes it.
-const linkTimeout = 20 * time.Second
+// sidecarTimeout bounds a check by the sidecar, which makes a link or a control group and removes it.
+const sidecarTimeout = 20 * time.Second
 
 // Link is the link of a scenario, as the caller wrote it; "" without a link, or if the scenario does not support links.
 func (a Asked) Link(s Scenario) string {
@@ -76,21 +72,5 @@ func (p *Plan) checkOwnLinks(a Asked) *fault.Fault {
 
 // tryLink makes the sidecar make a link and remove it.
 func (a Asked) tryLink(text string) *fault.Fault {
-	ctx, cancel := context.WithTimeout(context.Background(), linkTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, a.Sidecar, "link", "check", "--root", a.Root, "--", text)
-	cmd.WaitDelay = time.Second
-	_, err := cmd.Output()
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &exit) && len(exit.Stderr) > 0:
-		line := strings.TrimPrefix(strings.TrimSpace(string(exit.Stderr)), "sidecar: ")
-		if exit.ExitCode() == exitcode.Usage {
-			return fault.Usage("%s", line)
-		}
-		return fault.Setup("%s", line)
-	}
-	return fault.Setup("LINK=%s: bin/sidecar cannot check the link: %v; run `make bin/sidecar`", text, err)
+	return a.trySidecar("LINK="+text, "link", "check", "--root", a.Root, "--", text)
 }

@@ -88,6 +88,9 @@ func Make(a Asked) (Plan, *fault.Fault) {
 	if f := p.checkLink(a); f != nil {
 		return p, f
 	}
+	if f := p.checkLimits(a); f != nil {
+		return p, f
+	}
 	if f := a.checkPrograms(p.Scenarios); f != nil {
 		return p, f
 	}

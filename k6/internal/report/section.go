@@ -190,8 +190,10 @@ func processesTable(r result.Result) Table {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s ended before the measurement did: %s.", p.Name, *p.Exit))
 		}
 	}
-	if text := r.CPU.Text(r.Processes); text != "" {
-		t.Notes = append(t.Notes, text+".")
+	for _, text := range []string{r.CPU.Text(r.Processes), r.Limits.Sentence()} {
+		if text != "" {
+			t.Notes = append(t.Notes, text+".")
+		}
 	}
 	return t
 }

@@ -36,6 +36,7 @@ type Result struct {
 	Integrity   []Integrity  `json:"integrity"`
 	Processes   []Process    `json:"processes"`
 	CPU         *WindowCPU   `json:"cpu,omitempty"`
+	Limits      *Limits      `json:"limits,omitempty"`
 	Rest        []Rest       `json:"rest"`
 	Thresholds  []Threshold  `json:"thresholds"`
 	Validity    []Validity   `json:"validity"`

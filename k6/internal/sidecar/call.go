@@ -20,6 +20,7 @@ import (
 type statusError struct {
 	code    int
 	message string
+	cause   string // the sidecar's word, "" if it has none
 }
 
 func (e *statusError) Error() string { return e.message }
@@ -28,6 +29,12 @@ func (e *statusError) Error() string { return e.message }
 func Unsupported(err error) bool {
 	var status *statusError
 	return errors.As(err, &status) && status.code == http.StatusNotImplemented
+}
+
+// KilledForMemory reports whether a testbed did not start because the kernel killed its system for memory.
+func KilledForMemory(err error) bool {
+	var status *statusError
+	return errors.As(err, &status) && status.cause == "killed_for_memory"
 }
 
 // Client sends requests to the API of a sidecar (sidecar/README.md).
@@ -50,6 +57,9 @@ func (a Answer) Err() error {
 	var answered struct {
 		Error string `json:"error"`
 		Mend  string `json:"mend"`
+		Cause struct {
+			Is string `json:"is"`
+		} `json:"cause"`
 	}
 	if json.Unmarshal(a.Body, &answered) != nil || answered.Error == "" {
 		answered.Error = fmt.Sprintf("the sidecar answered %d %s", a.Status, http.StatusText(a.Status))
@@ -58,7 +68,7 @@ func (a Answer) Err() error {
 	if answered.Mend != "" {
 		message += "; " + fault.OneLine(answered.Mend)
 	}
-	return &statusError{a.Status, message}
+	return &statusError{a.Status, message, answered.Cause.Is}
 }
 
 // answerMost bounds an answer, bytes. The largest one has 200,000 samples of a probe.

@@ -51,8 +51,8 @@ type Instance struct {
 var addressPattern = regexp.MustCompile(`^http://(127\.0\.0\.1|localhost|\[::1\]):\d+$`)
 
 // Open starts program in root with its logs in logDir, and returns when it serves. Its probes may load this machine and
-// the hosts in allowed.
-func Open(ctx context.Context, program, root, logDir string, allowed []string) (*Sidecar, error) {
+// the hosts in allowed. limits, "" for none, apply to the systems under test.
+func Open(ctx context.Context, program, root, logDir string, allowed []string, limits string) (*Sidecar, error) {
 	logPath := filepath.Join(logDir, "sidecar.log")
 	log, err := os.Create(logPath)
 	if err != nil {
@@ -62,6 +62,9 @@ func Open(ctx context.Context, program, root, logDir string, allowed []string) (
 	args := []string{"serve", "--exit-with-stdin", "--log-dir", logDir}
 	for _, host := range allowed {
 		args = append(args, "--allow-target", host)
+	}
+	if limits != "" {
+		args = append(args, "--limits="+limits)
 	}
 	cmd := exec.Command(program, args...)
 	cmd.Dir = root

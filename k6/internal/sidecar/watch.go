@@ -6,6 +6,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"windtunnel/k6/internal/result"
 )
 
 // Process is a process of an instance. Exit says how it ended, nil while it runs.
@@ -19,6 +21,16 @@ func (s *Sidecar) Processes(instance string) ([]Process, error) {
 	var found struct{ Processes []Process }
 	err := s.briefly(http.MethodGet, "/instances/"+instance, nil, &found)
 	return found.Processes, err
+}
+
+// Killed says how often the kernel killed processes of an instance for memory, in words; "" for never, or if unknown.
+func (s *Sidecar) Killed(instance string) string {
+	var found struct{ Limits *result.SystemLimits }
+	err := s.briefly(http.MethodGet, "/instances/"+instance, nil, &found)
+	if limits := found.Limits; err == nil && limits != nil && limits.Killed != nil && *limits.Killed > 0 {
+		return limits.Killing() + " at " + limits.Text
+	}
+	return ""
 }
 
 // partTimeout bounds the query for the current part, so that it does not delay a run.

@@ -26,6 +26,7 @@ const (
 	Bytes       Unit = "bytes"
 	Mebibytes   Unit = "MiB"
 	PerSecond   Unit = "1/s"
+	MbitPerS    Unit = "Mbit/s"
 	Ratio       Unit = "ratio"    // multiple of another value.
 	Share       Unit = "share"    // 0 to 1.
 	Percent     Unit = "percent"  // 0 to 100.
@@ -39,7 +40,7 @@ const (
 	SecretValue Unit = "secret"
 )
 
-var numbers = []Unit{Count, Seconds, Millis, Minutes, Bytes, Mebibytes, PerSecond, Ratio, Share, Percent}
+var numbers = []Unit{Count, Seconds, Millis, Minutes, Bytes, Mebibytes, PerSecond, MbitPerS, Ratio, Share, Percent}
 
 // Variable is an entry of the registry.
 type Variable struct {

@@ -15,6 +15,7 @@ use serde_json::json;
 use super::answer::{blocking, read};
 use crate::echo::registry::Echoes;
 use crate::failure::{Failure, Result};
+use crate::limits::group::Limited;
 use crate::link;
 use crate::probe::registry::Registry;
 use crate::process::complaints::Complaint;
@@ -40,6 +41,8 @@ struct StartRequest {
     namespace: Option<NamespaceOf>,
     /// The folder of the instance's logs, within the sidecar's log folder. The default is the instance's id.
     log_name: Option<String>,
+    /// Limits of the system's processes, such as cpu:50%,memory:64mib, in place of the sidecar's.
+    limits: Option<String>,
 }
 
 impl StartRequest {
@@ -71,6 +74,8 @@ pub struct InstanceBody {
     namespaces: Vec<String>,
     /// Null if the instance was started without a link.
     link: Option<link::State>,
+    /// Null if the instance was started without limits.
+    limits: Option<Limited>,
     log_dir: String,
 }
 
@@ -95,7 +100,7 @@ impl From<&Instance> for InstanceBody {
                 role: process.role,
                 pid: process.pid,
                 cpus: process.cpus.clone(),
-                exit: process.exit().map(|exit| exit.to_string()),
+                exit: process.ending(),
                 complaint: process.log.complaint(),
             })
             .collect();
@@ -109,6 +114,7 @@ impl From<&Instance> for InstanceBody {
             processes,
             namespaces: instance.namespace_names(),
             link: instance.link().ok().map(|link| link.state()),
+            limits: instance.group.as_ref().map(|group| group.limited()),
             log_dir: instance.log_dir.display().to_string(),
         }
     }
@@ -145,6 +151,7 @@ pub async fn start(
 ) -> Result<(StatusCode, Json<InstanceBody>)> {
     let request: StartRequest = read(&body)?;
     let over = request.over()?;
+    let limits = request.limits.as_deref().map(str::parse).transpose()?;
     let flag = Arc::new(AtomicBool::new(false));
     let waiting = Abandoned(Arc::clone(&flag));
     let instance = blocking(move || {
@@ -153,6 +160,7 @@ pub async fn start(
             &name,
             &request.variables,
             &over,
+            limits,
             request.log_name.as_deref(),
             &abandoned,
         )?;

@@ -2,6 +2,7 @@
 
 mod bench;
 mod echo;
+mod limits;
 mod link;
 mod probe;
 mod probe_table;
@@ -19,6 +20,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::failure::{Result, exit_code};
+use crate::limits::spec::Limits;
 use crate::testbed::hop::Wanted;
 
 fn exit_codes() -> String {
@@ -54,6 +56,9 @@ enum Command {
     /// List, measure and start links: delay, rate, queue and loss between two network namespaces
     #[command(subcommand, after_help = exit_codes())]
     Link(Link),
+    /// Check that this machine can set limits; print them in one form
+    #[command(after_help = exit_codes())]
+    Limits(limits::Check),
     /// Measure the basic operations of a proxy on this machine
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -114,6 +119,20 @@ impl OverLink {
     }
 }
 
+/// Limits of the system under test.
+#[derive(Args)]
+struct Limited {
+    /// Limit CPU and memory of the system's processes: cpu:PERCENT%, memory:SIZE or both, such as cpu:50%,memory:64mib
+    #[arg(long, value_name = "LIMITS")]
+    limits: Option<String>,
+}
+
+impl Limited {
+    fn limits(&self) -> Result<Option<Limits>> {
+        self.limits.as_deref().map(str::parse).transpose()
+    }
+}
+
 /// The folder of the logs.
 #[derive(Args)]
 struct Logs {
@@ -163,6 +182,7 @@ pub fn run() -> u8 {
         Command::Link(Link::Check(check)) => check.run(),
         Command::Link(Link::Up(up)) => up.run(),
         Command::Link(Link::Calibrate(calibrate)) => calibrate.run(),
+        Command::Limits(check) => check.run(),
         Command::Bench(bench) => bench.run(),
         Command::Sample(sample) => sample.run(),
     };

@@ -50,7 +50,7 @@ fn command_on(
     interrupts: &Interrupts,
 ) -> Result<u8> {
     let on_terminal = on_terminal();
-    let mut command = exec::command(Signal::SIGTERM, "", None, words);
+    let mut command = exec::command(Signal::SIGTERM, "", None, &[], words);
     command
         .envs(&instance.outputs)
         .envs(&instance.secret_outputs);

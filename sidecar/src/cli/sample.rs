@@ -8,6 +8,7 @@ use clap::Args;
 use super::up::Interrupts;
 use super::{say, table};
 use crate::failure::{Failure, Result};
+use crate::limits::ledger::Ledger;
 use crate::process::role::Role;
 use crate::process::usage::{NoSource, Source};
 use crate::process::windows::{Manner, Windows};
@@ -50,7 +51,7 @@ impl Sample {
             ),
         })?;
         let interrupts = Interrupts::listen()?;
-        let windows = Windows::new();
+        let windows = Windows::new(Ledger::new(None));
         let began = Instant::now();
         let what = (format!("pid {}", self.pid), Role::System, source.clone());
         let window = windows.open(vec![what], Manner::PEAKS)?;

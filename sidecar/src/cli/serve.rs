@@ -10,7 +10,7 @@ use nix::sys::signalfd::SfdFlags;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
-use super::{Logs, Place, Targets, say};
+use super::{Limited, Logs, Place, Targets, say};
 use crate::api;
 use crate::api::token::Token;
 use crate::failure::{Failure, Result};
@@ -30,6 +30,8 @@ pub struct Serve {
     exit_with_stdin: bool,
     #[command(flatten)]
     targets: Targets,
+    #[command(flatten)]
+    limits: Limited,
     #[command(flatten)]
     place: Place,
     #[command(flatten)]
@@ -53,7 +55,11 @@ impl Serve {
         crate::process::files::raise_limit();
         let token = Token::from_environment()?;
         let signals = Signals::block(&END, SfdFlags::empty()).map_err(failed)?;
-        let supervisor = Supervisor::new(Catalogue::find(self.place.root)?, self.logs.log_dir)?;
+        let supervisor = Supervisor::new(
+            Catalogue::find(self.place.root)?,
+            self.logs.log_dir,
+            self.limits.limits()?,
+        )?;
         let probes = Registry::new(Allowed(self.targets.allow_target));
         let end = Arc::new(Notify::new());
         let on_signal = Arc::clone(&end);

@@ -12,7 +12,7 @@ use clap::Args;
 use nix::sys::signalfd::SfdFlags;
 
 use super::testbed::read_variables;
-use super::{Logs, OverLink, Place, say};
+use super::{Limited, Logs, OverLink, Place, say};
 use crate::failure::{Failure, Result};
 use crate::process::signals::{Arrived, END, Signals};
 use crate::testbed::catalogue::Catalogue;
@@ -30,6 +30,8 @@ pub struct Start {
     #[command(flatten)]
     link: OverLink,
     #[command(flatten)]
+    limits: Limited,
+    #[command(flatten)]
     place: Place,
     #[command(flatten)]
     logs: Logs,
@@ -43,12 +45,14 @@ impl Start {
     ) -> Result<T> {
         let interrupts = Interrupts::listen()?;
         let catalogue = Catalogue::find(self.place.root.clone())?;
-        let supervisor = Supervisor::new(catalogue, self.logs.log_dir.clone())?;
+        let supervisor =
+            Supervisor::new(catalogue, self.logs.log_dir.clone(), self.limits.limits()?)?;
         let variables = read_variables(&supervisor.catalogue.load(&self.name)?, &self.variables)?;
         let instance = supervisor.start(
             &self.name,
             &variables,
             &self.link.wanted().into(),
+            None,
             None,
             &|| interrupts.interrupted(),
         )?;

@@ -107,7 +107,7 @@ fn answer(
     })?;
     words.extend(["--work".to_owned(), work.path().display().to_string()]);
     // Criterion prints to standard output, and reads the environment.
-    let child = exec::command(Signal::SIGKILL, &cpu.to_string(), None, &words)
+    let child = exec::command(Signal::SIGKILL, &cpu.to_string(), None, &[], &words)
         .env_clear()
         .stdin(Stdio::null())
         .stdout(Stdio::null())

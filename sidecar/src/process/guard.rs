@@ -25,6 +25,7 @@ use super::exec;
 use super::protocol::{Exit, Order, Report, STOP};
 use super::signals::{END, Signals};
 use super::tree;
+use crate::limits::group;
 use crate::process::role::StopSignal;
 
 /// The hidden subcommand's name. Its argument is the process's name, which only `ps` shows.
@@ -32,6 +33,9 @@ pub const NAME: &str = "__guard";
 
 /// Time between two looks at the descendants while they are being stopped.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// How long the guard waits until other guards have emptied a group that they share.
+const GROUP_PATIENCE: Duration = Duration::from_secs(2);
 
 struct Guard {
     order: Order,
@@ -106,6 +110,7 @@ fn start(order: &Order) -> io::Result<Pid> {
         Signal::SIGKILL,
         &order.cpus,
         order.namespace.as_deref(),
+        &order.groups,
         &order.command,
     )
     .env_clear()
@@ -152,6 +157,9 @@ impl Guard {
                 if self.orphaned {
                     // The sidecar normally removes the folder. Other guards may be removing it as well.
                     let _ = std::fs::remove_dir_all(&self.order.work);
+                    for group in &self.order.groups {
+                        group::remove(group, GROUP_PATIENCE);
+                    }
                 }
                 return Ok(());
             }

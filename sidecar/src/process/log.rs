@@ -191,6 +191,11 @@ impl Log {
         }
     }
 
+    /// Adds a line of the sidecar.
+    pub fn note(&self, line: &str) {
+        self.lines(format!("[windtunnel: {line}]\n").as_bytes());
+    }
+
     /// Whether a line has matched the awaited pattern.
     pub fn matched(&self) -> bool {
         self.state().matched

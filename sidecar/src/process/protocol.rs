@@ -18,6 +18,8 @@ pub struct Order {
     pub cpus: String,
     /// The file of the program's network namespace; `None` means the sidecar's own.
     pub namespace: Option<PathBuf>,
+    /// The folders of the program's control groups; empty means the sidecar's own. The guard removes them if the sidecar has died.
+    pub groups: Vec<PathBuf>,
     pub stop_signal: StopSignal,
     pub stop_timeout_s: f64,
 }

@@ -15,6 +15,7 @@ use nix::unistd::Pid;
 use super::guard;
 use super::protocol::{Exit, Order, Report, STOP};
 use super::tree::{self, Entry};
+use crate::limits::group::Group;
 use crate::process::log::Log;
 use crate::process::role::Role;
 
@@ -30,6 +31,8 @@ pub struct Supervised {
     pub guard_pid: i32,
     /// The CPUs of the program and its children; empty means all.
     pub cpus: String,
+    /// Its control group, if it has limits.
+    group: Option<Arc<Group>>,
     stop_timeout: Duration,
     work: PathBuf,
     control: Mutex<Option<ChildStdin>>,
@@ -62,6 +65,7 @@ impl Supervised {
         role: Role,
         order: &Order,
         log: Arc<Log>,
+        group: Option<Arc<Group>>,
     ) -> Result<Arc<Self>, String> {
         let mut guard = Command::new("/proc/self/exe")
             .arg0("sidecar")
@@ -106,6 +110,7 @@ impl Supervised {
             pid,
             guard_pid,
             cpus: order.cpus.clone(),
+            group,
             stop_timeout: Duration::from_secs_f64(order.stop_timeout_s),
             work: order.work.clone(),
             control: Mutex::new(control),
@@ -208,6 +213,21 @@ impl Supervised {
         self.state().exit
     }
 
+    /// How the program ended, in words; `None` while it lives.
+    pub fn ending(&self) -> Option<String> {
+        self.exit().map(|exit| self.words(exit))
+    }
+
+    /// The kernel kills for memory by SIGKILL.
+    fn words(&self, exit: Exit) -> String {
+        let killed = exit == Exit::Signal(Signal::SIGKILL as i32);
+        let killing = self.group.as_ref().filter(|_| killed);
+        match killing.and_then(|group| group.killing()) {
+            Some(killing) => format!("{killing}, {exit}"),
+            None => exit.to_string(),
+        }
+    }
+
     /// When the program ended; `None` while it lives.
     pub fn ended(&self) -> Option<Instant> {
         self.state().ended
@@ -232,7 +252,7 @@ impl Supervised {
     }
 
     /// Stops the program and its descendants, and waits until all have ended.
-    pub fn stop(&self) -> Exit {
+    pub fn stop(&self) -> String {
         let control = self
             .control
             .lock()
@@ -246,7 +266,7 @@ impl Supervised {
             self.wait_finished(2 * GUARD_PATIENCE);
         }
         self.log.wait_end(Duration::from_secs(1));
-        self.exit().unwrap_or(Exit::Unknown)
+        self.words(self.exit().unwrap_or(Exit::Unknown))
     }
 
     fn wait_finished(&self, patience: Duration) -> bool {

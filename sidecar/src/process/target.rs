@@ -166,7 +166,7 @@ impl Target {
             peak_anon_bytes: self.peak_anon_bytes,
             peak_open_files: self.peak_open_files,
             rss_bytes: self.rss_bytes,
-            exit: self.source.exit().map(|exit| exit.to_string()),
+            exit: self.source.ending(),
             exit_after_s: self.source.ended().map(after),
         }
     }

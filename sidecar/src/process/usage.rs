@@ -142,6 +142,14 @@ impl Source {
         }
     }
 
+    /// How the source ended, in words; `None` while it lives.
+    pub fn ending(&self) -> Option<String> {
+        match self {
+            Source::Supervised(supervised) => supervised.ending(),
+            _ => self.exit().map(|exit| exit.to_string()),
+        }
+    }
+
     /// How the source ended; `None` while it lives.
     pub fn exit(&self) -> Option<Exit> {
         match self {

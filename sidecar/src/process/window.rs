@@ -2,6 +2,7 @@
 //! until it is resumed. A window without peaks costs almost nothing between two requests: it takes no samples and resets no high-water
 //! marks.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -13,6 +14,8 @@ use super::rest::AtRest;
 use super::target::{ProcessUsage, Target};
 use super::usage::{Source, percent, rounded};
 use super::whole::{Moment, Whole, WholeCpu};
+use crate::limits::ledger::Ledger;
+use crate::limits::watch::{Shown, Watch};
 use crate::process::role::Role;
 
 /// The results of a window, or its results so far. Field names contain their units.
@@ -27,6 +30,7 @@ pub struct Usage {
     pub total: TotalUsage,
     /// Dropped parts, which the other fields exclude, and the parts that replaced them.
     pub repeated: Vec<Part>,
+    pub limits: Shown,
     /// CPU time of the system from the first start to the end of the quiet period; absent without a quiet period.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<WholeCpu>,
@@ -76,12 +80,14 @@ pub struct Window {
     interference: Option<Interference>,
     parts: Parts,
     whole: Whole,
+    limits: Watch,
     closed: Option<Usage>,
 }
 
 impl Window {
     /// A paused window. [`Window::resume`] begins it. Without peaks, peak memory is the highest reading.
-    pub fn new(id: String, targets: Vec<Target>, peaks: bool) -> Self {
+    pub fn new(id: String, targets: Vec<Target>, peaks: bool, ledger: Arc<Ledger>) -> Self {
+        let limits = Watch::new(pids(&targets), ledger);
         Self {
             id,
             opened: Instant::now(),
@@ -95,20 +101,14 @@ impl Window {
             interference: None,
             parts: Parts::default(),
             whole: Whole::default(),
+            limits,
             closed: None,
         }
     }
 
     /// Also records the use of each CPU, at each sample. Must be called before the window is resumed.
     pub fn watch_cpus(&mut self) {
-        let pids = self
-            .targets
-            .iter()
-            .filter_map(|target| match target.source {
-                Source::Pid { pid, .. } => Some(pid),
-                _ => None,
-            });
-        self.interference = Some(Interference::new(pids.collect()));
+        self.interference = Some(Interference::new(pids(&self.targets)));
     }
 
     /// The use of each CPU over time; empty if the window does not record it.
@@ -131,6 +131,7 @@ impl Window {
         if let Some(interference) = self.interference.as_mut().filter(|_| self.watched == 0) {
             interference.begin();
         }
+        self.limits.begin();
         self.whole.goes_on(self.seen());
         self.running = Some((Instant::now(), HostTime::now()));
     }
@@ -161,6 +162,7 @@ impl Window {
             return;
         };
         self.elapsed += since.elapsed();
+        self.limits.pause();
         self.host = HostTime::with_stretch(self.host, host, HostTime::now());
         if let Some(interference) = self.interference.as_mut().filter(|_| self.watched == 0) {
             interference.pause();
@@ -366,6 +368,7 @@ impl Window {
             processes,
             total,
             repeated: self.parts.with(self.part().ok()),
+            limits: self.limits.shown(),
             whole: None,
             at_rest: None,
         }
@@ -410,6 +413,15 @@ impl Window {
             closed.at_rest = Some(at_rest);
         }
     }
+}
+
+/// The measured processes that the sidecar did not start.
+fn pids(targets: &[Target]) -> Vec<i32> {
+    let pid = |target: &Target| match target.source {
+        Source::Pid { pid, .. } => Some(pid),
+        _ => None,
+    };
+    targets.iter().filter_map(pid).collect()
 }
 
 /// A quiet period needs a closed window.

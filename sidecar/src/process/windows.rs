@@ -12,6 +12,7 @@ use super::target::Target;
 use super::usage::Source;
 use super::window::{StillOpen, Usage, Window};
 use crate::failure::{Failure, Kind};
+use crate::limits::ledger::Ledger;
 use crate::process::role::Role;
 
 /// Time between two samples of an open window. Between samples, the kernel's high-water mark keeps the peak of a living process.
@@ -48,6 +49,8 @@ impl Manner {
 pub struct Windows {
     all: Mutex<Numbered>,
     opened: Condvar,
+    /// Limits of the systems under test.
+    ledger: Arc<Ledger>,
 }
 
 #[derive(Default)]
@@ -76,8 +79,11 @@ fn number(id: &str) -> Option<u64> {
 
 impl Windows {
     /// Also starts the sampling thread.
-    pub fn new() -> Arc<Self> {
-        let windows = Arc::new(Self::default());
+    pub fn new(ledger: Arc<Ledger>) -> Arc<Self> {
+        let windows = Arc::new(Self {
+            ledger,
+            ..Self::default()
+        });
         let sampler = Arc::downgrade(&windows);
         std::thread::spawn(move || {
             while let Some(windows) = sampler.upgrade() {
@@ -128,7 +134,8 @@ impl Windows {
         all.last += 1;
         let number = all.last;
         let id = format!("w{number}");
-        let mut window = Window::new(id.clone(), targets, manner.peaks);
+        let ledger = Arc::clone(&self.ledger);
+        let mut window = Window::new(id.clone(), targets, manner.peaks, ledger);
         if manner.by_cpu {
             window.watch_cpus();
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use regex::Regex;
 
 use super::file::{Process, Value};
-use super::instance::{Instance, stop_all};
+use super::instance::{Instance, end_group, stop_all};
 use super::launch::Launch;
 use super::parts::Parts;
 use super::ports;
@@ -18,6 +18,7 @@ use super::variables::{Values, free_ports, given_ports};
 use crate::failure::{Cause, Failure, Result};
 use crate::process::log::Log;
 use crate::process::protocol::{Exit, Order};
+use crate::process::role::Role;
 use crate::process::supervised::Supervised;
 
 /// Why an attempt failed, and whether an attempt with other ports may succeed.
@@ -92,6 +93,7 @@ impl Launch<'_> {
         setting.write_files(&parts)?;
         let log_dir = self.log_dir()?;
         setting.set_up_namespaces(&parts)?;
+        setting.group = self.ledger.group(self.limits)?;
         let processes = setting.start_all(&parts)?;
         Ok(Instance {
             id: self.id.clone(),
@@ -104,6 +106,8 @@ impl Launch<'_> {
             namespaces: Mutex::new(std::mem::take(&mut setting.namespaces)),
             link: Mutex::new(setting.link.take()),
             work: Mutex::new(Some(setting.work)),
+            group: setting.group,
+            ledger: Arc::clone(&self.ledger),
             variables,
         })
     }
@@ -115,6 +119,9 @@ impl Setting<'_> {
         for (index, process) in &parts.processes {
             if let Err(attempt) = self.start_one(*index, process, &mut started) {
                 stop_all(&started);
+                if let Some(group) = &self.group {
+                    end_group(group, &self.launch.ledger, &started);
+                }
                 return Err(self.judge(attempt));
             }
         }
@@ -150,12 +157,18 @@ impl Setting<'_> {
                 })
             })?;
         let namespace = self.namespace_of(index, process)?;
+        let group = self.group.clone();
+        let group = group.filter(|_| process.role == Role::System);
         let order = Order {
             command,
             env,
             work: self.work.path().to_owned(),
             cpus: self.cpus(index, process)?,
             namespace: namespace.as_ref().map(|namespace| namespace.path()),
+            groups: group
+                .as_ref()
+                .map(|group| group.folders())
+                .unwrap_or_default(),
             stop_signal: process.stop_signal,
             stop_timeout_s: process.stop_timeout_s,
         };
@@ -170,7 +183,8 @@ impl Setting<'_> {
                 "give another --log-dir",
             )
         })?;
-        let supervised = Supervised::start(&process.name, process.role, &order, Arc::new(log))
+        let log = Arc::new(log);
+        let supervised = Supervised::start(&process.name, process.role, &order, log, group)
             .map_err(|error| {
                 Failure::setup(
                     format!("process {} cannot be started: {error}", process.name),
@@ -226,9 +240,12 @@ impl Setting<'_> {
             NotReady::Cancelled => {
                 return Failure::given_up(name).into();
             }
-            NotReady::Exited(exit) => (
+            NotReady::Exited(_) => (
                 Duration::from_secs(1),
-                format!("{name} ended before it was ready ({exit})"),
+                format!(
+                    "{name} ended before it was ready ({})",
+                    supervised.ending().unwrap_or_default()
+                ),
             ),
             NotReady::TimedOut(reason) => (
                 Duration::ZERO,
@@ -257,8 +274,13 @@ impl Setting<'_> {
             format!("{what}; {quote}"),
             format!("its log is {}", log.display()),
         );
+        let killed = self.group.as_ref().and_then(|group| group.effects().killed);
+        let cause = match killed {
+            Some(times @ 1..) => Some(Cause::KilledForMemory { times }),
+            _ => cause_of(supervised.name.clone(), why, lines),
+        };
         Attempt {
-            failure: match cause_of(supervised.name.clone(), why, lines) {
+            failure: match cause {
                 Some(cause) => failure.because(cause),
                 None => failure,
             },

@@ -36,10 +36,11 @@ impl Errand<'_> {
             work: self.work.to_owned(),
             cpus: String::new(),
             namespace: self.namespace,
+            groups: Vec::new(),
             stop_signal: StopSignal::Kill,
             stop_timeout_s: 0.0,
         };
-        let supervised = Supervised::start(&self.title, Role::Support, &order, log)?;
+        let supervised = Supervised::start(&self.title, Role::Support, &order, log, None)?;
         let deadline = Instant::now() + PATIENCE;
         let exit = loop {
             let exit = supervised.wait_exit(LOOK_EVERY);

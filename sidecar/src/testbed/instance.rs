@@ -8,6 +8,8 @@ use serde::Serialize;
 
 use super::variables::Values;
 use crate::failure::{Failure, Result};
+use crate::limits::group::Group;
+use crate::limits::ledger::Ledger;
 use crate::link::Link;
 use crate::process::folder::Folder;
 use crate::process::namespace::{Namespace, Namespaces};
@@ -29,6 +31,9 @@ pub struct Instance {
     pub(super) namespaces: Mutex<Namespaces>,
     pub(super) link: Mutex<Option<Arc<Link>>>,
     pub(super) work: Mutex<Option<Folder>>,
+    /// The control group of the system's processes, if they have limits.
+    pub group: Option<Arc<Group>>,
+    pub(super) ledger: Arc<Ledger>,
 }
 
 /// How a process of a stopped instance ended.
@@ -96,6 +101,9 @@ impl Instance {
     pub fn stop(&self) -> Vec<Stopped> {
         let mut stopped = stop_all(&self.processes);
         stopped.reverse();
+        if let Some(group) = &self.group {
+            end_group(group, &self.ledger, &self.processes);
+        }
         drop(self.link_of().take());
         self.namespaces().clear();
         let work = self
@@ -108,6 +116,17 @@ impl Instance {
     }
 }
 
+/// Removes the group of ended processes. Their logs say whether the kernel killed one of them for memory.
+pub(super) fn end_group(group: &Arc<Group>, ledger: &Ledger, processes: &[Arc<Supervised>]) {
+    ledger.remove(group);
+    if let Some(killing) = group.killing() {
+        let system = processes.iter();
+        system
+            .filter(|process| process.role == Role::System)
+            .for_each(|process| process.log.note(&format!("the system was {killing}")));
+    }
+}
+
 /// In the order of the stops: the last started process first.
 pub(super) fn stop_all(processes: &[Arc<Supervised>]) -> Vec<Stopped> {
     processes
@@ -115,7 +134,7 @@ pub(super) fn stop_all(processes: &[Arc<Supervised>]) -> Vec<Stopped> {
         .rev()
         .map(|process| Stopped {
             name: process.name.clone(),
-            exit: process.stop().to_string(),
+            exit: process.stop(),
         })
         .collect()
 }

@@ -2,16 +2,22 @@
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::catalogue::Testbed;
 use super::hop::Place;
 use super::log_folder;
 use crate::failure::Result;
+use crate::limits::ledger::Ledger;
+use crate::limits::spec::Limits;
 
 pub struct Launch<'a> {
     pub testbed: &'a Testbed,
     /// The place of the instance's hop.
     pub place: Place,
+    /// Limits of this start alone.
+    pub limits: Option<Limits>,
+    pub ledger: Arc<Ledger>,
     pub root: &'a Path,
     pub id: String,
     /// The log folder of all instances, and the name of this instance's folder in it.

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use super::catalogue::Testbed;
 use super::file::{Value, VariableType};
@@ -39,6 +40,8 @@ pub fn names(testbed: &Testbed, root: &Path, given: &Values) -> Result<BTreeMap<
 fn of_nothing<'a>(testbed: &'a Testbed, root: &'a Path) -> Launch<'a> {
     Launch {
         place: Place::Loopback,
+        limits: None,
+        ledger: Arc::default(),
         testbed,
         root,
         id: String::new(),

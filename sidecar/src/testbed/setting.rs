@@ -18,6 +18,7 @@ use super::template::Templates;
 use super::variables::Values;
 use super::{secrets, versions};
 use crate::failure::{Failure, Result};
+use crate::limits::group::Group;
 use crate::link::Link;
 use crate::process::cpus;
 use crate::process::folder::Folder;
@@ -57,6 +58,8 @@ pub struct Setting<'a> {
     pub namespaces: Namespaces,
     hop: Hop,
     pub link: Option<Arc<Link>>,
+    /// The control group of the system's processes, if they have limits.
+    pub group: Option<Arc<Group>>,
     pub env: BTreeMap<String, String>,
     /// Ports that were chosen here and are in use, with their variables.
     pub chosen: Vec<(String, u16)>,
@@ -91,6 +94,7 @@ impl Launch<'_> {
             namespaces: Namespaces::new(),
             hop: Hop::new(&self.place),
             link: None,
+            group: None,
             env,
             chosen,
         };

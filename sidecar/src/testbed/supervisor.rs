@@ -19,6 +19,9 @@ use super::ports;
 use super::secrets::random_hex;
 use super::variables::{Values, resolve};
 use crate::failure::{Failure, Kind, Result};
+use crate::limits::ledger::Ledger;
+use crate::limits::spec::Limits;
+use crate::limits::stale;
 use crate::process::namespace::Namespace;
 use crate::process::namespace::NamespaceOf;
 use crate::process::windows::Windows;
@@ -31,6 +34,7 @@ const REMEMBER_EVERY: Duration = Duration::from_millis(250);
 pub struct Supervisor {
     pub catalogue: Catalogue,
     pub windows: Arc<Windows>,
+    ledger: Arc<Ledger>,
     log_dir: PathBuf,
     ending: AtomicBool,
     state: Mutex<State>,
@@ -47,8 +51,13 @@ struct State {
 }
 
 impl Supervisor {
-    /// `log_dir` is the folder of the logs, with a folder per instance. The default is `results/sidecar-logs`.
-    pub fn new(catalogue: Catalogue, log_dir: Option<PathBuf>) -> Result<Arc<Self>> {
+    /// `log_dir` is the folder of the logs, with a folder per instance. The default is `results/sidecar-logs`. `limits` apply to the system's
+    /// processes of each testbed, unless its start names others.
+    pub fn new(
+        catalogue: Catalogue,
+        log_dir: Option<PathBuf>,
+        limits: Option<Limits>,
+    ) -> Result<Arc<Self>> {
         let log_dir =
             log_dir.unwrap_or_else(|| catalogue.root.join("results").join("sidecar-logs"));
         let log_dir = std::path::absolute(&log_dir).map_err(|error| {
@@ -64,9 +73,12 @@ impl Supervisor {
                 "use Linux 3.4 or later",
             )
         })?;
+        stale::clear();
+        let ledger = Ledger::new(limits);
         let supervisor = Arc::new(Self {
             catalogue,
-            windows: Windows::new(),
+            windows: Windows::new(Arc::clone(&ledger)),
+            ledger,
             log_dir,
             ending: AtomicBool::new(false),
             state: Mutex::default(),
@@ -99,6 +111,7 @@ impl Supervisor {
         name: &str,
         given: &Values,
         over: &Over,
+        limits: Option<Limits>,
         log_name: Option<&str>,
         abandoned: &dyn Fn() -> bool,
     ) -> Result<Arc<Instance>> {
@@ -109,7 +122,7 @@ impl Supervisor {
             }
             state.busy += 1;
         }
-        let started = self.launch(name, given, over, log_name, abandoned);
+        let started = self.launch(name, given, over, limits, log_name, abandoned);
         let mut state = self.state();
         state.busy -= 1;
         let result = started.map(|instance| {
@@ -129,6 +142,7 @@ impl Supervisor {
         name: &str,
         given: &Values,
         over: &Over,
+        limits: Option<Limits>,
         log_name: Option<&str>,
         abandoned: &dyn Fn() -> bool,
     ) -> Result<Instance> {
@@ -147,6 +161,8 @@ impl Supervisor {
         let launch = Launch {
             testbed: &testbed,
             place,
+            limits,
+            ledger: Arc::clone(&self.ledger),
             root: &self.catalogue.root,
             logs: &self.log_dir,
             log_name: log_name.unwrap_or(&id),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// A SOCKS5 proxy (RFC 1928) that keeps a known amount of each connection or association. Tests of footprint/leak find the amount.
+// A SOCKS5 proxy (RFC 1928) that keeps a known amount of each connection or association. Tests of footprint/leak find the amount, and those of footprint/small the memory that it needs.
 package main
 
 import (
@@ -22,6 +22,7 @@ var (
 	descriptors = flag.Bool("descriptors", false, "each connection leaves a descriptor behind")
 	stepAt      = flag.Int("step-at", 0, "connection at which memory grows once by 50 MiB")
 	teeth       = flag.Int("teeth", 0, "connections of a tooth, in which memory grows by 20 MiB and falls")
+	needs       = flag.Int("needs", 0, "MiB that the proxy needs from its start on")
 	udpBytes    = flag.Int("udp-bytes", 0, "bytes that each association leaves behind")
 )
 
@@ -31,6 +32,7 @@ var kept struct {
 	memory [][]byte
 	step   []byte
 	tooth  [][]byte
+	needed []byte
 	files  []*os.File
 }
 
@@ -73,6 +75,7 @@ func main() {
 	flag.Parse()
 	// Little garbage between two collections: what is kept shows.
 	debug.SetGCPercent(10)
+	kept.needed = touched(*needs * mib)
 	listener, err := net.Listen("tcp", *listen)
 	if err != nil {
 		log.Fatal(err)

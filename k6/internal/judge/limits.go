@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"fmt"
+
+	"windtunnel/k6/internal/result"
+)
+
+// checkThrottling is the check of a quota that others set for the generator.
+const checkThrottling = "generator throttling"
+
+// limitsOf returns the limits in a window; nil if they were not recorded.
+func limitsOf(usage *Usage) *result.Limits {
+	if usage == nil {
+		return nil
+	}
+	return usage.Limits
+}
+
+// limitChecks returns the checks of limits of CPU and memory. A system that the kernel killed for memory has failed. A
+// throttled generator is slower than the machine, so its figures say nothing about the system.
+func limitChecks(limits *result.Limits) (checks []*result.Validity) {
+	if limits == nil {
+		return nil
+	}
+	if s := limits.System; s != nil && s.MemoryBytes != nil {
+		c := check("memory limit", "system", true, s.Killing()+" at "+s.Text)
+		if s.Killed == nil {
+			c.OK = nil
+		} else {
+			*c.OK = *s.Killed == 0
+		}
+		checks = append(checks, c)
+	}
+	if g := limits.Generator; g != nil && (g.CPUPercent != nil || g.ThrottledPeriods > 0) {
+		quota := "a quota that has ended"
+		if g.CPUPercent != nil {
+			quota = fmt.Sprintf("a quota of %g %% of one CPU", *g.CPUPercent)
+		}
+		checks = append(checks, check(checkThrottling, result.Generator, g.ThrottledPeriods == 0,
+			fmt.Sprintf("k6 and the sidecar have %s from outside: %s", quota, g.Words())))
+	}
+	return checks
+}
+
+// mostThrottled is the limits of the runner whose generator was throttled most.
+func mostThrottled(a, b *result.Limits) *result.Limits {
+	switch {
+	case a == nil:
+		return b
+	case b == nil || b.Generator == nil:
+		return a
+	case a.Generator == nil || b.Generator.ThrottledPeriods > a.Generator.ThrottledPeriods:
+		return b
+	}
+	return a
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"testing"
+
+	"windtunnel/k6/internal/result"
+)
+
+func limited(system *result.SystemLimits, generator *result.GeneratorLimits) Evidence {
+	e := complete()
+	e.Usage.Limits = &result.Limits{System: system, Generator: generator}
+	return e
+}
+
+func memoryLimit(killed *int64) *result.SystemLimits {
+	return &result.SystemLimits{Text: "memory:64mib", MemoryBytes: p(int64(64 << 20)), Killed: killed}
+}
+
+func TestASystemThatWasKilledForMemoryFails(t *testing.T) {
+	isJudgedFirst(t, "killed twice", judged(t, limited(memoryLimit(p(int64(2))), nil), sent(1000, 0)), result.Fail,
+		"memory limit: killed for memory 2 times at memory:64mib")
+	if j := judged(t, limited(memoryLimit(p(int64(0))), nil), sent(1000, 0)); j.Verdict != result.Pass || j.Limits == nil {
+		t.Errorf("%s: %s", j.Verdict, reasonsOf(j))
+	}
+	j := judged(t, limited(memoryLimit(nil), nil), sent(1000, 0))
+	if c := checkNamed(t, j, "memory limit"); c.OK != nil {
+		t.Errorf("an unknown number of kills is %v", *c.OK)
+	}
+}
+
+func TestAThrottledGeneratorIsInconclusive(t *testing.T) {
+	quota := &result.GeneratorLimits{CPUPercent: p(60.0)}
+	if j := judged(t, limited(nil, quota), sent(1000, 0)); j.Verdict != result.Pass || !*checkNamed(t, j, checkThrottling).OK {
+		t.Errorf("%s: %s", j.Verdict, reasonsOf(j))
+	}
+	quota.Throttled = result.Throttled{Periods: 40, ThrottledPeriods: 7, ThrottledS: 0.5}
+	isJudgedFirst(t, "throttled", judged(t, limited(nil, quota), sent(1000, 0)), result.Inconclusive,
+		"generator throttling: k6 and the sidecar have a quota of 60 % of one CPU from outside: throttled in 7 of 40 periods, 0.50 s")
+	none := judged(t, limited(nil, &result.GeneratorLimits{}), sent(1000, 0))
+	for _, c := range none.Validity {
+		if c.Check == checkThrottling {
+			t.Error("a check without a quota")
+		}
+	}
+}
+
+func TestTheMostThrottledRunnerCounts(t *testing.T) {
+	of := func(periods int64) *result.Limits {
+		return &result.Limits{Generator: &result.GeneratorLimits{Throttled: result.Throttled{ThrottledPeriods: periods}}}
+	}
+	unknown := &result.Limits{}
+	for _, c := range []struct{ a, b, most *result.Limits }{
+		{nil, unknown, unknown}, {unknown, nil, unknown},
+	} {
+		if got := mostThrottled(c.a, c.b); got != c.most {
+			t.Errorf("%+v and %+v: %+v", c.a, c.b, got)
+		}
+	}
+	one, seven := of(1), of(7)
+	for _, pair := range [][2]*result.Limits{{one, seven}, {seven, one}, {unknown, seven}, {seven, unknown}, {nil, seven}} {
+		if got := mostThrottled(pair[0], pair[1]); got != seven {
+			t.Errorf("%+v: %+v", pair, got)
+		}
+	}
+}

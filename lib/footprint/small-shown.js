@@ -1,0 +1,107 @@
+/** Results of the scenario `footprint/small`: a table of levels, and the fact that decides the verdict. */
+import { rangeOf, sectionOf } from '../section.js';
+import { carries, smallestOf } from './small.js';
+
+/**
+ * @typedef {import('./small.js').Level} Level
+ * @typedef {{ turns: number, load: import('./small.js').Load, most: number }} Planned `most` MiB that may be needed
+ */
+
+/** @param {(number | null)[]} values */
+function spreadOf(values) {
+  const known = values.filter((value) => value !== null).sort((a, b) => a - b);
+  if (known.length === 0) return null;
+  return { median: known[known.length >> 1], min: known[0], max: known[known.length - 1] };
+}
+
+const WORDS = new Map([
+  [true, 'yes'],
+  [false, 'no'],
+  [null, 'cannot tell'],
+]);
+
+/** @param {Planned} planned @returns {import('../section.js').Column<Level>[]} */
+const columnsOf = (planned) => [
+  { name: 'memory_mib', title: 'Memory', unit: 'MiB', of: ({ mib }) => mib },
+  {
+    name: 'carries',
+    title: 'Carries the load',
+    unit: 'text',
+    of: (level) => WORDS.get(carries(level, planned)),
+  },
+  {
+    name: 'mbit_per_s',
+    title: 'Throughput',
+    unit: 'Mbit/s',
+    of: ({ turns }) => rangeOf(spreadOf(turns.map((turn) => turn.mbit_per_s))),
+  },
+  {
+    name: 'tunnels',
+    title: 'Usable tunnels',
+    unit: 'text',
+    of: ({ turns }) =>
+      turns.length > 0 ? `${Math.min(...turns.map(({ tunnels }) => tunnels))} of ${planned.load.tunnels}` : null,
+  },
+  {
+    name: 'killed',
+    title: 'Killed for memory',
+    unit: 'count',
+    of: ({ turns }) =>
+      turns.every(({ killed }) => killed !== null)
+        ? turns.reduce((sum, { killed }) => sum + Number(killed), 0)
+        : null,
+  },
+  {
+    name: 'peak_mib',
+    title: 'Peak memory',
+    unit: 'MiB',
+    of: ({ turns }) => rangeOf(spreadOf(turns.map((turn) => turn.peak_mib))),
+  },
+  {
+    name: 'throttled',
+    title: 'Throttled periods',
+    unit: 'share',
+    of: ({ turns }) => rangeOf(spreadOf(turns.map((turn) => turn.throttled))),
+  },
+];
+
+/** @param {Level[]} levels @param {Planned} planned */
+export function smallSections(levels, planned) {
+  const smallest = smallestOf(levels, planned);
+  const { tunnels, mib, mbitPerS } = planned.load;
+  const load = `${tunnels} tunnels with ${mib} MiB each, at ${mbitPerS} Mbit/s or more together`;
+  return [
+    sectionOf({
+      name: 'small',
+      title: 'What it carries in how much memory',
+      columns: columnsOf(planned),
+      rows: levels,
+      headline: smallest
+        ? { value: `${smallest} MiB`, of: 'is the smallest memory that carries the load', detail: load }
+        : { value: smallest === null ? 'cannot tell' : 'no level', of: 'carries the load', detail: load },
+      notes: [
+        `The load: ${load}. A level carries it if each of its turns does, and the kernel kills no process for memory.`,
+        'Medians of the turns, the least and the most in brackets. Usable tunnels: the fewest of a turn.',
+        'The memory is that of the control group, with page cache. Version 1 of control groups does not count socket buffers.',
+      ],
+    }),
+  ];
+}
+
+/**
+ * The run fails if the system needs more than the bound, by default the largest level.
+ * @param {Level[]} levels @param {Planned} planned @returns {import('k6/x/windtunnel/judge').Fact[]}
+ */
+export function smallFacts(levels, planned) {
+  const smallest = smallestOf(levels, planned);
+  const largest = levels[levels.length - 1].mib;
+  return [
+    {
+      check: 'memory that carries the load, MiB',
+      source: 'processes',
+      found: { said: smallest === false ? largest + 1 : smallest },
+      reported: { said: planned.most },
+      slack: [],
+    },
+  ];
+}

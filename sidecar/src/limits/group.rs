@@ -1,0 +1,254 @@
+//! A control group of our own, for the processes of one system under test.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::hierarchy::{self, Version};
+use super::numbers::{self, Throttled};
+use super::spec::{Limits, size};
+use super::stale;
+use crate::failure::{Failure, Result};
+
+/// The period of a quota, µs.
+const PERIOD_US: u64 = 100_000;
+/// Processes that ended leave their group a little later.
+const REMOVE_PATIENCE: Duration = Duration::from_secs(2);
+
+#[derive(Debug, Clone)]
+struct Folder {
+    version: Version,
+    path: PathBuf,
+}
+
+/// What a group's limits did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Effects {
+    #[serde(flatten)]
+    pub throttled: Throttled,
+    /// The most memory of the group; null if unknown, or without a limit of memory.
+    pub peak_memory_bytes: Option<u64>,
+    /// Processes that the kernel killed for memory; null if unknown, or without a limit of memory.
+    pub killed: Option<u64>,
+}
+
+/// Limits and their effects, as in JSON.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Limited {
+    pub text: String,
+    pub cpu_percent: Option<u32>,
+    pub memory_bytes: Option<u64>,
+    #[serde(flatten)]
+    pub effects: Effects,
+}
+
+impl Limited {
+    pub fn new(limits: Limits, effects: Effects) -> Self {
+        Self {
+            text: limits.to_string(),
+            cpu_percent: limits.cpu_percent,
+            memory_bytes: limits.memory_bytes,
+            effects,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Group {
+    pub limits: Limits,
+    cpu: Option<Folder>,
+    memory: Option<Folder>,
+    /// The effects at the group's end.
+    ended: Mutex<Option<Effects>>,
+}
+
+impl Group {
+    /// Makes a group with these limits. Without the rights, the failure names the remedy.
+    pub fn make(limits: Limits) -> Result<Arc<Self>> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let name = stale::name(NUMBER.fetch_add(1, Ordering::Relaxed));
+        let mut group = Self {
+            limits,
+            cpu: None,
+            memory: None,
+            ended: Mutex::default(),
+        };
+        // A group that fails half-way is removed when it is dropped.
+        if let Some(percent) = limits.cpu_percent {
+            let quota = u64::from(percent) * PERIOD_US / 100;
+            group.cpu = Some(make("cpu", &name, |folder| folder.limit_cpu(quota))?);
+        }
+        if let Some(bytes) = limits.memory_bytes {
+            group.memory = Some(make("memory", &name, |folder| folder.limit_memory(bytes))?);
+        }
+        Ok(Arc::new(group))
+    }
+
+    /// The folders that a process must join.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        let mut folders: Vec<_> = self.both().map(|folder| folder.path.clone()).collect();
+        folders.dedup();
+        folders
+    }
+
+    fn both(&self) -> impl Iterator<Item = &Folder> {
+        self.cpu.iter().chain(&self.memory)
+    }
+
+    fn ended(&self) -> MutexGuard<'_, Option<Effects>> {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Up to now, or up to the group's end.
+    pub fn effects(&self) -> Effects {
+        let ended = self.ended();
+        ended.unwrap_or_else(|| self.read())
+    }
+
+    fn read(&self) -> Effects {
+        let cpu = self.cpu.as_ref();
+        let memory = self.memory.as_ref();
+        Effects {
+            throttled: cpu
+                .and_then(|folder| numbers::throttled(&folder.path))
+                .unwrap_or_default(),
+            peak_memory_bytes: memory
+                .and_then(|folder| numbers::peak(folder.version, &folder.path)),
+            killed: memory.and_then(|folder| numbers::killed(folder.version, &folder.path)),
+        }
+    }
+
+    pub fn limited(&self) -> Limited {
+        Limited::new(self.limits, self.effects())
+    }
+
+    /// In words how often the kernel killed a process of the group for memory; `None` if it killed none.
+    pub fn killing(&self) -> Option<String> {
+        let times = self.effects().killed.filter(|times| *times > 0)?;
+        let plural = if times == 1 { "" } else { "s" };
+        let limit = size(self.limits.memory_bytes?);
+        Some(format!(
+            "killed for memory {times} time{plural}: the limit is {limit}"
+        ))
+    }
+
+    /// Keeps the effects, and removes the group, whose processes have ended.
+    pub fn remove(&self) {
+        let mut ended = self.ended();
+        if ended.is_none() {
+            *ended = Some(self.read());
+        }
+        drop(ended);
+        for folder in self.folders() {
+            remove(&folder, REMOVE_PATIENCE);
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}
+
+/// Removes a group's folder, once its last process is gone; false if that does not happen in time.
+pub fn remove(folder: &Path, patience: Duration) -> bool {
+    let until = Instant::now() + patience;
+    loop {
+        match std::fs::remove_dir(folder) {
+            Ok(()) => return true,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return true,
+            Err(_) if Instant::now() >= until => return false,
+            Err(_) => std::thread::sleep(Duration::from_millis(5)),
+        }
+    }
+}
+
+/// Makes a group for one controller in the first folder that allows it.
+fn make(
+    controller: &'static str,
+    name: &str,
+    limit: impl Fn(&Folder) -> io::Result<()>,
+) -> Result<Folder> {
+    let candidates = hierarchy::candidates(controller);
+    let mut why = format!("no control group of this process has the controller {controller}");
+    for (version, parent) in candidates {
+        let folder = Folder {
+            version,
+            path: parent.join(name),
+        };
+        let made = folder
+            .make_in(&parent, controller)
+            .and_then(|()| limit(&folder));
+        match made {
+            Ok(()) => return Ok(folder),
+            Err(error) => {
+                why = format!("{}: {error}", folder.path.display());
+                let _ = std::fs::remove_dir(&folder.path);
+            }
+        }
+    }
+    Err(Failure::setup(
+        format!("limits of {controller} cannot be set: {why}"),
+        "run as root where /sys/fs/cgroup is writable, or by `systemd-run --user --scope -p Delegate=yes`, or leave LIMITS out",
+    ))
+}
+
+impl Folder {
+    fn make_in(&self, parent: &Path, controller: &str) -> io::Result<()> {
+        if self.version == Version::Two {
+            let subtree = parent.join("cgroup.subtree_control");
+            let has = std::fs::read_to_string(&subtree)?;
+            if !has.split_whitespace().any(|name| name == controller) {
+                std::fs::write(&subtree, format!("+{controller}"))?;
+            }
+        }
+        match std::fs::create_dir(&self.path) {
+            // Version 2 has one folder for both controllers.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            made => made,
+        }
+    }
+
+    fn write(&self, file: &str, value: impl std::fmt::Display) -> io::Result<()> {
+        std::fs::write(self.path.join(file), value.to_string())
+    }
+
+    fn limit_cpu(&self, quota: u64) -> io::Result<()> {
+        match self.version {
+            Version::One => {
+                self.write("cpu.cfs_period_us", PERIOD_US)?;
+                self.write("cpu.cfs_quota_us", quota)
+            }
+            Version::Two => self.write("cpu.max", format_args!("{quota} {PERIOD_US}")),
+        }
+    }
+
+    /// Also keeps the group out of swap, which would hide a lack of memory. A kernel without swap accounting has no such file.
+    fn limit_memory(&self, bytes: u64) -> io::Result<()> {
+        let (limit, swap, most) = match self.version {
+            Version::One => (
+                "memory.limit_in_bytes",
+                "memory.memsw.limit_in_bytes",
+                bytes,
+            ),
+            Version::Two => ("memory.max", "memory.swap.max", 0),
+        };
+        self.write(limit, bytes)?;
+        if self.path.join(swap).exists() {
+            self.write(swap, most)?;
+        }
+        Ok(())
+    }
+}
+
+/// Moves this process into groups. Only single-threaded callers move as a whole in version 1.
+pub fn join<'a>(folders: impl IntoIterator<Item = &'a Path>) -> io::Result<()> {
+    folders.into_iter().try_for_each(|folder| {
+        std::fs::write(folder.join("cgroup.procs"), std::process::id().to_string())
+    })
+}

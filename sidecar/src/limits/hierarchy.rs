@@ -1,0 +1,155 @@
+//! The folders of control groups: which group a process is in, and where this process may make others.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use procfs::ProcessCGroup;
+use procfs::process::{MountInfo, Process};
+
+/// A controller's version is that of its hierarchy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Version {
+    One,
+    Two,
+}
+
+/// A process's group in one hierarchy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Own {
+    pub version: Version,
+    pub folder: PathBuf,
+    /// The highest visible group of the hierarchy.
+    top: PathBuf,
+}
+
+impl Own {
+    /// The group and all groups above it, upwards.
+    pub fn upwards(&self) -> impl Iterator<Item = &Path> {
+        self.folder
+            .ancestors()
+            .take_while(|folder| folder.starts_with(&self.top))
+    }
+}
+
+/// The groups of a process that may limit `controller` (cpu or memory), of both versions.
+pub fn own(pid: i32, controller: &str) -> Vec<Own> {
+    let read = || {
+        let groups = Process::new(pid)?.cgroups()?;
+        let mounts = Process::myself()?.mountinfo()?;
+        procfs::ProcResult::Ok((groups, mounts))
+    };
+    let Ok((groups, mounts)) = read() else {
+        return Vec::new();
+    };
+    let of = |version| owned(version, controller, &groups.0, &mounts.0);
+    [of(Version::Two), of(Version::One)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn owned(
+    version: Version,
+    controller: &str,
+    groups: &[ProcessCGroup],
+    mounts: &[MountInfo],
+) -> Option<Own> {
+    let has = |name: &String| name == controller;
+    let group = groups.iter().find(|group| match version {
+        Version::Two => group.hierarchy == 0,
+        Version::One => group.hierarchy != 0 && group.controllers.iter().any(has),
+    })?;
+    let mount = mounts.iter().find(|mount| match version {
+        Version::Two => mount.fs_type == "cgroup2",
+        Version::One => mount.fs_type == "cgroup" && lists(&mount.super_options, controller),
+    })?;
+    // In a container without a namespace for groups, the mount shows only a part of the hierarchy.
+    let within = Path::new(&group.pathname)
+        .strip_prefix(&mount.root)
+        .unwrap_or(Path::new(""));
+    Some(Own {
+        version,
+        folder: mount.mount_point.join(within),
+        top: mount.mount_point.clone(),
+    })
+}
+
+fn lists(options: &HashMap<String, Option<String>>, controller: &str) -> bool {
+    options.contains_key(controller)
+}
+
+/// Folders in which a group for `controller` may be made, the best first. Version 2 allows no group that both has processes and limits its
+/// subgroups, so there a group beside this process's own, or above it, is a candidate too.
+pub fn candidates(controller: &str) -> Vec<(Version, PathBuf)> {
+    let mut found = Vec::new();
+    for own in own(std::process::id() as i32, controller) {
+        let depth = match own.version {
+            Version::One => 1,
+            Version::Two => usize::MAX,
+        };
+        for folder in own.upwards().take(depth) {
+            if own.version == Version::One || offers(folder, controller) {
+                found.push((own.version, folder.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+fn offers(folder: &Path, controller: &str) -> bool {
+    std::fs::read_to_string(folder.join("cgroup.controllers"))
+        .is_ok_and(|all| all.split_whitespace().any(|name| name == controller))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(hierarchy: u32, controllers: &[&str], pathname: &str) -> ProcessCGroup {
+        ProcessCGroup {
+            hierarchy,
+            controllers: controllers.iter().map(|name| (*name).to_owned()).collect(),
+            pathname: pathname.to_owned(),
+        }
+    }
+
+    fn mount(line: &str) -> MountInfo {
+        MountInfo::from_line(line).unwrap()
+    }
+
+    #[test]
+    fn the_group_of_each_version_is_found_in_its_mount() {
+        let groups = [
+            group(4, &["memory"], "/docker/abc"),
+            group(2, &["cpu", "cpuacct"], "/"),
+            group(0, &[], "/user.slice/a.scope"),
+        ];
+        let mounts = [
+            mount("30 23 0:26 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw"),
+            mount("33 23 0:28 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct"),
+            mount("34 23 0:29 /docker/abc /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory"),
+        ];
+        let of = |version, controller| owned(version, controller, &groups, &mounts);
+        let folder = |version, controller| of(version, controller).unwrap().folder;
+        assert_eq!(
+            folder(Version::One, "memory"),
+            Path::new("/sys/fs/cgroup/memory")
+        );
+        assert_eq!(
+            folder(Version::One, "cpu"),
+            Path::new("/sys/fs/cgroup/cpu,cpuacct")
+        );
+        let two = of(Version::Two, "cpu").unwrap();
+        let upwards: Vec<_> = two.upwards().map(Path::to_owned).collect();
+        let unified = Path::new("/sys/fs/cgroup/unified");
+        assert_eq!(
+            upwards,
+            [
+                unified.join("user.slice/a.scope"),
+                unified.join("user.slice"),
+                unified.to_owned()
+            ]
+        );
+        assert_eq!(of(Version::One, "pids"), None);
+    }
+}
