@@ -91,8 +91,7 @@ export function awaitQuietPeriod(id, seconds, rest) {
 export const usageOf = (id) => (id ? ask('GET', `/windows/${id}`) : null);
 
 /** The limits of the system's processes: runs with other limits are not compared. @param {Usage | null} usage @returns {Record<string, string>} */
-export const limitParameter = (usage) =>
-  usage?.limits?.system ? { limits: usage.limits.system.text } : {};
+export const limitParameter = (usage) => (usage?.limits?.system ? { limits: usage.limits.system.text } : {});
 
 /** @typedef {{ name: string, cpu_percent: number, wakeups_per_s: number }} AtRest of an idle process; CPU in percent of one CPU */
 

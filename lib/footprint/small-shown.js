@@ -1,4 +1,5 @@
 /** Results of the scenario `footprint/small`: a table of levels, and the fact that decides the verdict. */
+import { spreadOf } from '../dataplane/sweep.js';
 import { rangeOf, sectionOf } from '../section.js';
 import { carries, smallestOf } from './small.js';
 
@@ -6,13 +7,6 @@ import { carries, smallestOf } from './small.js';
  * @typedef {import('./small.js').Level} Level
  * @typedef {{ turns: number, load: import('./small.js').Load, most: number }} Planned `most` MiB that may be needed
  */
-
-/** @param {(number | null)[]} values */
-function spreadOf(values) {
-  const known = values.filter((value) => value !== null).sort((a, b) => a - b);
-  if (known.length === 0) return null;
-  return { median: known[known.length >> 1], min: known[0], max: known[known.length - 1] };
-}
 
 const WORDS = new Map([
   [true, 'yes'],
@@ -40,7 +34,9 @@ const columnsOf = (planned) => [
     title: 'Usable tunnels',
     unit: 'text',
     of: ({ turns }) =>
-      turns.length > 0 ? `${Math.min(...turns.map(({ tunnels }) => tunnels))} of ${planned.load.tunnels}` : null,
+      turns.length > 0
+        ? `${Math.min(...turns.map(({ tunnels }) => tunnels))} of ${planned.load.tunnels}`
+        : null,
   },
   {
     name: 'killed',

@@ -57,7 +57,13 @@ export const levelsNow = (levels) => {
 };
 
 /** @param {Limited} limits */
-const effectsOf = ({ cpu_percent: quota, periods, throttled_periods: throttled, peak_memory_bytes: peak, killed }) => ({
+const effectsOf = ({
+  cpu_percent: quota,
+  periods,
+  throttled_periods: throttled,
+  peak_memory_bytes: peak,
+  killed,
+}) => ({
   killed,
   throttled: quota === null || periods === 0 ? null : throttled / periods,
   peak_mib: peak === null ? null : peak / MIB,
@@ -96,7 +102,14 @@ export function measureLevel(plane, { mib, turn, largest }, load) {
   if (refused === null) return note(mib, { turn, .../** @type {Omit<Turn, 'turn'>} */ (used) });
   if (cause?.is !== 'killed_for_memory') return stop(`sidecar: ${refused}`);
   record({ error: { kind: 'network', message: refused }, planned: { operations: load.tunnels, seconds: 0 } });
-  return note(mib, { turn, tunnels: 0, mbit_per_s: null, killed: cause.times, throttled: null, peak_mib: null });
+  return note(mib, {
+    turn,
+    tunnels: 0,
+    mbit_per_s: null,
+    killed: cause.times,
+    throttled: null,
+    peak_mib: null,
+  });
 }
 
 /** Whether one turn carried the load; null: unknown. @param {Turn} turn @param {Load} load */

@@ -21,7 +21,10 @@ const PROFILES = {
 };
 const MOST_MIB = 1_048_576;
 
-const base = sizesOf(PROFILES, 'levels of memory take turns under one load, so that its shape does not apply');
+const base = sizesOf(
+  PROFILES,
+  'levels of memory take turns under one load, so that its shape does not apply',
+);
 const levels = [...new Set(envList('LEVELS_MIB', base.levels.join(',')).map(Number))].sort((a, b) => a - b);
 if (levels.some((one) => !Number.isInteger(one) || one < 1 || one > MOST_MIB))
   throw `LEVELS_MIB: give whole numbers of MiB from 1 to ${MOST_MIB}, separated by commas`;
@@ -62,7 +65,9 @@ const script = planeScenario({
   },
   prepare() {
     if (!__ENV.INSTANCE)
-      stop('footprint/small starts the proxy again and again, which only a testbed can: give TESTBED=sing-box or another');
+      stop(
+        'footprint/small starts the proxy again and again, which only a testbed can: give TESTBED=sing-box or another',
+      );
     return { found: findTestbed() };
   },
   ownInstances: true,

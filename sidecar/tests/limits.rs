@@ -1,0 +1,182 @@
+//! Limits of CPU and memory: whom they apply to, what they say, and that no control group is left behind.
+
+mod common;
+
+use std::path::PathBuf;
+
+use common::{Root, eventually, one_line, pid, signal};
+use nix::sys::signal::Signal;
+use serde_json::json;
+
+/// A process of the system that takes memory, and one that supports it.
+const TWO: &str = "
+[[process]]
+name = \"support\"
+role = \"support\"
+command = [\"python3\", \"-c\", \"import time; print('ready', flush=True); time.sleep(600)\"]
+env = { MARK_OF_TEST = \"@MARK@\" }
+ready = { log = '^ready$' }
+
+[[process]]
+name = \"one\"
+command = [\"python3\", \"-c\", \"import time; x = bytearray({{ vars.mib }} << 20); print('ready', flush=True); time.sleep(600)\"]
+env = { MARK_OF_TEST = \"@MARK@\" }
+ready = { log = '^ready$' }
+
+[variables.mib]
+type = \"integer\"
+default = 1
+description = \"How much it takes.\"
+
+[outputs]
+";
+
+fn root() -> Root {
+    let root = Root::new();
+    root.testbed("two", TWO);
+    root
+}
+
+/// False, with a line, if this machine or user cannot set limits.
+fn permitted(root: &Root) -> bool {
+    let check = root.sidecar(&["limits", "cpu:50%,memory:64mib"]).output();
+    let check = check.unwrap();
+    if !check.status.success() {
+        eprintln!("skipped: {}", String::from_utf8_lossy(&check.stderr));
+    }
+    check.status.success()
+}
+
+/// The groups of a process, as the kernel lists them.
+fn groups(pid: i64) -> String {
+    std::fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap()
+}
+
+/// The folders of groups that a sidecar made.
+fn folders(sidecar: i32) -> Vec<PathBuf> {
+    let name = format!("windtunnel-{sidecar}-");
+    let mut found = Vec::new();
+    let mut next = vec![PathBuf::from("/sys/fs/cgroup")];
+    while let Some(folder) = next.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            if entry.file_name().to_string_lossy().starts_with(&name) {
+                found.push(entry.path());
+            }
+            next.push(entry.path());
+        }
+    }
+    found
+}
+
+#[test]
+fn limits_apply_to_the_system_alone_and_say_what_they_did() {
+    let root = root();
+    if !permitted(&root) {
+        return;
+    }
+    let server = root.serve();
+    let body = json!({"limits": "memory:65536kib,cpu:50%", "variables": {"mib": 20}});
+    let started = server.start("two", &body.to_string());
+    let sidecar = pid(&server.child);
+    let of = |index: usize| groups(started["processes"][index]["pid"].as_i64().unwrap());
+    let mark = format!("windtunnel-{sidecar}-");
+    assert!(!of(0).contains(&mark) && of(1).contains(&mark), "{}", of(1));
+    assert!(!groups(i64::from(sidecar)).contains(&mark));
+    let limits = &started["limits"];
+    assert_eq!(limits["text"], "cpu:50%,memory:64mib");
+    assert_eq!(limits["memory_bytes"], 64 << 20);
+    assert_eq!(limits["killed"], 0);
+    let peak = limits["peak_memory_bytes"].as_u64().unwrap();
+    assert!((20 << 20..64 << 20).contains(&peak), "{peak}");
+    // The independent instrument: the kernel's own files.
+    let read = |file: &str| {
+        let files = folders(sidecar).into_iter().map(|folder| folder.join(file));
+        files
+            .into_iter()
+            .find_map(|file| std::fs::read_to_string(file).ok())
+    };
+    let memory = read("memory.limit_in_bytes").or_else(|| read("memory.max"));
+    assert_eq!(memory.unwrap().trim(), (64 << 20).to_string());
+    let cpu = read("cpu.cfs_quota_us")
+        .or_else(|| read("cpu.max"))
+        .unwrap();
+    assert!(cpu.starts_with("50000"), "{cpu}");
+    server.delete(&format!("/instances/{}", started["id"].as_str().unwrap()));
+    assert_eq!(folders(sidecar), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_system_that_needs_more_than_its_limit_is_killed_for_memory() {
+    let root = root();
+    if !permitted(&root) {
+        return;
+    }
+    let server = root.serve();
+    let body = json!({"limits": "memory:32mib", "variables": {"mib": 40}});
+    let (status, answer) = server.post("/testbeds/two/start", &body.to_string());
+    assert_eq!(status, 502, "{answer}");
+    assert_eq!(
+        answer["cause"],
+        json!({"is": "killed_for_memory", "times": 1})
+    );
+    let error = answer["error"].as_str().unwrap();
+    let words = "(killed for memory 1 time: the limit is 32mib, signal 9)";
+    assert!(error.contains(words), "{error}");
+    let line = "[windtunnel: the system was killed for memory 1 time: the limit is 32mib]";
+    assert!(root.logs().contains(line), "{}", root.logs());
+    assert_eq!(folders(pid(&server.child)), Vec::<PathBuf>::new());
+    root.nothing_is_left();
+}
+
+#[test]
+fn no_group_is_left_of_a_sidecar_that_was_killed() {
+    let root = root();
+    if !permitted(&root) {
+        return;
+    }
+    let mut server = root.serve();
+    server.start(
+        "two",
+        &json!({"limits": "cpu:50%,memory:64mib"}).to_string(),
+    );
+    let sidecar = pid(&server.child);
+    assert!(!folders(sidecar).is_empty());
+    server.kill();
+    root.nothing_is_left();
+    eventually("the guard removes its group", || {
+        folders(sidecar).is_empty()
+    });
+
+    // The next sidecar removes a group that a guard could not.
+    let mut server = root.serve();
+    server.start(
+        "two",
+        &json!({"limits": "cpu:50%,memory:64mib"}).to_string(),
+    );
+    let sidecar = pid(&server.child);
+    let guards = root.guards();
+    guards
+        .iter()
+        .for_each(|guard| signal(*guard, Signal::SIGSTOP));
+    server.kill();
+    guards
+        .iter()
+        .for_each(|guard| signal(*guard, Signal::SIGKILL));
+    eventually("the processes are gone", || root.living().is_empty());
+    drop(root.serve());
+    assert_eq!(folders(sidecar), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn wrong_limits_are_one_line() {
+    let root = root();
+    let check = root.sidecar(&["limits", "memory:64mb"]).output().unwrap();
+    assert_eq!(check.status.code(), Some(2));
+    one_line(&check.stderr, &["memory:64mb is not a size such as 64mib"]);
+    let server = root.serve();
+    let (status, answer) = server.post("/testbeds/two/start", r#"{"limits": "gpu:1"}"#);
+    assert_eq!(status, 422, "{answer}");
+}

@@ -1,0 +1,152 @@
+/** Limits of CPU and memory: a proxy that needs 40 MiB, a quota of the system, and a quota that others set for the generator. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, describe, test } from 'node:test';
+import { startBench } from '../support/bench.js';
+import { ROOT, temporaryFolder } from '../support/k6.js';
+import { reasonsOf } from '../support/reasons.js';
+import { rowsOf, sectionOf } from '../support/sections.js';
+
+const SIDECAR = path.join(ROOT, 'bin/sidecar');
+const folder = temporaryFolder('footprint-small');
+after(folder.remove);
+const binary = path.join(folder.fresh(), 'leaky-proxy');
+execFileSync('go', ['build', '-o', binary, path.join(ROOT, 'tests/support/leaky-proxy/main.go')], {
+  env: { ...process.env, CGO_ENABLED: '0' },
+});
+
+/** Why this machine or user cannot set limits; false if it can. */
+const lacking = (() => {
+  try {
+    execFileSync(SIDECAR, ['limits', '--', 'cpu:50%,memory:64mib'], { stdio: 'pipe' });
+    return false;
+  } catch (error) {
+    return String(/** @type {any} */ (error).stderr).trim();
+  }
+})();
+
+/** @param {string} only @param {string} flags of the proxy @param {Record<string, string>} variables */
+async function run(only, flags, variables) {
+  const bench = startBench({
+    ONLY: only,
+    PROFILE: 'smoke',
+    TESTBED: `own-proxy:binary=${binary},arguments=-listen 127.0.0.1:PORT ${flags}`,
+    ...variables,
+  });
+  try {
+    const code = await bench.ended;
+    const file = only.replace('/', '-');
+    const result = bench.has(`${file}.json`) ? bench.result(file) : null;
+    return { code, result, output: bench.output.stdout + bench.output.stderr, files: bench.files() };
+  } finally {
+    bench.remove();
+  }
+}
+
+describe('limits', { skip: lacking }, () => {
+  test('a proxy that needs 40 MiB is killed at 32 MiB and carries the load at 64 MiB', async () => {
+    const { result } = await run('footprint/small', '-needs 40', { LEVELS_MIB: '32,64', TURNS: '1' });
+    const [small, large] = rowsOf(sectionOf(result, 'small'));
+    assert.deepEqual(
+      [small.memory_mib, small.carries, large.memory_mib, large.carries],
+      [32, 'no', 64, 'yes'],
+    );
+    assert.ok(small.killed >= 1 && large.killed === 0, JSON.stringify([small, large]));
+    assert.ok(large.peak_mib.value > 40 && large.peak_mib.value < 64, JSON.stringify(large));
+    assert.equal(sectionOf(result, 'small').headline.value, '64 MiB');
+  });
+
+  test('a proxy that needs more than the largest level fails', async () => {
+    const { result } = await run('footprint/small', '-needs 40', { LEVELS_MIB: '16,32', TURNS: '1' });
+    assert.equal(result.verdict, 'fail');
+    assert.match(
+      reasonsOf(result).join(),
+      /memory that carries the load, MiB: at least 33, and the bound is 32/,
+    );
+  });
+
+  test('a system that is killed for memory fails, and a system within its limits does not', async () => {
+    const within = await run('dataplane/handshake', '', { LIMITS: 'cpu:40%,memory:256mib' });
+    const { system } = within.result.limits;
+    assert.deepEqual([system.text, system.killed], ['cpu:40%,memory:256mib', 0]);
+    assert.ok(system.peak_memory_bytes > 2 ** 20 && system.periods > 0, JSON.stringify(system));
+    assert.equal(within.result.run.parameters.limits, 'cpu:40%,memory:256mib');
+    // Each connection leaves 1 MiB behind.
+    const killed = await run('dataplane/handshake', '-bytes 1048576', { LIMITS: 'memory:48mib' });
+    const why = killed.result ? reasonsOf(killed.result).join('\n') : killed.output;
+    assert.match(why, /killed for memory 1 time/);
+    assert.equal(killed.code, 99);
+    const logs = killed.files.filter(({ name }) => name === 'proxy.log').map(({ text }) => text);
+    assert.match(logs.join(), /\[windtunnel: the system was killed for memory 1 time: the limit is 48mib\]/);
+  });
+
+  test('a system that does not even start is an outcome, not a broken run', async () => {
+    const { code, output } = await run('dataplane/handshake', '-needs 40', { LIMITS: 'memory:32mib' });
+    assert.equal(code, 99, output);
+    assert.match(
+      output,
+      /ended before it was ready \(killed for memory 1 time: the limit is 32mib, signal 9\)/,
+    );
+  });
+
+  test('wrong limits, and limits of a system that is up already, are one line', async () => {
+    const wrong = await run('dataplane/handshake', '', { LIMITS: 'cpu:50' });
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.output, /limits "cpu:50": cpu:50 is not a whole number of percent/);
+  });
+
+  test('nothing is left behind', () => {
+    const left = [...quotas(), ...memories()].flatMap((parent) =>
+      readdirSync(parent).filter((name) => /^windtunnel-\d+-\d+-\d+$/.test(name)),
+    );
+    const alive = left.filter((name) => !existsSync(`/proc/${name.split('-')[1]}`));
+    assert.deepEqual(alive, []);
+  });
+});
+
+/** Folders of version 1 in which this process's own group is. @param {string} controller */
+function ownOf(controller) {
+  const line = readFileSync('/proc/self/cgroup', 'utf8')
+    .split('\n')
+    .find((one) => one.split(':')[1]?.split(',').includes(controller));
+  const own = line && path.join('/sys/fs/cgroup', controller, line.split(':')[2]);
+  return own && existsSync(own) ? [own] : [];
+}
+const quotas = () => ownOf('cpu');
+const memories = () => ownOf('memory');
+
+describe('a quota that others set', () => {
+  test('throttles the generator, so that the run is inconclusive', async (t) => {
+    const [parent] = quotas();
+    const group = parent && path.join(parent, `quota-of-test-${process.pid}`);
+    try {
+      mkdirSync(group);
+      writeFileSync(path.join(group, 'cpu.cfs_period_us'), '100000');
+      writeFileSync(path.join(group, 'cpu.cfs_quota_us'), '60000');
+    } catch (error) {
+      t.skip(`no group of version 1 can be made here: ${error}`);
+      return;
+    }
+    const home = path.join(parent, 'cgroup.procs');
+    try {
+      // Children inherit the group.
+      writeFileSync(path.join(group, 'cgroup.procs'), String(process.pid));
+      const running = run('dataplane/throughput', '', { TRANSFER_MIB: '64' });
+      writeFileSync(home, String(process.pid));
+      const { result } = await running;
+      const { generator } = result.limits;
+      assert.equal(generator.cpu_percent, 60);
+      assert.ok(generator.throttled_periods > 0, JSON.stringify(generator));
+      assert.notEqual(result.verdict, 'pass');
+      assert.match(
+        reasonsOf(result).join('\n'),
+        /generator throttling: k6 and the sidecar have a quota of 60 % of one CPU from outside: throttled in/,
+      );
+    } finally {
+      writeFileSync(home, String(process.pid));
+      rmdirSync(group);
+    }
+  });
+});
