@@ -178,6 +178,9 @@ func entry(planned run.Scenario, measured *result.Result) Entry {
 		}
 		return e
 	}
+	if planned.Outcome == run.Fail && planned.Result == "" {
+		return e // the system was killed for memory before anything was measured; the message says so
+	}
 	if planned.Outcome == run.Pass || planned.Outcome == run.Fail || planned.Outcome == run.Inconclusive {
 		e.Outcome = run.Inconclusive
 		e.addReason("its result file no longer exists")
