@@ -78,7 +78,7 @@ export function smallSections(levels, planned) {
       notes: [
         `The load: ${load}. A level carries it if each of its turns does, and the kernel kills no process for memory.`,
         'Medians of the turns, the least and the most in brackets. Usable tunnels: the fewest of a turn.',
-        'The memory is that of the control group, with page cache. Version 1 of control groups does not count socket buffers.',
+        'The memory is that of the control group, mainly own memory: pages of a file, such as the program, count for the group that read them first. Version 1 of control groups counts no socket buffers.',
       ],
     }),
   ];
