@@ -5,6 +5,10 @@ Writes the configuration of one end, and becomes PROGRAM. With a gate (GATE_PORT
 starts at the first connection to the gate. PORTs are where the client takes SOCKS: for the first, the
 middle and the last user.
 
+With CHARGED_PORT above 0, the server counts the bytes of each user, and tells them by gRPC at this port. It
+has a parent then, which kills it at each connection to the gate, as a crash would, and starts it again. The
+client takes SOCKS at this port with the name of a user as login and password, for all users.
+
 The key of user INDEX (from 0) is HMAC-SHA256(SEED, "user-INDEX"), as the protocol writes keys. The server's
 own key is that of "server".
 """
@@ -14,13 +18,16 @@ import hashlib
 import hmac
 import json
 import os
+import signal
 import socket
+import subprocess
 import sys
 import uuid
-from typing import Any
+from typing import Any, Never
 
 METHOD_2022 = "2022-blake3-aes-128-gcm"
 METHOD = "chacha20-ietf-poly1305"
+CHARGED_PORT = int(os.environ.pop("CHARGED_PORT"))
 
 
 def key_of(protocol: str, name: str) -> str:
@@ -43,7 +50,7 @@ def xray_server(protocol: str, keys: list[str], port: int) -> dict[str, Any]:
     elif protocol == "shadowsocks":
         for client in clients:
             client["method"] = METHOD
-    return {
+    config: dict[str, Any] = {
         "log": {"loglevel": "warning", "access": "none"},
         "inbounds": [
             {
@@ -55,6 +62,14 @@ def xray_server(protocol: str, keys: list[str], port: int) -> dict[str, Any]:
         ],
         "outbounds": [{"protocol": "freedom"}],
     }
+    if CHARGED_PORT:
+        address = f"127.0.0.1:{CHARGED_PORT}"
+        counts = {"statsUserUplink": True, "statsUserDownlink": True}
+        config |= {"stats": {}, "policy": {"levels": {"0": counts}}}
+        config["api"] = {"tag": "api", "listen": address, "services": ["StatsService"]}
+        if protocol.startswith("shadowsocks"):
+            settings["network"] = "tcp,udp"
+    return config
 
 
 def sing_box_server(protocol: str, keys: list[str], port: int) -> dict[str, Any]:
@@ -70,29 +85,75 @@ def sing_box_server(protocol: str, keys: list[str], port: int) -> dict[str, Any]
         sys.exit("sing-box has many users of Shadowsocks only in the edition 2022: choose shadowsocks-2022")
     if protocol == "shadowsocks-2022":
         inbound |= {"method": METHOD_2022, "password": key_of(protocol, "server")}
-    return {"log": {"level": "warn"}, "inbounds": [inbound], "outbounds": [{"type": "direct"}]}
+    config = {"log": {"level": "warn"}, "inbounds": [inbound], "outbounds": [{"type": "direct"}]}
+    if CHARGED_PORT:
+        counted = {"enabled": True, "users": [user["name"] for user in users]}
+        api = {"listen": f"127.0.0.1:{CHARGED_PORT}", "stats": counted}
+        config["experimental"] = {"v2ray_api": api}
+    return config
 
 
 def client(protocol: str, keys: list[str], server_port: int, ports: list[int]) -> dict[str, Any]:
     """One sing-box, whatever the server is, so that the client is the same for all servers."""
     server = {"type": protocol.removesuffix("-2022"), "server": "127.0.0.1", "server_port": server_port}
-    outbounds = []
-    for index, port in zip((0, (len(keys) - 1) // 2, len(keys) - 1), ports, strict=True):
-        own = {"uuid": keys[index]} if protocol == "vless" else {"password": keys[index]}
+    def outbound(tag: str, key: str) -> dict[str, Any]:
+        own = {"uuid": key} if protocol == "vless" else {"password": key}
         if protocol == "shadowsocks":
             own["method"] = METHOD
         elif protocol == "shadowsocks-2022":
-            own = {"method": METHOD_2022, "password": f"{key_of(protocol, 'server')}:{keys[index]}"}
-        outbounds.append(server | own | {"tag": f"out-{port}"})
-    return {
+            own = {"method": METHOD_2022, "password": f"{key_of(protocol, 'server')}:{key}"}
+        return server | own | {"tag": tag}
+
+    def socks(tag: str, port: int) -> dict[str, Any]:
+        return {"type": "socks", "tag": tag, "listen": "127.0.0.1", "listen_port": port}
+
+    places = (0, (len(keys) - 1) // 2, len(keys) - 1)
+    config: dict[str, Any] = {
         "log": {"level": "fatal"},
-        "inbounds": [
-            {"type": "socks", "tag": f"in-{port}", "listen": "127.0.0.1", "listen_port": port}
-            for port in ports
+        "inbounds": [socks(f"in-{port}", port) for port in ports],
+        "outbounds": [
+            outbound(f"out-{port}", keys[index]) for index, port in zip(places, ports, strict=True)
         ],
-        "outbounds": outbounds,
         "route": {"rules": [{"inbound": f"in-{port}", "outbound": f"out-{port}"} for port in ports]},
     }
+    if CHARGED_PORT:
+        names = [f"user-{index}" for index in range(len(keys))]
+        logins = [{"username": name, "password": name} for name in names]
+        config["inbounds"].append(socks("users", CHARGED_PORT) | {"users": logins})
+        config["outbounds"] += [outbound(name, key) for name, key in zip(names, keys, strict=True)]
+        config["route"]["rules"] += [
+            {"inbound": "users", "auth_user": [name], "outbound": name} for name in names
+        ]
+    return config
+
+
+def run_again(command: list[str], gate: int) -> Never:
+    """Runs a program, and kills it and starts it again at each connection to the gate. It ends with the program."""
+    child = subprocess.Popen(command)
+    restarting = False
+
+    def ended(*_: object) -> None:
+        if not restarting and child.poll() is not None:
+            sys.exit(1)
+
+    def end(*_: object) -> None:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        child.terminate()
+        child.wait()
+        sys.exit(0)
+
+    signal.signal(signal.SIGCHLD, ended)
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
+    with socket.create_server(("127.0.0.1", gate)) as listener:
+        while True:
+            connection, _ = listener.accept()
+            restarting = True
+            child.kill()
+            child.wait()
+            child = subprocess.Popen(command)
+            restarting = False
+            connection.close()
 
 
 def main() -> None:
@@ -105,11 +166,14 @@ def main() -> None:
     path = f"{end}.json"
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
         json.dump(config, file)
+    command = [program, "run", "-c", path]
+    del os.environ["SEED"]
+    if CHARGED_PORT and end == "server":
+        run_again(command, int(gate))
     if int(gate):
         with socket.create_server(("127.0.0.1", int(gate))) as listener:
             listener.accept()[0].close()
-    del os.environ["SEED"]
-    os.execv(program, [program, "run", "-c", path])
+    os.execv(program, command)
 
 
 if __name__ == "__main__":

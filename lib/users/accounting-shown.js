@@ -1,0 +1,115 @@
+/** Results of `users/accounting`: the charges by user, their errors in words, the delay and the restart. */
+import { sectionOf } from '../section.js';
+import { bytesOf, faultsOf, slackOf } from './charges.js';
+
+/**
+ * @typedef {import('./charges.js').Row} Row
+ * @typedef {import('./charges.js').Moved} Moved
+ */
+
+/** Rows of the table by user: those that are furthest off. */
+const ROWS_MOST = 20;
+const PERCENT = 100;
+
+/** @param {Row} row */
+const farOff = ({ error, moved }) => (error === null ? Infinity : Math.abs(error) / slackOf(moved));
+
+/** Number of users with a wrong charge, as evidence; null: unknown. @param {{ rows: Row[], unknown: string[] } | undefined} found @returns {import('k6/x/windtunnel/judge').Fact[]} */
+export const chargeFacts = (found) => [
+  {
+    check: 'users whose charge is wrong',
+    source: 'far_end',
+    found: {
+      said:
+        !found || found.unknown.length > 0 || found.rows.some(({ charged }) => charged === null)
+          ? null
+          : found.rows.filter(({ wrong }) => wrong).length,
+    },
+    reported: { said: 0 },
+  },
+];
+
+/** @param {{ rows: Row[], moved: Moved[] }} found */
+export function chargeSection({ rows, moved }) {
+  const wrong = rows.filter((row) => row.wrong).length;
+  const order = [...rows].sort((a, b) => farOff(b) - farOff(a));
+  return sectionOf({
+    name: 'charges',
+    title: 'Charges by user',
+    columns: [
+      { name: 'name', title: 'User', unit: 'text' },
+      { name: 'traffic', title: 'Traffic', unit: 'text' },
+      { name: 'moved', title: 'Bytes moved', unit: 'bytes' },
+      { name: 'charged', title: 'Charged', unit: 'bytes' },
+      { name: 'error', title: 'Error', unit: 'B' },
+      {
+        name: 'share',
+        title: 'Error',
+        unit: '%',
+        digits: 2,
+        of: ({ error, moved: bytes }) => (error === null || bytes === 0 ? null : (error / bytes) * PERCENT),
+      },
+      { name: 'right', title: 'Within the bound', unit: 'ok', of: (row) => !row.wrong },
+    ],
+    rows: rows.length > ROWS_MOST ? order.slice(0, ROWS_MOST) : rows,
+    finding:
+      wrong === 0
+        ? `All ${rows.length} users are charged right.`
+        : `${wrong} of ${rows.length} users are charged wrongly. ${faultsOf(rows, moved).join('. ')}.`,
+    notes: [
+      'Bytes moved: payload that our far end received and sent. A charge is wrong if it is off by more than 2 % and by more than 64 KiB, in sum or in one direction, or if a user without traffic is charged at all.',
+      ...(rows.length > ROWS_MOST ? [`The ${ROWS_MOST} users of ${rows.length} that are furthest off.`] : []),
+    ],
+  });
+}
+
+/** @param {number | null} of */
+const share = (of) => (of === null ? null : of * PERCENT);
+
+/** Bytes that a restart lost; null: unknown. @param {import('./accounting.js').Restart} restart */
+const lostBy = ({ due, kept }) => (kept === null ? null : Math.max(0, due - kept));
+
+/** @param {import('./accounting.js').Restart | null} restart */
+function restartWords(restart) {
+  if (!restart) return 'The restart was not tried.';
+  const { due, open } = restart;
+  const lost = lostBy(restart);
+  if (lost === null) return 'After the restart the statistics did not answer.';
+  const part = `${((lost / due) * PERCENT).toFixed(1)} %`;
+  const words =
+    lost > slackOf(due)
+      ? `A restart in mid-transfer lost ${bytesOf(lost)} of ${bytesOf(due)} (${part}).`
+      : 'A restart in mid-transfer lost nothing.';
+  return open === null
+    ? words
+    : `${words} ${(open * PERCENT).toFixed(0)} % of an open connection's bytes were charged while it was open.`;
+}
+
+/** @param {import('./accounting.js').Figures} figures */
+export const accountingSection = ({ delay_ms: delay, wire, restart }) =>
+  sectionOf({
+    name: 'accounting',
+    title: 'Delay, restart and bytes on the wire',
+    columns: [
+      { name: 'delay', title: 'All charged after', unit: 'ms', compare: 'lower' },
+      { name: 'open', title: 'Charged while open', unit: '%' },
+      { name: 'due', title: 'Moved until the restart', unit: 'bytes' },
+      { name: 'lost', title: 'Lost by the restart', unit: 'bytes', compare: 'lower' },
+      { name: 'wire_tcp', title: 'On the wire, TCP', unit: '%', digits: 2 },
+      { name: 'wire_udp', title: 'On the wire, UDP', unit: '%', digits: 2 },
+    ],
+    rows: [
+      {
+        delay,
+        open: share(restart?.open ?? null),
+        due: restart?.due ?? null,
+        lost: restart && lostBy(restart),
+        wire_tcp: wire.tcp > 0 ? (wire.tcp - 1) * PERCENT : null,
+        wire_udp: wire.udp > 0 ? (wire.udp - 1) * PERCENT : null,
+      },
+    ],
+    finding: restartWords(restart),
+    notes: [
+      'On the wire: what the protocol adds to the payload between client and server, counted by a tap there. The delay has a resolution of 20 ms and one question. A loss by the restart is reported, not judged: a server without a store keeps its statistics in memory.',
+    ],
+  });

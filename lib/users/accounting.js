@@ -1,0 +1,167 @@
+/** Lets the users of a server move bytes, reads what they were charged, and restarts the server in mid-transfer. */
+import { sleep } from 'k6';
+import { now } from '../clock.js';
+import { ask, tryAsk } from '../meter.js';
+import { movedBy, rowsOf, totalOf } from './charges.js';
+import { addCounts, move, usersOf, viaOf } from './traffic.js';
+
+/**
+ * @typedef {import('./charges.js').Row} Row
+ * @typedef {import('./charges.js').Moved} Moved
+ * @typedef {import('./statistics.js').Statistics} Statistics
+ * @typedef {import('../dataplane/scenario.js').Plane<{ base: import('./scale.js').Variables }>} Plane
+ * @typedef {import('./traffic.js').Sizes & { restart_s: number }} Sizes restart_s: time before the restart, and after it
+ * @typedef {{ due: number, kept: number | null, moved: number, open: number | null }} Restart bytes: `due` of all users, `kept` what is
+ *   charged after the restart, `moved` in mid-transfer; `open`: share of an open connection's bytes that was charged already
+ * @typedef {{ tcp: number, udp: number }} Wire bytes between client and server for a byte that the far end counted; NaN: not counted
+ * @typedef {{ rows: Row[], moved: Moved[], unknown: string[], delay_ms: number | null, wire: Wire, restart: Restart | null }} Figures
+ *   `delay_ms` null: not all charged in time
+ */
+
+/** Longest wait for the charges, ms, the wait between two questions, and the wait for charges that come late, s. */
+const CHARGED_MOST_MS = 10_000;
+const ASK_S = 0.02;
+const LATE_S = 0.5;
+const START_MOST_MS = 120_000;
+const TRIP_BYTES = 16 * 1024;
+/** Users that carry data when the server is killed. */
+const OPEN_USERS = 3;
+
+/** @param {Map<string, import('./charges.js').Charged> | null} charges */
+const sumOf = (charges) =>
+  charges && [...charges.values()].reduce((sum, charged) => sum + totalOf(charged), 0);
+
+/** @param {Moved[]} moved */
+const dueOf = (moved) => moved.reduce((sum, one) => sum + movedBy(one), 0);
+
+/**
+ * Asks for the charges until all are right. What comes later is charged too much, so it asks again after a while.
+ * @param {() => Map<string, import('./charges.js').Charged> | null} read
+ * @param {Moved[]} moved @param {number} [mostMs]
+ */
+export function settle(read, moved, mostMs = CHARGED_MOST_MS) {
+  const from = now();
+  let at = null;
+  while (at === null && now() - from < mostMs) {
+    if (rowsOf(moved, read()).every(({ wrong }) => !wrong)) at = now();
+    else sleep(ASK_S);
+  }
+  sleep(LATE_S);
+  return { from, at, charges: read() };
+}
+
+/** The statistics of a server that may be down. @param {Statistics} statistics @param {string} address @param {string} engine */
+function readAgain(statistics, address, engine) {
+  const until = now() + CHARGED_MOST_MS;
+  while (now() < until) {
+    try {
+      statistics.connect(address, engine);
+      const found = statistics.read();
+      if (found) return found;
+    } catch {
+      // It is not up yet.
+    }
+    sleep(ASK_S);
+  }
+  return null;
+}
+
+/**
+ * Kills and starts the server while users move bytes.
+ * @param {Plane} plane @param {Statistics} statistics @param {any} outputs @param {Moved[]} moved @param {number} seconds
+ * @returns {Restart}
+ */
+function restart(plane, statistics, outputs, moved, seconds) {
+  const users = moved.slice(0, OPEN_USERS);
+  const before = sumOf(statistics.read());
+  const due = dueOf(moved);
+  const spec = { kind: 'tcp', payload_bytes: TRIP_BYTES, count: 1_000_000, keep: 1000, warmup: 0 };
+  const ids = users.map(({ name }) => {
+    const via = { ...viaOf(outputs.USERS_LOGIN, name, plane), usage_window: null };
+    const limits = { limit_s: 2 * seconds, timeout_ms: 1000, handshake_timeout_ms: 1000 };
+    return ask('POST', '/probes', plane.specOf(via, { ...spec, ...limits })).id;
+  });
+  sleep(seconds);
+  const done = ids.reduce((sum, id) => sum + tryAsk('GET', `/probes/${id}`).done, 0) * 2 * TRIP_BYTES;
+  const during = sumOf(statistics.read());
+  plane.measure(
+    { proxy: null, instance: null, usage_window: null },
+    { kind: 'handshake', warmup: 0, count: 1, target: outputs.USERS_GATE },
+  );
+  ids.forEach((id, index) => {
+    let probe = ask('GET', `/probes/${id}?wait_s=5`);
+    while (probe.state === 'running') probe = ask('GET', `/probes/${id}?wait_s=5`);
+    if (probe.outcome) addCounts(users[index], 'tcp', probe.outcome);
+  });
+  const { engine } = plane.data.base;
+  const again = readAgain(statistics, outputs.USERS_STATS, String(engine));
+  sleep(LATE_S);
+  const after = dueOf(moved);
+  return {
+    due: after,
+    kept: again && sumOf(statistics.read()),
+    moved: after - due,
+    open: before === null || during === null || done === 0 ? null : Math.min(1, (during - before) / done),
+  };
+}
+
+/**
+ * @param {Plane} plane @param {Statistics} statistics @param {any} outputs @param {() => number} onWire bytes in the hop so far
+ * @param {Sizes} sizes @param {(settled: { from: number, at: number | null }) => void} record
+ * @returns {Figures}
+ */
+function through(plane, statistics, outputs, onWire, sizes, record) {
+  statistics.connect(outputs.USERS_STATS, String(plane.data.base.engine));
+  const users = usersOf(sizes);
+  const moved = users.map((user) => user.moved);
+  const wire = { tcp: NaN, udp: NaN };
+  const unknown = /** @type {const} */ (['tcp', 'udp']).flatMap((transport) => {
+    const before = onWire();
+    const failed = move(plane, outputs.USERS_LOGIN, users, transport);
+    const bytes = moved.reduce((sum, one) => sum + one[transport].up + one[transport].down, 0);
+    wire[transport] = (onWire() - before) / bytes;
+    return failed;
+  });
+  const settled = settle(() => statistics.read(), moved);
+  record(settled);
+  const rows = rowsOf(moved, settled.charges);
+  const found = moved.map((one) => ({ ...one, tcp: { ...one.tcp }, udp: { ...one.udp } }));
+  return {
+    rows,
+    moved: found,
+    unknown,
+    delay_ms: settled.at === null ? null : settled.at - settled.from,
+    wire,
+    restart: settled.charges && restart(plane, statistics, outputs, moved, sizes.restart_s),
+  };
+}
+
+/**
+ * Starts a server whose users are charged, behind a tap that counts the bytes of the hop.
+ * @param {Plane} plane @param {Statistics} statistics @param {Sizes} sizes @param {(settled: { from: number, at: number | null }) => void} record
+ */
+export function account(plane, statistics, sizes, record) {
+  const { base } = plane.data;
+  const tap = ask('POST', '/taps', { far: [] });
+  const port = Number(tap.address.split(':').pop());
+  const { users } = sizes;
+  const variables = {
+    ...base,
+    users,
+    charged: true,
+    hop_port: port,
+    cpus: plane.environment.placement.system_cpus,
+  };
+  try {
+    const instance = ask('POST', '/testbeds/users/start', { log_name: 'charged', variables }, START_MOST_MS);
+    try {
+      ask('POST', `/taps/${tap.id}`, { target: instance.outputs.USERS_SERVER });
+      const onWire = () => tryAsk('GET', `/taps/${tap.id}`)?.bytes ?? NaN;
+      return through(plane, statistics, instance.outputs, onWire, sizes, record);
+    } finally {
+      tryAsk('DELETE', `/instances/${instance.id}`);
+    }
+  } finally {
+    tryAsk('DELETE', `/taps/${tap.id}`);
+  }
+}
