@@ -38,7 +38,7 @@ export function inboundOf() {
 }
 
 /** A user's Shadowsocks settings, in Marzban's or PasarGuard's answer. @param {any} user */
-const keyOf = (user) => (user.proxies ?? user.proxy_settings)?.shadowsocks ?? {};
+export const keyOf = (user) => (user.proxies ?? user.proxy_settings)?.shadowsocks ?? {};
 
 /** Users at equal distances. @template T @param {T[]} all @returns {T[]} */
 function sampleOf(all) {

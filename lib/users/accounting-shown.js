@@ -66,20 +66,23 @@ export function chargeSection({ rows, moved }) {
 /** @param {number | null} of */
 const share = (of) => (of === null ? null : of * PERCENT);
 
-/** Bytes that a restart lost; null: unknown. @param {import('./accounting.js').Restart} restart */
+/** Bytes that a restart lost; null: unknown. @param {Pick<import('./accounting.js').Restart, 'due' | 'kept'>} restart */
 const lostBy = ({ due, kept }) => (kept === null ? null : Math.max(0, due - kept));
 
-/** @param {import('./accounting.js').Restart | null} restart */
-function restartWords(restart) {
-  if (!restart) return 'The restart was not tried.';
+/**
+ * What a restart lost, in words.
+ * @param {Omit<import('./accounting.js').Restart, 'moved'> | null} restart @param {string} what was restarted
+ */
+export function restartWords(restart, what) {
+  if (!restart) return `The restart of the ${what} was not tried.`;
   const { due, open } = restart;
   const lost = lostBy(restart);
-  if (lost === null) return 'After the restart the statistics did not answer.';
+  if (lost === null) return `After the restart of the ${what} nobody knows the charges.`;
   const part = `${((lost / due) * PERCENT).toFixed(1)} %`;
   const words =
     lost > slackOf(due)
-      ? `A restart in mid-transfer lost ${bytesOf(lost)} of ${bytesOf(due)} (${part}).`
-      : 'A restart in mid-transfer lost nothing.';
+      ? `A restart of the ${what} in mid-transfer lost ${bytesOf(lost)} of ${bytesOf(due)} (${part}).`
+      : `A restart of the ${what} in mid-transfer lost nothing.`;
   return open === null
     ? words
     : `${words} ${(open * PERCENT).toFixed(0)} % of an open connection's bytes were charged while it was open.`;
@@ -108,7 +111,7 @@ export const accountingSection = ({ delay_ms: delay, wire, restart }) =>
         wire_udp: wire.udp > 0 ? (wire.udp - 1) * PERCENT : null,
       },
     ],
-    finding: restartWords(restart),
+    finding: restartWords(restart, 'server'),
     notes: [
       'On the wire: what the protocol adds to the payload between client and server, counted by a tap there. The delay has a resolution of 20 ms and one question. A loss by the restart is reported, not judged: a server without a store keeps its statistics in memory.',
     ],

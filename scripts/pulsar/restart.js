@@ -12,7 +12,7 @@ import { loadSystem } from '../../lib/environment.js';
 import { ofResponse } from '../../lib/errors.js';
 import { stop } from '../../lib/execution.js';
 import { envCount } from '../../lib/profiles.js';
-import { onceLoad } from '../../lib/pulsar/once.js';
+import { onceLoad } from '../../lib/once.js';
 import { Paced } from '../../lib/pulsar/paced.js';
 import { Relay, filler, topicNames } from '../../lib/pulsar/relay.js';
 import { defineScenario } from '../../lib/scenario.js';

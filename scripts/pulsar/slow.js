@@ -9,7 +9,7 @@ import { join } from 'k6/x/windtunnel/silent';
 import { now } from '../../lib/clock.js';
 import { loadSystem } from '../../lib/environment.js';
 import { envCount } from '../../lib/profiles.js';
-import { onceLoad } from '../../lib/pulsar/once.js';
+import { onceLoad } from '../../lib/once.js';
 import { Paced } from '../../lib/pulsar/paced.js';
 import { Relay, filler, topicNames } from '../../lib/pulsar/relay.js';
 import { address, subscription } from '../../lib/pulsar/subscriber.js';

@@ -1,6 +1,7 @@
 """The running panel: its worker, its admin, its measurements."""
 
 import asyncio
+import contextlib
 import subprocess
 from typing import Any, Self, TypeVar
 
@@ -28,6 +29,7 @@ class Service:
         self.xray_version = _xray_version(settings.xray)
         self._worker = worker
         self._restarting = asyncio.Lock()
+        self._recording = asyncio.create_task(self._record())
 
     @classmethod
     async def start(cls, settings: Settings) -> Self:
@@ -38,7 +40,16 @@ class Service:
         await made.run(Timing("start"), users.load_into_xray)
         return cls(settings, made, users)
 
+    async def _record(self) -> None:
+        """Records the users' traffic again and again, as Marzban's job does."""
+        while True:
+            await asyncio.sleep(self.settings.traffic_interval_s)
+            # The refusal is in the log.
+            with contextlib.suppress(HTTPException):
+                await self._worker.run(Timing("record_traffic"), self.users.record_traffic)
+
     async def stop(self) -> None:
+        self._recording.cancel()
         await self._worker.close()
 
     async def answer(self, route: str, operation: Operation[Any]) -> JSONResponse:

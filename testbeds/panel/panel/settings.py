@@ -25,6 +25,7 @@ class Settings:
     token_seconds: int
     server_timing: bool
     prometheus: bool
+    traffic_interval_s: int
 
     @classmethod
     def from_environment(cls) -> Self:
@@ -46,6 +47,7 @@ class Settings:
             token_seconds=_number("TOKEN_SECONDS"),
             server_timing=_switch("SERVER_TIMING"),
             prometheus=_switch("PROMETHEUS"),
+            traffic_interval_s=_number("TRAFFIC_INTERVAL_S"),
         )
 
 

@@ -1,10 +1,11 @@
 """The operations on users. Each runs in one worker, for every driver."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from fastapi import HTTPException
-from sqlalchemy import func, or_, select
+from sqlalchemy import bindparam, func, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, selectinload
 
@@ -35,6 +36,8 @@ class Users:
         self._port = port
         self._admin_id = admin_id
         self._links = Links()
+        self._unwritten: Counter[int] = Counter()
+        """Bytes by id of the user that xray has told and the database does not have."""
 
     def create(self, work: Work, new: NewUser) -> Body:
         """Raises HTTPException 409 for an existing name, 400, 422."""
@@ -142,6 +145,24 @@ class Users:
             by_status = dict(rows.all())
         counts = {f"users_{status}": by_status.get(status, 0) for status in Status}
         return {"total_user": sum(by_status.values()), **counts}
+
+    def record_traffic(self, work: Work) -> None:
+        """Adds what xray has counted to the users. What cannot be written now, the next call writes."""
+        with work.changing_xray("xray_traffic"):
+            for email, count in work.xray.take_traffic().items():
+                self._unwritten[int(email.split(".")[0])] += count
+        if not self._unwritten:
+            return
+        adding = (
+            update(User.__table__)
+            .where(User.__table__.c.id == bindparam("user"))
+            .values(used_traffic=User.__table__.c.used_traffic + bindparam("more"))
+        )
+        # All writers change users in the same order, so that none waits for another in a circle.
+        rows = [{"user": user, "more": count} for user, count in sorted(self._unwritten.items())]
+        with work.transaction() as session:
+            session.connection().execute(adding, rows)
+        self._unwritten.clear()
 
     def load_into_xray(self, work: Work) -> Body:
         """Create the inbound again, with the users that the database has for it."""

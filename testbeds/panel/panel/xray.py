@@ -1,10 +1,11 @@
-"""Adds and removes users of a running xray, through its gRPC HandlerService."""
+"""Adds and removes users of a running xray, and reads their traffic, through its gRPC services."""
 
 import asyncio
 import re
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, NoReturn, Protocol
 
 import grpc
@@ -15,6 +16,9 @@ _handler: Any
 _services: Any
 _handler, _services = grpc.protos_and_services("panel/protos/handler.proto")
 _inbound: Any = grpc.protos("panel/protos/inbound.proto")
+_stats: Any
+_statistics: Any
+_stats, _statistics = grpc.protos_and_services("panel/protos/stats.proto")
 _shadowsocks: Any = grpc.protos("panel/protos/shadowsocks.proto")
 _typed_message: Any = grpc.protos("panel/protos/typed_message.proto")
 _user: Any = grpc.protos("panel/protos/user.proto")
@@ -55,12 +59,19 @@ class Transport(Protocol):
         """Make many calls, some of them in parallel."""
 
 
+def _methods(channel: Any) -> SimpleNamespace:
+    """The methods of all services that the panel calls, by name."""
+    users = _services.HandlerServiceStub(channel)
+    traffic = _statistics.StatsServiceStub(channel)
+    return SimpleNamespace(**vars(users), **vars(traffic))
+
+
 class BlockingTransport:
     """For worker threads: a call blocks the thread."""
 
     def __init__(self, address: str) -> None:
         self._channel = grpc.insecure_channel(address)
-        self._stub = _services.HandlerServiceStub(self._channel)
+        self._stub = _methods(self._channel)
 
     def call(self, method: str, request: Any) -> Any:
         return getattr(self._stub, method)(request, timeout=_CALL_TIMEOUT_S)
@@ -83,7 +94,7 @@ class AwaitingTransport:
 
     def __init__(self, address: str) -> None:
         self._channel = grpc.aio.insecure_channel(address)
-        self._stub = _services.HandlerServiceStub(self._channel)
+        self._stub = _methods(self._channel)
 
     def call(self, method: str, request: Any) -> Any:
         return await_(getattr(self._stub, method)(request, timeout=_CALL_TIMEOUT_S))
@@ -136,6 +147,16 @@ class Xray:
             if inbound.tag == self._tag:
                 return inbound
         raise XrayError(f"there is no inbound {self._tag}")
+
+    def take_traffic(self) -> dict[str, int]:
+        """Bytes of both ways since the last call, by e-mail. xray sets its counters to 0."""
+        answer = self._call("QueryStats", _stats.QueryStatsRequest(pattern="user>>>", reset=True))
+        found: dict[str, int] = {}
+        for stat in answer.stat:
+            _, email, *_ = stat.name.split(">>>")
+            if stat.value:
+                found[email] = found.get(email, 0) + stat.value
+        return found
 
     def remove_inbound(self) -> None:
         """Remove the inbound with all its users."""

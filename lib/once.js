@@ -1,10 +1,10 @@
 /** The load of a scenario that one virtual user runs once, since two would disturb each other. A shape (soak and so on) has full's size. */
-import { currentProfile, sizedProfile } from '../profiles.js';
+import { currentProfile, sizedProfile } from './profiles.js';
 
 /**
  * @template T
- * @param {Record<import('../profiles.js').Sized, T>} sizes
- * @returns {{ load: import('../profiles.js').Load, size: T }}
+ * @param {Record<import('./profiles.js').Sized, T>} sizes
+ * @returns {{ load: import('./profiles.js').Load, size: T }}
  */
 export function onceLoad(sizes) {
   const sized = sizedProfile();

@@ -27,20 +27,20 @@ def family(pid: int) -> list[int]:
 
 
 class Restarter(BaseHTTPRequestHandler):
-    """The one request, to the one relay."""
+    """The one request, to the one server."""
 
-    relay = subprocess.Popen(COMMAND)
+    server = subprocess.Popen(COMMAND)
 
     def do_POST(self) -> None:
-        """Kills and starts the relay, if path and token are right."""
+        """Kills and starts the server, if path and token are right."""
         given = self.headers.get("Authorization", "")
         if self.path != "/restart" or not hmac.compare_digest(given.encode(), TOKEN.encode()):
             self.send_error(403)
             return
-        for pid in family(Restarter.relay.pid):
+        for pid in family(Restarter.server.pid):
             os.kill(pid, signal.SIGKILL)
-        Restarter.relay.wait()
-        Restarter.relay = subprocess.Popen(COMMAND)
+        Restarter.server.wait()
+        Restarter.server = subprocess.Popen(COMMAND)
         self.send_response(204)
         self.end_headers()
 
@@ -49,9 +49,9 @@ class Restarter(BaseHTTPRequestHandler):
 
 
 def end(*_: object) -> None:
-    """Ends the relay, and this process with it."""
-    Restarter.relay.terminate()
-    Restarter.relay.wait()
+    """Ends the server, and this process with it."""
+    Restarter.server.terminate()
+    Restarter.server.wait()
     sys.exit(0)
 
 

@@ -1,0 +1,189 @@
+/** Lets a panel's users move bytes through its Shadowsocks inbound, and reads what the panel says that they used. */
+import http from 'k6/http';
+import { sleep } from 'k6';
+import { isAccepted } from '../answers.js';
+import { recordNothing, recordRest, recordSeries } from '../dataplane/probe-operation.js';
+import { ask, measure, startEcho, stop, stopEcho } from '../meter.js';
+import { settle } from '../users/accounting.js';
+import { movedBy, rowsOf, totalOf } from '../users/charges.js';
+import { keyOf } from './data-plane.js';
+import { runPrefix } from './users.js';
+
+/**
+ * @typedef {import('../users/charges.js').Moved} Moved
+ * @typedef {{ users: number, long: number, short: number, restart_s: number }} Sizes
+ * @typedef {{ what: string, due: number, kept: number | null, moved: number, ended: number }} Restart bytes: `due` of all users, `kept`
+ *   what is charged afterwards, `moved` in mid-transfer; `ended`: connections that the restart ended
+ * @typedef {{ rows: import('../users/charges.js').Row[], moved: Moved[], unknown: string[], delay_ms: number | null, restarts: Restart[] }} Figures
+ */
+
+const CONNECTION = 'connection';
+const SHORT_BYTES = 8 * 1024;
+const STEADY_BYTES = 16 * 1024;
+const STEADY_RATE = 90;
+const STEADY_USERS = 3;
+const AT_ONCE = 16;
+/** Longest wait for the charges: Marzban writes them each 10 s, and may be slow, ms. */
+const CHARGED_MOST_MS = 35_000;
+const RESTART_MOST_MS = 60_000;
+
+/** Kinds of users, who take turns in the list: bytes of each of a user's connections. @type {Record<string, (sizes: Sizes, share: number) => number[]>} */
+const KINDS = {
+  'one long connection': ({ long }, share) => [Math.ceil(long * share)],
+  'many short connections': ({ short }) => Array.from({ length: short }, () => SHORT_BYTES),
+  'short and long connections': ({ long, short }, share) => [
+    Math.ceil((long * share) / 2),
+    ...Array.from({ length: short }, () => SHORT_BYTES),
+  ],
+  'one byte': () => [1],
+  none: () => [],
+};
+
+/** A panel, with its inbound. */
+class Charged {
+  /**
+   * @param {import('./panel.js').Panel} panel @param {any} session @param {string} inbound HOST:PORT
+   * @param {import('../meter.js').Echo} echo
+   */
+  constructor(panel, session, inbound, echo) {
+    this.panel = panel;
+    this.session = session;
+    this.inbound = inbound;
+    this.echo = echo;
+    const users = this.list() ?? stop(panel.unread || 'the panel does not list its users');
+    this.users = users.sort((a, b) => (a.username < b.username ? -1 : 1));
+    /** @type {Moved[]} */
+    this.moved = this.users.map(({ username: name }, index) => ({
+      name,
+      traffic: Object.keys(KINDS)[index % Object.keys(KINDS).length],
+      tcp: { up: 0, down: 0 },
+      udp: { up: 0, down: 0 },
+    }));
+  }
+
+  /** The run's users as the panel lists them. @returns {any[] | null} */
+  list() {
+    return this.panel.everyone(this.session, `${runPrefix(this.session.runId)}charged`);
+  }
+
+  /** What the panel says that each user used. @returns {Map<string, { total: number }> | null} null: unknown */
+  read() {
+    const all = this.list();
+    if (!all || all.some(({ used_traffic: used }) => !Number.isInteger(used))) return null;
+    return new Map(all.map(({ username, used_traffic: total }) => [username, { total }]));
+  }
+
+  /** A probe of the users' own connections. @param {string} kind @param {{ name: string, bytes?: number }[]} list @param {Record<string, unknown>} more */
+  spec(kind, list, more) {
+    const keys = new Map(this.users.map((user) => [user.username, keyOf(user)]));
+    return {
+      kind,
+      target: this.echo.tcp,
+      users: {
+        protocol: 'shadowsocks',
+        address: this.inbound,
+        method: keyOf(this.users[0]).method,
+        list: list.map((one) => ({ ...one, key: keys.get(one.name)?.password })),
+        ...(more.seconds ? { seconds: more.seconds } : {}),
+      },
+      ...Object.fromEntries(Object.entries(more).filter(([name]) => name !== 'seconds')),
+    };
+  }
+
+  /** Adds what a probe carried. @param {import('../meter.js').Outcome} outcome */
+  add({ users = [] }) {
+    const byName = new Map(this.moved.map((one) => [one.name, one]));
+    for (const { name, sent, received } of users) {
+      const one = /** @type {Moved} */ (byName.get(name));
+      one.tcp.up += sent;
+      one.tcp.down += received;
+    }
+  }
+
+  /** Moves each user's bytes. @param {Sizes} sizes @returns {string[]} users whose bytes are not known */
+  move(sizes) {
+    const list = this.moved.flatMap(({ name, traffic }, index) =>
+      KINDS[traffic](sizes, 1 / (1 + index / 8)).map((bytes) => ({ name, bytes })),
+    );
+    const limits = { connections: AT_ONCE, timeout_ms: 60_000, limit_s: 600 };
+    const measured = measure(this.spec('users', list, limits));
+    if ('error' in measured) {
+      recordNothing(CONNECTION, measured);
+      return this.moved.map(({ name }) => name);
+    }
+    recordSeries(CONNECTION, measured, 'total');
+    recordRest(CONNECTION, measured);
+    this.add(measured.outcome);
+    return [];
+  }
+
+  /** Bytes of all users. */
+  due() {
+    return this.moved.reduce((sum, one) => sum + movedBy(one), 0);
+  }
+
+  /**
+   * Restarts a part of the panel while users move bytes.
+   * @param {string} what @param {number} seconds before the restart, and after it @param {() => import('k6/http').Response} again
+   * @returns {Restart}
+   */
+  restart(what, seconds, again) {
+    const before = this.due();
+    const list = this.moved.slice(0, STEADY_USERS).map(({ name }) => ({ name }));
+    const { id } = ask(
+      'POST',
+      '/probes',
+      this.spec('steady', list, {
+        seconds: 2 * seconds,
+        payload_bytes: STEADY_BYTES,
+        loop: { open: { rate_per_s: STEADY_RATE } },
+        timeout_ms: 2000,
+        keep: 1000,
+      }),
+    );
+    sleep(seconds);
+    const answer = again();
+    if (!isAccepted(answer)) stop(`panel: the restart of the ${what}: HTTP ${answer.status}`);
+    let probe = ask('GET', `/probes/${id}?wait_s=5`);
+    while (probe.state === 'running') probe = ask('GET', `/probes/${id}?wait_s=5`);
+    /** @type {import('../meter.js').Outcome['users']} */
+    const users = probe.outcome?.users ?? [];
+    this.add({ ...probe.outcome, users });
+    const { charges } = settle(() => this.read(), this.moved, CHARGED_MOST_MS);
+    const due = this.due();
+    return {
+      what,
+      due,
+      kept: charges && [...charges.values()].reduce((sum, one) => sum + totalOf(one), 0),
+      moved: due - before,
+      ended: (users ?? []).filter(({ ended_s: ended }) => ended !== null).length,
+    };
+  }
+}
+
+/**
+ * @param {import('./panel.js').Panel} panel @param {any} session @param {string} inbound @param {Sizes} sizes
+ * @param {(settled: { from: number, at: number | null }) => void} record
+ * @returns {Figures}
+ */
+export function accountPanel(panel, session, inbound, sizes, record) {
+  const echo = startEcho({ host: '127.0.0.1', engine: 'events' });
+  try {
+    const charged = new Charged(panel, session, inbound, echo);
+    const unknown = charged.move(sizes);
+    const settled = settle(() => charged.read(), charged.moved, CHARGED_MOST_MS);
+    record(settled);
+    const moved = charged.moved.map((one) => ({ ...one, tcp: { ...one.tcp } }));
+    const rows = rowsOf(moved, settled.charges);
+    const { PANEL_RESTART_URL: url, PANEL_RESTART_TOKEN: token } = __ENV;
+    const restarts = [charged.restart('core', sizes.restart_s, () => panel.restart(session))];
+    if (url) {
+      const params = { headers: { Authorization: `Bearer ${token}` }, timeout: RESTART_MOST_MS };
+      restarts.push(charged.restart('panel', sizes.restart_s, () => http.post(url, null, params)));
+    }
+    const delay = settled.at === null ? null : settled.at - settled.from;
+    return { rows, moved, unknown, delay_ms: delay, restarts };
+  } finally {
+    stopEcho(echo.id);
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * Does the panel charge its users for what they moved?
+ *
+ * Each user moves a known number of bytes through the panel's Shadowsocks inbound (PANEL_INBOUND), with the user's own key. Then
+ * `used_traffic` must say so. In the end the core and the panel are restarted in mid-transfer.
+ */
+import { said, say } from 'k6/x/windtunnel/record';
+import { refuse } from '../../lib/environment.js';
+import { onceLoad } from '../../lib/once.js';
+import { Operation } from '../../lib/operations.js';
+import { accountPanel } from '../../lib/panel/accounting.js';
+import { inboundOf } from '../../lib/panel/data-plane.js';
+import { namesOf, panelScenario } from '../../lib/panel/scenario.js';
+import { envCount } from '../../lib/profiles.js';
+import { sectionOf } from '../../lib/section.js';
+import { present } from '../../lib/sidecar.js';
+import { chargeFacts, chargeSection, restartWords } from '../../lib/users/accounting-shown.js';
+
+const MIB = 1024 * 1024;
+const { load, size } = onceLoad({
+  smoke: { users: 10, long: 4 * MIB, short: 20, restart_s: 0.5 },
+  quick: { users: 100, long: 16 * MIB, short: 50, restart_s: 2 },
+  full: { users: 100, long: 100 * MIB, short: 200, restart_s: 6 },
+});
+const sizes = { ...size, users: envCount('USERS', size.users) };
+const NOTE = 'charges';
+const nameOf = namesOf('charged');
+const charged = new Operation('charged');
+/** @returns {import('../../lib/panel/accounting.js').Figures | undefined} */
+const found = () => said()[NOTE];
+
+/** @param {import('../../lib/panel/accounting.js').Figures} figures */
+const restartSection = ({ restarts, delay_ms: delay }) =>
+  sectionOf({
+    name: 'restarts',
+    title: 'Restarts in mid-transfer',
+    columns: [
+      { name: 'what', title: 'Restart of', unit: 'text' },
+      { name: 'due', title: 'Moved until then', unit: 'bytes' },
+      { name: 'moved', title: 'In mid-transfer', unit: 'bytes' },
+      {
+        name: 'lost',
+        title: 'Lost',
+        unit: 'bytes',
+        compare: 'lower',
+        of: ({ due, kept }) => (kept === null ? null : Math.max(0, due - kept)),
+      },
+      { name: 'ended', title: 'Connections that ended', unit: 'count' },
+    ],
+    rows: restarts,
+    finding: restarts.map((one) => restartWords({ ...one, open: null }, one.what)).join(' '),
+    notes: [
+      `${delay === null ? 'Not all users were charged in time' : `All users were charged ${(delay / 1000).toFixed(2)} s after the end of the traffic`}. The panel asks the core at an interval, which is the most that a right panel needs. A loss by a restart is reported, not judged.`,
+      ...(restarts.length < 2 ? ['The panel was not restarted: PANEL_RESTART_URL is not set.'] : []),
+      "TCP only: the probes have no UDP with users' own keys.",
+    ],
+  });
+
+const script = panelScenario({
+  name: 'users-accounting',
+  title: 'What users are charged',
+  load,
+  clients: 1,
+  parameters: sizes,
+  operations: {
+    charged: {
+      title: 'All users charged',
+      latencyIs: 'from the end of the traffic to the first list that charges all users right',
+      primary: 'p50',
+      least: 1,
+    },
+    connection: {
+      title: 'Connection of a user',
+      latencyIs: 'from the dial to the last byte of our far end',
+      least: sizes.users,
+    },
+  },
+  sections: () => {
+    const figures = found();
+    return figures ? [chargeSection(figures), restartSection(figures)] : [];
+  },
+  facts: () => chargeFacts(found()),
+  prepare(panel, session) {
+    if (!present()) throw new Error('panel/users-accounting: there is no sidecar, which moves the bytes');
+    panel.createAll(
+      session,
+      Array.from({ length: sizes.users }, (_, index) => nameOf(session.runId, index)),
+    );
+  },
+  iterate({ panel, data }) {
+    const inbound =
+      inboundOf() ??
+      refuse(
+        'panel/users-accounting: set PANEL_INBOUND to the address of the Shadowsocks inbound: ss://127.0.0.1:PORT',
+      );
+    const figures = accountPanel(panel, data, inbound, sizes, ({ from, at }) => {
+      if (at === null) charged.failure('timeout', from, from);
+      else charged.success(from, at);
+    });
+    say(NOTE, figures);
+  },
+});
+
+export const { options, setup, teardown, handleSummary } = script;
+export default script.closedLoop;
