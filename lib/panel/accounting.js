@@ -25,6 +25,7 @@ const STEADY_USERS = 3;
 const AT_ONCE = 16;
 /** Longest wait for the charges: Marzban writes them each 10 s, and may be slow, ms. */
 const CHARGED_MOST_MS = 35_000;
+const ASK_S = 0.1;
 const RESTART_MOST_MS = 60_000;
 
 /** Kinds of users, who take turns in the list: bytes of each of a user's connections. @type {Record<string, (sizes: Sizes, share: number) => number[]>} */
@@ -149,7 +150,7 @@ class Charged {
     /** @type {import('../meter.js').Outcome['users']} */
     const users = probe.outcome?.users ?? [];
     this.add({ ...probe.outcome, users });
-    const { charges } = settle(() => this.read(), this.moved, CHARGED_MOST_MS);
+    const { charges } = settle(() => this.read(), this.moved, CHARGED_MOST_MS, ASK_S);
     const due = this.due();
     return {
       what,
@@ -171,7 +172,7 @@ export function accountPanel(panel, session, inbound, sizes, record) {
   try {
     const charged = new Charged(panel, session, inbound, echo);
     const unknown = charged.move(sizes);
-    const settled = settle(() => charged.read(), charged.moved, CHARGED_MOST_MS);
+    const settled = settle(() => charged.read(), charged.moved, CHARGED_MOST_MS, ASK_S);
     record(settled);
     const moved = charged.moved.map((one) => ({ ...one, tcp: { ...one.tcp } }));
     const rows = rowsOf(moved, settled.charges);

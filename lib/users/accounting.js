@@ -37,14 +37,14 @@ const dueOf = (moved) => moved.reduce((sum, one) => sum + movedBy(one), 0);
 /**
  * Asks for the charges until all are right. What comes later is charged too much, so it asks again after a while.
  * @param {() => Map<string, import('./charges.js').Charged> | null} read
- * @param {Moved[]} moved @param {number} [mostMs]
+ * @param {Moved[]} moved @param {number} [mostMs] @param {number} [askS] time between two questions, s
  */
-export function settle(read, moved, mostMs = CHARGED_MOST_MS) {
+export function settle(read, moved, mostMs = CHARGED_MOST_MS, askS = ASK_S) {
   const from = now();
   let at = null;
   while (at === null && now() - from < mostMs) {
     if (rowsOf(moved, read()).every(({ wrong }) => !wrong)) at = now();
-    else sleep(ASK_S);
+    else sleep(askS);
   }
   sleep(LATE_S);
   return { from, at, charges: read() };

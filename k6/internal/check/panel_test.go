@@ -32,7 +32,7 @@ func TestPanelProblems(t *testing.T) {
 		{`"inbounds": { "shadowsocks": ["Shadowsocks TCP"] }`, `"inbounds": {}`, ""},
 		{`"inbounds": { "shadowsocks"`, `"inbounds": { "shadowsoks"`, `systems.panel.user.inbounds.shadowsoks: user.proxies has no such protocol; it has: shadowsocks, vmess; did you mean shadowsocks?`},
 		{`, "inbounds": { "shadowsocks": ["Shadowsocks TCP"] }`, ``, `systems.panel.user.inbounds: missing; add it`},
-		{`"user": {`, `"usr": {`, `systems.panel.usr: unknown key; known here: auth, components, database_env, dialect, prometheus, proxy, testbed, thresholds, tls, url, user; did you mean user?`},
+		{`"user": {`, `"usr": {`, `systems.panel.usr: unknown key; known here: auth, components, database_env, dialect, prometheus, proxy, testbed, testbeds, thresholds, tls, url, user; did you mean user?`},
 		{`"login", "username": "admin", "password_env": "PANEL_PASSWORD"`, `"none"`, `systems.panel.auth.mode: "none" is not one of login, token`},
 		{`"PANEL_DATABASE_URL"`, `"mysql://u:hunter2@h/d"`, `systems.panel.database_env: does not match ^[A-Z][A-Z0-9_]*$; give the name of an environment variable, not its value`},
 		{`["route", "database"]`, `"route"`, `systems.panel.components: is a string, must be an array`},
