@@ -83,7 +83,6 @@ const KINDS = [
   ['charged too much', ({ error }) => error > 0],
   ['UDP is not charged', ({ charged }, { tcp, udp }) => isOff(sumOf(udp), 0) && isAbout(charged, sumOf(tcp))],
   ['TCP is not charged', ({ charged }, { tcp, udp }) => isOff(sumOf(tcp), 0) && isAbout(charged, sumOf(udp))],
-  ['not charged at all', ({ charged }) => charged === 0],
 ];
 
 /**
@@ -108,6 +107,7 @@ function kindOf(row, user, wrong) {
  * @param {Row[]} rows @param {Moved[]} all the same users, in the same order
  */
 export function faultsOf(rows, all) {
+  if (rows.every(({ charged }) => charged === 0) && rows.some(({ wrong }) => wrong)) return ['nobody is charged'];
   const wrong = rows.filter((row) => row.wrong);
   /** @type {Map<string, string[]>} */
   const byKind = new Map();
