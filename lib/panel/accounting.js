@@ -125,10 +125,11 @@ class Charged {
 
   /**
    * Restarts a part of the panel while users move bytes.
-   * @param {string} what @param {number} seconds before the restart, and after it @param {() => import('k6/http').Response} again
+   * @param {string} what @param {Sizes & { mostMs: number }} sizes `mostMs` is the longest wait for the charges
+   * @param {() => import('k6/http').Response} again
    * @returns {Restart}
    */
-  restart(what, seconds, again) {
+  restart(what, { restart_s: seconds, mostMs }, again) {
     const before = this.due();
     const list = this.moved.slice(0, STEADY_USERS).map(({ name }) => ({ name }));
     const { id } = ask(
@@ -150,7 +151,7 @@ class Charged {
     /** @type {import('../meter.js').Outcome['users']} */
     const users = probe.outcome?.users ?? [];
     this.add({ ...probe.outcome, users });
-    const { charges } = settle(() => this.read(), this.moved, CHARGED_MOST_MS, ASK_S);
+    const { charges } = settle(() => this.read(), this.moved, mostMs, ASK_S);
     const due = this.due();
     return {
       what,
@@ -177,10 +178,12 @@ export function accountPanel(panel, session, inbound, sizes, record) {
     const moved = charged.moved.map((one) => ({ ...one, tcp: { ...one.tcp } }));
     const rows = rowsOf(moved, settled.charges);
     const { PANEL_RESTART_URL: url, PANEL_RESTART_TOKEN: token } = __ENV;
-    const restarts = [charged.restart('core', sizes.restart_s, () => panel.restart(session))];
+    // Charges that were wrong before do not become right.
+    const more = { ...sizes, mostMs: settled.at === null ? 0 : CHARGED_MOST_MS };
+    const restarts = [charged.restart('core', more, () => panel.restart(session))];
     if (url) {
       const params = { headers: { Authorization: `Bearer ${token}` }, timeout: RESTART_MOST_MS };
-      restarts.push(charged.restart('panel', sizes.restart_s, () => http.post(url, null, params)));
+      restarts.push(charged.restart('panel', more, () => http.post(url, null, params)));
     }
     const delay = settled.at === null ? null : settled.at - settled.from;
     return { rows, moved, unknown, delay_ms: delay, restarts };

@@ -35,7 +35,8 @@ const sumOf = (charges) =>
 const dueOf = (moved) => moved.reduce((sum, one) => sum + movedBy(one), 0);
 
 /**
- * Asks for the charges until all are right. What comes later is charged too much, so it asks again after a while.
+ * Asks for the charges until all are right, or one is too high, which no wait mends. What comes later is charged too much, so it
+ * asks again after a while.
  * @param {() => Map<string, import('./charges.js').Charged> | null} read
  * @param {Moved[]} moved @param {number} [mostMs] @param {number} [askS] time between two questions, s
  */
@@ -43,7 +44,9 @@ export function settle(read, moved, mostMs = CHARGED_MOST_MS, askS = ASK_S) {
   const from = now();
   let at = null;
   while (at === null && now() - from < mostMs) {
-    if (rowsOf(moved, read()).every(({ wrong }) => !wrong)) at = now();
+    const wrong = rowsOf(moved, read()).filter((row) => row.wrong);
+    if (wrong.length === 0) at = now();
+    else if (wrong.some(({ error }) => error !== null && error > 0)) break;
     else sleep(askS);
   }
   sleep(LATE_S);

@@ -1,0 +1,56 @@
+/** Charges: the bound, and the name of each error. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { faultsOf, rowsOf } from '../../lib/users/charges.js';
+
+const MIB = 1024 * 1024;
+
+/** @param {string} name @param {number} up @param {number} down @param {number} [udp] each way */
+const user = (name, up, down, udp = 0) => ({
+  name,
+  traffic: '',
+  tcp: { up, down },
+  udp: { up: udp, down: udp },
+});
+const USERS = [user('a', 8 * MIB, 0), user('b', MIB, 3 * MIB, MIB), user('c', 0, 0), user('d', 900, 1)];
+
+/** What these charges are called. @param {Record<string, any>} charges */
+const faults = (charges) => faultsOf(rowsOf(USERS, new Map(Object.entries(charges))), USERS);
+const RIGHT = { a: { up: 8 * MIB, down: 0 }, b: { up: 2 * MIB, down: 4 * MIB }, d: { up: 900, down: 1 } };
+
+test('a right charge has no fault, and neither has one within 2 % or within 64 KiB', () => {
+  assert.deepEqual(faults(RIGHT), []);
+  assert.deepEqual(faults({ ...RIGHT, a: { up: 8 * MIB * 1.019, down: 0 } }), []);
+  assert.deepEqual(faults({ ...RIGHT, d: { up: 64 * 1024, down: 0 } }), []);
+});
+
+test('each error has its name', () => {
+  const cases = /** @type {[any, RegExp][]} */ ([
+    [{ ...RIGHT, a: { up: 8 * MIB * 1.021, down: 0 } }, /^charged too much: a 8,564,769 B of 8,388,608 B$/],
+    [{ ...RIGHT, a: { up: 7 * MIB, down: 0 } }, /^charged too little: a /],
+    [{ ...RIGHT, a: { total: 16 * MIB } }, /^charged twice: a /],
+    [{ ...RIGHT, a: { up: 0, down: 8 * MIB } }, /^right in sum, but not each way: a /],
+    [{ ...RIGHT, b: { up: MIB, down: 3 * MIB } }, /^UDP is not charged: b 4,194,304 B of 6,291,456 B$/],
+    [{ ...RIGHT, b: { up: MIB, down: MIB } }, /^TCP is not charged: b /],
+    [{ ...RIGHT, c: { total: 1 } }, /^charged without traffic: c 1 B of 0 B$/],
+    [{}, /^nobody is charged$/],
+  ]);
+  for (const [charges, words] of cases) {
+    const found = faults(charges);
+    assert.equal(found.length, 1, found.join('; '));
+    assert.match(found[0], words);
+  }
+});
+
+test("one user's bytes on another user's bill name both", () => {
+  assert.deepEqual(faults({ ...RIGHT, a: { total: 0 }, c: { total: 8 * MIB } }), [
+    "charged to another user: a's 8,388,608 B to c",
+    'charged for another user: c for 8,388,608 B of a',
+  ]);
+});
+
+test('charges that nobody knows are wrong', () => {
+  const rows = rowsOf(USERS, null);
+  assert.ok(rows.every(({ wrong, charged }) => wrong && charged === null));
+  assert.deepEqual(faultsOf(rows, USERS), ['no charge is known: a, b, c, d']);
+});
