@@ -7,6 +7,7 @@ use procfs::process::{FDTarget, Process};
 use serde::Serialize;
 
 use super::role::Role;
+use super::scheduling::Scheduling;
 use super::tree::{self, Entry};
 
 /// A process with its descendants. Counts from the start of each process are of living processes alone.
@@ -18,13 +19,8 @@ pub struct Held {
     pub descriptors: Descriptors,
     /// CPU time since the start, seconds.
     pub cpu_s: f64,
-    /// How often threads slept and were woken, since the start (voluntary_ctxt_switches).
-    pub voluntary_switches: u64,
-    /// How often the scheduler took the CPU from a thread, since the start (nonvoluntary_ctxt_switches).
-    pub involuntary_switches: u64,
-    /// Page faults without and with a read from a disk, since the start.
-    pub minor_faults: u64,
-    pub major_faults: u64,
+    #[serde(flatten)]
+    pub scheduling: Scheduling,
 }
 
 /// Open descriptors by kind.
@@ -64,19 +60,11 @@ pub fn read(root: i32) -> Option<Held> {
 fn add(sum: &mut Held, entry: &Entry) -> procfs::ProcResult<()> {
     let process = Process::new(entry.pid)?;
     let status = process.status()?;
-    let stat = process.stat()?;
     let kib = |value: Option<u64>| value.unwrap_or(0) * 1024;
     sum.anon_bytes += kib(status.vmrss).saturating_sub(kib(status.rssfile));
     sum.threads += status.threads;
     sum.cpu_s += (entry.own_ns + entry.reaped_ns) as f64 / 1e9;
-    sum.minor_faults += stat.minflt;
-    sum.major_faults += stat.majflt;
-    for task in process.tasks()?.flatten() {
-        if let Ok(status) = task.status() {
-            sum.voluntary_switches += status.voluntary_ctxt_switches.unwrap_or(0);
-            sum.involuntary_switches += status.nonvoluntary_ctxt_switches.unwrap_or(0);
-        }
-    }
+    sum.scheduling += Scheduling::of(&process)?;
     add_descriptors(&mut sum.descriptors, &process)
 }
 
@@ -181,10 +169,10 @@ time.sleep(60)
         assert_eq!(held.descriptors.other, all - 12 - 5);
         assert_eq!(held.threads, 5);
         assert!(
-            held.anon_bytes > 1 << 20 && held.cpu_s > 0.0 && held.minor_faults > 100,
+            held.anon_bytes > 1 << 20 && held.cpu_s > 0.0 && held.scheduling.minor_faults > 100,
             "{held:?}"
         );
-        assert!(held.voluntary_switches > 0, "{held:?}");
+        assert!(held.scheduling.voluntary_switches > 0, "{held:?}");
         assert_eq!(read(child.id() as i32), None);
     }
 }

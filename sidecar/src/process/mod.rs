@@ -19,6 +19,7 @@ pub mod protocol;
 pub mod redact;
 pub mod rest;
 pub mod role;
+pub mod scheduling;
 pub mod signals;
 pub mod supervised;
 pub mod target;

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use procfs::process::Process;
 use serde::Serialize;
 
+use super::scheduling::Scheduling;
 use super::tree;
 
 /// One process with its descendants, over some time.
@@ -96,19 +98,8 @@ fn look(root: i32) -> Option<HashMap<i32, Look>> {
 }
 
 fn wakeups(pid: i32) -> u64 {
-    let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else {
-        return 0;
-    };
-    tasks
-        .flatten()
-        .filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok())
-        .filter_map(|status| {
-            let line = status
-                .lines()
-                .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
-            line.trim().parse::<u64>().ok()
-        })
-        .sum()
+    let scheduling = Process::new(pid).and_then(|process| Scheduling::of(&process));
+    scheduling.map_or(0, |counts| counts.voluntary_switches)
 }
 
 #[cfg(test)]
