@@ -374,6 +374,8 @@ declare module 'k6/x/windtunnel/judge' {
     /** The command that removes leftovers; '': none. */
     remove_with: string;
     facts: Fact[] | undefined;
+    /** The system must close all descriptors that the load makes it open. */
+    closes_all: boolean | undefined;
     notes: string[];
     /** The link between the ends of the pairs; null: loopback. */
     link?: { about: unknown; calibration: unknown; uses: unknown[] } | null;

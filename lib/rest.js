@@ -6,8 +6,11 @@ import { envNumber } from './variables.js';
 /** Seconds that the system's processes are sampled before the load, and at least after it; 0: no sampling. */
 export const restSeconds = () => envNumber('REST_S');
 
+/** Time after the load in which the system must have closed its connections, seconds. */
+const SETTLE_S = 5;
+
 /** The longest wait after the load, seconds. */
-export const waitAfterLoad = () => Math.max(quietSeconds(), restSeconds());
+export const waitAfterLoad = () => Math.max(quietSeconds(), restSeconds(), SETTLE_S);
 
 /**
  * Cleans up after the quiet period, so that no clean-up request falls into the quiet period.
@@ -16,6 +19,6 @@ export const waitAfterLoad = () => Math.max(quietSeconds(), restSeconds());
  * @param {() => void} cleanUp
  */
 export const afterRest = (window, watched, cleanUp) => () => {
-  awaitQuietPeriod(window, quietSeconds(), watched ? restSeconds() : 0);
+  awaitQuietPeriod(window, quietSeconds(), watched ? restSeconds() : 0, SETTLE_S);
   cleanUp();
 };

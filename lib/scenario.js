@@ -76,6 +76,7 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  * @property {boolean} [ownInstances] the scenario starts its testbeds. Then the system under test is the `instance` of the
  *   run's data, if there is one, instead of the variable INSTANCE
  * @property {(step: number) => string} [loadOfStep] the load of a step, in words
+ * @property {boolean} [closesAll] the system must close all descriptors that the load makes it open
  * @property {(runId: string) => string} [leftovers] plural noun for what a run may leave on the target, and how to find
  *   it; default: topics
  * @property {number} [setupSeconds] time limit of setup() and of teardown() each, s; default 60
@@ -231,6 +232,7 @@ function contributionOf(
   return {
     leftovers: leftovers(begun.runId),
     facts: definition.facts?.(begun),
+    closes_all: definition.closesAll,
     remove_with: removeWith(definition.system, begun.runId),
     notes: [
       ...(environment.connection?.notes ?? []),

@@ -82,9 +82,11 @@ export function closeWindow(id) {
  * @param {string | null} id
  * @param {number} seconds
  * @param {number} rest seconds that the idle processes are sampled at least; 0: no sampling
+ * @param {number} settle the longest time after the load, s, in which the system may close its descriptors
  */
-export function awaitQuietPeriod(id, seconds, rest) {
-  if (id) ask('POST', `/windows/${id}/quiet`, { seconds, rest_s: rest }, Math.max(seconds, rest));
+export function awaitQuietPeriod(id, seconds, rest, settle) {
+  const spec = { seconds, rest_s: rest, settle_s: settle };
+  if (id) ask('POST', `/windows/${id}/quiet`, spec, Math.max(seconds, rest, settle));
 }
 
 /** @param {string | null | undefined} id @returns {Usage | null} */

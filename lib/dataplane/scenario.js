@@ -311,6 +311,7 @@ export function planeScenario(definition) {
     environment,
     placement: environment.placement,
     paused: true,
+    closesAll: true,
     loadOfStep: (step) => loadOfRound(load.rounds[step]),
     decided: negotiated,
     remarks: aboutProxy,

@@ -5,7 +5,8 @@ import { tryAsk } from '../meter.js';
  * @typedef {object} Held by all processes of the system; sidecar/src/process/holding.rs
  * @property {number} anon_bytes own memory
  * @property {number} threads
- * @property {{ all: number, tcp: Record<string, number>, udp: number, other: number }} descriptors `tcp` by state
+ * @property {number} voluntary_switches since the start of living threads
+ * @property {{ all: number, tcp: Record<string, number>, left: number, udp: number, pipes: number, other: number }} descriptors `tcp` by state; the sidecar says null if unknown
  */
 
 /** @param {string | null} window @returns {Held | null} null: unknown */
@@ -13,19 +14,22 @@ export function heldNow(window) {
   /** @type {(Held & { role: string })[]} */
   const all = (window && tryAsk('GET', `/windows/${window}/holding`)?.processes) || [];
   const system = all.filter(({ role }) => role === 'system');
-  if (system.length === 0) return null;
+  if (system.length === 0 || system.some(({ descriptors }) => !descriptors)) return null;
   const sum = (/** @type {(held: Held) => number} */ of) =>
     system.reduce((total, held) => total + of(held), 0);
   const states = new Set(system.flatMap((held) => Object.keys(held.descriptors.tcp)));
   return {
     anon_bytes: sum((held) => held.anon_bytes),
     threads: sum((held) => held.threads),
+    voluntary_switches: sum((held) => held.voluntary_switches),
     descriptors: {
       all: sum((held) => held.descriptors.all),
       tcp: Object.fromEntries(
         [...states].map((state) => [state, sum((held) => held.descriptors.tcp[state] ?? 0)]),
       ),
+      left: sum((held) => held.descriptors.left),
       udp: sum((held) => held.descriptors.udp),
+      pipes: sum((held) => held.descriptors.pipes),
       other: sum((held) => held.descriptors.other),
     },
   };
@@ -35,10 +39,11 @@ export function heldNow(window) {
  * The descriptors in words, such as "1,212: 1,200 TCP (close_wait), 12 other".
  * @param {Held['descriptors']} descriptors
  */
-export function wordsOf({ all, tcp, udp, other }) {
+export function wordsOf({ all, tcp, udp, pipes, other }) {
   const kinds = Object.entries(tcp)
     .sort((a, b) => b[1] - a[1])
     .map(([state, count]) => `${count} TCP ${state}`);
   if (udp > 0) kinds.push(`${udp} UDP`);
+  if (pipes > 0) kinds.push(`${pipes} pipes`);
   return `${all}: ${[...kinds, `${other} other`].join(', ')}`;
 }

@@ -16,8 +16,23 @@ const verdictOf = ({ within, judged }) => {
   return within ? 'no' : 'yes';
 };
 
+/**
+ * A column that only comparisons read: the slopes of resources with one unit.
+ * @param {string} name @param {string} title @param {string} unit @param {(unit: string) => boolean} fits
+ * @returns {import('../section.js').Column<Found>}
+ */
+const slopeColumn = (name, title, unit, fits) => ({
+  name,
+  title,
+  unit,
+  print: 'none',
+  compare: 'lower',
+  of: ({ growth, resource }) => (growth && fits(resource.unit) ? growth.slope : null),
+});
+
 /** @type {import('../section.js').Column<Found>[]} */
 const COLUMNS = [
+  { name: 'what', title: 'What', unit: 'text', print: 'none', of: ({ resource, work }) => `${resource.title} per ${work.unit}` },
   { name: 'resource', title: 'What is held', unit: 'text', of: ({ resource }) => resource.title },
   { name: 'work', title: 'For each', unit: 'text', of: ({ work }) => work.unit },
   { name: 'leaks', title: 'Leaks', unit: 'text', of: verdictOf },
@@ -27,6 +42,8 @@ const COLUMNS = [
     unit: 'text',
     of: ({ growth, resource: { unit } }) => growth && `${shown(growth.slope)} ${unit}`.trim(),
   },
+  slopeColumn('bytes', 'growth', 'bytes_each', (unit) => unit === 'B'),
+  slopeColumn('number', 'growth', 'each', (unit) => unit === ''),
   {
     name: 'interval',
     title: '99 % interval',

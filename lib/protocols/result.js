@@ -4,6 +4,7 @@ import { besideBaseline, excused, older, wanting } from './excuse.js';
 import { comparisonSection } from './comparison.js';
 import { coverageSections } from './coverage.js';
 import { sideSection } from './figures.js';
+import { footprintSection } from './footprint.js';
 import { coverage, runs } from './matrix.js';
 import { shown, worst } from './outcome.js';
 import { tunSections } from './tun.js';
@@ -38,6 +39,7 @@ import { tunSections } from './tun.js';
  * @property {number[]} [looks] numbers of turns after which the rows were judged; empty: all rows have the planned number
  * @property {import('./compare.js').Targets} targets
  * @property {Record<string, string | null>} digests SHA-256 of the sides' programs
+ * @property {boolean} [quiet] whether turns note what the programs hold at their end
  * @property {boolean} [covers] whether the rows are from the matrix, so that they cover types of sing-box
  */
 
@@ -57,6 +59,7 @@ export function shownOf(notes, asked) {
     sections: [
       sideSection(found, 'baseline'),
       ...(compared ? [sideSection(found, 'candidate'), comparisonSection(found)] : []),
+      ...(asked.quiet ? [footprintSection(found)] : []),
       ...tunSections(asked.rows, notes),
       ...coverageSections(found),
     ],

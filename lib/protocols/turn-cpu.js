@@ -1,8 +1,9 @@
 /** The CPU time of a whole turn. It includes work that a program defers until nothing is sent, which the probes do not see. */
 import { sleep } from 'k6';
 import { closeWindow, openCpuWindow, usageOf } from '../sidecar.js';
+import { holdings, noteFootprint } from './footprint.js';
 
-/** CPU time of a turn's processes, from before the first probe to the end of a quiet period after the last one. */
+/** CPU time of a turn's processes, and what they hold, from before the first probe to the end of a quiet period after the last one. */
 export class TurnCpu {
   /** @param {import('./turn.js').Turn} turn before its first probe */
   constructor(turn) {
@@ -36,7 +37,11 @@ export class TurnCpu {
  * @param {TurnCpu[]} all of the sides' turns @param {number} seconds
  */
 export function awaitQuiet(all, seconds) {
+  const held = all.map(({ windows }) => holdings(windows));
   const before = all.map((cpu) => cpu.used());
   sleep(seconds);
-  for (const [index, cpu] of all.entries()) cpu.end(before[index]);
+  for (const [index, cpu] of all.entries()) {
+    noteFootprint(cpu.turn, held[index], holdings(cpu.windows), seconds);
+    cpu.end(before[index]);
+  }
 }

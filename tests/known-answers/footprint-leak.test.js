@@ -1,26 +1,22 @@
 /** A proxy that keeps a known amount of each connection: footprint/leak finds what is kept, and no harmless growth. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import path from 'node:path';
 import { after, describe, test } from 'node:test';
 import { startBench } from '../support/bench.js';
-import { ROOT, temporaryFolder } from '../support/k6.js';
+import { temporaryFolder } from '../support/k6.js';
+import { leakyProxy } from '../support/leaky-proxy.js';
 import { reasonsOf } from '../support/reasons.js';
 import { rowsOf, sectionOf } from '../support/sections.js';
 
 const folder = temporaryFolder('footprint-leak');
 after(folder.remove);
-const binary = path.join(folder.fresh(), 'leaky-proxy');
-execFileSync('go', ['build', '-o', binary, path.join(ROOT, 'tests/support/leaky-proxy/main.go')], {
-  env: { ...process.env, CGO_ENABLED: '0' },
-});
+const proxy = leakyProxy(folder.fresh());
 
 /** @param {string} flags of the proxy @param {Record<string, string>} [variables] */
 async function run(flags, variables = {}) {
   const bench = startBench({
     ONLY: 'footprint/leak',
     PROFILE: 'smoke',
-    TESTBED: `own-proxy:binary=${binary},arguments=-listen 127.0.0.1:PORT ${flags}`,
+    TESTBED: proxy(flags),
     CYCLES: '18',
     CYCLE_CONNECTIONS: '60',
     CYCLE_MIB: '1',

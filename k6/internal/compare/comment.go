@@ -126,8 +126,11 @@ func (m Metric) forPhone(of string) []comment.Cell {
 }
 
 func (m Metric) narrowUnit() string {
-	if m.shares() {
+	switch {
+	case m.shares():
 		return " pp"
+	case m.slopes():
+		return " " + units[m.Unit]
 	}
 	return " %"
 }

@@ -13,18 +13,28 @@ import (
 func (m Metric) higher() bool { return m.Better == direction(true) }
 func (m Metric) shares() bool { return m.Unit == "share" }
 
+// slopes reports whether the metric is a growth for each unit of work. A growth may be 0 or negative, so that no ratio of two
+// says anything: their difference counts.
+func (m Metric) slopes() bool { return m.Unit == bytesEach || m.Unit == countEach }
+
 // bound converts percent to the scale of the metric's shift.
 func (m Metric) bound(percent float64) float64 {
-	if m.shares() {
+	switch {
+	case m.shares():
 		return percent * sharePoints
+	case m.slopes():
+		return 0
 	}
 	return math.Log1p(percent / 100)
 }
 
 // sample is how much worse a value of B is than a value of A.
 func (m Metric) sample(a, b float64) float64 {
-	if m.shares() {
+	switch {
+	case m.shares():
 		return difference.Points(a, b, m.higher())
+	case m.slopes():
+		return difference.Points(a, b, m.higher()) / 100
 	}
 	return difference.LogRatio(a, b, m.higher())
 }
@@ -34,7 +44,7 @@ func (m Metric) change(shift float64) float64 {
 	if m.higher() {
 		shift = -shift
 	}
-	if m.shares() {
+	if m.shares() || m.slopes() {
 		return shift
 	}
 	return math.Expm1(shift) * 100
@@ -42,15 +52,18 @@ func (m Metric) change(shift float64) float64 {
 
 // worse converts a shift to the scale of the gate: percent, or points.
 func (m Metric) worse(shift float64) float64 {
-	if m.shares() {
+	if m.shares() || m.slopes() {
 		return shift
 	}
 	return math.Expm1(shift) * 100
 }
 
 func (m Metric) changeUnit() string {
-	if m.shares() {
+	switch {
+	case m.shares():
 		return "points"
+	case m.slopes():
+		return m.Unit
 	}
 	return "percent"
 }
@@ -76,6 +89,9 @@ func (c *Comparison) compare(q Request, a, b []Measured) {
 	for i := range all {
 		hideByLateness(&all[i], both)
 		if q.SecondaryOff && all[i].Role == Secondary {
+			all[i].Role = Shown
+		}
+		if c.kept && isNewer(all[i], valuesA) {
 			all[i].Role = Shown
 		}
 		if all[i].Name == measuredCPU && cpu == wholeCPU {
@@ -105,6 +121,11 @@ func (c *Comparison) kindOfCPU(a, b []Measured) string {
 		return wholeCPU
 	}
 	return measuredCPU
+}
+
+// isNewer reports whether kept runs are older than the recording of descriptors.
+func isNewer(r row, kept []table) bool {
+	return slices.Contains([]string{peakDescriptors, leftDescriptors}, r.Name) && len(valuesOf(kept, r.key())) == 0
 }
 
 func place(m Metric) int {
@@ -210,8 +231,11 @@ func valuesOf(runs []table, k key) []float64 {
 	return values
 }
 
-// moreWorkTakesMoreMemory raises the bound of peak memory by the share of operations that B completed more than A. If
-// memory grows with the work, for example for each stored message, it grows at most in proportion.
+// growing are metrics that may grow with the work, such as memory for each stored message, or a socket for each association.
+var growing = []string{peakMemory, peakDescriptors, leftDescriptors}
+
+// moreWorkTakesMoreMemory raises the bound of what may grow with the work by the share of operations that B completed more
+// than A: it grows at most in proportion.
 func (c *Comparison) moreWorkTakesMoreMemory(a, b []table) {
 	done := func(runs []table) float64 {
 		all := make([]float64, len(runs))
@@ -225,10 +249,10 @@ func (c *Comparison) moreWorkTakesMoreMemory(a, b []table) {
 	}
 	more := done(b)/done(a) - 1
 	for i := range c.Metrics {
-		if m := &c.Metrics[i]; m.Name == peakMemory && m.Role == Secondary {
+		if m := &c.Metrics[i]; slices.Contains(growing, m.Name) && m.Role == Secondary {
 			m.allowance = math.Log1p(more)
 			if more > 0.01 {
-				m.Notes = append(m.Notes, fmt.Sprintf("B did %.1f %% more operations: the bound of its memory is higher by the same share", 100*more))
+				m.Notes = append(m.Notes, fmt.Sprintf("B did %.1f %% more operations: the bound of this metric is higher by the same share", 100*more))
 			}
 		}
 	}

@@ -225,7 +225,7 @@ func (f Failure) row() []string {
 	return []string{f.Kind, f.A.text(f.Of), f.B.text(f.Of), p, says[f.Outcome]}
 }
 
-var units = map[string]string{"ms": "ms", "per_s": "/s", "mbit_per_s": "Mbit/s", "bytes": "MiB", "s": "s", "us": "µs"}
+var units = map[string]string{"ms": "ms", "per_s": "/s", "mbit_per_s": "Mbit/s", "bytes": "MiB", "s": "s", "us": "µs", bytesEach: "B each", countEach: "each"}
 
 func write(v float64, unit string) string {
 	switch unit {
@@ -237,6 +237,10 @@ func write(v float64, unit string) string {
 		return format.Share(&v)
 	case "bytes":
 		return format.MiB(int64(v))
+	case "count":
+		return format.Count(int64(v))
+	case bytesEach, countEach:
+		return strconv.FormatFloat(v, 'g', 4, 64)
 	case "s":
 		if v < 1 {
 			return strconv.FormatFloat(v, 'f', 3, 64)
@@ -275,8 +279,11 @@ func percent(v float64, unit string) string {
 	case v > 0:
 		text = "+" + text
 	}
-	if unit == "points" {
+	switch unit {
+	case "points":
 		return text + " pp"
+	case bytesEach, countEach:
+		return text + " " + units[unit]
 	}
 	return text + "%"
 }

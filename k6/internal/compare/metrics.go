@@ -3,6 +3,7 @@
 package compare
 
 import (
+	"fmt"
 	"slices"
 
 	"windtunnel/k6/internal/result"
@@ -81,7 +82,20 @@ var ofOperation = []measure{
 	}},
 }
 
-const peakMemory = "peak_anon_bytes"
+const (
+	peakMemory      = "peak_anon_bytes"
+	peakDescriptors = "peak_open_files"
+	leftDescriptors = "left_descriptors"
+	// fewDescriptors and fewer harm nobody, and a program that opens three files more is no regression: all such numbers count
+	// alike.
+	fewDescriptors = 100
+)
+
+// Units of a growth for each unit of work, in bytes and in descriptors or threads.
+const (
+	bytesEach = "bytes_each"
+	countEach = "each"
+)
 
 // The CPU time per operation has two kinds. The first covers the measured parts of a probe, or the whole run without
 // such parts. The second lasts to the end of the quiet period after the load, and includes deferred work of the system.
@@ -108,6 +122,15 @@ var ofRun = []measure{
 		}
 		return new(float64(*p.PeakAnonBytes))
 	})},
+	{peakDescriptors, fmt.Sprintf("total peak descriptors, at least %d", fewDescriptors), "count", false, ofTotal(func(p result.Process, _ result.Result) *float64 {
+		if p.PeakOpenFiles == nil {
+			return nil
+		}
+		return new(max(float64(*p.PeakOpenFiles), fewDescriptors))
+	})},
+	{leftDescriptors, "descriptors left beyond the slack", "count", false, func(r result.Result, _ result.Operation) *float64 {
+		return r.Held.Beyond()
+	}},
 	{"cpu_s", "total CPU", "s", false, ofTotal(func(p result.Process, _ result.Result) *float64 { return new(p.CPUS) })},
 	{measuredCPU, "CPU per operation", "us", false, func(r result.Result, op result.Operation) *float64 {
 		done := doneWithoutParts(r)

@@ -30,6 +30,9 @@ func (c *Comparison) findMissing(q Request) {
 	for _, m := range all {
 		have.add(m)
 	}
+	if q.Kept && !slices.ContainsFunc(q.A, func(m Measured) bool { return m.Result != nil && m.Result.Held != nil }) {
+		delete(have.integrity, result.LeftOpen) // the kept runs are older than the check
+	}
 	found := map[string][]string{}
 	for _, m := range all {
 		for _, what := range have.missing(m) {

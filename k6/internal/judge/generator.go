@@ -46,12 +46,15 @@ type Usage struct {
 		CPUPercent    float64 `json:"cpu_percent"`
 		PeakRSSBytes  int64   `json:"peak_rss_bytes"`
 		PeakAnonBytes *int64  `json:"peak_anon_bytes"`
+		PeakOpenFiles *int64  `json:"peak_open_files"`
 	} `json:"total"`
 	Repeated []Part `json:"repeated"`
 	// Limits are nil from an older sidecar.
 	Limits *result.Limits `json:"limits,omitempty"`
 	// Whole is the system's CPU time from the first start to the end of the quiet period; nil without a quiet period.
 	Whole *result.WindowCPU `json:"whole,omitempty"`
+	// Held is nil if it was not read.
+	Held *result.Held `json:"held,omitempty"`
 }
 
 // UnmarshalJSON reads the known fields of the sidecar's answer and ignores others.
@@ -91,6 +94,7 @@ func processesOf(usage *Usage) []result.Process {
 	total := usage.Total
 	return append(rows, result.Process{
 		Name: "total", Role: "total", CPUS: total.CPUS, CPUPercent: total.CPUPercent, PeakRSSBytes: total.PeakRSSBytes, PeakAnonBytes: total.PeakAnonBytes,
+		PeakOpenFiles: total.PeakOpenFiles,
 	})
 }
 

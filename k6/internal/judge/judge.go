@@ -7,6 +7,7 @@ package judge
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"windtunnel/k6/internal/record"
@@ -43,8 +44,10 @@ type Evidence struct {
 	// RemoveWith is the command that removes them; "" without one.
 	RemoveWith string `json:"remove_with"`
 	// Facts are counts of the target's data and the counts that the run reported; empty if there is nothing to compare.
-	Facts []Fact   `json:"facts"`
-	Notes []string `json:"notes"`
+	Facts []Fact `json:"facts"`
+	// ClosesAll says that the system must close all descriptors that the load made it open.
+	ClosesAll bool     `json:"closes_all,omitempty"`
+	Notes     []string `json:"notes"`
 	// Link is nil if the two ends of each pair met on loopback.
 	Link *Link `json:"link,omitempty"`
 	// Protocols and Interop are rows of programs; if there are rows, they decide the verdict.
@@ -75,6 +78,7 @@ type Judged struct {
 	Processes   []result.Process    `json:"processes"`
 	CPU         *result.WindowCPU   `json:"cpu,omitempty"`
 	Limits      *result.Limits      `json:"limits,omitempty"`
+	Held        *result.Held        `json:"held,omitempty"`
 	Rest        []result.Rest       `json:"rest,omitempty"`
 	Thresholds  []result.Threshold  `json:"thresholds"`
 	Validity    []result.Validity   `json:"validity"`
@@ -95,8 +99,8 @@ func judge(e Evidence, m Metrics) (Judged, error) {
 	j := Judged{
 		Schema: result.Schema, Run: e.Run, Headline: e.Headline,
 		Operations: []result.Operation{}, Thresholds: []result.Threshold{}, Notes: []string{}, Sections: []result.Section{},
-		Processes: processesOf(e.Usage), CPU: windowCPU(e.Usage), Limits: limitsOf(e.Usage), Rest: restOf(e.RestBefore, e.RestAfter),
-		Integrity: append(integrityOf(m, e.Facts), farEndOf(m, e.Operations)...),
+		Processes: processesOf(e.Usage), CPU: windowCPU(e.Usage), Limits: limitsOf(e.Usage), Held: heldOf(e.Usage), Rest: restOf(e.RestBefore, e.RestAfter),
+		Integrity: slices.Concat(leftOpen(heldOf(e.Usage), e.ClosesAll), integrityOf(m, e.Facts), farEndOf(m, e.Operations)),
 	}
 	whole := lastedAsPlanned(e.Plan.Seconds, e.LoadS)
 	for _, op := range e.Operations {

@@ -37,6 +37,9 @@ func (j Judged) Text() string {
 	if text := j.CPU.Text(j.Processes); text != "" {
 		lines = append(lines, "  · "+text)
 	}
+	if text := j.Held.Text(); text != "" {
+		lines = append(lines, "  · "+text)
+	}
 	for _, text := range firstReasons(j.Reasons) {
 		lines = append(lines, "  ! "+text)
 	}

@@ -28,7 +28,7 @@ func section(e Entry, options Options) Section {
 	}
 	for _, t := range slices.Concat(
 		[]Table{parametersTable(*r), resultsTable(*r, options), controlsTable(*r)}, sectionTables(*r),
-		[]Table{errorsTable(*r), integrityTable(*r), thresholdsTable(*r), validityTable(*r), runnersTable(*r, e.Coordinator), repeatedTable(*r), processesTable(*r), restTable(*r)},
+		[]Table{errorsTable(*r), integrityTable(*r), thresholdsTable(*r), validityTable(*r), runnersTable(*r, e.Coordinator), repeatedTable(*r), processesTable(*r), heldTable(*r), restTable(*r)},
 	) {
 		if len(t.Rows) > 0 {
 			s.Tables = append(s.Tables, t)

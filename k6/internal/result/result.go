@@ -37,6 +37,7 @@ type Result struct {
 	Processes   []Process    `json:"processes"`
 	CPU         *WindowCPU   `json:"cpu,omitempty"`
 	Limits      *Limits      `json:"limits,omitempty"`
+	Held        *Held        `json:"held,omitempty"`
 	Rest        []Rest       `json:"rest"`
 	Thresholds  []Threshold  `json:"thresholds"`
 	Validity    []Validity   `json:"validity"`
@@ -270,18 +271,6 @@ type Integrity struct {
 	OK       *bool  `json:"ok"`
 	Detail   string `json:"detail"`
 	Source   string `json:"source"` // sql, api, dns, far_end or processes
-}
-
-// Process is the usage of a process during the load. CPUPercent is in percent of one core. PeakAnonBytes is resident
-// memory without pages of files; older results lack it.
-type Process struct {
-	Name          string  `json:"name"`
-	Role          string  `json:"role"`
-	CPUS          float64 `json:"cpu_s"`
-	CPUPercent    float64 `json:"cpu_percent"`
-	PeakRSSBytes  int64   `json:"peak_rss_bytes"`
-	PeakAnonBytes *int64  `json:"peak_anon_bytes,omitempty"`
-	Exit          *string `json:"exit"`
 }
 
 // Threshold is a bound, and whether it held. Value is nil without samples. Measured and Required describe both in words,

@@ -18,7 +18,7 @@ use crate::process::part::{DROPPED_MOST, NoPart, Part};
 use crate::process::role::Role;
 use crate::process::usage::{NoSource, Source};
 use crate::process::window::{StillOpen, Usage};
-use crate::process::windows::Manner;
+use crate::process::windows::{Calm, Manner};
 use crate::testbed::supervisor::Supervisor;
 
 type Shared = State<Arc<Supervisor>>;
@@ -209,6 +209,9 @@ struct QuietRequest {
     /// The least time for which the system's idle processes are sampled, seconds; 0 skips the sampling.
     #[serde(default)]
     rest_s: f64,
+    /// The longest time after the load for which descriptors are read until the system has closed them, seconds; 0 skips the reading.
+    #[serde(default)]
+    settle_s: f64,
 }
 
 /// Waits for a quiet period after the load. The caller must send no load meanwhile.
@@ -217,11 +220,14 @@ pub async fn quiet(
     Path(id): Path<String>,
     body: Bytes,
 ) -> Result<Json<Usage>> {
-    let QuietRequest { seconds, rest_s } = read(&body)?;
-    let quiet = rest_time("seconds", seconds)?;
-    let rest = rest_time("rest_s", rest_s)?;
+    let request: QuietRequest = read(&body)?;
+    let calm = Calm {
+        quiet: rest_time("seconds", request.seconds)?,
+        rest: rest_time("rest_s", request.rest_s)?,
+        settle: rest_time("settle_s", request.settle_s)?,
+    };
     blocking(move || {
-        let answer = supervisor.windows.quiet(&id, quiet, rest);
+        let answer = supervisor.windows.quiet(&id, calm);
         let usage = answer.ok_or_else(|| unknown(&id))?;
         usage.map(Json).map_err(|StillOpen| {
             Failure::new(

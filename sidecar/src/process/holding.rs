@@ -1,13 +1,15 @@
 //! Memory, descriptors by kind and threads of a process and its descendants at one moment. Also their use since their start: CPU time,
 //! context switches and page faults.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use procfs::ProcError;
 use procfs::process::{FDTarget, Process};
 use serde::Serialize;
 
 use super::role::Role;
 use super::scheduling::Scheduling;
+use super::sockets::{Socket, Sockets};
 use super::tree::{self, Entry};
 
 /// A process with its descendants. Counts from the start of each process are of living processes alone.
@@ -16,7 +18,8 @@ pub struct Held {
     /// Resident memory without file pages, bytes (proc_pid_status(5), RssAnon and RssShmem).
     pub anon_bytes: u64,
     pub threads: u64,
-    pub descriptors: Descriptors,
+    /// Null if unknown: the kernel shows those of a program with capabilities to its user only as root.
+    pub descriptors: Option<Descriptors>,
     /// CPU time since the start, seconds.
     pub cpu_s: f64,
     #[serde(flatten)]
@@ -30,8 +33,11 @@ pub struct Descriptors {
     /// TCP sockets by state (RFC 9293), such as `established`, `close_wait` and `listen`. A socket that is neither connected nor listens
     /// is `close`.
     pub tcp: BTreeMap<String, u64>,
+    /// TCP connections that the other end does not need ([`Sockets::is_left`]).
+    pub left: u64,
     pub udp: u64,
-    /// Files, pipes, other sockets, and descriptors that the kernel makes (epoll, timers, events).
+    pub pipes: u64,
+    /// Files, other sockets, and descriptors that the kernel makes (epoll, timers, events).
     pub other: u64,
 }
 
@@ -44,79 +50,101 @@ pub struct Holding {
     pub held: Held,
 }
 
-/// Reads a process and its descendants; `None` once the process has ended.
-pub fn read(root: i32) -> Option<Held> {
-    let entry = tree::entry(root).filter(|entry| !entry.zombie)?;
-    let mut all = tree::descendants(root);
-    all.push(entry);
-    let mut sum = Held::default();
-    for entry in all.iter().filter(|entry| !entry.zombie) {
-        // A process that has ended meanwhile holds nothing.
-        let _ = add(&mut sum, entry);
+/// Reads processes with their descendants. Processes that have ended are left out.
+pub fn read(roots: Vec<(String, Role, i32)>) -> Vec<Holding> {
+    let all: Vec<_> = roots
+        .into_iter()
+        .filter_map(|(name, role, root)| Some((name, role, Reading::of(root)?)))
+        .collect();
+    // The tables of sockets are read last: a socket that is opened meanwhile is then in them.
+    let mut sockets = Sockets::default();
+    for (_, _, reading) in &all {
+        reading.processes.iter().for_each(|one| sockets.read(one));
     }
-    Some(sum)
+    let held = |(name, role, reading): (_, _, Reading)| Holding {
+        name,
+        role,
+        held: reading.held(&sockets),
+    };
+    all.into_iter().map(held).collect()
 }
 
-fn add(sum: &mut Held, entry: &Entry) -> procfs::ProcResult<()> {
-    let process = Process::new(entry.pid)?;
-    let status = process.status()?;
-    let kib = |value: Option<u64>| value.unwrap_or(0) * 1024;
-    sum.anon_bytes += kib(status.vmrss).saturating_sub(kib(status.rssfile));
-    sum.threads += status.threads;
-    sum.cpu_s += (entry.own_ns + entry.reaped_ns) as f64 / 1e9;
-    sum.scheduling += Scheduling::of(&process)?;
-    add_descriptors(&mut sum.descriptors, &process)
+/// A process and its descendants, before their sockets are known.
+struct Reading {
+    held: Held,
+    processes: Vec<Process>,
+    /// `None` if unknown.
+    targets: Option<Vec<FDTarget>>,
 }
 
-fn add_descriptors(sum: &mut Descriptors, process: &Process) -> procfs::ProcResult<()> {
-    // The table of sockets is read last: a socket that is opened meanwhile is then in it.
-    let targets: Vec<_> = process.fd()?.flatten().map(|fd| fd.target).collect();
-    let sockets = sockets(process);
-    for target in targets {
-        sum.all += 1;
-        let FDTarget::Socket(inode) = target else {
-            sum.other += 1;
-            continue;
+impl Reading {
+    /// `None` once the process has ended.
+    fn of(root: i32) -> Option<Self> {
+        let entry = tree::entry(root).filter(|entry| !entry.zombie)?;
+        let mut all = tree::descendants(root);
+        all.push(entry);
+        let mut reading = Self {
+            held: Held::default(),
+            processes: Vec::new(),
+            targets: Some(Vec::new()),
         };
-        match sockets.get(&inode) {
-            Some(Socket::Tcp(state)) => *sum.tcp.entry(state.clone()).or_default() += 1,
-            Some(Socket::Udp) => sum.udp += 1,
-            None => sum.other += 1,
+        for entry in all.iter().filter(|entry| !entry.zombie) {
+            // A process that has ended meanwhile holds nothing.
+            let _ = reading.add(entry);
+        }
+        Some(reading)
+    }
+
+    fn add(&mut self, entry: &Entry) -> procfs::ProcResult<()> {
+        let process = Process::new(entry.pid)?;
+        let status = process.status()?;
+        let kib = |value: Option<u64>| value.unwrap_or(0) * 1024;
+        self.held.anon_bytes += kib(status.vmrss).saturating_sub(kib(status.rssfile));
+        self.held.threads += status.threads;
+        self.held.cpu_s += (entry.own_ns + entry.reaped_ns) as f64 / 1e9;
+        self.held.scheduling += Scheduling::of(&process)?;
+        match process.fd() {
+            Err(ProcError::PermissionDenied(_)) => self.targets = None,
+            open => {
+                let open = open?.flatten().map(|fd| fd.target);
+                if let Some(targets) = &mut self.targets {
+                    targets.extend(open);
+                }
+            }
+        }
+        self.processes.push(process);
+        Ok(())
+    }
+
+    fn held(self, sockets: &Sockets) -> Held {
+        let descriptors = self.targets.map(|targets| {
+            let mut sum = Descriptors::default();
+            targets.iter().for_each(|target| sum.add(target, sockets));
+            sum
+        });
+        Held {
+            descriptors,
+            ..self.held
         }
     }
-    Ok(())
 }
 
-enum Socket {
-    Tcp(String),
-    Udp,
-}
-
-/// The sockets of the process's network namespace, by inode.
-fn sockets(process: &Process) -> HashMap<u64, Socket> {
-    let tcp = [process.tcp(), process.tcp6()]
-        .into_iter()
-        .flatten()
-        .flatten();
-    let udp = [process.udp(), process.udp6()]
-        .into_iter()
-        .flatten()
-        .flatten();
-    tcp.map(|socket| (socket.inode, Socket::Tcp(word(&socket.state))))
-        .chain(udp.map(|socket| (socket.inode, Socket::Udp)))
-        .collect()
-}
-
-/// `CloseWait` becomes `close_wait`.
-fn word(state: &procfs::net::TcpState) -> String {
-    let mut word = String::new();
-    for letter in format!("{state:?}").chars() {
-        if letter.is_uppercase() && !word.is_empty() {
-            word.push('_');
+impl Descriptors {
+    fn add(&mut self, target: &FDTarget, sockets: &Sockets) {
+        self.all += 1;
+        match target {
+            FDTarget::Pipe(_) => self.pipes += 1,
+            FDTarget::Socket(inode) => match sockets.get(*inode) {
+                Some(Socket::Tcp(tcp)) => {
+                    *self.tcp.entry(tcp.word()).or_default() += 1;
+                    self.left += u64::from(sockets.is_left(tcp));
+                }
+                Some(Socket::Udp) => self.udp += 1,
+                None => self.other += 1,
+            },
+            _ => self.other += 1,
         }
-        word.push(letter.to_ascii_lowercase());
     }
-    word
 }
 
 #[cfg(test)]
@@ -152,27 +180,32 @@ time.sleep(60)
         let mut line = String::new();
         let output = child.stdout.take().unwrap();
         BufReader::new(output).read_line(&mut line).unwrap();
-        let held = read(child.id() as i32);
+        let root = ("holder".to_owned(), Role::System, child.id() as i32);
+        let held = read(vec![root.clone()]);
         child.kill().unwrap();
         child.wait().unwrap();
-        let held = held.unwrap();
-        let tcp: Vec<_> = held
-            .descriptors
+        let held = &held[0].held;
+        let descriptors = held.descriptors.as_ref().unwrap();
+        let tcp: Vec<_> = descriptors
             .tcp
             .iter()
             .map(|(state, count)| (state.as_str(), *count))
             .collect();
         assert_eq!(tcp, [("close_wait", 3), ("established", 8), ("listen", 1)]);
-        assert_eq!(held.descriptors.udp, 5);
+        assert_eq!(descriptors.udp, 5);
         let all: u64 = line.trim().parse().unwrap();
-        assert_eq!(held.descriptors.all, all);
-        assert_eq!(held.descriptors.other, all - 12 - 5);
+        assert_eq!(descriptors.all, all);
+        // Standard output is a pipe.
+        assert_eq!(descriptors.pipes, 1);
+        assert_eq!(descriptors.other, all - 12 - 5 - 1);
+        // The other ends of the rest are in the same process.
+        assert_eq!(descriptors.left, 3);
         assert_eq!(held.threads, 5);
         assert!(
             held.anon_bytes > 1 << 20 && held.cpu_s > 0.0 && held.scheduling.minor_faults > 100,
             "{held:?}"
         );
         assert!(held.scheduling.voluntary_switches > 0, "{held:?}");
-        assert_eq!(read(child.id() as i32), None);
+        assert_eq!(read(vec![root]), []);
     }
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::host_time::HostTime;
 use super::interference::{CpuUsage, Interference};
+use super::scheduling::Scheduling;
 
 /// The most parts of one window that may be dropped.
 pub const DROPPED_MOST: usize = 4_000;
@@ -36,6 +37,8 @@ pub struct TargetBefore {
     pub peak_rss_bytes: u64,
     pub peak_anon_bytes: u64,
     pub peak_open_files: Option<u64>,
+    pub peak_threads: u64,
+    pub scheduling: Scheduling,
 }
 
 /// Why a part cannot be shown, begun or dropped.

@@ -20,7 +20,7 @@ pub struct Scheduling {
 }
 
 impl Scheduling {
-    /// Reads all threads of a process; this costs about 10 µs for each thread.
+    /// Reads all threads of a process; the cost is about 10 µs for each thread.
     pub fn of(process: &Process) -> ProcResult<Self> {
         let stat = process.stat()?;
         let mut sum = Self {

@@ -3,11 +3,24 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
+use procfs::process::Process;
 use serde::Serialize;
 
 use super::part::TargetBefore;
+use super::scheduling::Scheduling;
 use super::usage::{Reading, Source, percent, reset_high_water, rounded};
 use crate::process::role::Role;
+
+/// Counts of each process, by its pid and its start.
+type Counts = HashMap<(i32, u64), Scheduling>;
+
+fn counts(reading: &Reading) -> Counts {
+    let of = |pid| Process::new(pid).and_then(|process| Scheduling::of(&process));
+    let members = reading.members.iter();
+    members
+        .filter_map(|member| Some(((member.pid, member.start), of(member.pid).ok()?)))
+        .collect()
+}
 
 #[derive(Debug, Clone, Serialize)]
 pub struct ProcessUsage {
@@ -22,6 +35,11 @@ pub struct ProcessUsage {
     pub peak_anon_bytes: u64,
     /// The most open descriptors of all readings, one each 100 ms and one at each pause; null if unknown, as on Linux before 6.2.
     pub peak_open_files: Option<u64>,
+    /// The most threads of all these readings.
+    pub peak_threads: u64,
+    /// While the window ran.
+    #[serde(flatten)]
+    pub scheduling: Scheduling,
     /// Resident memory at the last reading.
     pub rss_bytes: u64,
     pub exit: Option<String>,
@@ -43,6 +61,12 @@ pub struct Target {
     peak_rss_bytes: u64,
     peak_anon_bytes: u64,
     peak_open_files: Option<u64>,
+    peak_threads: u64,
+    /// Of earlier stretches.
+    scheduling_before: Scheduling,
+    scheduling_at_open: Counts,
+    /// Of the present stretch, by the last close reading.
+    scheduling: Scheduling,
     rss_bytes: u64,
     /// Processes whose high-water mark may be from before the window, because it could not be reset.
     unmarked: HashSet<(i32, u64)>,
@@ -63,6 +87,10 @@ impl Target {
             peak_rss_bytes: 0,
             peak_anon_bytes: 0,
             peak_open_files: None,
+            peak_threads: 0,
+            scheduling_before: Scheduling::default(),
+            scheduling_at_open: Counts::new(),
+            scheduling: Scheduling::default(),
             rss_bytes: 0,
             unmarked: HashSet::new(),
             files: HashMap::new(),
@@ -84,6 +112,21 @@ impl Target {
         let first = self.source.read().unwrap_or_default();
         self.cpu_at_open_s = first.cpu_s;
         self.take(&first);
+        self.scheduling_before += std::mem::take(&mut self.scheduling);
+        self.scheduling_at_open = counts(&first);
+    }
+
+    /// Also reads context switches and page faults, of each thread. A sample of a running window leaves them out: they only rise.
+    pub fn look_closely(&mut self) {
+        let Some(reading) = self.source.read() else {
+            return;
+        };
+        self.take(&reading);
+        self.scheduling = Scheduling::default();
+        for (id, now) in counts(&reading) {
+            let then = self.scheduling_at_open.get(&id);
+            self.scheduling += now.since(then.copied().unwrap_or_default());
+        }
     }
 
     pub fn look(&mut self) {
@@ -99,6 +142,7 @@ impl Target {
         self.peak_rss_bytes = self.peak_rss_bytes.max(reading.rss_bytes);
         self.peak_anon_bytes = self.peak_anon_bytes.max(reading.anon_bytes);
         self.peak_open_files = self.peak_open_files.max(reading.open_files);
+        self.peak_threads = self.peak_threads.max(reading.threads);
         for member in &reading.members {
             let id = (member.pid, member.start);
             let files = self.files.entry(id).or_default();
@@ -119,10 +163,6 @@ impl Target {
         }
     }
 
-    pub fn role(&self) -> Role {
-        self.role
-    }
-
     pub fn is_system(&self) -> bool {
         self.role == Role::System
     }
@@ -137,12 +177,25 @@ impl Target {
         (!self.source.gone()).then(|| (self.name.clone(), pid))
     }
 
+    /// The same with the role.
+    pub fn root(&self) -> Option<(String, Role, i32)> {
+        self.living().map(|(name, pid)| (name, self.role, pid))
+    }
+
+    fn scheduling_so_far(&self) -> Scheduling {
+        let mut sum = self.scheduling_before;
+        sum += self.scheduling;
+        sum
+    }
+
     pub fn so_far(&self) -> TargetBefore {
         TargetBefore {
             cpu_s: self.cpu_before_s + self.cpu_s,
             peak_rss_bytes: self.peak_rss_bytes,
             peak_anon_bytes: self.peak_anon_bytes,
             peak_open_files: self.peak_open_files,
+            peak_threads: self.peak_threads,
+            scheduling: self.scheduling_so_far(),
         }
     }
 
@@ -153,6 +206,9 @@ impl Target {
         self.peak_rss_bytes = before.peak_rss_bytes;
         self.peak_anon_bytes = before.peak_anon_bytes;
         self.peak_open_files = before.peak_open_files;
+        self.peak_threads = before.peak_threads;
+        self.scheduling_before = before.scheduling;
+        self.scheduling = Scheduling::default();
     }
 
     pub fn usage(&self, duration_s: f64, opened: Instant) -> ProcessUsage {
@@ -165,6 +221,8 @@ impl Target {
             peak_rss_bytes: self.peak_rss_bytes,
             peak_anon_bytes: self.peak_anon_bytes,
             peak_open_files: self.peak_open_files,
+            peak_threads: self.peak_threads,
+            scheduling: self.scheduling_so_far(),
             rss_bytes: self.rss_bytes,
             exit: self.source.ending(),
             exit_after_s: self.source.ended().map(after),

@@ -46,6 +46,7 @@ pub struct Reading {
     pub anon_bytes: u64,
     /// Open descriptors of all processes now; `None` if unknown.
     pub open_files: Option<u64>,
+    pub threads: u64,
     pub members: Vec<Member>,
 }
 
@@ -59,7 +60,7 @@ pub struct Member {
     pub file_bytes: u64,
 }
 
-/// Memory of a process, bytes (proc_pid_status(5)).
+/// Memory of a process, bytes, and its threads (proc_pid_status(5)).
 struct Memory {
     rss: u64,
     /// Peak since the mark was last reset.
@@ -67,6 +68,7 @@ struct Memory {
     /// File pages, mainly the program's own text. The kernel decides how many are mapped: if the page cache has a file in larger pieces, a
     /// fault maps more of it.
     files: u64,
+    threads: u64,
 }
 
 impl Memory {
@@ -76,6 +78,7 @@ impl Memory {
             rss: status.vmrss? * 1024,
             high_water: status.vmhwm? * 1024,
             files: status.rssfile.unwrap_or(0) * 1024,
+            threads: status.threads,
         })
     }
 
@@ -188,6 +191,7 @@ fn read_own() -> Option<Reading> {
         rss_bytes: memory.rss,
         anon_bytes: memory.anon(),
         open_files: files::open_of(entry.pid),
+        threads: memory.threads,
         members: vec![memory.member(&entry)],
     })
 }
@@ -219,6 +223,7 @@ fn read_tree(source: &impl tree::Source, root: i32, start: Option<u64>) -> Readi
         };
         reading.rss_bytes += memory.rss;
         reading.anon_bytes += memory.anon();
+        reading.threads += memory.threads;
         let files = files::open_of(entry.pid);
         reading.open_files = reading.open_files.zip(files).map(|(all, own)| all + own);
         reading.members.push(memory.member(entry));

@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use super::holding::Holding;
 use super::host_time::HostTime;
 use super::interference::{CpuUsage, Interference, Sample};
+use super::kept::Kept;
 use super::part::{Before, NoPart, Part, Parts, used_since};
 use super::rest::AtRest;
 use super::target::{ProcessUsage, Target};
@@ -37,6 +39,9 @@ pub struct Usage {
     /// The processes of the system in the quiet period, if the caller asked for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_rest: Option<Vec<AtRest>>,
+    /// What the system held before the load and after it, if the caller asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held: Option<Kept>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -81,6 +86,8 @@ pub struct Window {
     parts: Parts,
     whole: Whole,
     limits: Watch,
+    /// What the system held when the window opened; empty for a window without peaks.
+    before: Vec<Holding>,
     closed: Option<Usage>,
 }
 
@@ -102,6 +109,7 @@ impl Window {
             parts: Parts::default(),
             whole: Whole::default(),
             limits,
+            before: Vec::new(),
             closed: None,
         }
     }
@@ -167,7 +175,7 @@ impl Window {
         if let Some(interference) = self.interference.as_mut().filter(|_| self.watched == 0) {
             interference.pause();
         }
-        self.targets.iter_mut().for_each(Target::look);
+        self.targets.iter_mut().for_each(Target::look_closely);
     }
 
     /// Records only the use of each CPU, until each caller that watches has stopped.
@@ -272,12 +280,7 @@ impl Window {
 
     /// The living measured processes but this one, by name, with their pids.
     pub fn living(&self) -> Vec<(String, Role, i32)> {
-        let living = |target: &Target| {
-            target
-                .living()
-                .map(|(name, pid)| (name, target.role(), pid))
-        };
-        self.targets.iter().filter_map(living).collect()
+        self.targets.iter().filter_map(Target::root).collect()
     }
 
     pub fn has_peaks(&self) -> bool {
@@ -324,7 +327,7 @@ impl Window {
         }
         let (mut elapsed, mut host) = (self.elapsed, self.host);
         if let Some((since, host_then)) = self.running {
-            self.targets.iter_mut().for_each(Target::look);
+            self.targets.iter_mut().for_each(Target::look_closely);
             elapsed += since.elapsed();
             host = HostTime::with_stretch(host, host_then, HostTime::now());
         }
@@ -371,6 +374,7 @@ impl Window {
             limits: self.limits.shown(),
             whole: None,
             at_rest: None,
+            held: None,
         }
     }
 
@@ -405,6 +409,20 @@ impl Window {
         let whole = self.whole.end_quiet(now, quiet);
         if let Some(closed) = &mut self.closed {
             closed.whole = whole;
+        }
+    }
+
+    pub fn note_before(&mut self, before: Vec<Holding>) {
+        self.before = before;
+    }
+
+    pub fn before(&self) -> Vec<Holding> {
+        self.before.clone()
+    }
+
+    pub fn note_kept(&mut self, kept: Kept) {
+        if let Some(closed) = &mut self.closed {
+            closed.held = Some(kept);
         }
     }
 

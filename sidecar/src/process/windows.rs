@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::holding::{self, Holding};
 use super::interference::Sample;
+use super::kept::Kept;
 use super::part::{NoPart, Part};
 use super::rest::Watch;
 use super::target::Target;
@@ -43,6 +44,14 @@ impl Manner {
         paused: true,
         ..Self::PEAKS
     };
+}
+
+/// How long to wait after a load, and for what.
+#[derive(Debug, Clone, Copy)]
+pub struct Calm {
+    pub quiet: Duration,
+    pub rest: Duration,
+    pub settle: Duration,
 }
 
 #[derive(Default)]
@@ -118,6 +127,16 @@ impl Windows {
         sources: Vec<(String, Role, Source)>,
         manner: Manner,
     ) -> Result<String, Failure> {
+        let targets: Vec<_> = sources
+            .into_iter()
+            .map(|(name, role, source)| Target::new(name, role, source))
+            .collect();
+        let before = if manner.peaks {
+            let system = targets.iter().filter(|target| target.is_system());
+            holding::read(system.filter_map(Target::root).collect())
+        } else {
+            Vec::new()
+        };
         let mut all = self.all();
         let open = all.windows.values().filter(|window| window.is_open());
         if open.count() >= MAX_OPEN {
@@ -127,15 +146,12 @@ impl Windows {
                 "close one with POST /windows/ID/close",
             ));
         }
-        let targets = sources
-            .into_iter()
-            .map(|(name, role, source)| Target::new(name, role, source))
-            .collect();
         all.last += 1;
         let number = all.last;
         let id = format!("w{number}");
         let ledger = Arc::clone(&self.ledger);
         let mut window = Window::new(id.clone(), targets, manner.peaks, ledger);
+        window.note_before(before);
         if manner.by_cpu {
             window.watch_cpus();
         }
@@ -202,9 +218,7 @@ impl Windows {
 
     /// Memory, descriptors and threads of the living processes now, without this process; `None` if no window has this id.
     pub fn holding(&self, id: &str) -> Option<Vec<Holding>> {
-        let living = self.with(id, |window| window.living())?;
-        let read = |(name, role, pid)| holding::read(pid).map(|held| Holding { name, role, held });
-        Some(living.into_iter().filter_map(read).collect())
+        self.with(id, |window| window.living()).map(holding::read)
     }
 
     /// Begins a part of a window; `None` if no window has this id.
@@ -229,24 +243,34 @@ impl Windows {
 
     /// Waits for a quiet period after the load of a closed window, if a process of the system lives. The answer has the CPU time of the
     /// system from the first start of the load on. Unless `rest` is zero, the idle processes are sampled meanwhile, for the longer of the
-    /// two times. A second call changes nothing. Returns `None` if the window is unknown.
+    /// two times. Unless `settle` is zero, the descriptors are then read, for at most so long after the load
+    /// ([`Kept::settle`]). A second call changes nothing. Returns `None` if the window is unknown.
     pub fn quiet(
         &self,
         id: &str,
-        quiet: Duration,
-        rest: Duration,
+        Calm {
+            quiet,
+            rest,
+            settle,
+        }: Calm,
     ) -> Option<Result<Usage, StillOpen>> {
         match self.with(id, Window::begin_quiet)? {
             Err(error) => return Some(Err(error)),
             Ok(None) => {}
             Ok(Some(processes)) => {
-                let watch = Watch::begin(processes);
+                let since = Instant::now();
+                let watch = Watch::begin(processes.clone());
                 std::thread::sleep(quiet);
                 self.with(id, |window| window.end_quiet(quiet));
                 if !rest.is_zero() {
                     std::thread::sleep(rest.saturating_sub(quiet));
                     let at_rest = watch.end();
                     self.with(id, |window| window.note_rest(at_rest));
+                }
+                let before = self.with(id, |window| window.before())?;
+                if !settle.is_zero() && !before.is_empty() {
+                    let kept = Kept::settle(&before, &processes, since, settle);
+                    self.with(id, |window| window.note_kept(kept));
                 }
             }
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// A SOCKS5 proxy (RFC 1928) that keeps a known amount of each connection or association. Tests of footprint/leak find the amount, and those of footprint/small the memory that it needs.
+// A SOCKS5 proxy (RFC 1928) that keeps a known amount of each connection or association. Tests of footprint/leak and of left
+// descriptors find the amount, and those of footprint/small the memory that it needs.
 package main
 
 import (
@@ -20,6 +21,7 @@ var (
 	listen      = flag.String("listen", "", "address")
 	bytes       = flag.Int("bytes", 0, "bytes that each connection leaves behind")
 	descriptors = flag.Bool("descriptors", false, "each connection leaves a descriptor behind")
+	farSockets  = flag.Bool("far-sockets", false, "the socket to the far end of each connection stays open")
 	stepAt      = flag.Int("step-at", 0, "connection at which memory grows once by 50 MiB")
 	teeth       = flag.Int("teeth", 0, "connections of a tooth, in which memory grows by 20 MiB and falls")
 	needs       = flag.Int("needs", 0, "MiB that the proxy needs from its start on")
@@ -114,10 +116,16 @@ func serve(client net.Conn) {
 		_, _ = client.Write([]byte{5, 5, 0, 1, 0, 0, 0, 0, 0, 0})
 		return
 	}
-	defer far.Close()
+	if !*farSockets {
+		defer far.Close()
+	}
 	_, _ = client.Write([]byte{5, 0, 0, 1, 0, 0, 0, 0, 0, 0})
 	go func() {
 		_, _ = io.Copy(far, client)
+		if *farSockets {
+			_ = client.Close()
+			return
+		}
 		_ = far.(*net.TCPConn).CloseWrite()
 	}()
 	_, _ = io.Copy(client, far)

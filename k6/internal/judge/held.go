@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"fmt"
+	"strings"
+
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/result"
+)
+
+// heldOf is what the system held; nil if it was not read.
+func heldOf(usage *Usage) *result.Held {
+	if usage == nil {
+		return nil
+	}
+	return usage.Held
+}
+
+// leftOpen judges what the system holds after the load and did not hold before; nil if it was not read. TCP connections
+// count for every system: pools between its processes and to a database do not count as left. Other descriptors count only
+// if the system must close them all: a database may keep files open.
+func leftOpen(held *result.Held, closesAll bool) []result.Integrity {
+	if held == nil {
+		return nil
+	}
+	line := result.Integrity{Check: result.LeftOpen, Source: processes, Reported: &held.Slack}
+	var tcp, other, most int64
+	var who, unknown []string
+	for _, p := range held.Processes {
+		connections, files, known := p.Left()
+		if !known {
+			unknown = append(unknown, p.Name)
+			continue
+		}
+		if !closesAll {
+			files = 0
+		}
+		most = max(most, connections, files)
+		if connections > held.Slack {
+			tcp += connections
+		}
+		if files > held.Slack {
+			other += files
+		}
+		if max(connections, files) > held.Slack {
+			who = append(who, fmt.Sprintf("%s has %s", p.Name, p.After.Descriptors.Words()))
+		}
+	}
+	var left []string
+	if tcp > 0 {
+		left = append(left, format.Count(tcp)+" TCP connections")
+	}
+	if other > 0 {
+		left = append(left, format.Count(other)+" other descriptors")
+	}
+	bound := fmt.Sprintf("at most %d of a kind may stay in a process", held.Slack)
+	found := tcp + other
+	switch {
+	case found > 0:
+		line.Detail = fmt.Sprintf("%s %g s after the load (%s); %s", strings.Join(left, " and "), held.AfterS, strings.Join(who, "; "), bound)
+	case len(unknown) > 0:
+		line.Detail = "the descriptors could not be read of: " + strings.Join(unknown, ", ")
+		return []result.Integrity{line}
+	default:
+		found = most
+		line.Detail = fmt.Sprintf("%d %g s after the load; %s", most, held.AfterS, bound)
+	}
+	line.Found, line.OK = &found, new(found <= held.Slack)
+	return []result.Integrity{line}
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package judge
+
+import (
+	"encoding/json"
+	"testing"
+
+	"windtunnel/k6/internal/result"
+)
+
+// holding is what a process holds: TCP connections that are left, other TCP connections, UDP sockets, pipes and files.
+func holding(left, pooled, udp, pipes, files int64) result.Holding {
+	return result.Holding{Descriptors: &result.Descriptors{
+		All: left + pooled + udp + pipes + files, TCP: map[string]int64{"close_wait": left, "established": pooled}, Left: left, UDP: udp, Pipes: pipes, Other: files,
+	}}
+}
+
+func TestWhatStaysOpenAfterTheLoad(t *testing.T) {
+	const bound = "; at most 10 of a kind may stay in a process"
+	before := holding(0, 1, 0, 2, 8)
+	for about, c := range map[string]struct {
+		after     result.Holding
+		closesAll bool
+		want      string
+		ok        *bool
+	}{
+		"nothing":                            {before, true, "0 5 s after the load" + bound, new(true)},
+		"the slack":                          {holding(10, 1, 0, 2, 18), true, "10 5 s after the load" + bound, new(true)},
+		"one more":                           {holding(11, 1, 0, 2, 8), true, "11 TCP connections 5 s after the load (proxy has 22: 11 TCP close_wait, 1 TCP established, 2 pipes, 8 other)" + bound, new(false)},
+		"a pool":                             {holding(0, 500, 0, 2, 8), true, "0 5 s after the load" + bound, new(true)},
+		"associations and pipes":             {holding(0, 1, 900, 400, 8), true, "0 5 s after the load" + bound, new(true)},
+		"files":                              {holding(0, 1, 0, 2, 1220), true, "1,212 other descriptors 5 s after the load (proxy has 1,223: 1 TCP established, 2 pipes, 1,220 other)" + bound, new(false)},
+		"files of a database":                {holding(0, 1, 0, 2, 1220), false, "0 5 s after the load" + bound, new(true)},
+		"descriptors that could not be read": {result.Holding{}, true, "the descriptors could not be read of: proxy", nil},
+	} {
+		held := &result.Held{AfterS: 5, Slack: 10, Processes: []result.HeldByOne{{Name: "proxy", Before: before, After: &c.after}, {Name: "ended", Before: before}}}
+		lines := leftOpen(held, c.closesAll)
+		if len(lines) != 1 || lines[0].Detail != c.want || (lines[0].OK == nil) != (c.ok == nil) || c.ok != nil && *lines[0].OK != *c.ok {
+			t.Errorf("%s: %+v", about, lines)
+		}
+	}
+	if leftOpen(nil, true) != nil {
+		t.Error("nothing was read, and is judged")
+	}
+}
+
+func TestConnectionsThatStayOpenFailTheRun(t *testing.T) {
+	e := complete()
+	if err := json.Unmarshal([]byte(`{"held": {"after_s": 5, "slack": 10, "processes": [{"name": "proxy",
+			"before": {"anon_bytes": 1048576, "threads": 4, "cpu_s": 1, "descriptors": {"all": 8, "tcp": {"listen": 1}, "left": 0, "udp": 0, "pipes": 0, "other": 7}},
+			"after": {"anon_bytes": 2097152, "threads": 4, "cpu_s": 2, "descriptors": {"all": 1208, "tcp": {"listen": 1, "established": 1200}, "left": 1200, "udp": 0, "pipes": 0, "other": 7}}}]}}`), e.Usage); err != nil {
+		t.Fatal(err)
+	}
+	j := judged(t, e, sent(1000, 0))
+	const want = "left open: 1,200 TCP connections 5 s after the load (proxy has 1,208: 1,200 TCP established, 1 TCP listen, 7 other); at most 10 of a kind may stay in a process"
+	if j.Verdict != result.Fail || len(j.Reasons) == 0 || j.Reasons[0].Text != want {
+		t.Errorf("%s: %+v", j.Verdict, j.Reasons)
+	}
+	if text := j.Held.Text(); text != "the system held 8 descriptors and 1.0 MiB before the load, and 1,208 and 2.0 MiB 5 s after it" {
+		t.Error(text)
+	}
+}

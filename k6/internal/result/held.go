@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package result
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"windtunnel/k6/internal/format"
+)
+
+// LeftOpen is the check of what the system left open. Its name begins the reason.
+const LeftOpen = "left open"
+
+// Held is what the system held before the load and after it. Peaks are in Process.
+type Held struct {
+	// AfterS is the time from the end of the load to the second reading. It ends early if nothing is left.
+	AfterS float64 `json:"after_s"`
+	// Slack is how many more descriptors of a kind a process may have than before.
+	Slack     int64       `json:"slack"`
+	Processes []HeldByOne `json:"processes"`
+}
+
+// HeldByOne is what a process of the system held, with its descendants. After is nil if the process has ended.
+type HeldByOne struct {
+	Name   string   `json:"name"`
+	Before Holding  `json:"before"`
+	After  *Holding `json:"after"`
+}
+
+// Holding is what a process holds at one moment. Descriptors is nil if unknown.
+type Holding struct {
+	AnonBytes   int64        `json:"anon_bytes"`
+	Threads     int64        `json:"threads"`
+	Descriptors *Descriptors `json:"descriptors"`
+}
+
+// Descriptors are open descriptors by kind, TCP by state. Left counts the TCP connections whose other end is closed, or is
+// a far end of ours: only the process keeps them open.
+type Descriptors struct {
+	All   int64            `json:"all"`
+	TCP   map[string]int64 `json:"tcp"`
+	Left  int64            `json:"left"`
+	UDP   int64            `json:"udp"`
+	Pipes int64            `json:"pipes"`
+	Other int64            `json:"other"`
+}
+
+// Left is how many TCP connections and other descriptors, without UDP and pipes, a process has more than before the load.
+// known is false if a reading is unknown.
+func (p HeldByOne) Left() (tcp, other int64, known bool) {
+	if p.After == nil || p.After.Descriptors == nil || p.Before.Descriptors == nil {
+		return 0, 0, p.After == nil
+	}
+	before, after := p.Before.Descriptors, p.After.Descriptors
+	return max(0, after.Left-before.Left), max(0, after.Other-before.Other), true
+}
+
+// Words are the descriptors by kind, the most frequent state first, such as "1,212: 1,200 TCP close_wait, 12 other".
+func (d Descriptors) Words() string {
+	states := slices.SortedFunc(maps.Keys(d.TCP), func(a, b string) int {
+		return cmp.Or(cmp.Compare(d.TCP[b], d.TCP[a]), cmp.Compare(a, b))
+	})
+	var kinds []string
+	add := func(count int64, kind string) {
+		if count > 0 {
+			kinds = append(kinds, format.Count(count)+" "+kind)
+		}
+	}
+	for _, state := range states {
+		add(d.TCP[state], "TCP "+state)
+	}
+	add(d.UDP, "UDP")
+	add(d.Pipes, "pipes")
+	add(d.Other, "other")
+	return format.Count(d.All) + ": " + strings.Join(kinds, ", ")
+}
+
+// Beyond is how many descriptors of all kinds the processes have more than before the load, without the slack of each; nil
+// if unknown.
+func (h *Held) Beyond() *float64 {
+	if h == nil {
+		return nil
+	}
+	sum := 0.0
+	for _, p := range h.Processes {
+		if p.After == nil || p.After.Descriptors == nil || p.Before.Descriptors == nil {
+			return nil
+		}
+		sum += float64(max(0, p.After.Descriptors.All-p.Before.Descriptors.All-h.Slack))
+	}
+	return &sum
+}
+
+// Text is one line about all processes; "" if unknown.
+func (h *Held) Text() string {
+	if h == nil {
+		return ""
+	}
+	var before, after, memoryBefore, memoryAfter int64
+	for _, p := range h.Processes {
+		if p.After == nil || p.After.Descriptors == nil || p.Before.Descriptors == nil {
+			return ""
+		}
+		before, after = before+p.Before.Descriptors.All, after+p.After.Descriptors.All
+		memoryBefore, memoryAfter = memoryBefore+p.Before.AnonBytes, memoryAfter+p.After.AnonBytes
+	}
+	return fmt.Sprintf("the system held %s descriptors and %s MiB before the load, and %s and %s MiB %g s after it",
+		format.Count(before), format.MiB(memoryBefore), format.Count(after), format.MiB(memoryAfter), h.AfterS)
+}

@@ -1,0 +1,64 @@
+/** What the programs of a row hold after its turns, and how often they wake while nothing is sent. */
+import { heldNow } from '../footprint/held.js';
+import { rangeOf, sectionOf } from '../section.js';
+
+const MIB = 2 ** 20;
+
+/** @typedef {import('../footprint/held.js').Held} Held */
+/** @typedef {import('./result.js').Found['rows'][number]} FoundRow */
+
+/** @param {(string | null)[]} windows of a turn's instances @returns {Held[] | null} null: one is unknown */
+export function holdings(windows) {
+  const all = windows.map(heldNow);
+  return all.includes(null) ? null : /** @type {Held[]} */ (all);
+}
+
+/**
+ * Notes a turn's figures.
+ * @param {import('./turn.js').Turn} turn
+ * @param {Held[] | null} before the quiet period
+ * @param {Held[] | null} after the quiet period
+ * @param {number} seconds of the quiet period
+ */
+export function noteFootprint({ figures }, before, after, seconds) {
+  const sum = (/** @type {Held[] | null} */ all, /** @type {(held: Held) => number} */ of) =>
+    all && all.reduce((total, held) => total + of(held), 0);
+  const memory = sum(after, (held) => held.anon_bytes);
+  figures.after_anon_mib = memory && memory / MIB;
+  figures.after_descriptors = sum(after, ({ descriptors }) => descriptors.all);
+  figures.after_left = sum(after, ({ descriptors }) => descriptors.left);
+  const woken = (/** @type {Held[] | null} */ all) => sum(all, (held) => held.voluntary_switches);
+  const [from, to] = [woken(before), woken(after)];
+  figures.after_wakeups_per_s =
+    from === null || to === null || seconds <= 0 ? null : Math.max(0, to - from) / seconds;
+}
+
+const FIGURES = {
+  after_anon_mib: { title: 'own memory', unit: 'MiB', digits: 1 },
+  after_descriptors: { title: 'descriptors', unit: 'count' },
+  after_left: { title: 'left connections', unit: 'count' },
+  after_wakeups_per_s: { title: 'wake-ups', unit: '/s', digits: 0 },
+};
+
+/** A table for all sides: medians of the turns. @param {import('./result.js').Found} found */
+export const footprintSection = ({ rows, candidate }) =>
+  sectionOf({
+    name: 'footprint',
+    title: 'Footprint after a turn',
+    columns: [
+      { name: 'row', title: 'Protocol', unit: 'text' },
+      ...(candidate ? /** @type {const} */ (['baseline', 'candidate']) : /** @type {const} */ (['baseline'])).flatMap(
+        (side) =>
+          Object.entries(FIGURES).map(([name, { title, ...about }]) => ({
+            name: `${side}_${name}`,
+            title: candidate ? `${side}: ${title}` : `${title.charAt(0).toUpperCase()}${title.slice(1)}`,
+            ...about,
+            of: (/** @type {FoundRow} */ row) => rangeOf(row[side]?.figures[name]),
+          })),
+      ),
+    ],
+    rows,
+    notes: [
+      'Both ends of the row, in the quiet period after the probes of a turn. A left connection is one whose other end is closed, or is the far end.',
+    ],
+  });

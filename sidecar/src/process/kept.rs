@@ -1,0 +1,152 @@
+//! What the system holds before a load, and in the quiet period after it.
+
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::holding::{self, Held, Holding};
+use super::role::Role;
+
+/// Descriptors of each kind that a process may open at their first use and then keep.
+pub const SLACK: u64 = 10;
+/// Time between two readings while the system still closes descriptors.
+const BETWEEN: Duration = Duration::from_millis(250);
+
+/// The processes of the system before the load, and after it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Kept {
+    /// Time from the end of the load to the second reading, seconds.
+    pub after_s: f64,
+    pub slack: u64,
+    pub processes: Vec<KeptBy>,
+}
+
+/// One process with its descendants.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct KeptBy {
+    pub name: String,
+    pub before: Held,
+    /// Null if the process has ended.
+    pub after: Option<Held>,
+}
+
+impl Kept {
+    /// Reads the processes until none holds more than the slack, and until `most` has passed since the end of the load.
+    pub fn settle(
+        before: &[Holding],
+        living: &[(String, i32)],
+        since: Instant,
+        most: Duration,
+    ) -> Self {
+        loop {
+            let roots = living.iter().cloned();
+            let roots = roots.map(|(name, pid)| (name, Role::System, pid)).collect();
+            let now = holding::read(roots);
+            let passed = since.elapsed();
+            let kept = Self::of(before, &now, passed);
+            let Some(left) = most.checked_sub(passed).filter(|left| !left.is_zero()) else {
+                return kept;
+            };
+            if kept.processes.iter().all(KeptBy::has_settled) {
+                return kept;
+            }
+            std::thread::sleep(left.min(BETWEEN));
+        }
+    }
+
+    fn of(before: &[Holding], now: &[Holding], passed: Duration) -> Self {
+        let by = |then: &Holding| KeptBy {
+            name: then.name.clone(),
+            before: then.held.clone(),
+            after: now
+                .iter()
+                .find(|one| one.name == then.name)
+                .map(|one| one.held.clone()),
+        };
+        Self {
+            after_s: (passed.as_secs_f64() * 10.0).round() / 10.0,
+            slack: SLACK,
+            processes: before.iter().map(by).collect(),
+        }
+    }
+}
+
+impl KeptBy {
+    /// UDP sockets and pipes do not count: a proxy may keep associations for minutes, and pipes for later connections.
+    fn has_settled(&self) -> bool {
+        let after = self.after.as_ref().and_then(|held| held.descriptors.as_ref());
+        let both = self.before.descriptors.as_ref().zip(after);
+        both.is_none_or(|(before, after)| {
+            after.left <= before.left + SLACK && after.other <= before.other + SLACK
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::net::TcpListener;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// Holds pairs of its own, which are no leak, then opens 12 connections to a port and 30 files and closes them after a while.
+    const HOLDER: &str = "
+import socket, sys, time
+own = socket.create_server(('127.0.0.1', 0))
+pairs = [(socket.create_connection(own.getsockname()), own.accept()) for _ in range(15)]
+print('ready', flush=True)
+sys.stdin.readline()
+held = [socket.create_connection(('127.0.0.1', int(sys.argv[1]))) for _ in range(12)] + [open('/dev/null') for _ in range(30)]
+pairs += [(socket.create_connection(own.getsockname()), own.accept()) for _ in range(15)]
+print('held', flush=True)
+time.sleep(float(sys.argv[2]))
+for one in held: one.close()
+sys.stdin.readline()
+";
+
+    /// What is left after at most `most`, if the program closes after `closes_s`. The accepted ends stay open.
+    fn left(closes_s: &str, most: Duration) -> (u64, u64, f64) {
+        let far = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = far.local_addr().unwrap().port().to_string();
+        let mut child = Command::new("python3")
+            .args(["-c", HOLDER, &port, closes_s])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        lines.next().unwrap().unwrap();
+        let root = ("holder".to_owned(), child.id() as i32);
+        let before = holding::read(vec![(root.0.clone(), Role::System, root.1)]);
+        let input = child.stdin.as_mut().unwrap();
+        std::io::Write::write_all(input, b"go\n").unwrap();
+        let accepted: Vec<_> = (0..12).map(|_| far.accept().unwrap()).collect();
+        lines.next().unwrap().unwrap();
+        let kept = Kept::settle(&before, &[root], Instant::now(), most);
+        drop(accepted);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let [one] = &kept.processes[..] else {
+            panic!("{kept:?}")
+        };
+        let of = |held: &Held| held.descriptors.clone().unwrap();
+        let (before, after) = (of(&one.before), of(one.after.as_ref().unwrap()));
+        let left = after.left - before.left;
+        (left, after.other - before.other, kept.after_s)
+    }
+
+    #[test]
+    fn connections_to_a_far_end_and_files_that_stay_open_are_counted() {
+        let (connections, files, after_s) = left("60", Duration::from_millis(600));
+        assert_eq!((connections, files), (12, 30));
+        assert!(after_s >= 0.6, "{after_s}");
+    }
+
+    #[test]
+    fn a_program_gets_time_to_close_and_no_more_is_waited_for() {
+        let (connections, files, after_s) = left("0.5", Duration::from_secs(20));
+        assert_eq!((connections, files), (0, 0));
+        assert!((0.5..20.0).contains(&after_s), "{after_s}");
+    }
+}
