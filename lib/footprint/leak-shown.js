@@ -32,7 +32,13 @@ const slopeColumn = (name, title, unit, fits) => ({
 
 /** @type {import('../section.js').Column<Found>[]} */
 const COLUMNS = [
-  { name: 'what', title: 'What', unit: 'text', print: 'none', of: ({ resource, work }) => `${resource.title} per ${work.unit}` },
+  {
+    name: 'what',
+    title: 'What',
+    unit: 'text',
+    print: 'none',
+    of: ({ resource, work }) => `${resource.title} per ${work.unit}`,
+  },
   { name: 'resource', title: 'What is held', unit: 'text', of: ({ resource }) => resource.title },
   { name: 'work', title: 'For each', unit: 'text', of: ({ work }) => work.unit },
   { name: 'leaks', title: 'Leaks', unit: 'text', of: verdictOf },

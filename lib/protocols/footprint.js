@@ -47,14 +47,16 @@ export const footprintSection = ({ rows, candidate }) =>
     title: 'Footprint after a turn',
     columns: [
       { name: 'row', title: 'Protocol', unit: 'text' },
-      ...(candidate ? /** @type {const} */ (['baseline', 'candidate']) : /** @type {const} */ (['baseline'])).flatMap(
-        (side) =>
-          Object.entries(FIGURES).map(([name, { title, ...about }]) => ({
-            name: `${side}_${name}`,
-            title: candidate ? `${side}: ${title}` : `${title.charAt(0).toUpperCase()}${title.slice(1)}`,
-            ...about,
-            of: (/** @type {FoundRow} */ row) => rangeOf(row[side]?.figures[name]),
-          })),
+      ...(candidate
+        ? /** @type {const} */ (['baseline', 'candidate'])
+        : /** @type {const} */ (['baseline'])
+      ).flatMap((side) =>
+        Object.entries(FIGURES).map(([name, { title, ...about }]) => ({
+          name: `${side}_${name}`,
+          title: candidate ? `${side}: ${title}` : `${title.charAt(0).toUpperCase()}${title.slice(1)}`,
+          ...about,
+          of: (/** @type {FoundRow} */ row) => rangeOf(row[side]?.figures[name]),
+        })),
       ),
     ],
     rows,

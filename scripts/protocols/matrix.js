@@ -69,7 +69,16 @@ const minutes =
 const opensTunnels = !brief || given('TUNNELS') !== undefined;
 const tunnels = opensTunnels ? envList('TUNNELS', base.tunnels).map(Number) : [];
 const fewestFirst = tunnels.toSorted((a, b) => a - b);
-const asked = { rows, baseline, candidate, quiet: true, turns, extraTurns: extra, targets: targetsOf(), digests };
+const asked = {
+  rows,
+  baseline,
+  candidate,
+  quiet: true,
+  turns,
+  extraTurns: extra,
+  targets: targetsOf(),
+  digests,
+};
 
 /** @type {MeasuredRow[]} of this VU, the only one */
 const measured = [];

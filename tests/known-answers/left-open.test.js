@@ -43,7 +43,10 @@ describe('descriptors after the load', () => {
       const { code, result } = await run('dataplane/handshake', flags);
       const [, count] =
         new RegExp(`left open: (\\d+) ${kind} 5 s after the load`).exec(reasonsOf(result).join('\n')) ?? [];
-      assert.ok(Number(count) >= HANDSHAKES && Number(count) <= HANDSHAKES + OTHERS, reasonsOf(result).join());
+      assert.ok(
+        Number(count) >= HANDSHAKES && Number(count) <= HANDSHAKES + OTHERS,
+        reasonsOf(result).join(),
+      );
       assert.deepEqual([code, result.verdict], [1, 'fail']);
       const [{ before, after: later }] = result.held.processes;
       // Each tunnel leaves one. The kernel's own count is the independent instrument.

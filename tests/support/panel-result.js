@@ -40,6 +40,7 @@ export function assertIntegrity(result) {
       ['seeded users: left after removal', 'sql', true],
       ['proxies without a user', 'sql', true],
       ...(SWITCHES.includes(result.run.scenario) ? IN_DATA_PLANE : []),
+      ['left open', 'processes', true],
     ],
     result.run.scenario,
   );

@@ -55,7 +55,7 @@ func leftOpen(held *result.Held, closesAll bool) []result.Integrity {
 	if other > 0 {
 		left = append(left, format.Count(other)+" other descriptors")
 	}
-	bound := fmt.Sprintf("at most %d of a kind may stay in a process", held.Slack)
+	bound := fmt.Sprintf("%d of a kind may stay in a process", held.Slack)
 	found := tcp + other
 	switch {
 	case found > 0:
@@ -65,7 +65,7 @@ func leftOpen(held *result.Held, closesAll bool) []result.Integrity {
 		return []result.Integrity{line}
 	default:
 		found = most
-		line.Detail = fmt.Sprintf("%d %g s after the load; %s", most, held.AfterS, bound)
+		line.Detail = fmt.Sprintf("at most %d more than before, %g s after the load; %s", most, held.AfterS, bound)
 	}
 	line.Found, line.OK = &found, new(found <= held.Slack)
 	return []result.Integrity{line}

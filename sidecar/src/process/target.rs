@@ -37,9 +37,9 @@ pub struct ProcessUsage {
     pub peak_open_files: Option<u64>,
     /// The most threads of all these readings.
     pub peak_threads: u64,
-    /// While the window ran.
+    /// While the window ran; absent for a window without peaks, which must cost nothing.
     #[serde(flatten)]
-    pub scheduling: Scheduling,
+    pub scheduling: Option<Scheduling>,
     /// Resident memory at the last reading.
     pub rss_bytes: u64,
     pub exit: Option<String>,
@@ -62,6 +62,8 @@ pub struct Target {
     peak_anon_bytes: u64,
     peak_open_files: Option<u64>,
     peak_threads: u64,
+    /// Whether context switches and page faults are read.
+    closely: bool,
     /// Of earlier stretches.
     scheduling_before: Scheduling,
     scheduling_at_open: Counts,
@@ -88,6 +90,7 @@ impl Target {
             peak_anon_bytes: 0,
             peak_open_files: None,
             peak_threads: 0,
+            closely: false,
             scheduling_before: Scheduling::default(),
             scheduling_at_open: Counts::new(),
             scheduling: Scheduling::default(),
@@ -113,15 +116,22 @@ impl Target {
         self.cpu_at_open_s = first.cpu_s;
         self.take(&first);
         self.scheduling_before += std::mem::take(&mut self.scheduling);
-        self.scheduling_at_open = counts(&first);
+        self.closely = peaks;
+        if peaks {
+            self.scheduling_at_open = counts(&first);
+        }
     }
 
-    /// Also reads context switches and page faults, of each thread. A sample of a running window leaves them out: they only rise.
+    /// Also reads context switches and page faults, of each thread, unless the window has no peaks. A sample of a running window leaves
+    /// them out: they only rise.
     pub fn look_closely(&mut self) {
         let Some(reading) = self.source.read() else {
             return;
         };
         self.take(&reading);
+        if !self.closely {
+            return;
+        }
         self.scheduling = Scheduling::default();
         for (id, now) in counts(&reading) {
             let then = self.scheduling_at_open.get(&id);
@@ -222,7 +232,7 @@ impl Target {
             peak_anon_bytes: self.peak_anon_bytes,
             peak_open_files: self.peak_open_files,
             peak_threads: self.peak_threads,
-            scheduling: self.scheduling_so_far(),
+            scheduling: self.closely.then(|| self.scheduling_so_far()),
             rss_bytes: self.rss_bytes,
             exit: self.source.ending(),
             exit_after_s: self.source.ended().map(after),
