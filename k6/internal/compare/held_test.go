@@ -34,7 +34,7 @@ func TestDescriptorsThatStayOpenBreakTheGate(t *testing.T) {
 			holding(q.A[i].Result, 20, 20, 20)
 			holding(q.B[i].Result, c.peak, 20, c.after)
 		}
-		compared := Compare(q)
+		compared := Make(q)
 		valid(t, compared)
 		for _, name := range []string{peakDescriptors, leftDescriptors} {
 			m := compared.rowOf(t, "", name)
@@ -57,7 +57,7 @@ func TestSlopesAreComparedByTheirDifference(t *testing.T) {
 		set(q.A[i].Result, float64(i%5)-3)
 		set(q.B[i].Result, 1000+float64(i%5))
 	}
-	compared := Compare(q)
+	compared := Make(q)
 	valid(t, compared)
 	m := compared.rowOf(t, "", "leak.own memory per connection")
 	if m.Change == nil || m.Change.Unit != bytesEach || m.Change.Estimate != 1003 || m.Change.Lo == nil || *m.Change.Lo != 1003 || m.Judgement != Worse || m.Gate {

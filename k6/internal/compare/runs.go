@@ -106,7 +106,7 @@ func failing(m Measured) (how string, excused bool) {
 		return how, false
 	case how != "" && !excused:
 		return how, false
-	case slices.ContainsFunc(m.Result.Integrity, func(i result.Integrity) bool { return i.OK != nil && !*i.OK }):
+	case slices.ContainsFunc(m.Result.Integrity, result.Integrity.IsBroken):
 		return corrupted, false
 	case how == "" && slices.ContainsFunc(m.Result.Judged(), func(op result.Operation) bool { return op.Requests > 0 && op.Success <= 0 }):
 		how = noSuccess

@@ -35,12 +35,12 @@ func TestWhatStaysOpenAfterTheLoad(t *testing.T) {
 		"descriptors that could not be read": {result.Holding{}, true, "the descriptors could not be read of: proxy", nil},
 	} {
 		held := &result.Held{AfterS: 5, Slack: 10, Processes: []result.HeldByOne{{Name: "proxy", Before: before, After: &c.after}, {Name: "ended", Before: before}}}
-		lines := leftOpen(held, c.closesAll)
+		lines := leftOpen(held, c.closesAll, "")
 		if len(lines) != 1 || lines[0].Detail != c.want || (lines[0].OK == nil) != (c.ok == nil) || c.ok != nil && *lines[0].OK != *c.ok {
 			t.Errorf("%s: %+v", about, lines)
 		}
 	}
-	if leftOpen(nil, true) != nil {
+	if leftOpen(nil, true, "") != nil {
 		t.Error("nothing was read, and is judged")
 	}
 }
@@ -56,6 +56,10 @@ func TestConnectionsThatStayOpenFailTheRun(t *testing.T) {
 	const want = "left open: 1,200 TCP connections 5 s after the load (proxy has 1,208: 1,200 TCP established, 1 TCP listen, 7 other); 10 of a kind may stay in a process"
 	if j.Verdict != result.Fail || len(j.Reasons) == 0 || j.Reasons[0].Text != want {
 		t.Errorf("%s: %+v", j.Verdict, j.Reasons)
+	}
+	e.Run = json.RawMessage(`{"start":"1970-01-01T00:16:40Z","versions":{"xray":"26.3.27"}}`)
+	if known := judged(t, e, sent(1000, 0)); known.Verdict != result.Pass || len(known.Integrity) != 1 || *known.Integrity[0].OK || known.Integrity[0].Known == "" {
+		t.Errorf("a known fault: %s: %+v", known.Verdict, known.Integrity)
 	}
 	if text := j.Held.Text(); text != "the system held 8 descriptors and 1.0 MiB before the load, and 1,208 and 2.0 MiB 5 s after it" {
 		t.Error(text)

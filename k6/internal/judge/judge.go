@@ -100,7 +100,7 @@ func judge(e Evidence, m Metrics) (Judged, error) {
 		Schema: result.Schema, Run: e.Run, Headline: e.Headline,
 		Operations: []result.Operation{}, Thresholds: []result.Threshold{}, Notes: []string{}, Sections: []result.Section{},
 		Processes: processesOf(e.Usage), CPU: windowCPU(e.Usage), Limits: limitsOf(e.Usage), Held: heldOf(e.Usage), Rest: restOf(e.RestBefore, e.RestAfter),
-		Integrity: slices.Concat(integrityOf(m, e.Facts), farEndOf(m, e.Operations), leftOpen(heldOf(e.Usage), e.ClosesAll)),
+		Integrity: slices.Concat(integrityOf(m, e.Facts), farEndOf(m, e.Operations), leftOpen(heldOf(e.Usage), e.ClosesAll, knownFault(e))),
 	}
 	whole := lastedAsPlanned(e.Plan.Seconds, e.LoadS)
 	for _, op := range e.Operations {

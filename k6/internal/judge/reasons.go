@@ -122,12 +122,12 @@ func invalidReasons(checks []result.Validity) (reasons []reason) {
 }
 
 // integrityReasons are the reasons for broken integrity, and for integrity that could not be checked. A far end other
-// than the sidecar cannot be checked, and the environment names it: it is no reason.
+// than the sidecar cannot be checked, and the environment names it: it is no reason. Neither is a known fault.
 func integrityReasons(integrity []result.Integrity) (broken, unknown []reason) {
 	for _, line := range integrity {
 		r := because("integrity", line.Check+": "+line.Detail)
 		switch {
-		case line.OK == nil && line.Source == farEnd:
+		case line.OK == nil && line.Source == farEnd, line.Known != "":
 		case line.OK == nil:
 			unknown = append(unknown, r)
 		case !*line.OK:

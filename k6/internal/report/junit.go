@@ -67,7 +67,9 @@ func junitIntegrity(i result.Integrity, outcome string) junit.Case {
 	switch {
 	case i.OK == nil:
 		c.Skipped = &junit.Message{Message: "could not be checked: " + i.Detail}
-	case !*i.OK:
+	case i.Known != "":
+		c.Skipped = &junit.Message{Message: i.Detail}
+	case i.IsBroken():
 		broken(&c, "integrity", i.Detail, outcome)
 	}
 	return c

@@ -15,6 +15,9 @@ import (
 // LeftOpen is the check of what the system left open. Its name begins the reason.
 const LeftOpen = "left open"
 
+// IsBroken reports whether a check failed, and no known fault explains it.
+func (i Integrity) IsBroken() bool { return i.OK != nil && !*i.OK && i.Known == "" }
+
 // Held is what the system held before the load and after it. Peaks are in Process.
 type Held struct {
 	// AfterS is the time from the end of the load to the second reading. It ends early if nothing is left.

@@ -271,6 +271,8 @@ type Integrity struct {
 	OK       *bool  `json:"ok"`
 	Detail   string `json:"detail"`
 	Source   string `json:"source"` // sql, api, dns, far_end or processes
+	// Known is the known fault of a released program that explains a failed check, which then decides nothing.
+	Known string `json:"known,omitempty"`
 }
 
 // Threshold is a bound, and whether it held. Value is nil without samples. Measured and Required describe both in words,
