@@ -273,3 +273,78 @@ fn a_warm_up_in_which_nothing_succeeds_says_why() {
         assert_eq!(probe["error"]["kind"], "connection_reset", "{probe}");
     }
 }
+
+/// A proxy for TCP that ends each tunnel at an age.
+fn ending_proxy(age: Duration) -> SocketAddr {
+    proxy(move |mut stream, _, address| {
+        let mut target = TcpStream::connect(address).unwrap();
+        write(&mut stream, &reply(0, any_address()));
+        let (mut back, mut forth) = (target.try_clone().unwrap(), stream.try_clone().unwrap());
+        thread::spawn(move || std::io::copy(&mut back, &mut forth));
+        let (near, far) = (stream.try_clone().unwrap(), target.try_clone().unwrap());
+        thread::spawn(move || std::io::copy(&mut stream, &mut target));
+        thread::sleep(age);
+        let _ = near.shutdown(std::net::Shutdown::Both);
+        let _ = far.shutdown(std::net::Shutdown::Both);
+    })
+}
+
+#[test]
+fn idle_tunnels_stay_open_and_stray_packets_are_counted() {
+    let root = Root::new();
+    let server = root.serve();
+    let (_, target) = echo_server(&server, json!({"engine": "events"}));
+    let spec = json!({"kind": "concurrency", "target": target, "connections": 20, "count": 20,
+        "proxy": via(relay_proxy()), "idle": {"seconds": 1.5, "settle_s": 0.5}});
+    let at: SocketAddr = target.as_str().unwrap().parse().unwrap();
+    // Nobody listens for datagrams at the port of the far end.
+    let strays = thread::spawn(move || {
+        let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        thread::sleep(Duration::from_millis(1_200));
+        for _ in 0..7 {
+            socket.send_to(&[0; 32], at).unwrap();
+        }
+    });
+    let probe = server.measure(&spec);
+    strays.join().unwrap();
+    let idle = &probe["outcome"]["idle"];
+    assert_eq!(
+        (
+            &idle["open"],
+            &idle["answered"],
+            &idle["ended_s"],
+            &idle["unasked"]
+        ),
+        (&json!(20), &json!(20), &json!([]), &json!(0)),
+        "{probe}"
+    );
+    assert_eq!(probe["outcome"]["far_end"]["connections"]["found"], 20);
+    let seconds = idle["seconds"].as_f64().unwrap();
+    timely((1.5..1.6).contains(&seconds), format!("{seconds} s"));
+    // Each has 28 bytes of headers. Null: this user may not capture packets.
+    if !idle["wire"].is_null() {
+        let right = idle["wire"] == json!({"packets": 7, "bytes": 7 * 60});
+        timely(right, idle["wire"].to_string());
+    }
+}
+
+#[test]
+fn tunnels_that_end_while_idle_have_their_moment() {
+    let root = Root::new();
+    let server = root.serve();
+    let (_, target) = echo_server(&server, json!({"engine": "events"}));
+    let spec = json!({"kind": "concurrency", "target": target, "connections": 5, "count": 5,
+        "proxy": via(ending_proxy(Duration::from_millis(1_000))), "idle": {"seconds": 1.5, "settle_s": 0.2}});
+    let probe = server.measure(&spec);
+    let outcome = &probe["outcome"];
+    let idle = &outcome["idle"];
+    assert_eq!(
+        (&outcome["succeeded"], &idle["open"], &idle["answered"]),
+        (&json!(5), &json!(5), &json!(0)),
+        "{probe}"
+    );
+    let ended = idle["ended_s"].as_array().unwrap();
+    assert_eq!(ended.len(), 5, "{probe}");
+    let right = |one: &Value| (0.6..1.0).contains(&one.as_f64().unwrap());
+    timely(ended.iter().all(right), idle.to_string());
+}

@@ -8,6 +8,7 @@ use super::outcome::Stopped;
 use super::plan::Plan;
 use super::tls::Session;
 use crate::net::clock::now_ns;
+use crate::process::holding::{Holding, Switches};
 use crate::process::window::Usage;
 
 /// Measures the processes of the system under test.
@@ -16,6 +17,14 @@ pub trait Observer: Send + Sync {
     fn begins(&self);
     /// Closes the usage window and returns the usage.
     fn ended(&self) -> Option<Usage>;
+    /// What the observed processes hold now; empty if none are observed.
+    fn holding(&self) -> Vec<Holding> {
+        Vec::new()
+    }
+    /// How often threads of the observed processes were switched.
+    fn switches(&self) -> Vec<Switches> {
+        Vec::new()
+    }
     /// The probe is over, whether or not it measured anything.
     fn over(&self) {}
 }
@@ -168,6 +177,10 @@ impl Context {
             let usage = self.observer.ended();
             *self.usage.lock().unwrap_or_else(|error| error.into_inner()) = usage;
         }
+    }
+
+    pub fn observer(&self) -> &dyn Observer {
+        &*self.observer
     }
 
     /// The measurement is over. Called once, at the very end.

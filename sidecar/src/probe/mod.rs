@@ -13,6 +13,7 @@ mod flow;
 mod gate;
 mod half_close;
 mod handshake;
+mod idle;
 pub mod kinds;
 mod many;
 mod nat;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::context::Observer;
 use crate::failure::Result;
+use crate::process::holding::{Holding, Switches};
 use crate::process::role::Role;
 use crate::process::usage::Source;
 use crate::process::window::Usage;
@@ -80,6 +81,16 @@ impl Observer for InstanceObserver {
             self.windows.pause(id);
         }
         self.window.as_ref().and_then(|id| self.windows.close(id))
+    }
+
+    fn holding(&self) -> Vec<Holding> {
+        let held = self.window.as_ref().map(|id| self.windows.holding(id));
+        held.flatten().unwrap_or_default()
+    }
+
+    fn switches(&self) -> Vec<Switches> {
+        let switches = self.window.as_ref().map(|id| self.windows.switches(id));
+        switches.flatten().unwrap_or_default()
     }
 
     fn over(&self) {

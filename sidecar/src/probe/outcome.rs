@@ -9,7 +9,9 @@ use super::far_end::Counts;
 use super::kinds::ErrorKind;
 use super::nat::report::Report;
 use super::tls::Session;
+use crate::process::role::Role;
 use crate::process::window::Usage;
+use crate::wire::Packets;
 
 /// Why a probe ended before its count was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -199,6 +201,41 @@ pub struct UserOutcome {
     pub ended_s: Option<f64>,
 }
 
+/// The work of a process and its descendants in the idle time.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct IdleProcess {
+    pub name: String,
+    pub role: Role,
+    /// CPU clocks of processes count nanoseconds.
+    pub cpu_s: f64,
+    pub voluntary_switches: u64,
+    pub involuntary_switches: u64,
+    pub minor_faults: u64,
+    pub major_faults: u64,
+    /// At the end of the time.
+    pub anon_bytes: u64,
+    pub threads: u64,
+    pub descriptors: u64,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Idle {
+    pub seconds: f64,
+    /// The number that was open when the time began.
+    pub open: u64,
+    /// When the peer ended one of them, after the begin.
+    pub ended_s: Vec<f64>,
+    /// Datagrams, and tunnels with bytes, that came although nothing was asked.
+    pub unasked: u64,
+    /// Those that carried a round trip after the time.
+    pub answered: u64,
+    /// The processes that lived through the time. Empty without an instance.
+    pub processes: Vec<IdleProcess>,
+    /// Packets of the proxy's port, the target's and the further ones, in the probe's network namespace, each once. Null: they cannot be
+    /// captured, some were lost, or an address is not of IPv4.
+    pub wire: Option<Packets>,
+}
+
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Outcome {
     /// From the first measured send, or intended send, to the last measured end. In the open loop at least the planned time, `count /
@@ -243,6 +280,9 @@ pub struct Outcome {
     pub quic: Option<Quic>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub associations: Option<Associations>,
+    /// The time without traffic, if it was whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle: Option<Idle>,
     /// In the order of the list; left out by kinds without users.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub users: Vec<UserOutcome>,

@@ -2,6 +2,7 @@
 
 mod associations;
 mod checks;
+mod idle;
 mod nat;
 mod users;
 
@@ -303,6 +304,7 @@ fn bounds(spec: &Spec) -> Result<()> {
     check_fetch(spec)?;
     checks::check_flow(spec)?;
     nat::check(spec)?;
+    idle::check(spec)?;
     match (&spec.transfer, spec.kind) {
         (Some(transfer), ProbeKind::Throughput) => {
             within("transfer.bytes", transfer.bytes, 1, 64 << 30)?;

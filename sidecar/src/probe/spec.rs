@@ -251,6 +251,20 @@ impl NatSpec {
     }
 }
 
+/// A time without traffic, after the operations. Everything that is open stays open.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IdleSpec {
+    /// The time in which the use of the instance's processes, and packets, are counted.
+    pub seconds: f64,
+    /// The time before, in which programs finish the work of the operations.
+    #[serde(default = "defaults::settle_s")]
+    pub settle_s: f64,
+    /// Further ports whose packets count. The target's and the proxy's always count.
+    #[serde(default)]
+    pub ports: Vec<u16>,
+}
+
 /// A SOCKS5 proxy. User name and password go together.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -321,6 +335,9 @@ pub struct Spec {
     pub flow: Option<FlowSpec>,
     #[serde(default)]
     pub nat: Option<NatSpec>,
+    /// Of `concurrency` and `associations`.
+    #[serde(default)]
+    pub idle: Option<IdleSpec>,
     /// The users of `users` and `steady`.
     #[serde(default)]
     pub users: Option<UsersSpec>,
@@ -387,6 +404,7 @@ impl Spec {
             fetch: None,
             flow: None,
             nat: None,
+            idle: None,
             users: None,
             mtu: defaults::mtu(),
             first_reply: false,
@@ -456,6 +474,9 @@ mod defaults {
 
     pub fn idle_s() -> Vec<f64> {
         vec![1.0, 1.5, 2.5]
+    }
+    pub fn settle_s() -> f64 {
+        0.5
     }
     pub fn object_bytes() -> u64 {
         32 << 10

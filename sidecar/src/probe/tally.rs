@@ -165,6 +165,7 @@ impl Tally {
             inner_tls: Vec::new(),
             quic: None,
             associations: None,
+            idle: None,
             users: Vec::new(),
             far_end: None,
         }

@@ -41,6 +41,14 @@ pub struct Descriptors {
     pub other: u64,
 }
 
+/// Context switches of a process and its descendants since the start of each living thread.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Switches {
+    pub name: String,
+    pub voluntary: u64,
+    pub involuntary: u64,
+}
+
 /// A measured process by name.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Holding {
@@ -69,6 +77,29 @@ pub fn read(roots: Vec<(String, Role, i32)>) -> Vec<Holding> {
     all.into_iter().map(held).collect()
 }
 
+/// Reads only the switches, which costs less.
+pub fn switches(name: String, root: i32) -> Option<Switches> {
+    let mut sum = Scheduling::default();
+    for entry in living(root)? {
+        if let Ok(one) = Process::new(entry.pid).and_then(|process| Scheduling::of(&process)) {
+            sum += one;
+        }
+    }
+    Some(Switches {
+        name,
+        voluntary: sum.voluntary_switches,
+        involuntary: sum.involuntary_switches,
+    })
+}
+
+/// A process and its descendants; `None` once the process has ended.
+fn living(root: i32) -> Option<impl Iterator<Item = Entry>> {
+    let entry = tree::entry(root).filter(|entry| !entry.zombie)?;
+    let mut all = tree::descendants(root);
+    all.push(entry);
+    Some(all.into_iter().filter(|entry| !entry.zombie))
+}
+
 /// A process and its descendants, before their sockets are known.
 struct Reading {
     held: Held,
@@ -80,17 +111,14 @@ struct Reading {
 impl Reading {
     /// `None` once the process has ended.
     fn of(root: i32) -> Option<Self> {
-        let entry = tree::entry(root).filter(|entry| !entry.zombie)?;
-        let mut all = tree::descendants(root);
-        all.push(entry);
         let mut reading = Self {
             held: Held::default(),
             processes: Vec::new(),
             targets: Some(Vec::new()),
         };
-        for entry in all.iter().filter(|entry| !entry.zombie) {
+        for entry in living(root)? {
             // A process that has ended meanwhile holds nothing.
-            let _ = reading.add(entry);
+            let _ = reading.add(&entry);
         }
         Some(reading)
     }

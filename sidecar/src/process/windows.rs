@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::holding::{self, Holding};
+use super::holding::{self, Holding, Switches};
 use super::interference::Sample;
 use super::kept::Kept;
 use super::part::{NoPart, Part};
@@ -219,6 +219,13 @@ impl Windows {
     /// Memory, descriptors and threads of the living processes now, without this process; `None` if no window has this id.
     pub fn holding(&self, id: &str) -> Option<Vec<Holding>> {
         self.with(id, |window| window.living()).map(holding::read)
+    }
+
+    /// How often threads of the living processes were switched until now, without this process; `None` if no window has this id.
+    pub fn switches(&self, id: &str) -> Option<Vec<Switches>> {
+        let living = self.with(id, |window| window.living())?;
+        let read = |(name, _, pid)| holding::switches(name, pid);
+        Some(living.into_iter().filter_map(read).collect())
     }
 
     /// Begins a part of a window; `None` if no window has this id.

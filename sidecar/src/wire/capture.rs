@@ -23,6 +23,8 @@ const BUFFER: usize = 65_536;
 const KEPT_BYTES: usize = 8 << 20;
 /// The longest wait for a packet, after which the thread checks whether the capture ends.
 const PAUSE: Duration = Duration::from_millis(10);
+/// All bytes of a packet.
+const WHOLE: u32 = u32::MAX;
 /// Classic BPF (linux/bpf_common.h): loads, jumps, return.
 const LOAD_BYTE: u16 = 0x30;
 const LOAD_IP_HEADER: u16 = 0xb1;
@@ -40,9 +42,9 @@ impl Capture {
     /// Starts a capture in `namespace`, or in this process's own.
     pub fn start(request: &Request, namespace: Option<&Namespace>) -> Result<Self> {
         let opened = match namespace {
-            None => open(request.port),
+            None => open(&[request.port], WHOLE),
             Some(namespace) => {
-                let inside = namespace.run(|| open(request.port));
+                let inside = namespace.run(|| open(&[request.port], WHOLE));
                 inside.and_then(|opened| opened)
             }
         };
@@ -88,31 +90,41 @@ fn refused(error: &io::Error) -> Failure {
     Failure::setup(what, "look at the machine's limits")
 }
 
-fn open(port: u16) -> io::Result<Socket> {
+/// A socket that receives copies of the packets from and to some ports. The first `kept` bytes of each are kept.
+pub(super) fn open(ports: &[u16], kept: u32) -> io::Result<Socket> {
     // Packets that arrive before the filter is set are ignored because of their port.
     let everything = Protocol::from(i32::from((libc::ETH_P_ALL as u16).to_be()));
     let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(everything))?;
-    socket.attach_filter(&filter(port))?;
+    socket.attach_filter(&filter(ports, kept))?;
     let _ = socket.set_recv_buffer_size(KEPT_BYTES);
     socket.set_read_timeout(Some(PAUSE))?;
     Ok(socket)
 }
 
-/// Matches TCP and UDP from or to the port.
-fn filter(port: u16) -> [SockFilter; 10] {
-    let port = u32::from(port);
-    [
+/// Matches TCP and UDP from or to one of the ports, at most 100.
+fn filter(ports: &[u16], kept: u32) -> Vec<SockFilter> {
+    let number = ports.len() as u8;
+    let mut all = vec![
         SockFilter::new(LOAD_BYTE, 0, 0, 9),
         SockFilter::new(JUMP_EQUAL, 1, 0, 6),
-        SockFilter::new(JUMP_EQUAL, 0, 5, 17),
+        SockFilter::new(JUMP_EQUAL, 0, 3 + 2 * number, 17),
         SockFilter::new(LOAD_IP_HEADER, 0, 0, 0),
-        SockFilter::new(LOAD_SHORT_BEHIND, 0, 0, 0),
-        SockFilter::new(JUMP_EQUAL, 3, 0, port),
-        SockFilter::new(LOAD_SHORT_BEHIND, 0, 0, 2),
-        SockFilter::new(JUMP_EQUAL, 1, 0, port),
-        SockFilter::new(RETURN, 0, 0, 0),
-        SockFilter::new(RETURN, 0, 0, u32::MAX),
-    ]
+    ];
+    // The tests of the source's port jump over those of the target's, and all of them over the return that drops.
+    for (at, behind) in [(0, number + 1), (2, 0)] {
+        all.push(SockFilter::new(LOAD_SHORT_BEHIND, 0, 0, at));
+        for (left, port) in (1..=number).rev().zip(ports) {
+            all.push(SockFilter::new(
+                JUMP_EQUAL,
+                behind + left,
+                0,
+                u32::from(*port),
+            ));
+        }
+    }
+    all.push(SockFilter::new(RETURN, 0, 0, 0));
+    all.push(SockFilter::new(RETURN, 0, 0, kept));
+    all
 }
 
 fn follow(socket: &Socket, mut flows: Flows, ends: &AtomicBool) -> Flows {
@@ -144,7 +156,7 @@ fn follow(socket: &Socket, mut flows: Flows, ends: &AtomicBool) -> Flows {
 }
 
 /// Whether loopback shows this packet a second time: it shows each packet as sent and as received.
-fn is_echo(from: Option<&LinkAddr>) -> bool {
+pub(super) fn is_echo(from: Option<&LinkAddr>) -> bool {
     from.is_some_and(|from| {
         from.hatype() == libc::ARPHRD_LOOPBACK && from.pkttype() == libc::PACKET_OUTGOING
     })

@@ -176,7 +176,7 @@ fn read(packet: &[u8], port: u16) -> Option<Packet<'_>> {
     }
 }
 
-fn short(bytes: &[u8], at: usize) -> Option<u16> {
+pub(super) fn short(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]))
 }
 

@@ -2,6 +2,7 @@
 //! that the hop must show.
 
 mod capture;
+mod count;
 mod flows;
 mod greeting;
 mod randomness;
@@ -10,4 +11,5 @@ mod rules;
 mod stream;
 
 pub use capture::Capture;
+pub use count::{Counter, Packets, ports_of};
 pub use request::{Found, Request};

@@ -1,7 +1,7 @@
 //! Datagrams by timetable through all associations, and their answers.
 
 use super::opening::FIRST_SOCKET;
-use super::record::{Answer, Record};
+use super::record::{Answer, Record, after_idle};
 use super::socket::{Association, State};
 use crate::net::clock::{now_ns, seconds};
 use crate::net::pace::Timetable;
@@ -33,8 +33,8 @@ const LATENESS: usize = 1;
 const FIRST: usize = 2;
 
 pub struct Drive<'a> {
-    plan: &'a Plan,
-    context: &'a Context,
+    pub(super) plan: &'a Plan,
+    pub(super) context: &'a Context,
     poller: Poller,
     pub associations: Vec<Association>,
     pub tally: Tally,
@@ -47,6 +47,8 @@ pub struct Drive<'a> {
     input: Vec<u8>,
     /// Absent if an association sends too seldom for gaps.
     gaps: Option<Vec<Gap>>,
+    /// Answers in time to the datagrams after the idle time.
+    pub(super) kept: u64,
     /// All that was answered, late answers included.
     answered: u64,
     answered_bytes: u64,
@@ -72,7 +74,7 @@ impl<'a> Drive<'a> {
             context,
             poller,
             associations,
-            record: Record::new(spec.count, plan.timeout.as_nanos() as u64),
+            record: Record::new(spec.count, after_idle(spec), plan.timeout.as_nanos() as u64),
             misdelivered: 0,
             stale: 0,
             pattern: plan.pattern(),
@@ -82,6 +84,7 @@ impl<'a> Drive<'a> {
             // A byte more than is right, so that a longer datagram is seen.
             input: vec![0; MAX_REPLY_BYTES + spec.payload_bytes as usize + 1],
             gaps: often.then(Vec::new),
+            kept: 0,
             answered: 0,
             answered_bytes: 0,
         }
@@ -167,7 +170,7 @@ impl<'a> Drive<'a> {
         next
     }
 
-    fn send(&mut self, number: usize, now: u64) -> Result<(), ErrorKind> {
+    pub(super) fn send(&mut self, number: usize, now: u64) -> Result<(), ErrorKind> {
         let index = number % self.associations.len();
         let one = &mut self.associations[index];
         let (socket, peer) = match &one.state {
@@ -191,7 +194,7 @@ impl<'a> Drive<'a> {
     }
 
     /// Waits for events, and handles them. Returns how many datagrams came.
-    fn turn(&mut self, until_ns: u64) -> std::io::Result<usize> {
+    pub(super) fn turn(&mut self, until_ns: u64) -> std::io::Result<usize> {
         let count = self.poller.wait(until_ns)?;
         let mut came = 0;
         for event in 0..count {
@@ -210,6 +213,7 @@ impl<'a> Drive<'a> {
         let one = &mut self.associations[index];
         if one.is_open() {
             one.state = State::Down(ErrorKind::ControlClosed);
+            one.ended_ns = Some(now_ns());
         }
     }
 
@@ -277,6 +281,11 @@ impl<'a> Drive<'a> {
             Answer::Late | Answer::InTime => {
                 self.answered += 1;
                 self.answered_bytes += payload.len() as u64;
+                if number >= self.plan.spec.count as u32 {
+                    let right = self.pattern.matches(number, payload);
+                    self.kept += u64::from(right && answer == Answer::InTime);
+                    return;
+                }
                 self.hear(index, at, now);
                 if self.pattern.matches(number, payload) {
                     self.carries(index, now);

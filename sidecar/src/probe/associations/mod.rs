@@ -7,6 +7,7 @@
 //! an association to the first answer; its `round_trip` and `lateness` are of all datagrams, from their intended time.
 
 mod drive;
+mod idle;
 mod opening;
 mod record;
 mod socket;
@@ -35,6 +36,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let mut drive = Drive::new(plan, context, opened.poller, opened.associations);
     drive.exchange().map_err(failed)?;
     context.measured_ended();
+    let idle = drive.idle().map_err(failed)?;
     drive.drain().map_err(failed)?;
     context.carry(drive.carried());
     let mut errors = Errors::default();
@@ -56,5 +58,6 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     };
     let mut outcome = drive.tally.outcome(plan, context, 1);
     outcome.associations = Some(associations);
+    outcome.idle = idle;
     Ok(outcome)
 }

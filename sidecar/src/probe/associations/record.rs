@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::probe::spec::Spec;
+
 const NOT_SENT: u64 = 0;
 const ANSWERED: u64 = u64::MAX;
 const LATE: u64 = u64::MAX - 1;
@@ -19,19 +21,35 @@ pub enum Answer {
 pub struct Record {
     /// By number: when it was sent, or one of the states above.
     moments: Vec<u64>,
+    measured: usize,
     timeout_ns: u64,
     pub sent: u64,
     /// Sent, and without any answer.
     pub waiting: u64,
 }
 
+/// Numbers of datagrams after the idle time. Number `i` still belongs to association `i mod N`.
+pub fn after_idle(spec: &Spec) -> u64 {
+    match spec.idle {
+        Some(_) => first_of(spec) + spec.connections - spec.count,
+        None => 0,
+    }
+}
+
+/// The first number after the idle time.
+pub fn first_of(spec: &Spec) -> u64 {
+    spec.count.next_multiple_of(spec.connections)
+}
+
 impl Record {
-    pub fn new(all: u64, timeout_ns: u64) -> Self {
+    /// For `measured` datagrams, and `more` after them that are in neither losses nor bursts.
+    pub fn new(measured: u64, more: u64, timeout_ns: u64) -> Self {
         // Written once, so that no page is missing when it is measured.
-        let mut moments = vec![ANSWERED; all as usize];
+        let mut moments = vec![ANSWERED; (measured + more) as usize];
         moments.fill(NOT_SENT);
         Self {
             moments,
+            measured: measured as usize,
             timeout_ns,
             sent: 0,
             waiting: 0,
@@ -66,9 +84,7 @@ impl Record {
 
     /// Datagrams that were sent and not answered in time.
     pub fn lost(&self) -> u64 {
-        (0..self.moments.len())
-            .filter(|it| self.lost_at(*it))
-            .count() as u64
+        (0..self.measured).filter(|it| self.lost_at(*it)).count() as u64
     }
 
     /// Number of runs of consecutive losses by length; number `i` belongs to association `i mod associations`.
@@ -76,7 +92,7 @@ impl Record {
         let mut bursts = BTreeMap::new();
         for first in 0..associations {
             let mut length = 0;
-            for number in (first..self.moments.len()).step_by(associations) {
+            for number in (first..self.measured).step_by(associations) {
                 if self.lost_at(number) {
                     length += 1;
                 } else if length > 0 {
@@ -98,7 +114,7 @@ mod tests {
 
     #[test]
     fn each_answer_is_what_it_is() {
-        let mut record = Record::new(4, 100);
+        let mut record = Record::new(4, 0, 100);
         (0..3).for_each(|number| record.sent(number, 10));
         assert_eq!(record.answered(0, 109), Answer::InTime);
         assert_eq!(record.answered(0, 109), Answer::Duplicate);
@@ -112,7 +128,7 @@ mod tests {
     #[test]
     fn bursts_are_of_each_association() {
         // The even numbers lose 1 and 3 in a row, the odd ones 2 at the end, and their last was not sent.
-        let mut record = Record::new(16, 100);
+        let mut record = Record::new(16, 2, 100);
         (0..15).for_each(|number| record.sent(number, 1));
         for number in [2, 4, 6, 14, 1, 3, 5, 7, 9] {
             record.answered(number, 2);

@@ -33,6 +33,8 @@ pub struct Association {
     pub expected: usize,
     /// Whether a right answer came, in time or late.
     pub carried: bool,
+    /// When the peer ended its control connection.
+    pub ended_ns: Option<u64>,
 }
 
 impl Association {
@@ -45,6 +47,7 @@ impl Association {
             heard_ns: 0,
             expected: 0,
             carried: false,
+            ended_ns: None,
         }
     }
 

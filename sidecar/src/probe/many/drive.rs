@@ -42,6 +42,13 @@ pub trait Hears {
     fn hear(&mut self, happened: Happened);
 }
 
+/// Hears of nothing: no operation is under way.
+pub struct Unheard;
+
+impl Hears for Unheard {
+    fn hear(&mut self, _: Happened) {}
+}
+
 pub struct Drive<'a> {
     pub plan: &'a Plan,
     pub context: &'a Context,
@@ -178,8 +185,8 @@ impl<'a> Drive<'a> {
         let slot = &mut self.slots[index];
         let due_ns = intended_ns.map(|intended| intended.max(slot.free_since_ns));
         slot.operation = Some(Operation::new(self.serial, intended_ns, due_ns));
-        if let Some(error) = slot.broken.take() {
-            self.failed(index, error, tell);
+        if let Some(broken) = slot.broken.take() {
+            self.failed(index, broken.error, tell);
         } else if matches!(slot.tunnel, Tunnel::Down) {
             self.open(index, tell);
         } else {

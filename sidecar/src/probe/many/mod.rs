@@ -16,15 +16,16 @@ mod round;
 mod slot;
 
 use super::context::Context;
+use super::idle::{Held, hold};
 use super::kinds::{ErrorKind, ProbeError};
-use super::outcome::{Outcome, Stopped, Tunnels};
+use super::outcome::{Idle, Outcome, Stopped, Tunnels};
 use super::plan::Plan;
 use super::recorder::Series;
 use super::spec::ProbeKind;
 use super::tally::Tally;
 use crate::net::clock::{now_ns, seconds};
 use crate::net::pace::Timetable;
-use drive::Drive;
+use drive::{Drive, Unheard};
 use open::open_all;
 use round::Round;
 
@@ -61,6 +62,10 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
         tally.end();
         context.measured_ended();
     }
+    let idle = match stopped {
+        None => idle(&mut drive).map_err(failed)?,
+        Some(_) => None,
+    };
     drive.let_go();
     tally.stopped = stopped;
     // A failed tunnel is no operation of the timetable.
@@ -77,7 +82,37 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     }
     let mut outcome = tally.outcome(plan, context, 1);
     outcome.tunnels = tunnels;
+    outcome.idle = idle;
     Ok(outcome)
+}
+
+/// Holds all tunnels without traffic, and then tries those that are still open.
+fn idle(drive: &mut Drive<'_>) -> std::io::Result<Option<Idle>> {
+    let (plan, context) = (drive.plan, drive.context);
+    let open = drive.usable().len() as u64;
+    let mut ignored = Tally::new(series(plan));
+    let turn = |until_ns| drive.turn(until_ns, &mut Unheard);
+    let Some(Held { mut idle, began_ns }) = hold(plan, context, turn)? else {
+        return Ok(None);
+    };
+    let left = drive.usable();
+    if !left.is_empty() {
+        Round::new(left.len() as u64, None, &mut ignored).run(drive, &left)?;
+    }
+    let ended = drive.slots.iter().filter_map(|slot| slot.broken);
+    let (closed, unasked): (Vec<_>, Vec<_>) =
+        ended.partition(|broken| broken.error != ErrorKind::Corrupted);
+    idle.ended_s = closed
+        .iter()
+        .map(|broken| seconds(broken.at_ns.saturating_sub(began_ns)))
+        .collect();
+    idle.ended_s.sort_by(f64::total_cmp);
+    Ok(Some(Idle {
+        open,
+        unasked: unasked.len() as u64,
+        answered: ignored.succeeded,
+        ..idle
+    }))
 }
 
 /// Returns none in the closed loop.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::mem;
 
+use crate::net::clock::now_ns;
 use crate::net::payload::Pattern;
 use crate::probe::far_end::Carried;
 use crate::probe::kinds::{ErrorKind, ProbeError};
@@ -32,7 +33,7 @@ pub struct Slot {
     /// Intended times of operations that wait for the one before to end.
     pub waiting: VecDeque<u64>,
     /// Something came, or the peer ended, while nothing was asked.
-    pub broken: Option<ErrorKind>,
+    pub broken: Option<Broken>,
     /// Bytes over its tunnel.
     pub sent: u64,
     pub got: u64,
@@ -41,6 +42,13 @@ pub struct Slot {
     pub began_ns: u64,
     /// Since when the slot has no operation.
     pub free_since_ns: u64,
+}
+
+/// Why and when a tunnel without an operation broke.
+#[derive(Debug, Clone, Copy)]
+pub struct Broken {
+    pub error: ErrorKind,
+    pub at_ns: u64,
 }
 
 /// Buffers that all slots share.
@@ -176,12 +184,14 @@ impl Slot {
     /// Something happened on an open tunnel on which nothing was asked.
     pub fn unasked(&mut self) {
         if let Tunnel::Open(stream) = &self.tunnel {
-            self.broken = match (&mut &*stream).read(&mut [0]) {
+            let error = match (&mut &*stream).read(&mut [0]) {
                 Ok(0) => Some(ErrorKind::Closed),
                 Ok(_) => Some(ErrorKind::Corrupted),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
                 Err(error) => Some(ErrorKind::of_io(&error)),
             };
+            let at_ns = now_ns();
+            self.broken = error.map(|error| Broken { error, at_ns });
         }
         if self.broken.is_some() {
             self.tunnel = Tunnel::Down;

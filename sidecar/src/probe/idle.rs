@@ -1,0 +1,158 @@
+//! A time in which all connections of a probe carry nothing. The work of the observed processes and the packets on the wire are counted
+//! meanwhile.
+
+use std::io;
+
+use super::context::Context;
+use super::outcome::{Idle, IdleProcess};
+use super::plan::Plan;
+use super::spec::IdleSpec;
+use crate::net::clock::{now_ns, seconds};
+use crate::process::holding::{Holding, Switches};
+use crate::wire::{Counter, ports_of};
+
+/// Time between two readings of the switches. A thread that ends takes its count with it, so that at most the switches of this time are
+/// missing.
+const LOOK_EVERY_NS: u64 = 1_000_000_000;
+/// The longest time between two readings of the packets.
+const SLICE_NS: u64 = 200_000_000;
+
+/// The idle time, and when it began.
+pub struct Held {
+    pub idle: Idle,
+    pub began_ns: u64,
+}
+
+/// Waits for the idle time to pass. `turn` handles events until the given moment at the latest. Returns none without an idle time,
+/// or if it was cut short.
+pub fn hold(
+    plan: &Plan,
+    context: &Context,
+    mut turn: impl FnMut(u64) -> io::Result<()>,
+) -> io::Result<Option<Held>> {
+    let Some(idle) = &plan.spec.idle else {
+        return Ok(None);
+    };
+    let mut pass = |until_ns: u64, look: &mut dyn FnMut()| -> io::Result<bool> {
+        while now_ns() < until_ns {
+            if context.must_stop(plan, now_ns()).is_some() {
+                return Ok(false);
+            }
+            turn(until_ns.min(now_ns() + SLICE_NS))?;
+            look();
+        }
+        Ok(true)
+    };
+    if !pass(after(now_ns(), idle.settle_s), &mut || {})? {
+        return Ok(None);
+    }
+    let mut watch = Watch::begin(plan, idle, context);
+    let began_ns = watch.began_ns;
+    let whole = pass(after(began_ns, idle.seconds), &mut || watch.look())?;
+    let idle = watch.end();
+    Ok(whole.then_some(Held { idle, began_ns }))
+}
+
+fn after(moment_ns: u64, seconds: f64) -> u64 {
+    moment_ns + (seconds * 1e9) as u64
+}
+
+struct Watch<'a> {
+    context: &'a Context,
+    packets: Option<Counter>,
+    before: Vec<Holding>,
+    last: Vec<Switches>,
+    switched: Vec<Switches>,
+    looked_ns: u64,
+    began_ns: u64,
+}
+
+impl<'a> Watch<'a> {
+    fn begin(plan: &Plan, idle: &IdleSpec, context: &'a Context) -> Self {
+        let addresses = [plan.first_hop().address, plan.target_at.address];
+        let packets = ports_of(&addresses).and_then(|mut ports| {
+            ports.extend(&idle.ports);
+            Counter::start(&ports).ok()
+        });
+        let before = context.observer().holding();
+        let began_ns = now_ns();
+        Self {
+            context,
+            packets,
+            before,
+            last: context.observer().switches(),
+            switched: Vec::new(),
+            looked_ns: began_ns,
+            began_ns,
+        }
+    }
+
+    fn look(&mut self) {
+        if let Some(packets) = &mut self.packets {
+            packets.read();
+        }
+        if now_ns() >= self.looked_ns + LOOK_EVERY_NS {
+            self.switches();
+        }
+    }
+
+    /// Adds the switches since the last reading.
+    fn switches(&mut self) {
+        self.looked_ns = now_ns();
+        let now = self.context.observer().switches();
+        for one in &now {
+            let name = |other: &&mut Switches| other.name == one.name;
+            let Some(last) = self.last.iter().find(|last| last.name == one.name) else {
+                continue;
+            };
+            let voluntary = one.voluntary.saturating_sub(last.voluntary);
+            let involuntary = one.involuntary.saturating_sub(last.involuntary);
+            match self.switched.iter_mut().find(name) {
+                Some(sum) => {
+                    sum.voluntary += voluntary;
+                    sum.involuntary += involuntary;
+                }
+                None => self.switched.push(Switches {
+                    name: one.name.clone(),
+                    voluntary,
+                    involuntary,
+                }),
+            }
+        }
+        self.last = now;
+    }
+
+    fn end(mut self) -> Idle {
+        self.switches();
+        let seconds = seconds(now_ns() - self.began_ns);
+        let wire = self.packets.take().and_then(Counter::end);
+        let after = self.context.observer().holding();
+        let processes = after
+            .into_iter()
+            .filter_map(|now| self.process(now))
+            .collect();
+        Idle {
+            seconds,
+            processes,
+            wire,
+            ..Idle::default()
+        }
+    }
+
+    fn process(&self, Holding { name, role, held }: Holding) -> Option<IdleProcess> {
+        let before = self.before.iter().find(|before| before.name == name)?;
+        let switched = self.switched.iter().find(|one| one.name == name)?;
+        Some(IdleProcess {
+            role,
+            cpu_s: (held.cpu_s - before.held.cpu_s).max(0.0),
+            voluntary_switches: switched.voluntary,
+            involuntary_switches: switched.involuntary,
+            minor_faults: held.minor_faults.saturating_sub(before.held.minor_faults),
+            major_faults: held.major_faults.saturating_sub(before.held.major_faults),
+            anon_bytes: held.anon_bytes,
+            threads: held.threads,
+            descriptors: held.descriptors.all,
+            name,
+        })
+    }
+}
