@@ -32,6 +32,7 @@ import { present, request } from './sidecar.js';
  * @property {Record<string, { least: number, most: number | null, found: number }> | null} [far_end] counts of the far end;
  *   null if the far end is not the sidecar's
  * @property {import('./udp/nat-words.js').NatReport} [nat] of a probe nat
+ * @property {import('./footprint/idle.js').IdleTime} [idle] of a probe with an idle time that was whole
  *
  * @typedef {import('./udp/flows.js').Associations} Associations
  * @typedef {import('k6/x/windtunnel/record').Samples & { outcome: Outcome }} Measured

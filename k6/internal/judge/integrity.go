@@ -13,8 +13,8 @@ import (
 // Several runners report counters, which are added up. Only one runner counts the target's data.
 type Fact struct {
 	Check string `json:"check"`
-	// Source is where the data was counted: sql, api, dns or far_end. For processes, Found is an end of the interval of a growth: the upper end if
-	// all of it is within Reported, which is the bound, and the lower end otherwise.
+	// Source is where the data was counted: sql, api, dns or far_end. For processes, Found is an end of the interval of a growth or a rate: the
+	// upper end if all of it is within Reported, which is the bound, and the lower end otherwise.
 	Source   string `json:"source"`
 	Found    Amount `json:"found"`
 	Reported Amount `json:"reported"`
@@ -104,10 +104,10 @@ func judgeRows(line *result.Integrity, slack int64, mayGrow, mayShrink bool) {
 	line.OK, line.Detail = &holds, detail
 }
 
-// judgeGrowth judges what the processes of the system keep of work that has ended.
+// judgeGrowth judges what the processes of the system keep of work that has ended, or do while there is none.
 func judgeGrowth(line *result.Integrity) {
 	if line.Found == nil || line.Reported == nil {
-		line.Detail = "cannot tell: more cycles would narrow the interval (CYCLES)"
+		line.Detail = "cannot tell: a longer run would narrow the interval (CYCLES, IDLE_S)"
 		return
 	}
 	found, bound := *line.Found, *line.Reported

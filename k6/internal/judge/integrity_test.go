@@ -124,7 +124,7 @@ func TestAGrowthIsJudgedByItsBound(t *testing.T) {
 	}{
 		{p(64), &yes, "at most 64, and the bound is 64"},
 		{p(65), &no, "at least 65, and the bound is 64"},
-		{nil, nil, "cannot tell: more cycles would narrow the interval (CYCLES)"},
+		{nil, nil, "cannot tell: a longer run would narrow the interval (CYCLES, IDLE_S)"},
 	} {
 		facts := []Fact{{Check: "growth", Source: processes, Found: said(c.found), Reported: said(p(64))}}
 		line := integrityOf(record.New(), facts)[0]

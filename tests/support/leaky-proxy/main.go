@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// A SOCKS5 proxy (RFC 1928) that keeps a known amount of each connection or association. Tests of footprint/leak and of left
-// descriptors find the amount, and those of footprint/small the memory that it needs.
+// A SOCKS5 proxy (RFC 1928) that keeps a known amount of each connection or association, needs a known amount of memory, or does a known
+// amount of work while nothing goes on. Tests of left descriptors and of the scenarios footprint/… find the amount.
 package main
 
 import (
@@ -11,8 +11,14 @@ import (
 	"log"
 	"net"
 	"os"
+	"os/exec"
+	"runtime"
 	"runtime/debug"
+	"strconv"
 	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
 )
 
 const mib = 1 << 20
@@ -26,6 +32,11 @@ var (
 	teeth       = flag.Int("teeth", 0, "connections of a tooth, in which memory grows by 20 MiB and falls")
 	needs       = flag.Int("needs", 0, "MiB that the proxy needs from its start on")
 	udpBytes    = flag.Int("udp-bytes", 0, "bytes that each association leaves behind")
+	holds       = flag.Int("holds", 0, "bytes that each tunnel and association holds while it is open")
+	spins       = flag.Bool("spins", false, "uses a whole CPU")
+	wakes       = flag.Int("wakes", 0, "a helper wakes so many times a second")
+	keepAlive   = flag.Bool("keep-alive", false, "each tunnel sends a datagram of 32 bytes each second")
+	closesAfter = flag.Duration("closes-after", 0, "age at which a tunnel ends")
 )
 
 var kept struct {
@@ -78,6 +89,12 @@ func main() {
 	// Little garbage between two collections: what is kept shows.
 	debug.SetGCPercent(10)
 	kept.needed = touched(*needs * mib)
+	if *spins {
+		go spin()
+	}
+	if *wakes > 0 {
+		helper(*wakes)
+	}
 	listener, err := net.Listen("tcp", *listen)
 	if err != nil {
 		log.Fatal(err)
@@ -88,6 +105,50 @@ func main() {
 			log.Fatal(err)
 		}
 		go serve(client)
+	}
+}
+
+func spin() {
+	for i := 0; ; i++ {
+		runtime.KeepAlive(i)
+	}
+}
+
+// helper starts a program that sleeps between steady moments. Go's own threads wake for a timer more than once.
+func helper(perSecond int) {
+	program := exec.Command("python3", "-c", `
+import sys, time
+step, due = 1 / int(sys.argv[1]), time.monotonic()
+while True:
+    due += step
+    time.sleep(max(1e-6, due - time.monotonic()))
+`, strconv.Itoa(perSecond))
+	program.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := program.Start(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+var (
+	aliveOnce sync.Once
+	aliveFrom *net.UDPConn
+	tunnels   atomic.Int64
+)
+
+// alive sends a datagram to the far end each second until the tunnel ends. Nobody answers it. The tunnels' moments are spread over the second.
+func alive(to net.Addr, ended <-chan struct{}) {
+	aliveOnce.Do(func() { aliveFrom, _ = net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}) })
+	address := to.(*net.TCPAddr)
+	time.Sleep(time.Duration(tunnels.Add(1)%50) * time.Second / 50)
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-ticker.C:
+			_, _ = aliveFrom.WriteToUDP(make([]byte, 32), &net.UDPAddr{IP: address.IP, Port: address.Port})
+		}
 	}
 }
 
@@ -118,6 +179,16 @@ func serve(client net.Conn) {
 	}
 	if !*farSockets {
 		defer far.Close()
+	}
+	held := touched(*holds)
+	defer runtime.KeepAlive(held)
+	ended := make(chan struct{})
+	defer close(ended)
+	if *keepAlive {
+		go alive(far.RemoteAddr(), ended)
+	}
+	if *closesAfter > 0 {
+		time.AfterFunc(*closesAfter, func() { _ = client.Close(); _ = far.Close() })
 	}
 	_, _ = client.Write([]byte{5, 0, 0, 1, 0, 0, 0, 0, 0, 0})
 	go func() {
@@ -153,6 +224,8 @@ func associate(control net.Conn) {
 		kept.memory = append(kept.memory, touched(*udpBytes))
 		kept.Unlock()
 	}
+	held := touched(*holds)
+	defer runtime.KeepAlive(held)
 	port := near.LocalAddr().(*net.UDPAddr).Port
 	_, _ = control.Write([]byte{5, 0, 0, 1, 127, 0, 0, 1, byte(port >> 8), byte(port)})
 	var client *net.UDPAddr

@@ -1,0 +1,186 @@
+/** Results of the scenario `footprint/idle`: a table of the states, and the facts that decide the verdict. */
+import { currentProfile } from '../profiles.js';
+import { rangeOf, sectionOf } from '../section.js';
+import { spreadOf } from '../spread.js';
+import { sumOf, systemOf } from './idle.js';
+
+const KIB = 1024;
+const MINUTE_S = 60;
+/** A program that uses this share of a CPU spins. */
+const SPINS = 0.5;
+/** Packets that one keep-alive of a tunnel may cause: a probe and its answer at both sides of the proxy. */
+const OF_ONE_KEEP_ALIVE = 4;
+/** Packets of the end of a tunnel, at both sides of the proxy. */
+const OF_AN_END = 8;
+
+/**
+ * @typedef {import('./idle.js').Found} Found
+ * @typedef {import('./idle.js').IdleTime} IdleTime
+ * @typedef {import('./idle.js').Process} Process
+ * @typedef {{ cpuMs: number, wakeups: number, bytes: number }} Most
+ */
+
+/** @param {(process: Process) => number} of @param {number} [times] */
+const perSecond =
+  (of, times = 1) =>
+  (/** @type {IdleTime} */ time) =>
+    (sumOf(systemOf(time), of) * times) / time.seconds;
+
+const cpuMs = perSecond(({ cpu_s: cpu }) => cpu, 1000 * MINUTE_S);
+const wakeups = perSecond((process) => process.voluntary_switches);
+const taken = perSecond((process) => process.involuntary_switches);
+const faults = perSecond((process) => process.minor_faults + process.major_faults, MINUTE_S);
+
+/** Packets or bytes on the wire in a minute for each that is open; null: unknown. @param {Found} found @param {'packets' | 'bytes'} what */
+const wireOf =
+  ({ state }, what) =>
+  (/** @type {IdleTime} */ { wire, seconds }) =>
+    wire && (wire[what] * MINUTE_S) / seconds / state.count;
+
+/**
+ * The value over all rounds together.
+ * @param {Found} found
+ * @param {(time: IdleTime) => number | null} of
+ * @returns {number | null} null: unknown
+ */
+function overall({ times, missed }, of) {
+  const values = times.map((time) => ({ value: of(time), weight: time.seconds }));
+  if (values.length === 0 || missed > 0 || values.some(({ value }) => value === null)) return null;
+  return sumOf(values, ({ value, weight }) => Number(value) * weight) / sumOf(values, ({ weight }) => weight);
+}
+
+/** How long one lives without traffic. @param {Found} found */
+function lifeOf({ times }) {
+  if (times.length === 0) return null;
+  const open = sumOf(times, (time) => time.open);
+  const ended = times.flatMap((time) => time.ended_s);
+  const longest = Math.max(...times.map(({ seconds }) => seconds));
+  if (ended.length === 0) return `still open after ${longest.toFixed(longest < 10 ? 1 : 0)} s`;
+  return `${ended.length} of ${open} ended, the first after ${Math.min(...ended).toFixed(1)} s`;
+}
+
+/** Those that were open at the end and carried nothing. @param {IdleTime} time */
+const deadOf = ({ open, ended_s: ended, unasked, answered }) =>
+  Math.max(0, open - ended.length - unasked - answered);
+
+/**
+ * @param {string} name @param {string} title @param {(found: Found) => (time: IdleTime) => number | null} of @param {number} digits
+ * @returns {import('../section.js').Column<Found>}
+ */
+const column = (name, title, of, digits) => ({
+  name,
+  title,
+  unit: 'count',
+  digits,
+  compare: 'lower',
+  of: (found) => rangeOf(spreadOf(found.times.map(of(found)))),
+});
+
+/** @type {import('../section.js').Column<Found>[]} */
+const COLUMNS = [
+  { name: 'state', title: 'Open', unit: 'text', of: ({ state }) => state.title },
+  { name: 'count', title: 'Number', unit: 'count', of: ({ state }) => (state.direct ? 0 : state.count) },
+  column('cpu_ms', 'CPU ms/min', () => cpuMs, 1),
+  column('wakeups', 'Wake-ups/s', () => wakeups, 1),
+  column('taken', 'CPU taken/s', () => taken, 1),
+  column('faults', 'Page faults/min', () => faults, 0),
+  column('packets', 'Packets/min, each', (found) => wireOf(found, 'packets'), 1),
+  column('bytes', 'Bytes/min, each', (found) => wireOf(found, 'bytes'), 0),
+  {
+    name: 'kib_each',
+    title: 'Memory each',
+    unit: 'KiB',
+    digits: 1,
+    compare: 'lower',
+    of: ({ bytesEach }) => rangeOf(spreadOf(bytesEach), KIB),
+  },
+  { name: 'life', title: 'Without traffic', unit: 'text', of: lifeOf },
+  {
+    name: 'answered',
+    title: 'Carry data after it',
+    unit: 'text',
+    of: ({ times }) =>
+      times.length > 0
+        ? `${sumOf(times, ({ answered }) => answered)} of ${sumOf(times, (time) => time.open - time.ended_s.length)}`
+        : null,
+  },
+];
+
+/** Names what the proxy does too much in a state. @param {Found} found @param {Most} most */
+function sinsOf(found, most) {
+  const { title, direct, unit } = found.state;
+  const cpu = overall(found, cpuMs) ?? 0;
+  const woken = overall(found, wakeups) ?? 0;
+  const bytes = certain(found, overall(found, wireOf(found, 'bytes')) ?? 0);
+  const share = cpu / 1000 / MINUTE_S;
+  const sins = [];
+  if (share >= SPINS) sins.push(`spins: ${(share * 100).toFixed(0)} % of a CPU`);
+  else if (cpu > most.cpuMs) sins.push(`uses ${cpu.toFixed(0)} ms of CPU a minute`);
+  if (woken > most.wakeups) sins.push(`wakes ${woken.toFixed(0)} times a second`);
+  if (!direct && bytes > most.bytes)
+    sins.push(
+      `sends ${(overall(found, wireOf(found, 'packets')) ?? 0).toFixed(1)} packets a minute for each ${unit}`,
+    );
+  return sins.length > 0 ? [`With ${title}, the proxy ${sins.join(', and ')}.`] : [];
+}
+
+/** @param {Found[]} all @param {Most} most */
+export const idleSections = (all, most) => [
+  sectionOf({
+    name: 'idle',
+    title: 'While nothing goes on',
+    columns: COLUMNS,
+    rows: all,
+    finding: all.flatMap((found) => sinsOf(found, most)).join(' ') || undefined,
+    notes: [
+      'Median of the rounds, with their range. In the state "nothing at all" as many tunnels go past the proxy: the packets of that row are of our own ends.',
+      'CPU is by the CPU clocks of the processes, in ns. Wake-ups are voluntary context switches of all threads; "CPU taken" are involuntary ones.',
+      'Packets are those of the proxy’s port, the hop’s and the far end’s (packet(7)), with headers from IP on. Between the client and the relay port of an association none are counted. Empty: packets could not be captured (CAP_NET_RAW), or an address is of IPv6.',
+      'Memory each is from new processes: all of them open, less one, over their number.',
+    ],
+  }),
+];
+
+/**
+ * A bound of a rate. A short time may hold one event by chance: the lower end leaves out one keep-alive of each, and the packets of ends.
+ * @param {string} check @param {number} bound @param {number | null} value null: unknown @param {number} [least]
+ * @returns {import('k6/x/windtunnel/judge').Fact[]}
+ */
+function factOf(check, bound, value, least = value ?? 0) {
+  const unclear = value === null || (value > bound && least <= bound);
+  // A smoke run is too short, so that it fails only by what is certain.
+  if (unclear && value !== null && currentProfile() === 'smoke') return [];
+  const shown = value === null || unclear ? null : Math.ceil(value > bound ? least : value);
+  return [{ check, source: 'processes', found: { said: shown }, reported: { said: bound }, slack: [] }];
+}
+
+/** @param {Found} found @param {number} value bytes a minute for each */
+function certain({ times, state }, value) {
+  const packets = sumOf(times, ({ wire }) => wire?.packets ?? 0);
+  const bytes = sumOf(times, ({ wire }) => wire?.bytes ?? 0);
+  const seconds = sumOf(times, (time) => time.seconds);
+  const ended = sumOf(times, (time) => time.ended_s.length);
+  const once = Math.min(packets, OF_ONE_KEEP_ALIVE * state.count * times.length + OF_AN_END * ended);
+  return Math.max(0, value - (((once * bytes) / (packets || 1)) * MINUTE_S) / seconds / state.count);
+}
+
+/** @param {Found[]} all @param {Most} most */
+export const idleFacts = (all, most) =>
+  all.flatMap((found) => {
+    const { title, direct, unit } = found.state;
+    const bytes = overall(found, wireOf(found, 'bytes'));
+    const dead = overall(found, deadOf);
+    return [
+      ...factOf(`${title}: CPU, ms a minute`, most.cpuMs, overall(found, cpuMs)),
+      ...factOf(`${title}: wake-ups a second`, most.wakeups, overall(found, wakeups)),
+      ...(direct
+        ? []
+        : factOf(
+            `${title}: bytes a minute on the wire for each ${unit}`,
+            most.bytes,
+            bytes,
+            bytes === null ? undefined : certain(found, bytes),
+          )),
+      ...(unit === 'tunnel' ? factOf('idle tunnels that are open and carry nothing', 0, dead) : []),
+    ];
+  });

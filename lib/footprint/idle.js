@@ -1,0 +1,157 @@
+/** Idle times: all that is open carries nothing, and the processes of the proxy are measured. Also the memory that it takes. */
+import { said, say } from 'k6/x/windtunnel/record';
+import { instance } from '../sidecar.js';
+import { proxyOf, withFresh } from '../dataplane/fresh.js';
+
+const NOTE = 'idle times';
+const MEMORY_NOTE = 'memory while idle';
+const PAYLOAD_BYTES = 64;
+/** Time for the opening of all and for the last answers, in addition to the idle time, s. */
+const SPARE_S = 60;
+const SETTLE_S = 0.5;
+/** Idle time before memory is read, s. */
+const MEMORY_S = 0.2;
+const DATAGRAMS_PER_S = 200;
+
+/**
+ * @typedef {object} Process between the begin and the end of an idle time; memory, threads and descriptors at its end
+ * @property {string} name
+ * @property {string} role
+ * @property {number} cpu_s
+ * @property {number} voluntary_switches
+ * @property {number} involuntary_switches
+ * @property {number} minor_faults
+ * @property {number} major_faults
+ * @property {number} anon_bytes
+ * @property {number} threads
+ * @property {number} descriptors
+ *
+ * @typedef {object} IdleTime sidecar/src/probe/idle.rs
+ * @property {number} seconds
+ * @property {number} open at the begin
+ * @property {number[]} ended_s moments of ends by the peer
+ * @property {number} unasked answers without a request
+ * @property {number} answered how many carried a round trip after it
+ * @property {Process[]} processes
+ * @property {{ packets: number, bytes: number } | null} wire
+ *
+ * @typedef {object} State what is open
+ * @property {string} name
+ * @property {string} title
+ * @property {string} unit
+ * @property {number} count
+ * @property {boolean} direct the proxy has nothing to do: what is open goes past it
+ * @property {string} [operation]
+ * @property {Record<string, unknown>} spec
+ *
+ * @typedef {{ state: State, times: IdleTime[], missed: number, bytesEach: number[] }} Found `missed`: idle times that could not be measured
+ * @typedef {import('../dataplane/scenario.js').Plane<any>} Plane
+ */
+
+/** @param {{ tunnels: number, associations: number }} counts @returns {State[]} */
+export function statesOf({ tunnels, associations }) {
+  const ofTunnels = { kind: 'concurrency' };
+  return [
+    {
+      name: 'nothing',
+      title: 'nothing at all',
+      unit: 'tunnel past the proxy',
+      count: tunnels,
+      direct: true,
+      spec: ofTunnels,
+    },
+    {
+      name: 'tunnels',
+      title: 'idle tunnels',
+      unit: 'tunnel',
+      count: tunnels,
+      direct: false,
+      operation: 'tunnel',
+      spec: ofTunnels,
+    },
+    {
+      name: 'associations',
+      title: 'idle UDP associations',
+      unit: 'association',
+      count: associations,
+      direct: false,
+      operation: 'datagram',
+      spec: { kind: 'associations', loop: { open: { rate_per_s: DATAGRAMS_PER_S } }, timeout_ms: 1000 },
+    },
+  ];
+}
+
+/** @param {State} state @param {number} count @param {number} seconds @param {number[]} [ports] of hops */
+const specOf = ({ spec }, count, seconds, ports = []) => ({
+  ...spec,
+  connections: count,
+  count,
+  warmup: 0,
+  payload_bytes: PAYLOAD_BYTES,
+  limit_s: seconds + SPARE_S,
+  idle: { seconds, settle_s: SETTLE_S, ports },
+});
+
+/** The port of the hop between the two ends of a pair; empty for a single program. */
+function hops() {
+  const port = Number(instance()?.variables.server_port);
+  return port > 0 ? [port] : [];
+}
+
+/** @param {Plane} plane @param {State} state @param {number} seconds */
+export function measureState(plane, state, seconds) {
+  const via = state.direct ? { ...plane.direct, instance: __ENV.INSTANCE } : plane.proxied;
+  const ended = plane.measure(via, specOf(state, state.count, seconds, hops()));
+  if (state.operation) plane.recorded([state.operation], ended);
+  else if ('error' in ended) console.warn(`${state.title}: ${ended.error.message}`);
+  const idle = 'error' in ended ? null : (ended.outcome.idle ?? null);
+  const all = timesNow();
+  say(NOTE, { ...all, [state.name]: [...(all[state.name] ?? []), idle] });
+}
+
+/**
+ * Memory for each, of new processes: with all of them open and idle, less the memory with one.
+ * @param {Plane} plane @param {State} state @param {import('../dataplane/fresh.js').Found} found
+ */
+export function measureMemory(plane, state, found) {
+  const bytes = withFresh(found, {}, (started) => {
+    const via = { proxy: proxyOf(started), instance: started.id, usage_window: null };
+    const own = (/** @type {number} */ count) => {
+      const ended = plane.measure(via, specOf(state, count, MEMORY_S));
+      const idle = 'error' in ended ? null : ended.outcome.idle;
+      if (!idle || idle.open < count || idle.processes.length === 0) return null;
+      return sumOf(systemOf(idle), (process) => process.anon_bytes);
+    };
+    const one = own(1);
+    const all = one === null ? null : own(state.count);
+    return one === null || all === null ? null : (all - one) / (state.count - 1);
+  });
+  if (bytes === null || state.count < 2) return;
+  const all = memoryNow();
+  say(MEMORY_NOTE, { ...all, [state.name]: [...(all[state.name] ?? []), bytes] });
+}
+
+/** @returns {Record<string, (IdleTime | null)[]>} */
+const timesNow = () => said()[NOTE] ?? {};
+
+/** @returns {Record<string, number[]>} */
+const memoryNow = () => said()[MEMORY_NOTE] ?? {};
+
+/** @param {IdleTime} time */
+export const systemOf = ({ processes }) => processes.filter(({ role }) => role === 'system');
+
+/** @template T @param {T[]} all @param {(one: T) => number} of */
+export const sumOf = (all, of) => all.reduce((sum, one) => sum + of(one), 0);
+
+/** @param {State[]} states @returns {Found[]} */
+export const foundOf = (states) =>
+  states.map((state) => {
+    const all = timesNow()[state.name] ?? [];
+    const times = all.filter((time) => time !== null && systemOf(time).length > 0);
+    return {
+      state,
+      times: /** @type {IdleTime[]} */ (times),
+      missed: all.length - times.length,
+      bytesEach: memoryNow()[state.name] ?? [],
+    };
+  });

@@ -1,0 +1,125 @@
+/** A proxy that does a known amount while nothing goes on: footprint/idle finds it, names it, and leaves a quiet one alone. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { after, describe, test } from 'node:test';
+import { startBench } from '../support/bench.js';
+import { ROOT, temporaryFolder } from '../support/k6.js';
+import { reasonsOf } from '../support/reasons.js';
+import { rowsOf, sectionOf } from '../support/sections.js';
+import { timely, undisturbed } from '../support/timely.js';
+
+const folder = temporaryFolder('footprint-idle');
+after(folder.remove);
+const binary = path.join(folder.fresh(), 'leaky-proxy');
+execFileSync('go', ['build', '-o', binary, path.join(ROOT, 'tests/support/leaky-proxy/main.go')], {
+  env: { ...process.env, CGO_ENABLED: '0' },
+});
+const KIB = 1024;
+
+/** @param {string} flags of the proxy @param {Record<string, string>} [variables] */
+async function run(flags, variables = {}) {
+  const bench = startBench({
+    ONLY: 'footprint/idle',
+    PROFILE: 'smoke',
+    TESTBED: `own-proxy:binary=${binary},arguments=-listen 127.0.0.1:PORT ${flags}`,
+    IDLE_S: '2',
+    ...variables,
+  });
+  try {
+    await bench.ended;
+    const result = bench.result('footprint-idle');
+    const section = sectionOf(result, 'idle');
+    return { result, rows: rowsOf(section), finding: String(section.finding ?? '') };
+  } finally {
+    bench.remove();
+  }
+}
+
+/** @param {any} cell a median with its range */
+const valueOf = (cell) => Number(cell?.value ?? NaN);
+
+/** A figure within 5 %. A busy machine spoils it. @param {number} value @param {number} expected */
+function near(value, expected) {
+  timely(Math.abs(value - expected) <= expected * 0.05, `${value}, and ${expected} was expected`);
+}
+
+describe('footprint/idle', () => {
+  test(
+    'a quiet proxy stays within all bounds, and a helper that wakes 200 times a second does not',
+    undisturbed(async () => {
+      const quiet = await run('-holds 65536');
+      assert.equal(quiet.finding, '');
+      assert.deepEqual(
+        (quiet.result.integrity ?? []).filter((/** @type {any} */ { ok }) => !ok),
+        [],
+      );
+      const [nothing, tunnels, associations] = quiet.rows;
+      assert.deepEqual([nothing.count, tunnels.count, associations.count], [0, 50, 50]);
+      for (const row of quiet.rows) {
+        assert.equal(row.life, 'still open after 2.0 s');
+        assert.equal(row.answered, '50 of 50');
+        timely(valueOf(row.packets) === 0 && valueOf(row.cpu_ms) < 1200, JSON.stringify(row));
+      }
+      // 64 KiB that each holds, beside buffers and stacks of the program.
+      for (const row of [tunnels, associations])
+        assert.ok(valueOf(row.kib_each) > 64 && valueOf(row.kib_each) < 160, JSON.stringify(row));
+      const more = await run(`-holds ${65536 + 256 * KIB}`);
+      for (const index of [1, 2])
+        near(valueOf(more.rows[index].kib_each) - valueOf(quiet.rows[index].kib_each), 256);
+
+      const wakes = await run('-wakes 200');
+      wakes.rows.forEach((row, index) =>
+        near(valueOf(row.wakeups) - valueOf(quiet.rows[index].wakeups), 200),
+      );
+      assert.match(wakes.finding, /With nothing at all, the proxy [^.]*wakes \d+ times a second[,.]/);
+      assert.match(
+        reasonsOf(wakes.result).join(),
+        /nothing at all: wake-ups a second: at least \d+, and the bound is 100/,
+      );
+      assert.equal(wakes.result.verdict, 'fail');
+    }),
+  );
+
+  test(
+    'a proxy that spins is found',
+    undisturbed(async () => {
+      const { result, rows, finding } = await run('-spins');
+      assert.equal(result.verdict, 'fail');
+      assert.match(
+        reasonsOf(result).join(),
+        /nothing at all: CPU, ms a minute: at least \d+, and the bound is 1200/,
+      );
+      // Others on the CPU leave it less than it wants.
+      assert.match(
+        finding,
+        /With nothing at all, the proxy (spins: \d+ % of a CPU|uses \d+ ms of CPU a minute)/,
+      );
+      timely(valueOf(rows[0].cpu_ms) > 30_000, JSON.stringify(rows));
+    }),
+  );
+
+  test(
+    'a keep-alive each second is found, and tunnels that end are no fault',
+    undisturbed(async () => {
+      const { result, rows, finding } = await run('-keep-alive', { IDLE_S: '12' });
+      const [nothing, tunnels, associations] = rows;
+      // A datagram of 32 bytes has headers of 28.
+      near(valueOf(tunnels.packets), 60);
+      near(valueOf(tunnels.bytes), 60 * 60);
+      timely(valueOf(nothing.packets) === 0 && valueOf(associations.packets) === 0, JSON.stringify(rows));
+      assert.match(
+        finding,
+        /With idle tunnels, the proxy [^.]*sends \d+\.\d packets a minute for each tunnel\./,
+      );
+      assert.equal(result.verdict, 'fail');
+
+      const ends = await run('-closes-after 1500ms');
+      const [, closed] = ends.rows;
+      const [, first] = String(closed.life).match(/^50 of 50 ended, the first after ([\d.]+) s$/) ?? [];
+      timely(Number(first) > 0.3 && Number(first) <= 1.1, String(closed.life));
+      assert.equal(closed.answered, '0 of 0');
+      assert.notEqual(ends.result.verdict, 'fail');
+    }),
+  );
+});
