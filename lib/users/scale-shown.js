@@ -1,70 +1,53 @@
 /** Results of the scenario `users/scale`: a table by number of users, and the growth of each figure in words. */
 import { grouped, rangeOf, sectionOf } from '../section.js';
 import { spreadOf } from '../spread.js';
-import { growthOf } from './growth.js';
+import { sentenceOf, wholeTurns } from './by-level.js';
 
 /** @typedef {import('./scale.js').Figures} Figures */
 
 const KIB_PER_MIB = 1024;
 
-/** Figures whose growth is stated: name, unit of a step, users of a step, and factor to that unit. */
+/** Figures whose growth is stated. @type {import('./by-level.js').Stated<Figures>[]} */
 const STATED = [
   {
     what: 'Memory',
     unit: 'KiB a user',
     factor: KIB_PER_MIB,
-    of: (/** @type {Figures} */ one) => one.own_mib,
+    of: (one) => one.own_mib,
   },
-  { what: 'Start', unit: 'ms a 1,000 users', factor: 1000, of: (/** @type {Figures} */ one) => one.start_ms },
+  { what: 'Start', unit: 'ms a 1,000 users', factor: 1000, of: (one) => one.start_ms },
   {
     what: 'First byte of the first user',
     unit: 'ms a 1,000 users',
     factor: 1000,
-    of: (/** @type {Figures} */ one) => one.connect_ms.first,
+    of: (one) => one.connect_ms.first,
   },
   {
     what: 'First byte of the last user',
     unit: 'ms a 1,000 users',
     factor: 1000,
     lookup: true,
-    of: (/** @type {Figures} */ one) => one.connect_ms.last,
+    of: (one) => one.connect_ms.last,
   },
   {
     what: 'Round trip of the last user',
     unit: 'ms a 1,000 users',
     factor: 1000,
-    of: (/** @type {Figures} */ one) => one.trip_ms.last,
+    of: (one) => one.trip_ms.last,
   },
   {
     what: 'CPU of a new connection',
     unit: 'ms a 1,000 users',
     factor: 1000,
-    of: (/** @type {Figures} */ one) => one.cpu_ms,
+    of: (one) => one.cpu_ms,
   },
 ];
-
-/** Two digits. @param {number} value */
-const short = (value) => String(Number(value.toPrecision(2)));
-
-/** @param {typeof STATED[number]} stated @param {Figures[][]} turns */
-function sentenceOf({ what, unit, factor, of, lookup }, turns) {
-  const { word, each, low, high, shape } = growthOf(
-    turns.map((turn) => turn.map((one) => ({ users: one.users, value: of(one) }))),
-  );
-  if (word !== 'grows' || each === null || low === null || high === null) return `${what}: ${word}.`;
-  const amount = `${short(each * factor)} ${unit} (${short(low * factor)} to ${short(high * factor)})`;
-  const scan = lookup && shape !== 'not linear' ? ': the lookup is a scan' : '';
-  return `${what}: grows by ${amount}${shape ? `, ${shape}` : ''}${scan}.`;
-}
 
 /** @param {Figures[]} all @param {number[]} levels the numbers of users, ascending */
 export function scaleSections(all, levels) {
   if (all.length === 0) return [];
   const rows = levels.map((users) => ({ users, turns: all.filter((one) => one.users === users) }));
-  const count = Math.max(...all.map(({ turn }) => turn)) + 1;
-  const turns = Array.from({ length: count }, (_, turn) =>
-    rows.flatMap((row) => row.turns.filter((one) => one.turn === turn)),
-  ).filter((turn) => turn.length === levels.length);
+  const turns = wholeTurns(all, levels, ({ users }) => users);
   const fewest = rows[0];
   /** @param {string} name @param {string} title @param {string} unit @param {(one: Figures) => number | null} of @param {'lower' | 'higher'} [compare] @returns {import('../section.js').Column<typeof fewest>} */
   const column = (name, title, unit, of, compare = 'lower') => ({
@@ -105,7 +88,7 @@ export function scaleSections(all, levels) {
         column('mib_per_s', 'Speed', 'MiB/s', (one) => one.mib_per_s, 'higher'),
       ],
       rows,
-      finding: STATED.map((stated) => sentenceOf(stated, turns)).join(' '),
+      finding: STATED.map((stated) => sentenceOf(stated, turns, ({ users }) => users)).join(' '),
       answer: `${grouped(levels[levels.length - 1])} users`,
       notes: [
         'Median of the turns, with their range. Start: from the start of the program to the first byte of our far end. First byte: from the dial to the first byte of our far end. Both include one sing-box as the client, which is the same for all numbers of users. A growth is the median of the turns with their range. With fewer than six turns, or if the range includes both, the run cannot tell.',
