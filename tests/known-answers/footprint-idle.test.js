@@ -1,20 +1,16 @@
 /** A proxy that does a known amount while nothing goes on: footprint/idle finds it, names it, and leaves a quiet one alone. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import path from 'node:path';
 import { after, describe, test } from 'node:test';
 import { startBench } from '../support/bench.js';
-import { ROOT, temporaryFolder } from '../support/k6.js';
+import { temporaryFolder } from '../support/k6.js';
+import { leakyProxy } from '../support/leaky-proxy.js';
 import { reasonsOf } from '../support/reasons.js';
 import { rowsOf, sectionOf } from '../support/sections.js';
 import { timely, undisturbed } from '../support/timely.js';
 
 const folder = temporaryFolder('footprint-idle');
 after(folder.remove);
-const binary = path.join(folder.fresh(), 'leaky-proxy');
-execFileSync('go', ['build', '-o', binary, path.join(ROOT, 'tests/support/leaky-proxy/main.go')], {
-  env: { ...process.env, CGO_ENABLED: '0' },
-});
+const proxy = leakyProxy(folder.fresh());
 const KIB = 1024;
 
 /** @param {string} flags of the proxy @param {Record<string, string>} [variables] */
@@ -22,7 +18,7 @@ async function run(flags, variables = {}) {
   const bench = startBench({
     ONLY: 'footprint/idle',
     PROFILE: 'smoke',
-    TESTBED: `own-proxy:binary=${binary},arguments=-listen 127.0.0.1:PORT ${flags}`,
+    TESTBED: proxy(flags),
     IDLE_S: '2',
     ...variables,
   });

@@ -6,16 +6,14 @@ import path from 'node:path';
 import { after, describe, test } from 'node:test';
 import { startBench } from '../support/bench.js';
 import { ROOT, temporaryFolder } from '../support/k6.js';
+import { leakyProxy } from '../support/leaky-proxy.js';
 import { reasonsOf } from '../support/reasons.js';
 import { rowsOf, sectionOf } from '../support/sections.js';
 
 const SIDECAR = path.join(ROOT, 'bin/sidecar');
 const folder = temporaryFolder('footprint-small');
 after(folder.remove);
-const binary = path.join(folder.fresh(), 'leaky-proxy');
-execFileSync('go', ['build', '-o', binary, path.join(ROOT, 'tests/support/leaky-proxy/main.go')], {
-  env: { ...process.env, CGO_ENABLED: '0' },
-});
+const proxy = leakyProxy(folder.fresh());
 
 /** Why this machine or user cannot set limits; false if it can. */
 const lacking = (() => {
@@ -32,7 +30,7 @@ async function run(only, flags, variables) {
   const bench = startBench({
     ONLY: only,
     PROFILE: 'smoke',
-    TESTBED: `own-proxy:binary=${binary},arguments=-listen 127.0.0.1:PORT ${flags}`,
+    TESTBED: proxy(flags),
     ...variables,
   });
   try {

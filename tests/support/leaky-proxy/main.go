@@ -95,16 +95,14 @@ func main() {
 	if *wakes > 0 {
 		helper(*wakes)
 	}
-	listener, err := net.Listen("tcp", *listen)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for {
-		client, err := listener.Accept()
-		if err != nil {
-			log.Fatal(err)
-		}
-		go serve(client)
+	at := address()
+	starts()
+	for listener := listenOn(at); ; {
+		client := listener.next()
+		go func() {
+			serve(client)
+			listener.ended(client)
+		}()
 	}
 }
 
@@ -163,16 +161,16 @@ func serve(client net.Conn) {
 		return
 	}
 	_, _ = client.Write([]byte{5, 0})
-	// Request: version, command, reserved, IPv4, address, port.
-	if _, err := io.ReadFull(client, buffer[:10]); err != nil || buffer[3] != 1 {
+	command, target := request(client, buffer)
+	if target == "" {
 		return
 	}
-	if buffer[1] == 3 {
+	if command == 3 {
 		associate(client)
 		return
 	}
 	keep()
-	far, err := net.Dial("tcp", addressOf(buffer[4:10]).String())
+	far, err := net.Dial("tcp", target)
 	if err != nil {
 		_, _ = client.Write([]byte{5, 5, 0, 1, 0, 0, 0, 0, 0, 0})
 		return

@@ -1,0 +1,157 @@
+/** Results of the scenario `footprint/start`: starts by number of rules with the growth of each figure, and reloads. */
+import { grouped, rangeOf, sectionOf } from '../section.js';
+import { spreadOf } from '../spread.js';
+import { sentenceOf, wholeTurns } from '../users/by-level.js';
+
+/** @typedef {import('./start.js').Figures} Figures */
+/** @typedef {import('./reload.js').Reload} Reload */
+/** @typedef {{ rules: number, turns: Figures[] }} Row */
+/** @typedef {{ rules: number, turns: Reload[] }} ReloadRow */
+
+const BYTES_PER_MIB = 2 ** 20;
+const THOUSAND = 1000;
+
+/** Figures whose growth is stated. @type {import('../users/by-level.js').Stated<Figures>[]} */
+const STATED = [
+  { what: 'Start', unit: 'ms a 1,000 rules', factor: THOUSAND, of: (one) => one.start_ms },
+  { what: 'CPU of the start', unit: 'ms a 1,000 rules', factor: THOUSAND ** 2, of: (one) => one.cpu_s },
+  { what: 'Own memory', unit: 'bytes a rule', factor: BYTES_PER_MIB, of: (one) => one.own_mib },
+  { what: 'Peak of resident memory', unit: 'bytes a rule', factor: BYTES_PER_MIB, of: (one) => one.peak_mib },
+  { what: 'Connect by address', unit: 'ms a 1,000 rules', factor: THOUSAND, of: (one) => one.connect_ms },
+  { what: 'Connect by name', unit: 'ms a 1,000 rules', factor: THOUSAND, of: (one) => one.name_ms },
+  { what: 'Round trip', unit: 'ms a 1,000 rules', factor: THOUSAND, of: (one) => one.trip_ms },
+];
+
+/** @param {string} name @param {string} title @param {string} unit @param {(one: Figures) => number | null} of @param {number} [digits] @returns {import('../section.js').Column<Row>} */
+const column = (name, title, unit, of, digits) => ({
+  name,
+  title,
+  unit,
+  compare: 'lower',
+  ...(digits === undefined ? {} : { digits }),
+  of: (row) => rangeOf(spreadOf(row.turns.map(of))),
+});
+
+/** @type {import('../section.js').Column<Row>[]} */
+const COLUMNS = [
+  { name: 'rules', title: 'Rules', unit: 'count' },
+  column('listen_ms', 'Listens after', 'ms', (one) => one.listen_ms),
+  column('start_ms', 'First byte after', 'ms', (one) => one.start_ms),
+  column('cpu_s', 'CPU of the start', 's', (one) => one.cpu_s, 3),
+  column('own_mib', 'Own memory', 'MiB', (one) => one.own_mib, 1),
+  column('peak_mib', 'Peak of resident memory', 'MiB', (one) => one.peak_mib, 1),
+  column('first_ms', 'First connection', 'ms', (one) => one.first_ms),
+  column('connect_ms', 'Connect by address', 'ms', (one) => one.connect_ms),
+  column('name_ms', 'By name', 'ms', (one) => one.name_ms),
+  column('trip_ms', 'Round trip', 'ms', (one) => one.trip_ms),
+];
+
+/** Such as "32 × closed". @param {Reload[]} turns */
+function endsOf(turns) {
+  /** @type {Record<string, number>} */
+  const all = {};
+  for (const { ends } of turns)
+    for (const [kind, count] of Object.entries(ends)) all[kind] = (all[kind] ?? 0) + count;
+  return Object.entries(all)
+    .map(([kind, count]) => `${grouped(count)} × ${kind}`)
+    .join(', ');
+}
+
+/** @type {import('../section.js').Column<ReloadRow>[]} */
+const RELOAD_COLUMNS = [
+  { name: 'rules', title: 'Rules', unit: 'count' },
+  { name: 'reloads', title: 'Reloads', unit: 'count', of: ({ turns }) => turns.length },
+  { name: 'tunnels', title: 'Tunnels of each', unit: 'count', of: ({ turns }) => turns[0].tunnels },
+  {
+    name: 'survived',
+    title: 'Survived',
+    unit: 'count',
+    digits: 0,
+    of: ({ turns }) =>
+      rangeOf(spreadOf(turns.map(({ tunnels, dropped }) => (dropped === null ? null : tunnels - dropped)))),
+  },
+  {
+    name: 'dropped',
+    title: 'Dropped',
+    unit: 'count',
+    digits: 0,
+    compare: 'lower',
+    of: ({ turns }) => rangeOf(spreadOf(turns.map(({ dropped }) => dropped))),
+  },
+  { name: 'ends', title: 'Ends', unit: 'text', of: ({ turns }) => endsOf(turns) },
+  {
+    name: 'answer_ms',
+    title: 'Slowest answer of a survivor',
+    unit: 'ms',
+    of: ({ turns }) => rangeOf(spreadOf(turns.map(({ answer_ms }) => answer_ms))),
+  },
+  {
+    name: 'refused_ms',
+    title: 'New connections fail for',
+    unit: 'ms',
+    compare: 'lower',
+    of: ({ turns }) => rangeOf(spreadOf(turns.map(({ refused_ms }) => refused_ms))),
+  },
+  {
+    name: 'dial_ms',
+    title: 'Slowest new connection',
+    unit: 'ms',
+    of: ({ turns }) => rangeOf(spreadOf(turns.map(({ dial_ms }) => dial_ms))),
+  },
+];
+
+/** @template {{ rules: number }} Figures @param {Figures[]} all @param {number[]} levels */
+const rowsOf = (all, levels) =>
+  levels
+    .map((rules) => ({ rules, turns: all.filter((one) => one.rules === rules) }))
+    .filter(({ turns }) => turns.length > 0);
+
+const HOW = /** @type {Record<string, string>} */ ({ signal: 'SIGHUP', restart: 'A restart' });
+
+/** @param {Reload[]} all */
+function reloadFinding(all) {
+  const tunnels = all.reduce((sum, one) => sum + one.tunnels, 0);
+  const dropped = all.reduce((sum, one) => sum + (one.dropped ?? NaN), 0);
+  const what = Number.isNaN(dropped)
+    ? 'The tunnels could not be counted'
+    : `${grouped(dropped)} of ${grouped(tunnels)} tunnels were dropped`;
+  const lost = all.filter(({ refused_ms }) => refused_ms === null).length;
+  return `${HOW[all[0].how]}: ${what}.${lost > 0 ? ` After ${lost} of ${all.length} reloads no new connection succeeded.` : ''}`;
+}
+
+/**
+ * @param {{ starts: Figures[], reloads: Reload[] }} all @param {number[]} levels ascending
+ * @param {number} paceMs between two new connections during a reload
+ */
+export function startSections({ starts, reloads }, levels, paceMs) {
+  if (starts.length === 0) return [];
+  const turns = wholeTurns(starts, levels, ({ rules }) => rules);
+  const sections = [
+    sectionOf({
+      name: 'start',
+      title: 'By number of rules',
+      columns: COLUMNS,
+      rows: rowsOf(starts, levels),
+      finding: STATED.map((stated) => sentenceOf(stated, turns, ({ rules }) => rules)).join(' '),
+      answer: `${grouped(levels[levels.length - 1])} rules`,
+      notes: [
+        'Median of the turns, with their range. All times of the start count from the start of the program, in steps of about 5 ms. A growth is the median of the turns with their range. With fewer than six turns, or if the range includes both, the run cannot tell.',
+      ],
+      plot: { kind: 'curves', x: 'rules', y: ['listen_ms', 'start_ms'] },
+    }),
+  ];
+  if (reloads.length === 0) return sections;
+  return [
+    ...sections,
+    sectionOf({
+      name: 'reload',
+      title: 'Reload under load',
+      columns: RELOAD_COLUMNS,
+      rows: rowsOf(reloads, levels),
+      finding: reloadFinding(reloads),
+      notes: [
+        `New connections fail from the first failure to the start of the next success, in steps of ${paceMs} ms.`,
+      ],
+    }),
+  ];
+}

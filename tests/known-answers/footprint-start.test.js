@@ -1,0 +1,95 @@
+/** footprint/start finds the known time, CPU time and memory of a start, and the known effects of a reload. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, describe, test } from 'node:test';
+import { startBench } from '../support/bench.js';
+import { temporaryFolder } from '../support/k6.js';
+import { buildLeakyProxy } from '../support/leaky-proxy.js';
+import { within } from '../support/faulty.js';
+import { reasonsOf } from '../support/reasons.js';
+import { rowsOf, sectionOf } from '../support/sections.js';
+import { undisturbed } from '../support/timely.js';
+
+const folder = temporaryFolder('footprint-start');
+after(folder.remove);
+const built = buildLeakyProxy(folder.fresh());
+
+/** @param {string} flags of the proxy @param {Record<string, string>} [variables] */
+async function run(flags, variables = {}) {
+  const binary = path.join(folder.fresh(), 'proxy');
+  writeFileSync(binary, `#!/bin/sh\nexec '${built}' ${flags} "$@"\n`, { mode: 0o755 });
+  const bench = startBench({
+    ONLY: 'footprint/start',
+    PROFILE: 'smoke',
+    TESTBED: `rules:rules=0,rules_as=inline,binary=${binary}`,
+    RULES_AS: 'inline',
+    AGAIN: '0',
+    ...variables,
+  });
+  try {
+    await bench.ended;
+    assert.ok(bench.has('footprint-start.json'), bench.output.stdout + bench.output.stderr);
+    const result = bench.result('footprint-start');
+    return {
+      result,
+      start: sectionOf(result, 'start'),
+      starts: rowsOf(sectionOf(result, 'start')),
+      reload: sectionOf(result, 'reload'),
+    };
+  } finally {
+    bench.remove();
+  }
+}
+
+describe('footprint/start', () => {
+  test(
+    'a start of 2 s with half a second of CPU time, and 16 KiB of each rule',
+    undisturbed(async () => {
+      const rules = 4000;
+      const { starts } = await run('-start-after 2s -start-busy 500ms -rule-bytes 16384', {
+        RULES: `0,${rules}`,
+        TURNS: '1',
+        RELOADS: '0',
+      });
+      assert.deepEqual(
+        starts.map((row) => row.rules),
+        [0, rules],
+      );
+      const [none, all] = starts;
+      within(all.own_mib.value - none.own_mib.value, (rules * 16) / 1024, 0.05);
+      assert.ok(all.peak_mib.value >= all.own_mib.value, 'the peak includes file pages');
+      // The memory takes CPU time, too.
+      within(none.cpu_s.value, 0.5, 0.05);
+      for (const row of starts) {
+        assert.ok(row.start_ms.value >= row.listen_ms.value, 'it listens first');
+        within(row.listen_ms.value, 2000, 0.05);
+        within(row.start_ms.value, 2000, 0.05);
+      }
+    }),
+  );
+
+  test(
+    'a reload that drops all tunnels and refuses connections for a second',
+    undisturbed(async () => {
+      const { reload, result } = await run('-reload drop -refuses 1s', { RULES: '0,10', TURNS: '1' });
+      for (const row of rowsOf(reload)) {
+        assert.deepEqual([row.survived.value, row.dropped.value], [0, 32]);
+        assert.match(row.ends, /^(\d+ × (closed|connection_reset)(, )?)+$/);
+        within(row.refused_ms.value, 1000, 0.05);
+      }
+      assert.match(reload.finding, /64 of 64 tunnels were dropped/);
+      // A reload has no bound unless an environment sets one.
+      assert.doesNotMatch(reasonsOf(result).join(), /back_/);
+    }),
+  );
+
+  test('a reload that keeps all tunnels, and a growth that six turns can tell', async () => {
+    const { reload, start } = await run('-reload keep -rule-bytes 65536', { RULES: '0,100', TURNS: '6' });
+    for (const row of rowsOf(reload)) {
+      assert.deepEqual([row.survived.value, row.dropped.value, row.refused_ms.value], [32, 0, 0]);
+      assert.ok(row.answer_ms.value > 0, 'survivors answered');
+    }
+    assert.match(start.finding, /Own memory: grows by 6\d{4} bytes a rule/);
+  });
+});
