@@ -37,7 +37,7 @@ export function inboundOf() {
   );
 }
 
-/** A user's Shadowsocks settings, in Marzban's or PasarGuard's answer. @param {any} user */
+/** A user's Shadowsocks settings, in Marzban's or PasarGuard's answer. @param {any} user @returns {{ method?: string, password?: string }} */
 export const keyOf = (user) => (user.proxies ?? user.proxy_settings)?.shadowsocks ?? {};
 
 /** Users at equal distances. @template T @param {T[]} all @returns {T[]} */
@@ -47,10 +47,37 @@ function sampleOf(all) {
 }
 
 /** @param {'GET' | 'POST' | 'DELETE'} method @param {string} path @param {object} [body] @returns {any} */
-function ask(method, path, body) {
+export function ask(method, path, body) {
   const { answer, error } = request(method, path, body);
   if (error !== null) throw new Error(`sidecar: ${error}`);
   return answer;
+}
+
+/**
+ * The part of a probe's spec that names the users.
+ * @param {string} address of the inbound
+ * @param {any[]} users of the panel's answers
+ */
+export const usersSpec = (address, users) => ({
+  protocol: 'shadowsocks',
+  address,
+  method: keyOf(users[0]).method,
+  list: users.map((user) => ({ name: user.username, key: keyOf(user).password })),
+});
+
+/** Waits for the end of a probe. @param {string} id @returns {any} */
+export function ended(id) {
+  try {
+    for (;;) {
+      const probe = ask('GET', `/probes/${id}?wait_s=${WAIT_S}`);
+      if (probe.state !== 'running') {
+        if (!probe.outcome) throw new Error(`the probe of users: ${probe.error?.message ?? probe.state}`);
+        return probe.outcome;
+      }
+    }
+  } finally {
+    request('DELETE', `/probes/${id}`);
+  }
 }
 
 /**
@@ -70,24 +97,9 @@ function carried(address, target, users, timeoutMs) {
     connections: Math.min(AT_ONCE, users.length),
     timeout_ms: timeoutMs,
     limit_s: 5 + Math.ceil((users.length / AT_ONCE + 1) * (timeoutMs / 1000)),
-    users: {
-      protocol: 'shadowsocks',
-      address,
-      method: keyOf(users[0]).method,
-      list: users.map((user) => ({ name: user.username, key: keyOf(user).password })),
-    },
+    users: usersSpec(address, users),
   });
-  try {
-    for (;;) {
-      const probe = ask('GET', `/probes/${id}?wait_s=${WAIT_S}`);
-      if (probe.state !== 'running') {
-        if (!probe.outcome) throw new Error(`the probe of users: ${probe.error?.message ?? probe.state}`);
-        return new Map(probe.outcome.users.map((/** @type {any} */ user) => [user.name, user.carried]));
-      }
-    }
-  } finally {
-    request('DELETE', `/probes/${id}`);
-  }
+  return new Map(ended(id).users.map((/** @type {any} */ user) => [user.name, user.carried]));
 }
 
 /**
@@ -167,7 +179,7 @@ export function dataPlaneFacts() {
 }
 
 /** @param {string} what @param {string[]} names */
-function named(what, names) {
+export function named(what, names) {
   if (names.length === 0) return [];
   const more = names.length > NAMES_SHOWN ? `, and ${names.length - NAMES_SHOWN} more` : '';
   return [`${what}: ${names.slice(0, NAMES_SHOWN).join(', ')}${more}`];

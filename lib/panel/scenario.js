@@ -33,6 +33,7 @@ const MOST_AT_ONCE = 100;
  * @property {any} data what setup() and `prepare` returned
  * @property {number} index of the iteration in its loop
  * @property {number} unique index that is unique over both loops
+ * @property {boolean} open whether it is one of the open loop
  * @property {(name: string, send: () => import('./panel.js').Response, count?: (response: import('./panel.js').Response) => number | string | null) => boolean} measure
  *   sends a request as the operation `name` and returns whether it succeeded. `count` returns the number of items in the
  *   answer, or null or a text that says what is wrong with the answer
@@ -53,6 +54,9 @@ const MOST_AT_ONCE = 100;
  * @property {(metrics: import('k6/x/windtunnel/record').Metrics) => import('../section.js').Section[]} [sections] tables of the scenario's own
  * @property {() => import('k6/x/windtunnel/judge').Fact[]} [facts] of the scenario's own
  * @property {string} [tried] group of the users' names that are tried in the data plane after the load
+ * @property {(panel: Panel, session: Begun) => void} [settle] called in teardown(), while the users are there
+ * @property {() => import('k6/x/windtunnel/judge').Fact[]} [facts] of the scenario's own
+ * @property {() => string[]} [remarks] notes of the scenario's own
  * @property {(turn: Turn) => void} iterate
  */
 
@@ -87,6 +91,7 @@ const defined = (spec, environment, evidence, existing) =>
       ...aboutGenerator(usage),
       ...evidence.overlaps(metrics, Object.keys(spec.operations)),
       ...(spec.tried ? dataPlaneNotes() : []),
+      ...(spec.remarks?.() ?? []),
     ],
     more: (metrics) => ({
       sections: [...(spec.sections?.(metrics) ?? []), ...evidence.sections(metrics, spec.operations)],
@@ -121,6 +126,7 @@ export function panelScenario(spec) {
       data,
       index,
       unique: open ? OPEN_FROM + index : index,
+      open,
       measure(name, send, count = () => 1) {
         /** @type {import('./panel.js').Response | undefined} */
         let response;
@@ -190,6 +196,7 @@ export function panelScenario(spec) {
   function clear(data) {
     evidence.after(data);
     if (spec.tried) tryUsers(panel, data, spec.tried, inbound);
+    spec.settle?.(panel, data);
     keepCensus('loaded', census(panel, data));
     removeAll(panel, data, data.seeded);
     keepCensus('removed', census(panel, data));

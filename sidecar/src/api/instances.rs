@@ -87,6 +87,8 @@ struct ProcessBody {
     /// The CPUs to which the instance is bound; empty if it is not bound.
     cpus: String,
     exit: Option<String>,
+    /// It and its descendants that live.
+    alive: Vec<programs::Alive>,
     complaint: Option<Complaint>,
 }
 
@@ -101,6 +103,7 @@ impl From<&Instance> for InstanceBody {
                 pid: process.pid,
                 cpus: process.cpus.clone(),
                 exit: process.ending(),
+                alive: programs::alive(process.pid),
                 complaint: process.log.complaint(),
             })
             .collect();

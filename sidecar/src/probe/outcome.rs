@@ -199,6 +199,26 @@ pub struct UserOutcome {
     pub took_ms: f64,
     /// `steady`: when the open connection ended alone, after the start of the measured part.
     pub ended_s: Option<f64>,
+    /// `steady`: when the first request that has no answer was due, after the start, if the connection is still open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub silent_s: Option<f64>,
+    /// `users` with `until`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<Turn>,
+}
+
+/// When a user's connections began to do what `until` waits for. Times are after the entry's start, ms.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Turn {
+    /// The entry's start.
+    pub began_unix_us: u64,
+    pub tries: u64,
+    /// Beginning of the last try before that showed the opposite; null: none did.
+    pub last_other_ms: Option<f64>,
+    /// Beginning of the try that did it; null: none did.
+    pub turned_ms: Option<f64>,
+    /// When that try showed it: its first byte, or its end without data.
+    pub seen_ms: Option<f64>,
 }
 
 /// The work of a process and its descendants in the idle time.

@@ -19,6 +19,8 @@ use crate::process::namespace::Namespace;
 
 /// The most probes at once: more would measure each other.
 pub const MAX_RUNNING: usize = 12;
+/// The most probes of one user's tries (`until`) at once: each has one connection, or few.
+pub const MAX_TRYING: usize = 64;
 /// Ended probes that are kept; the oldest go first.
 const KEPT: usize = 32;
 /// How long a cancelled probe is waited for.
@@ -99,11 +101,13 @@ impl Registry {
         mut far_end: Option<FarEnd>,
     ) -> Result<String> {
         let mut all = self.all();
-        let running = all.probes.values().filter(|entry| entry.runs()).count();
-        if running >= MAX_RUNNING {
+        let tries = plan.is_trying();
+        let most = if tries { MAX_TRYING } else { MAX_RUNNING };
+        let same = |entry: &&Arc<Entry>| entry.runs() && entry.plan.is_trying() == tries;
+        if all.probes.values().filter(same).count() >= most {
             return Err(Failure::new(
                 Kind::Conflict,
-                format!("{MAX_RUNNING} probes run, and more are not started"),
+                format!("{most} probes run, and more are not started"),
                 "wait for one, or end one with DELETE /probes/ID",
             ));
         }

@@ -39,6 +39,29 @@ pub fn of(root: i32) -> Vec<Program> {
         .collect()
 }
 
+/// A process that lives. Its pid and its start identify it for ever.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Alive {
+    pub pid: i32,
+    /// Clock ticks from boot.
+    pub start: u64,
+    /// The executable's name, without its folder.
+    pub file: String,
+}
+
+/// A process and its descendants, without those that have ended.
+pub fn alive(root: i32) -> Vec<Alive> {
+    let all = tree::entry(root).into_iter().chain(tree::descendants(root));
+    all.filter(|entry| !entry.zombie)
+        .filter_map(|entry| {
+            let path = std::fs::read_link(format!("/proc/{}/exe", entry.pid)).ok()?;
+            let file = path.file_name()?.to_string_lossy().into_owned();
+            let (pid, start) = (entry.pid, entry.start);
+            Some(Alive { pid, start, file })
+        })
+        .collect()
+}
+
 /// The SHA-256 of a file, hexadecimal.
 pub fn hash(mut file: File) -> io::Result<String> {
     let mut hash = Sha256::new();

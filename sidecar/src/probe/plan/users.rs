@@ -51,6 +51,12 @@ pub fn check(spec: &mut Spec) -> Result<Vec<Credential>> {
             return Err(invalid("list.bytes", "it is out of bounds", &mend));
         }
     }
+    if let Some(until) = users.until
+        && (steady || !(1.0..=10_000.0).contains(&until.every_ms))
+    {
+        let what = "only users has it, with every_ms of 1 to 10000";
+        return Err(invalid("until", what, "correct it or leave it out"));
+    }
     let credentials = credentials(users)?;
     spec.count = match (spec.pace, users.seconds) {
         (Loop::Closed, None) if !steady => number,

@@ -8,6 +8,7 @@ use tokio::time::timeout;
 
 use super::flow::{self, BLOCK, Receiver, Sender, sequence};
 use super::shared::{Shared, drive, lock, ms, runtime};
+use super::until;
 use crate::net::clock::now_ns;
 use crate::net::payload::Pattern;
 use crate::probe::context::Context;
@@ -19,7 +20,7 @@ use crate::probe::tally::Tally;
 
 /// Indices of the series.
 const FIRST_BYTE: usize = 0;
-const TOTAL: usize = 1;
+pub const TOTAL: usize = 1;
 
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let spec = &plan.spec;
@@ -49,7 +50,10 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
 /// One entry after the other.
 async fn work(shared: Arc<Shared>) {
     while let Some(user) = shared.take() {
-        one(&shared, user).await;
+        match shared.until {
+            Some(wanted) => until::one(&shared, user, wanted).await,
+            None => one(&shared, user).await,
+        }
     }
 }
 
@@ -80,7 +84,7 @@ async fn one(shared: &Arc<Shared>, user: usize) {
 }
 
 /// `sent` and `outcome` have what was carried, also where the time is over.
-async fn carry(
+pub async fn carry(
     shared: &Arc<Shared>,
     user: usize,
     began: u64,

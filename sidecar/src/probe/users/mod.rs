@@ -2,7 +2,8 @@
 //!
 //! `users`: each entry of the list opens a connection, sends its bytes to the far end and checks each byte that comes back. As many
 //! connections as `connections` says are open at once. `steady`: all entries keep their connections open. Request `i` goes through
-//! connection `i mod N` at `start + i / rate`, and its round trip counts from that moment.
+//! connection `i mod N` at `start + i / rate`, and its round trip counts from that moment. With `until`, an entry of `users` opens one
+//! connection after the other until one carries data, or until one does not.
 
 mod codec;
 pub mod crypto;
@@ -11,6 +12,7 @@ mod flow;
 mod shared;
 pub mod spec;
 mod steady;
+mod until;
 
 pub use exchange::run as exchange;
 pub use steady::run as steady;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
-use super::spec::Credential;
+use super::spec::{Credential, Until};
 use crate::net::clock::now_ns;
 use crate::net::payload::Pattern;
 use crate::probe::context::Context;
@@ -31,6 +31,7 @@ pub struct Shared {
     pub credentials: Vec<Credential>,
     /// Bytes of each entry.
     pub bytes: Vec<u64>,
+    pub until: Option<Until>,
     pub pattern: Pattern,
     pub timeout: Duration,
     /// The next entry that no task has taken.
@@ -67,6 +68,7 @@ impl Shared {
             target: plan.target.clone(),
             credentials: plan.credentials.clone(),
             bytes: users.list.iter().map(|user| own(user.bytes)).collect(),
+            until: users.until,
             pattern,
             timeout: plan.timeout,
             next: AtomicUsize::new(0),

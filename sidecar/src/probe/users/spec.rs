@@ -74,6 +74,18 @@ pub struct UsersSpec {
     /// Length of the measured part of `steady`.
     #[serde(default)]
     pub seconds: Option<f64>,
+    /// `users` only: each entry opens connections until one does this.
+    #[serde(default)]
+    pub until: Option<Until>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Until {
+    /// True: a connection carries data. False: the proxy ends a connection or leaves it silent.
+    pub carries: bool,
+    /// Time between the beginnings of two tries, ms. Later it is a tenth of the elapsed time, if that is longer.
+    pub every_ms: f64,
 }
 
 /// Without the keys.

@@ -71,6 +71,8 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
         let ended = line.ended.filter(|_| line.opened);
         let mut outcome = std::mem::take(&mut line.outcome);
         outcome.error = line.ended.map(|(kind, _)| kind);
+        let silent = line.pending.front();
+        outcome.silent_s = silent.map(|due_ns| seconds(due_ns.saturating_sub(started)));
         outcome.ended_s = ended.map(|(_, at_ns)| seconds(at_ns.saturating_sub(started)));
         let end_ns = line.ended.map_or_else(now_ns, |(_, at_ns)| at_ns);
         outcome.took_ms = ms(end_ns - line.began_ns);
