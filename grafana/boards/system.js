@@ -3,6 +3,7 @@ import { boardOf } from './board.js';
 import { baselineRow } from './rows/baseline.js';
 import { componentRow } from './rows/components.js';
 import { deliveryRow } from './rows/deliveries.js';
+import { effectRow } from './rows/effects.js';
 import { generatorRow } from './rows/generator.js';
 import { linkRow } from './rows/link.js';
 import { liveRow } from './rows/live.js';
@@ -18,6 +19,7 @@ const ROWS = {
   results: resultRow,
   components: componentRow,
   deliveries: deliveryRow,
+  effects: effectRow,
   link: linkRow,
   generator: generatorRow,
   processes: processRow,

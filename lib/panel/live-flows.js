@@ -1,4 +1,4 @@
-/** Users' connections that stay open while the panel changes other users, and those of users that it disables. */
+/** Users' connections that stay open while the panel changes other users, and connections of users who will be disabled. */
 import { say, said } from 'k6/x/windtunnel/record';
 import {
   recordErrors,

@@ -1,4 +1,4 @@
-/** The load of panel/users-live: which user each change is about, and when changes begin. No user is changed twice. */
+/** The load of panel/users-live: which user each change is about, and when changes begin. Each user is changed at most once. */
 import { namesOf } from './scenario.js';
 
 /**

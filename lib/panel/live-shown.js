@@ -17,7 +17,7 @@ const EFFECTS = {
   enable: 'enabled: carries data',
   delete: 'deleted: is refused',
 };
-/** A loss so long after the start of a change is named beside the change, ms. */
+/** Longest time between the start of a change and a loss that is named beside it, ms. */
 const BESIDE_MS = 1000;
 const SHOWN = 10;
 
@@ -232,6 +232,7 @@ export const liveOperations = () => ({
       effectOf(kind),
       {
         title: `Effect: ${EFFECTS[kind]}`,
+        loop: /** @type {const} */ ('open'),
         latencyIs: 'from the answer of the panel until the change had effect on a new connection, at most',
         bounds: { max: 1000 },
       },

@@ -17,7 +17,7 @@ const BYTES = 64;
  */
 
 /**
- * Tries each user until the end of its own probe.
+ * Tries all users at once, each with one probe.
  * @param {{ address: string, target: string }} at inbound and far end
  * @param {Wanted[]} all
  * @param {number} limitS

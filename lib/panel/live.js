@@ -32,8 +32,8 @@ const AGAIN_S = 1.5;
  * @property {number} sent
  * @property {number} answered
  * @property {'seen' | 'never' | 'untried'} effect never: not within the patience
- * @property {number} [least_ms] The change had no effect yet on a connection that began so long after the answer.
- * @property {number} [most_ms] It had effect so long after the answer: the first byte, or the beginning of the refused connection.
+ * @property {number} [least_ms] beginning of the last connection without the effect, after the answer
+ * @property {number} [most_ms] first byte, or beginning of the refused connection, after the answer
  * @typedef {{ user: string, kind: Kind, after: 'time' | 'a restart of the core' | null }} Later
  * @typedef {import('../scenario.js').Begun & { runId: string, token: string | null, users: Record<string, any>, echo: import('../meter.js').Echo, alive: Alive[] | null }} Data
  */

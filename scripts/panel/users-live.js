@@ -2,7 +2,7 @@
  * What happens in the data plane while a panel changes users?
  *
  * quick: 50 flows of users whom nobody touches stay open. After 10 s in quiet the panel creates, disables, enables and deletes other
- * users, 10 a second for 40 s, in an open loop. Each change is tried at the proxy until it takes effect. 10,000 more users exist.
+ * users, 8 a second for 40 s, in an open loop. Each change is tried at the proxy until it takes effect. 10,000 more users exist.
  */
 import { Live } from '../../lib/panel/live.js';
 import { liveFacts, liveNotes, liveOperations, liveSections } from '../../lib/panel/live-shown.js';
@@ -11,14 +11,13 @@ import { panelScenario } from '../../lib/panel/scenario.js';
 import { envCount, envNumber, sizesOf } from '../../lib/profiles.js';
 
 const PROFILES = {
-  smoke: { flows: 20, flowRate: 200, quiet: 1.5, seconds: 4, tail: 1, rate: 8, patience: 3, existing: 0 },
+  smoke: { flows: 20, flowRate: 200, quiet: 1.5, seconds: 4, tail: 1, patience: 3, existing: 0 },
   quick: {
     flows: 50,
     flowRate: 500,
     quiet: 10,
     seconds: 40,
     tail: 5,
-    rate: 10,
     patience: 10,
     existing: 10_000,
   },
@@ -28,7 +27,6 @@ const PROFILES = {
     quiet: 60,
     seconds: 300,
     tail: 30,
-    rate: 20,
     patience: 30,
     existing: 10_000,
   },
@@ -37,9 +35,9 @@ const PROFILES = {
 const base = sizesOf(PROFILES, 'changes come at one rate, so that its shape does not apply');
 const sizes = {
   ...base,
-  flows: envCount('FLOWS', base.flows),
+  flows: envCount('OPEN_FLOWS', base.flows),
   seconds: envNumber('SECONDS', base.seconds),
-  rate: Math.max(1, Math.round(envNumber('RATE', base.rate))),
+  rate: Math.max(1, Math.round(envNumber('RATE', 'panel/users-live'))),
 };
 const live = new Live(sizes);
 const load = liveLoad(sizes);

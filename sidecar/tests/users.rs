@@ -4,6 +4,8 @@ mod common;
 
 use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use aes::cipher::{BlockCipherDecrypt, KeyInit};
 use common::network::{read, tcp_server, write};
@@ -17,6 +19,8 @@ const UUID: &str = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0";
 const TROJAN: &[u8; 56] = b"6af85219ad38647ef723dffa2d25e904612e806151eb9f52870c4bff";
 /// EVP_BytesToKey of "correct": its MD5, and the MD5 of that and "correct", from md5sum.
 const AEAD: &str = "e5d7cffe25654f7e3a1e334118c7154987c3d3a2ac4937221e04bf68f0bd8e2a";
+/// When the server `turning` turns.
+const TURNS_AFTER: Duration = Duration::from_millis(300);
 /// 32 bytes of 0, and 32 of 1.
 const SERVER_KEY: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 const USER_KEY: &str = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
@@ -343,6 +347,65 @@ fn steady_connections_live_or_their_end_is_told() {
     );
 }
 
+/// A server that knows the user before a moment after its first connection, or after that moment. It leaves a connection of an unknown user
+/// open in silence.
+fn turning(target: SocketAddr, knows_before: bool) -> SocketAddr {
+    let first = OnceLock::new();
+    tcp_server(move |mut stream| {
+        let early = first.get_or_init(Instant::now).elapsed() < TURNS_AFTER;
+        if early != knows_before {
+            std::thread::sleep(Duration::from_secs(2));
+            return;
+        }
+        opened(Kind::Vless, target, &mut stream).unwrap();
+        let request = read::<64>(&mut stream);
+        write(&mut stream, &[0, 0]);
+        write(&mut stream, &request);
+        let _ = stream.read(&mut [0]);
+    })
+}
+
+#[test]
+fn tries_end_with_the_first_connection_that_turned() {
+    let root = Root::new();
+    let server = root.serve();
+    let target = far_end(&server);
+    for carries in [true, false] {
+        let mut users = users(Kind::Vless, turning(target, !carries));
+        users["list"] = json!([{"name": "one", "key": UUID}]);
+        users["until"] = json!({"carries": carries, "every_ms": 10});
+        let probe = server.measure(
+            &json!({"kind": "users", "target": target, "payload_bytes": 64,
+            "timeout_ms": patient_ms(1_000), "limit_s": 20, "users": users}),
+        );
+        let one = &probe["outcome"]["users"][0];
+        assert_eq!(one["carried"], carries, "{probe}");
+        let of = |name: &str| one["turn"][name].as_f64().unwrap();
+        // The server's clock begins with the first connection, after the probe's.
+        let truth = TURNS_AFTER.as_secs_f64() * 1e3;
+        assert!(of("turned_ms") > of("last_other_ms"), "{probe}");
+        assert!(of("seen_ms") >= truth, "{probe}");
+        assert!(of("tries") > 5.0, "{probe}");
+    }
+}
+
+#[test]
+fn a_user_that_never_turns_ends_with_the_limit() {
+    let root = Root::new();
+    let server = root.serve();
+    let target = far_end(&server);
+    let mut users = users(Kind::Vless, strict(Kind::Vless, target, Fault::None));
+    users["list"] = json!([{"name": "one", "key": UUID}]);
+    users["until"] = json!({"carries": false, "every_ms": 10});
+    let probe = server.measure(
+        &json!({"kind": "users", "target": target, "payload_bytes": 64,
+        "timeout_ms": patient_ms(1_000), "limit_s": 0.3, "users": users}),
+    );
+    let one = &probe["outcome"]["users"][0];
+    assert_eq!(one["turn"]["turned_ms"], Value::Null, "{probe}");
+    assert_eq!(one["error"], "timeout");
+}
+
 #[test]
 fn a_spec_that_is_wrong_is_refused_without_its_keys() {
     let root = Root::new();
@@ -356,6 +419,11 @@ fn a_spec_that_is_wrong_is_refused_without_its_keys() {
         ("/users/address", json!("192.0.2.1:9"), "users.address"),
         ("/kind", json!("tcp"), "users"),
         ("/kind", json!("steady"), "bytes"),
+        (
+            "/users/until",
+            json!({"carries": true, "every_ms": 0}),
+            "until",
+        ),
     ] {
         let mut wrong = right.clone();
         *wrong.pointer_mut(path).unwrap() = value;

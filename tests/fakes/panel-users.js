@@ -21,6 +21,7 @@
  * @property {'pasarguard'} [dialect] 201 and 204, and users with group_ids and proxy_settings; without it the dialect of Marzban.
  * @property {'others' | 'empty' | 'stale' | 'page'} [subscription] each subscription has another user's keys, no server, the keys before their change, or is an HTML page with status 200.
  * @property {Partial<Record<Operation, number>>} [statuses] of successful answers.
+ * @property {(operation: Operation, name: string, key: string) => void} [changed] called before the answer to a change that succeeds, and to a restart.
  */
 
 const TAG = 'Shadowsocks TCP';
@@ -141,7 +142,16 @@ export class Users {
       if (nth(listRaceEvery, this.racing)) return crash();
     }
     if (operation in says) return ok(says[operation]);
-    return this.inDialect(operation, answers[operation]());
+    return this.inDialect(operation, this.noted(operation, request, answers[operation]()));
+  }
+
+  /** Reports a success. @param {Operation} operation @param {Request} request @param {Answer} answer */
+  noted(operation, request, answer) {
+    const created = operation === 'create' ? objectOf(request.text)?.username : undefined;
+    const username = created ?? decodeURIComponent(request.path.split('/').at(-1) ?? '');
+    if (answer.status === 200)
+      this.faults.changed?.(operation, username, passwordOf(this.all.get(username) ?? { username }));
+    return answer;
   }
 
   /** @param {Operation} operation @param {Answer} answer @returns {Answer} */
@@ -315,7 +325,7 @@ export class Users {
   }
 }
 
-/** @param {User} user */
+/** @param {Pick<User, 'username' | 'keys'>} user */
 const passwordOf = ({ username, keys = [] }) => keys.at(-1) ?? `password-of-${username}`;
 
 /** Takes the note and, with proxies, makes a new key. @param {User} user @param {any} body */

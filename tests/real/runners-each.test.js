@@ -10,7 +10,7 @@ import { withSystems } from '../support/systems.js';
 
 const SYSTEMS = ['pulsar', 'panel'];
 /** One virtual user runs each of these once. A run with two runners is refused. */
-const ONCE = ['pulsar/slow', 'pulsar/restart', 'panel/users-accounting'];
+const ONCE = ['pulsar/slow', 'pulsar/restart', 'panel/users-live', 'panel/users-accounting'];
 /** As `make pulsar` and `make panel` run them. */
 const ALL = SYSTEMS.flatMap((system) =>
   readdirSync(join(ROOT, 'scripts', system))

@@ -1,0 +1,210 @@
+/**
+ * A proxy's Shadowsocks inbound (chacha20-ietf-poly1305, SIP004) whose users a fake panel changes, and whose faults are known. It
+ * reads each byte of a request, relays to the target, and keeps when each change took effect and which flows it dropped.
+ */
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { connect, createServer } from 'node:net';
+
+const KEY = 32;
+const TAG = 16;
+const NONCE = 12;
+const CIPHER = 'chacha20-poly1305';
+
+/**
+ * @typedef {object} InboundFaults The faults begin once `after` connections have carried data.
+ * @property {number} after
+ * @property {boolean} [drops] each change ends an open connection of another user.
+ * @property {number} [delayMs] until a change takes effect.
+ * @property {'restart' | 'never'} [effect] changes take effect only after a restart of the core, or never.
+ * @property {boolean} [ends] disabling a user ends the user's open connections.
+ * @property {boolean} [closes] a connection of an unknown user is closed; otherwise it stays open in silence, as in xray.
+ */
+
+/** EVP_BytesToKey with MD5. @param {string} password */
+function masterOf(password) {
+  const parts = [Buffer.alloc(0)];
+  while (parts.length <= KEY / 16)
+    parts.push(
+      createHash('md5')
+        .update(Buffer.concat([parts[parts.length - 1], Buffer.from(password)]))
+        .digest(),
+    );
+  return Buffer.concat(parts).subarray(0, KEY);
+}
+
+/** One way of a session. */
+class Seal {
+  /** @param {Buffer} master @param {Buffer} salt */
+  constructor(master, salt) {
+    this.key = Buffer.from(hkdfSync('sha1', master, salt, 'ss-subkey', KEY));
+    this.count = 0;
+  }
+
+  nonce() {
+    const nonce = Buffer.alloc(NONCE);
+    nonce.writeUInt32LE(this.count);
+    this.count += 1;
+    return nonce;
+  }
+
+  /** @param {Buffer} plain */
+  seal(plain) {
+    const cipher = createCipheriv(CIPHER, this.key, this.nonce(), { authTagLength: TAG });
+    return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+  }
+
+  /** @param {Buffer} sealed @returns {Buffer | null} null: the seal is broken */
+  open(sealed) {
+    const decipher = createDecipheriv(CIPHER, this.key, this.nonce(), { authTagLength: TAG });
+    decipher.setAuthTag(sealed.subarray(-TAG));
+    try {
+      return Buffer.concat([decipher.update(sealed.subarray(0, -TAG)), decipher.final()]);
+    } catch {
+      return null;
+    }
+  }
+}
+
+/** One connection of a client. */
+class Flow {
+  /** @param {Inbound} inbound @param {import('node:net').Socket} socket */
+  constructor(inbound, socket) {
+    this.inbound = inbound;
+    this.socket = socket;
+    this.input = Buffer.alloc(0);
+    this.name = '';
+    /** @type {Buffer} */
+    this.master = Buffer.alloc(0);
+    /** @type {Seal | undefined} */
+    this.up = undefined;
+    /** @type {number | undefined} */
+    this.length = undefined;
+    /** @type {import('node:net').Socket | undefined} */
+    this.far = undefined;
+    this.refused = false;
+    socket.on('data', (data) => this.take(data));
+    socket.on('close', () => this.end());
+    socket.on('error', () => {});
+  }
+
+  end() {
+    this.far?.destroy();
+    this.inbound.flows.delete(this);
+  }
+
+  /** @param {Buffer} data */
+  take(data) {
+    if (this.refused) return;
+    this.input = Buffer.concat([this.input, data]);
+    if (!this.up && !this.begin()) return;
+    for (;;) {
+      const wanted = (this.length ?? 2) + TAG;
+      if (this.input.length < wanted) return;
+      const plain = this.up?.open(this.input.subarray(0, wanted));
+      if (!plain) return void this.socket.destroy();
+      this.input = this.input.subarray(wanted);
+      if (this.length === undefined) this.length = plain.readUInt16BE();
+      else {
+        this.length = undefined;
+        this.chunk(plain);
+      }
+    }
+  }
+
+  /** Finds the user by the first chunk. @returns {boolean} whether it is a user */
+  begin() {
+    if (this.input.length < KEY + 2 + TAG) return false;
+    const salt = this.input.subarray(0, KEY);
+    const head = this.input.subarray(KEY, KEY + 2 + TAG);
+    for (const [name, master] of this.inbound.users) {
+      if (!new Seal(master, salt).open(head)) continue;
+      this.name = name;
+      this.master = master;
+      this.up = new Seal(master, salt);
+      this.input = this.input.subarray(KEY);
+      return true;
+    }
+    this.refused = true;
+    if (this.inbound.faults.closes) this.socket.destroy();
+    return false;
+  }
+
+  /** The first chunk is an IPv4 address. @param {Buffer} plain */
+  chunk(plain) {
+    if (this.far) return void this.far.write(plain);
+    const far = connect(plain.readUInt16BE(5), plain.subarray(1, 5).join('.'));
+    far.setNoDelay();
+    this.far = far;
+    /** @type {Seal | undefined} */
+    let down;
+    far.on('data', (data) => {
+      if (!down) {
+        const salt = randomBytes(KEY);
+        down = new Seal(this.master, salt);
+        this.socket.write(salt);
+        this.inbound.carried += 1;
+        this.inbound.flows.add(this);
+      }
+      const length = Buffer.alloc(2);
+      length.writeUInt16BE(data.length);
+      this.socket.write(Buffer.concat([down.seal(length), down.seal(data)]));
+    });
+    far.on('close', () => this.socket.destroy());
+    far.on('error', () => {});
+  }
+}
+
+export class Inbound {
+  /** @param {InboundFaults} faults */
+  constructor(faults) {
+    this.faults = faults;
+    /** The key of each user that may connect. @type {Map<string, Buffer>} */
+    this.users = new Map();
+    /** Connections that carried data and are open. @type {Set<Flow>} */
+    this.flows = new Set();
+    this.carried = 0;
+    /** Names of the users whose flows it dropped. @type {string[]} */
+    this.dropped = [];
+    /** Changes that wait for a restart. @type {(() => void)[]} */
+    this.waiting = [];
+    this.server = createServer((socket) => new Flow(this, socket.setNoDelay()));
+  }
+
+  async listen() {
+    await new Promise((resolve) => this.server.listen(0, '127.0.0.1', () => resolve(undefined)));
+    const { port } = /** @type {import('node:net').AddressInfo} */ (this.server.address());
+    return `ss://127.0.0.1:${port}`;
+  }
+
+  async stop() {
+    for (const flow of this.flows) flow.socket.destroy();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  /** The hook of a fake panel (tests/fakes/panel-users.js). @param {string} operation @param {string} name @param {string} key */
+  changed(operation, name, key) {
+    if (operation === 'restart' && this.faults.effect === 'restart')
+      for (const apply of this.waiting.splice(0)) apply();
+    if (!['create', 'enable', 'disable', 'delete'].includes(operation)) return;
+    const master = masterOf(key);
+    const apply = () => {
+      if (operation === 'create' || operation === 'enable') this.users.set(name, master);
+      else this.users.delete(name);
+      if (operation === 'disable' && this.faults.ends) this.drop((flow) => flow.name === name);
+    };
+    const { after, delayMs, effect, drops } = this.faults;
+    if (this.carried < after) return apply();
+    if (drops) this.drop((flow) => flow.name !== name && !this.dropped.includes(flow.name), 1);
+    if (effect) return void this.waiting.push(apply);
+    if (delayMs) return void setTimeout(apply, delayMs).unref();
+    return apply();
+  }
+
+  /** @param {(flow: Flow) => boolean} which @param {number} [most] */
+  drop(which, most = Infinity) {
+    for (const flow of [...this.flows].filter(which).slice(0, most)) {
+      this.dropped.push(flow.name);
+      flow.socket.destroy();
+    }
+  }
+}
