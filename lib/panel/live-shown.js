@@ -17,8 +17,6 @@ const EFFECTS = {
   enable: 'enabled: carries data',
   delete: 'deleted: is refused',
 };
-/** Longest time between the start of a change and a loss that is named beside it, ms. */
-const BESIDE_MS = 1000;
 const SHOWN = 10;
 
 /** @param {number[]} values ms @param {number} share @returns {number | null} */
@@ -35,7 +33,9 @@ function lostFlows() {
   const changes = changesSaid();
   const early = flows.left.filter(({ name, at }) => {
     const own = changes.find(({ user, kind }) => user === name && kind === 'disable');
-    return at === null || (own ? at < own.sent : at < flows.watched_until - 1);
+    // If the flow never opened, its user may have been disabled before.
+    if (own) return at !== null && at < own.sent;
+    return at === null || at < flows.watched_until;
   });
   return [...flows.lost, ...early];
 }
@@ -46,15 +46,17 @@ function endsOf() {
   const disabled = changesSaid().filter(({ kind }) => kind === 'disable');
   const found = disabled.map((change) => {
     const left = flows?.left.find(({ name }) => name === change.user);
-    return left?.at && left.at >= change.sent ? Math.max(0, left.at - change.answered) : null;
+    if (left && (left.at === null || left.at < change.sent)) return undefined; // not open at the change
+    return left?.at ? Math.max(0, left.at - change.answered) : null;
   });
-  return { flows: flows ? disabled.length : 0, ended: found.filter((ms) => ms !== null) };
+  const open = flows ? found.filter((ms) => ms !== undefined) : [];
+  return { flows: open.length, ended: open.filter((ms) => ms !== null) };
 }
 
 /** @param {Lost} lost */
 function aboutLost({ name, at, why }) {
   if (at === null) return `${name} (never opened: ${why})`;
-  const changes = changesSaid().filter(({ sent }) => sent <= at && at - sent <= BESIDE_MS);
+  const changes = changesSaid().filter(({ sent }) => sent <= at);
   const last = changes.sort((a, b) => b.sent - a.sent)[0];
   const beside = last
     ? `, ${(at - last.sent).toFixed(0)} ms after the request to ${last.kind} ${last.user}`

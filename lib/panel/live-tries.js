@@ -31,7 +31,8 @@ export function turnsOf({ address, target }, all, limitS) {
       payload_bytes: BYTES,
       connections: 1,
       timeout_ms: SILENT_MS,
-      limit_s: limitS,
+      // A refusal by silence begins in time and shows later.
+      limit_s: limitS + SILENT_MS / 1000,
       users: { ...usersSpec(address, [user]), until: { carries, every_ms: EVERY_MS } },
     });
     if (error !== null) throw new Error(`sidecar: ${error}`);

@@ -11,7 +11,7 @@ import { panelScenario } from '../../lib/panel/scenario.js';
 import { envCount, envNumber, sizesOf } from '../../lib/profiles.js';
 
 const PROFILES = {
-  smoke: { flows: 20, flowRate: 200, quiet: 1.5, seconds: 4, tail: 1, patience: 3, existing: 0 },
+  smoke: { flows: 20, flowRate: 200, quiet: 1, seconds: 3, tail: 1, patience: 4, existing: 0 },
   quick: {
     flows: 50,
     flowRate: 500,

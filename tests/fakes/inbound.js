@@ -101,7 +101,10 @@ class Flow {
       const wanted = (this.length ?? 2) + TAG;
       if (this.input.length < wanted) return;
       const plain = this.up?.open(this.input.subarray(0, wanted));
-      if (!plain) return void this.socket.destroy();
+      if (!plain) {
+        this.socket.destroy();
+        return;
+      }
       this.input = this.input.subarray(wanted);
       if (this.length === undefined) this.length = plain.readUInt16BE();
       else {
@@ -131,7 +134,10 @@ class Flow {
 
   /** The first chunk is an IPv4 address. @param {Buffer} plain */
   chunk(plain) {
-    if (this.far) return void this.far.write(plain);
+    if (this.far) {
+      this.far.write(plain);
+      return;
+    }
     const far = connect(plain.readUInt16BE(5), plain.subarray(1, 5).join('.'));
     far.setNoDelay();
     this.far = far;
@@ -193,11 +199,11 @@ export class Inbound {
       if (operation === 'disable' && this.faults.ends) this.drop((flow) => flow.name === name);
     };
     const { after, delayMs, effect, drops } = this.faults;
-    if (this.carried < after) return apply();
-    if (drops) this.drop((flow) => flow.name !== name && !this.dropped.includes(flow.name), 1);
-    if (effect) return void this.waiting.push(apply);
-    if (delayMs) return void setTimeout(apply, delayMs).unref();
-    return apply();
+    const begun = this.carried >= after;
+    if (begun && drops) this.drop((flow) => flow.name !== name && !this.dropped.includes(flow.name), 1);
+    if (begun && effect) this.waiting.push(apply);
+    else if (begun && delayMs) setTimeout(apply, delayMs).unref();
+    else apply();
   }
 
   /** @param {(flow: Flow) => boolean} which @param {number} [most] */
