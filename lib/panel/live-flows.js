@@ -81,7 +81,11 @@ const lostOf = ({ users }, opened) =>
 /** When the first request of a probe was due, ms since 1970. @param {import('../meter.js').Measured} measured @param {number} otherwise */
 function firstDue({ values, ends }, otherwise) {
   const trips = values.round_trip ?? [];
-  return trips.reduce((least, ns, index) => Math.min(least, ends.round_trip[index] - ns / 1e6), otherwise);
+  const first = trips.reduce(
+    (least, ns, index) => Math.min(least, ends.round_trip[index] - ns / 1e6),
+    Infinity,
+  );
+  return trips.length > 0 ? first : otherwise;
 }
 
 /**

@@ -11,8 +11,7 @@ const NONCE = 12;
 const CIPHER = 'chacha20-poly1305';
 
 /**
- * @typedef {object} InboundFaults The faults begin once `after` connections have carried data.
- * @property {number} after
+ * @typedef {object} InboundFaults The faults begin once a connection has carried data, and so after the set-up of a run.
  * @property {boolean} [drops] each change ends an open connection of another user.
  * @property {number} [delayMs] until a change takes effect.
  * @property {'restart' | 'never'} [effect] changes take effect only after a restart of the core, or never.
@@ -198,8 +197,8 @@ export class Inbound {
       else this.users.delete(name);
       if (operation === 'disable' && this.faults.ends) this.drop((flow) => flow.name === name);
     };
-    const { after, delayMs, effect, drops } = this.faults;
-    const begun = this.carried >= after;
+    const { delayMs, effect, drops } = this.faults;
+    const begun = this.carried > 0;
     if (begun && drops) this.drop((flow) => flow.name !== name && !this.dropped.includes(flow.name), 1);
     if (begun && effect) this.waiting.push(apply);
     else if (begun && delayMs) setTimeout(apply, delayMs).unref();
