@@ -85,7 +85,10 @@ test('a flow that ends at each change fails the run, and is named beside the cha
     const notes = result.notes.join('\n');
     const kept = inbound.dropped.filter((name) => /live000000[0-4]$/.test(name));
     for (const name of kept)
-      assert.match(notes, new RegExp(`${name} \\((closed|connection_reset), \\d+ ms after the request to \\w+ wt_`));
+      assert.match(
+        notes,
+        new RegExp(`${name} \\((closed|connection_reset), \\d+ ms after the request to \\w+ wt_`),
+      );
     assert.ok(faultsOf(result).some((line) => line.includes('untouched flows that were lost')));
   }));
 
