@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import { startBench } from '../support/bench.js';
 import { ROOT, temporaryFolder } from '../support/k6.js';
 import { faultsOf } from '../support/reasons.js';
+import { rowsOf, sectionOf } from '../support/sections.js';
 
 const folder = temporaryFolder('panel-data-plane');
 after(folder.remove);
@@ -28,7 +29,8 @@ function withoutStep() {
 
 /** @param {string} name of the scenario @param {string} testbed */
 async function resultOf(name, testbed) {
-  const bench = startBench({ ONLY: `panel/${name}`, TESTBED: testbed, PROFILE: 'smoke', USERS: '30' });
+  const users = name === 'users-live' ? {} : { USERS: '30' };
+  const bench = startBench({ ONLY: `panel/${name}`, TESTBED: testbed, PROFILE: 'smoke', ...users });
   try {
     await bench.ended;
     return bench.result(`panel-${name}`);
@@ -66,4 +68,19 @@ test('the right panel: each enabled user that was tried carries data', async () 
     ['data plane: active users that carry none', 0],
   ]);
   assert.match(result.notes.join('\n'), TRIED);
+});
+
+test('users-live names each user whose disabling changes nothing in xray, and no flow is lost', async () => {
+  const result = await resultOf('users-live', `panel:source=${withoutStep()}`);
+  assert.equal(result.verdict, 'fail', JSON.stringify(result.reasons));
+  const of = (/** @type {string} */ words) =>
+    result.integrity.find((/** @type {any} */ { check }) => check.endsWith(words)).found;
+  const [created, disabled, enabled] = rowsOf(sectionOf(result, 'effects'));
+  assert.ok(disabled.changes > 0 && disabled.never === disabled.changes, JSON.stringify(disabled));
+  assert.deepEqual([created.never, enabled.never], [0, 0]);
+  assert.equal(of('changes without effect'), disabled.never);
+  assert.equal(of('untouched flows that were lost'), 0);
+  const notes = result.notes.join('\n');
+  assert.match(notes, /changes without effect: disable wt_[0-9a-f]{12}_live\d{7}/);
+  assert.match(notes, /took effect only after a restart of the core: disable wt_/);
 });
