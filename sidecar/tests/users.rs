@@ -411,7 +411,8 @@ fn a_spec_that_is_wrong_is_refused_without_its_keys() {
     let root = Root::new();
     let server = root.serve();
     let nobody = SocketAddr::from(([127, 0, 0, 1], 9));
-    let right = json!({"kind": "users", "target": nobody, "users": users(Kind::Vless, nobody)});
+    let mut right = json!({"kind": "users", "target": nobody, "users": users(Kind::Vless, nobody)});
+    right["users"]["until"] = Value::Null;
     for (path, value, named) in [
         ("/users/list/0/key", json!("SECRET"), "list.key"),
         ("/users/list/0/bytes", json!(0), "list.bytes"),

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::flow::{self, BLOCK, Receiver, Sender, sequence};
+use super::carry::{TOTAL, carry};
+use super::flow::BLOCK;
 use super::shared::{Shared, drive, lock, ms, runtime};
 use super::until;
 use crate::net::clock::now_ns;
@@ -17,10 +17,6 @@ use crate::probe::outcome::{Outcome, UserOutcome};
 use crate::probe::plan::Plan;
 use crate::probe::recorder::Series;
 use crate::probe::tally::Tally;
-
-/// Indices of the series.
-const FIRST_BYTE: usize = 0;
-pub const TOTAL: usize = 1;
 
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let spec = &plan.spec;
@@ -81,80 +77,4 @@ async fn one(shared: &Arc<Shared>, user: usize) {
     }
     drop(tally);
     shared.note(user, outcome);
-}
-
-/// `sent` and `outcome` have what was carried, also where the time is over.
-pub async fn carry(
-    shared: &Arc<Shared>,
-    user: usize,
-    began: u64,
-    sent: &Arc<AtomicU64>,
-    outcome: &mut UserOutcome,
-) -> Result<(), ErrorKind> {
-    let (sender, receiver) = flow::dial(shared, user).await?;
-    // The task keeps the sender: its end would close this way of the connection.
-    let sending = tokio::spawn(upload(Arc::clone(shared), user, sender, Arc::clone(sent)));
-    let _ended = AbortOnDrop(sending);
-    download(shared, user, receiver, began, outcome).await
-}
-
-struct AbortOnDrop(JoinHandle<Sender>);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
-/// The lengths of a user's blocks.
-fn blocks(bytes: u64) -> impl Iterator<Item = (u64, usize)> {
-    let most = BLOCK as u64;
-    (0..bytes.div_ceil(most)).map(move |block| (block, (bytes - block * most).min(most) as usize))
-}
-
-/// An error shows in the answer, too.
-async fn upload(
-    shared: Arc<Shared>,
-    user: usize,
-    mut sender: Sender,
-    sent: Arc<AtomicU64>,
-) -> Sender {
-    let mut room = vec![0; BLOCK];
-    for (block, length) in blocks(shared.bytes[user]) {
-        shared.pattern.fill(sequence(user, block), &mut room);
-        sent.fetch_add(length as u64, Ordering::Relaxed);
-        if sender.send(&room[..length]).await.is_err() {
-            break;
-        }
-    }
-    sender
-}
-
-async fn download(
-    shared: &Shared,
-    user: usize,
-    mut receiver: Receiver,
-    began: u64,
-    outcome: &mut UserOutcome,
-) -> Result<(), ErrorKind> {
-    let mut room = vec![0; BLOCK];
-    for (block, length) in blocks(shared.bytes[user]) {
-        let number = sequence(user, block);
-        loop {
-            match receiver.take(&shared.pattern, number, length, &mut room) {
-                Some(true) => break,
-                Some(false) => return Err(ErrorKind::Corrupted),
-                None => outcome.received += receiver.more().await?,
-            }
-            if outcome.first_byte_ms.is_none() {
-                let now = now_ns();
-                outcome.first_byte_ms = Some(ms(now - began));
-                lock(&shared.tally).series[FIRST_BYTE].record(now, now - began);
-            }
-        }
-    }
-    match receiver.has_more() {
-        true => Err(ErrorKind::Corrupted),
-        false => Ok(()),
-    }
 }

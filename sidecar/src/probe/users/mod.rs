@@ -5,6 +5,7 @@
 //! connection `i mod N` at `start + i / rate`, and its round trip counts from that moment. With `until`, an entry of `users` opens one
 //! connection after the other until one carries data, or until one does not.
 
+mod carry;
 mod codec;
 pub mod crypto;
 mod exchange;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::exchange::{TOTAL, carry};
+use super::carry::{TOTAL, carry};
 use super::shared::{SLICE, Shared, lock, ms};
 use super::spec::Until;
 use crate::net::clock::{now_ns, to_unix_us};
