@@ -47,7 +47,7 @@ function sampleOf(all) {
 }
 
 /** @param {'GET' | 'POST' | 'DELETE'} method @param {string} path @param {object} [body] @returns {any} */
-export function ask(method, path, body) {
+function ask(method, path, body) {
   const { answer, error } = request(method, path, body);
   if (error !== null) throw new Error(`sidecar: ${error}`);
   return answer;
