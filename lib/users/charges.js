@@ -107,7 +107,8 @@ function kindOf(row, user, wrong) {
  * @param {Row[]} rows @param {Moved[]} all the same users, in the same order
  */
 export function faultsOf(rows, all) {
-  if (rows.every(({ charged }) => charged === 0) && rows.some(({ wrong }) => wrong)) return ['nobody is charged'];
+  if (rows.every(({ charged }) => charged === 0) && rows.some(({ wrong }) => wrong))
+    return ['nobody is charged'];
   const wrong = rows.filter((row) => row.wrong);
   /** @type {Map<string, string[]>} */
   const byKind = new Map();

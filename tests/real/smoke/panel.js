@@ -20,7 +20,10 @@ test('panel on SQLite: all eight measure, leave no secret behind, and nothing ru
   assertPanel(smoke.run, NAMES);
   // Its rows are no requests of the panel.
   const { integrity } = soundResult(smoke.run, 'users-accounting');
-  assert.ok(integrity.every((/** @type {any} */ { ok }) => ok), JSON.stringify(integrity));
+  assert.ok(
+    integrity.every((/** @type {any} */ { ok }) => ok),
+    JSON.stringify(integrity),
+  );
   assertSecret(smoke, PANEL_SECRET);
   assert.ok(smoke.shown.includes('panel.app:create'), 'the processes were watched');
   assert.deepEqual(smoke.left, [], 'nothing is left running');
