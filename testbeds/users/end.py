@@ -96,6 +96,7 @@ def sing_box_server(protocol: str, keys: list[str], port: int) -> dict[str, Any]
 def client(protocol: str, keys: list[str], server_port: int, ports: list[int]) -> dict[str, Any]:
     """One sing-box, whatever the server is, so that the client is the same for all servers."""
     server = {"type": protocol.removesuffix("-2022"), "server": "127.0.0.1", "server_port": server_port}
+
     def outbound(tag: str, key: str) -> dict[str, Any]:
         own = {"uuid": key} if protocol == "vless" else {"password": key}
         if protocol == "shadowsocks":
