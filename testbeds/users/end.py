@@ -129,7 +129,7 @@ def client(protocol: str, keys: list[str], server_port: int, ports: list[int]) -
 
 
 def run_again(command: list[str], gate: int) -> Never:
-    """Runs a program, and kills it and starts it again at each connection to the gate. It ends with the program."""
+    """Runs a program, and kills it and starts it again at each connection to the gate. Ends with it."""
     child = subprocess.Popen(command)
     restarting = False
 
