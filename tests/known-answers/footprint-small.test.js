@@ -37,7 +37,12 @@ async function run(only, flags, variables) {
     const code = await bench.ended;
     const file = only.replace('/', '-');
     const result = bench.has(`${file}.json`) ? bench.result(file) : null;
-    return { code, result, output: bench.output.stdout + bench.output.stderr, files: bench.has('') ? bench.files() : [] };
+    return {
+      code,
+      result,
+      output: bench.output.stdout + bench.output.stderr,
+      files: bench.has('') ? bench.files() : [],
+    };
   } finally {
     bench.remove();
   }
