@@ -25,14 +25,15 @@ func TestWhatStaysOpenAfterTheLoad(t *testing.T) {
 		want      string
 		ok        *bool
 	}{
-		"nothing":                            {before, true, "at most 0 more than before, 5 s after the load" + bound, new(true)},
-		"the slack":                          {holding(10, 1, 0, 2, 18), true, "at most 10 more than before, 5 s after the load" + bound, new(true)},
-		"one more":                           {holding(11, 1, 0, 2, 8), true, "11 TCP connections 5 s after the load (proxy has 22: 11 TCP close_wait, 1 TCP established, 2 pipes, 8 other)" + bound, new(false)},
-		"a pool":                             {holding(0, 500, 0, 2, 8), true, "at most 0 more than before, 5 s after the load" + bound, new(true)},
-		"associations and pipes":             {holding(0, 1, 900, 400, 8), true, "at most 0 more than before, 5 s after the load" + bound, new(true)},
-		"files":                              {holding(0, 1, 0, 2, 1220), true, "1,212 other descriptors 5 s after the load (proxy has 1,223: 1 TCP established, 2 pipes, 1,220 other)" + bound, new(false)},
-		"files of a database":                {holding(0, 1, 0, 2, 1220), false, "at most 0 more than before, 5 s after the load" + bound, new(true)},
-		"descriptors that could not be read": {result.Holding{}, true, "the descriptors could not be read of: proxy", nil},
+		"nothing":                             {before, true, "at most 0 more than before, 5 s after the load" + bound, new(true)},
+		"the slack":                           {holding(10, 1, 0, 2, 18), true, "at most 10 more than before, 5 s after the load" + bound, new(true)},
+		"one more":                            {holding(11, 1, 0, 2, 8), true, "11 TCP connections 5 s after the load (proxy has 22: 11 TCP close_wait, 1 TCP established, 2 pipes, 8 other)" + bound, new(false)},
+		"a pool":                              {holding(0, 500, 0, 2, 8), true, "at most 0 more than before, 5 s after the load" + bound, new(true)},
+		"associations and pipes":              {holding(0, 1, 900, 400, 8), true, "at most 0 more than before, 5 s after the load" + bound, new(true)},
+		"control connections of associations": {holding(300, 1, 600, 2, 8), true, "at most 0 more than before, 5 s after the load" + bound, new(true)},
+		"files":                               {holding(0, 1, 0, 2, 1220), true, "1,212 other descriptors 5 s after the load (proxy has 1,223: 1 TCP established, 2 pipes, 1,220 other)" + bound, new(false)},
+		"files of a database":                 {holding(0, 1, 0, 2, 1220), false, "at most 0 more than before, 5 s after the load" + bound, new(true)},
+		"descriptors that could not be read":  {result.Holding{}, true, "the descriptors could not be read of: proxy", nil},
 	} {
 		held := &result.Held{AfterS: 5, Slack: 10, Processes: []result.HeldByOne{{Name: "proxy", Before: before, After: &c.after}, {Name: "ended", Before: before}}}
 		lines := leftOpen(held, c.closesAll, "")
