@@ -42,7 +42,8 @@ describe('descriptors after the load', () => {
     test(`${kind} of ${flags} are counted, and fail the run`, async () => {
       const { code, result } = await run('dataplane/handshake', flags);
       const [, count] =
-        new RegExp(`left open: (\\d+) ${kind} [\\d.]+ s after the load`).exec(reasonsOf(result).join('\n')) ?? [];
+        new RegExp(`left open: (\\d+) ${kind} [\\d.]+ s after the load`).exec(reasonsOf(result).join('\n')) ??
+        [];
       assert.ok(
         Number(count) >= HANDSHAKES && Number(count) <= HANDSHAKES + OTHERS,
         reasonsOf(result).join(),

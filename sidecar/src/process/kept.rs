@@ -75,7 +75,10 @@ impl KeptBy {
     /// UDP sockets and pipes do not count: a proxy may keep associations for minutes, and pipes for later connections. An association has
     /// a TCP connection too.
     fn has_settled(&self) -> bool {
-        let after = self.after.as_ref().and_then(|held| held.descriptors.as_ref());
+        let after = self
+            .after
+            .as_ref()
+            .and_then(|held| held.descriptors.as_ref());
         let both = self.before.descriptors.as_ref().zip(after);
         both.is_none_or(|(before, after)| {
             let associations = after.udp.saturating_sub(before.udp);

@@ -62,10 +62,18 @@ impl Sockets {
         if namespace.is_ok_and(|namespace| !self.namespaces.insert(namespace.ino())) {
             return;
         }
-        for one in [process.tcp(), process.tcp6()].into_iter().flatten().flatten() {
+        for one in [process.tcp(), process.tcp6()]
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
             self.add(&one);
         }
-        for one in [process.udp(), process.udp6()].into_iter().flatten().flatten() {
+        for one in [process.udp(), process.udp6()]
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
             self.by_inode.insert(one.inode, Socket::Udp);
         }
     }
@@ -75,11 +83,13 @@ impl Sockets {
         if one.inode == 0 {
             return;
         }
-        let plain = |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
+        let plain =
+            |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
         let ends = (plain(one.local_address), plain(one.remote_address));
         let state = one.state.clone();
         self.inodes.insert(ends, one.inode);
-        self.by_inode.insert(one.inode, Socket::Tcp(Tcp { state, ends }));
+        self.by_inode
+            .insert(one.inode, Socket::Tcp(Tcp { state, ends }));
     }
 
     pub fn get(&self, inode: u64) -> Option<&Socket> {
