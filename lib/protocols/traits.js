@@ -72,14 +72,13 @@ export function noteHalfClose(both) {
  * @returns {string | null} the fault, if it showed
  */
 function excuse(turn, fault, { safe, ends, garbled, merged }) {
-  const name = safe < SMALL ? null : fault?.split(':')[0];
-  const endsByIt = ends && name === 'panics';
-  const garbledByIt = garbled > 0 && name === 'garbles';
-  const mergedByIt = merged && name === 'merges';
-  turn.mayEnd = endsByIt;
-  const corrupted = (garbledByIt ? 0 : garbled) + (merged && !mergedByIt ? 1 : 0);
+  const name = String(safe < SMALL ? null : fault?.split(':')[0]);
+  turn.mayEnd = ends && name === 'panics';
+  const corrupted = (name === 'garbles' ? 0 : garbled) + Number(merged && name !== 'merges');
   if (corrupted > 0) turn.note({ corrupted }, 0);
-  return endsByIt || garbledByIt || mergedByIt ? fault : null;
+  /** @type {Record<string, boolean>} */
+  const shows = { panics: ends, garbles: garbled > 0, merges: merged };
+  return shows[name] ? fault : null;
 }
 
 /** @param {Turn} turn @param {import('../udp/sizes.js').Of} tries @param {string | null} fault with large datagrams @returns {Sizes} */
@@ -111,6 +110,8 @@ function sizesIn(turn, tries, fault) {
     tried.push({ bytes, proxied: once(bytes) });
     tried.sort((a, b) => a.bytes - b.bytes);
   };
+  const mergesIn = (/** @type {number} */ most) =>
+    straight && most >= SMALL && fateIn(SMALL, {}).back === 'garbled';
   const room = straight ? MOST_BYTES : roomTo(target);
   const found = () => safeOf(tried, 'proxied');
   for (const bytes of [...FIRST_SIZES, room]) tryOne(bytes);
@@ -123,7 +124,7 @@ function sizesIn(turn, tries, fault) {
     if (!failed.proxied.whole) break;
   }
   const { safe, broken } = found();
-  const merged = straight && safe >= SMALL && fateIn(SMALL, {}).back === 'garbled';
+  const merged = mergesIn(safe);
   const ends = wasUp && turn.hasEnded();
   return {
     safe,

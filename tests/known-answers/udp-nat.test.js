@@ -125,13 +125,13 @@ describe('the probe nat names', { concurrency: 4 }, () => {
     test(
       `an association that ${what}, the control connection`,
       undisturbed(async () => {
-        const after = (await probed(kind, '2.5')).nat.after_control;
+        const ended = (await probed(kind, '2.5')).nat.after_control;
         const lives = lasts === null;
-        timely(after.up === lives && after.down === lives, JSON.stringify(after));
-        assert.deepEqual([after.relay_closed, after.source_closed], [!lives, !lives]);
-        for (const last of [after.up_s ?? 0, after.down_s ?? 0])
-          timely(lives ? last > 2 : last >= lasts[0] && last <= lasts[1], JSON.stringify(after));
-        timely(lives ? after.watched_s >= 2.5 : after.watched_s < 2.5, JSON.stringify(after));
+        timely(ended.up === lives && ended.down === lives, JSON.stringify(ended));
+        assert.deepEqual([ended.relay_closed, ended.source_closed], [!lives, !lives]);
+        for (const last of [ended.up_s ?? 0, ended.down_s ?? 0])
+          timely(lives ? last > 2 : last >= lasts[0] && last <= lasts[1], JSON.stringify(ended));
+        timely(lives ? ended.watched_s >= 2.5 : ended.watched_s < 2.5, JSON.stringify(ended));
       }),
     );
 

@@ -6,6 +6,7 @@ const LOOPBACK = '127.0.0.1';
 /** Where a relay that preserves ports sends from: the client's port is taken at the client's address. */
 const PRESERVES_AT = '127.0.0.4';
 const TYPE_DOMAIN = 3;
+const TYPE_IPV6 = 4;
 /** Bytes of the header before an empty name's port. */
 const LEAST_HEADER = 7;
 /** The bit that ends a sequence of fragments (RFC 1928, 7). */
@@ -141,12 +142,16 @@ function associate(control, kind, seen, ends, listening) {
     one.socket.send(payload, port, host);
   }
 
+  /** The probe's last datagram, which asks whether the port is open, has no header. @param {Buffer} bytes @param {{ address: string }} from */
+  const ignored = (bytes, { address }) =>
+    !open ||
+    bytes.length < LEAST_HEADER ||
+    bytes[3] === TYPE_IPV6 ||
+    (kind.checks && address !== control.remoteAddress);
+
   near.on('message', (bytes, from) => {
-    // The probe's last datagram, which asks whether the port is open, has no header.
-    if (!open || bytes.length < LEAST_HEADER) return;
-    if (kind.checks && from.address !== control.remoteAddress) return;
+    if (ignored(bytes, from)) return;
     const fragment = bytes[2];
-    if (bytes[3] === 4) return;
     const { host, port, payload } = unwrapped(bytes);
     client = from;
     const complete = (fragment & LAST_FRAGMENT) > 0;
