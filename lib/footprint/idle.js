@@ -24,7 +24,7 @@ const DATAGRAMS_PER_S = 200;
  * @property {number} major_faults
  * @property {number} anon_bytes
  * @property {number} threads
- * @property {number} descriptors
+ * @property {number | null} descriptors null: unknown
  *
  * @typedef {object} IdleTime sidecar/src/probe/idle.rs
  * @property {number} seconds

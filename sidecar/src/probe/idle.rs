@@ -141,17 +141,18 @@ impl<'a> Watch<'a> {
 
     fn process(&self, Holding { name, role, held }: Holding) -> Option<IdleProcess> {
         let before = self.before.iter().find(|before| before.name == name)?;
+        let scheduling = held.scheduling.since(before.held.scheduling);
         let switched = self.switched.iter().find(|one| one.name == name)?;
         Some(IdleProcess {
             role,
             cpu_s: (held.cpu_s - before.held.cpu_s).max(0.0),
             voluntary_switches: switched.voluntary,
             involuntary_switches: switched.involuntary,
-            minor_faults: held.minor_faults.saturating_sub(before.held.minor_faults),
-            major_faults: held.major_faults.saturating_sub(before.held.major_faults),
+            minor_faults: scheduling.minor_faults,
+            major_faults: scheduling.major_faults,
             anon_bytes: held.anon_bytes,
             threads: held.threads,
-            descriptors: held.descriptors.all,
+            descriptors: held.descriptors.map(|all| all.all),
             name,
         })
     }

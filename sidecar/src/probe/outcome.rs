@@ -235,7 +235,8 @@ pub struct IdleProcess {
     /// At the end of the time.
     pub anon_bytes: u64,
     pub threads: u64,
-    pub descriptors: u64,
+    /// Null if unknown.
+    pub descriptors: Option<u64>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
