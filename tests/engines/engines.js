@@ -59,8 +59,8 @@ for (const [engine, rows] of Object.entries(OWN_ROWS))
 
 /** Rows that shoes runs at both ends, and those that it only serves. */
 const OF_SHOES = {
-  both: 'http,http-tls,vmess,vmess-tls,vless,vless-tls,vless-reality',
-  served: 'socks,mixed,vmess-ws,vless-vision,vless-reality-vision,hysteria2',
+  both: 'http,http-tls,vmess,vmess-tls,vmess-ws,vless,vless-tls,vless-ws,vless-reality',
+  served: 'socks,mixed,vless-vision,vless-reality-vision,hysteria2',
 };
 
 test('shoes understands itself, sing-box and xray, and serves rows without its client', async () => {
