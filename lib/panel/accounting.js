@@ -67,7 +67,7 @@ class Charged {
     return this.panel.everyone(this.session, `${runPrefix(this.session.runId)}charged`);
   }
 
-  /** What the panel says that each user used. @returns {Map<string, { total: number }> | null} null: unknown */
+  /** Bytes that each user used, by the panel. @returns {Map<string, { total: number }> | null} null: unknown */
   read() {
     const all = this.list();
     if (!all || all.some(({ used_traffic: used }) => !Number.isInteger(used))) return null;

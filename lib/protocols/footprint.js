@@ -1,4 +1,4 @@
-/** What the programs of a row hold after its turns, and how often they wake while nothing is sent. */
+/** Memory and descriptors of the programs of a row after its turns, and how often they wake while nothing is sent. */
 import { heldNow } from '../footprint/held.js';
 import { rangeOf, sectionOf } from '../section.js';
 

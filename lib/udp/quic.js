@@ -102,7 +102,7 @@ function mtuOf(all, way) {
 /** @param {Seen[]} all @param {(quic: Quic) => number} of */
 const sumOf = (all, of) => all.reduce((sum, { quic }) => sum + (quic ? of(quic) : 0), 0);
 
-/** What the HTTP/3 probes of a path have seen, in handleSummary; null: none has run. @param {string} path */
+/** In handleSummary, what the HTTP/3 probes of a path have seen; null: none has run. @param {string} path */
 export function pathRow(path) {
   const own = /** @type {Seen[]} */ (said()[NOTE] ?? []).filter((one) => one.path === path);
   if (own.length === 0) return null;

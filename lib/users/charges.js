@@ -9,7 +9,7 @@ const NAMES_SHOWN = 10;
 /**
  * @typedef {{ up: number, down: number }} Ways bytes from the user to the far end, and back
  * @typedef {{ name: string, traffic: string, tcp: Ways, udp: Ways }} Moved by the far end's count, of one user
- * @typedef {Ways | { total: number }} Charged what a system tells of a user: both ways, or only their sum
+ * @typedef {Ways | { total: number }} Charged what a system reports for a user: both ways, or only their sum
  * @typedef {object} Row
  * @property {string} name
  * @property {string} traffic
@@ -104,7 +104,7 @@ function kindOf(row, user, wrong) {
 
 /**
  * A sentence for each kind of error, with the names of its users.
- * @param {Row[]} rows @param {Moved[]} all the same users, in the same order
+ * @param {Row[]} rows @param {Moved[]} all of these users, in this order
  */
 export function faultsOf(rows, all) {
   if (rows.every(({ charged }) => charged === 0) && rows.some(({ wrong }) => wrong))

@@ -297,7 +297,7 @@ fn idle_tunnels_stay_open_and_stray_packets_are_counted() {
     let spec = json!({"kind": "concurrency", "target": target, "connections": 20, "count": 20,
         "proxy": via(relay_proxy()), "idle": {"seconds": 1.5, "settle_s": 0.5}});
     let at: SocketAddr = target.as_str().unwrap().parse().unwrap();
-    // Nobody listens for datagrams at the port of the far end.
+    // The port of the far end takes no datagrams.
     let strays = thread::spawn(move || {
         let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
         thread::sleep(Duration::from_millis(1_200));

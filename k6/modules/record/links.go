@@ -64,7 +64,7 @@ func (s *shared) keepLink(use linkUse) {
 	s.links[use.Name] = use
 }
 
-// and adds the counts of a later link. Of a count whose name has _most, the maximum stays. A count that is unknown for one
+// and adds the counts of a later link. The maximum of a count whose name has _most stays. A count that is unknown for one
 // link is unknown for both.
 func (c counts) and(later counts) counts {
 	all := counts{}

@@ -25,7 +25,7 @@ struct Folder {
     path: PathBuf,
 }
 
-/// What a group's limits did.
+/// Effects of a group's limits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Effects {
     #[serde(flatten)]

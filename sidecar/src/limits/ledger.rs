@@ -9,7 +9,7 @@ use crate::failure::Result;
 
 #[derive(Debug, Default)]
 pub struct Ledger {
-    /// Of every testbed, unless its start names others.
+    /// Limits of every testbed, unless its start names others.
     limits: Option<Limits>,
     state: Mutex<State>,
 }
@@ -65,7 +65,7 @@ impl Ledger {
         }
     }
 
-    /// Of all groups of the run's limits, since the sidecar started.
+    /// Counts of all groups of the run's limits, since the sidecar started.
     fn effects(&self) -> Effects {
         let state = self.state();
         let mut sum = state.ended;

@@ -83,7 +83,7 @@ fn wrong(text: &str, why: String) -> Failure {
 
 /// Bytes in the largest unit that divides them.
 pub fn size(bytes: u64) -> String {
-    let unit = UNITS.iter().find(|(_, size)| bytes % size == 0);
+    let unit = UNITS.iter().find(|(_, size)| bytes.is_multiple_of(*size));
     unit.map_or_else(
         || format!("{bytes}b"),
         |(unit, size)| format!("{}{unit}", bytes / size),

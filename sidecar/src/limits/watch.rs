@@ -1,4 +1,4 @@
-//! What limits did while a window ran: those of the system under test, and those that others set for the generators.
+//! Effects of limits while a window ran: those of the system under test, and those that others set for the generators.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub struct Watch {
     given: Given,
     ledger: Arc<Ledger>,
     begun: Option<Both>,
-    /// Of earlier stretches.
+    /// Sum of earlier stretches.
     sum: Both,
 }
 

@@ -17,7 +17,7 @@ pub trait Observer: Send + Sync {
     fn begins(&self);
     /// Closes the usage window and returns the usage.
     fn ended(&self) -> Option<Usage>;
-    /// What the observed processes hold now; empty if none are observed.
+    /// Holdings of the observed processes now; empty if none are observed.
     fn holding(&self) -> Vec<Holding> {
         Vec::new()
     }

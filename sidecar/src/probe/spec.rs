@@ -335,7 +335,7 @@ pub struct Spec {
     pub flow: Option<FlowSpec>,
     #[serde(default)]
     pub nat: Option<NatSpec>,
-    /// Of `concurrency` and `associations`.
+    /// For `concurrency` and `associations`.
     #[serde(default)]
     pub idle: Option<IdleSpec>,
     /// The users of `users` and `steady`.

@@ -1,4 +1,4 @@
-//! What the system holds before a load, and in the quiet period after it.
+//! Holdings of the system before a load, and in the quiet period after it.
 
 use std::time::{Duration, Instant};
 
@@ -95,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    /// Holds pairs of its own, which are no leak, then opens 12 connections to a port and 30 files and closes them after a while.
+    /// Holds its own pairs, which are no leak, then opens 12 connections to a port and 30 files and closes them after a while.
     const HOLDER: &str = "
 import socket, sys, time
 own = socket.create_server(('127.0.0.1', 0))
@@ -110,7 +110,7 @@ for one in held: one.close()
 sys.stdin.readline()
 ";
 
-    /// What is left after at most `most`, if the program closes after `closes_s`. The accepted ends stay open.
+    /// The rest after at most `most`, if the program closes after `closes_s`. The accepted ends stay open.
     fn left(closes_s: &str, most: Duration) -> (u64, u64, f64) {
         let far = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = far.local_addr().unwrap().port().to_string();

@@ -64,10 +64,10 @@ pub struct Target {
     peak_threads: u64,
     /// Whether context switches and page faults are read.
     closely: bool,
-    /// Of earlier stretches.
+    /// Sum of earlier stretches.
     scheduling_before: Scheduling,
     scheduling_at_open: Counts,
-    /// Of the present stretch, by the last close reading.
+    /// Use in the present stretch, by the last close reading.
     scheduling: Scheduling,
     rss_bytes: u64,
     /// Processes whose high-water mark may be from before the window, because it could not be reset.

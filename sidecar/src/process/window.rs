@@ -39,7 +39,7 @@ pub struct Usage {
     /// The processes of the system in the quiet period, if the caller asked for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_rest: Option<Vec<AtRest>>,
-    /// What the system held before the load and after it, if the caller asked for it.
+    /// Holdings of the system before the load and after it, if the caller asked for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<Kept>,
 }
@@ -86,7 +86,7 @@ pub struct Window {
     parts: Parts,
     whole: Whole,
     limits: Watch,
-    /// What the system held when the window opened; empty for a window without peaks.
+    /// Holdings of the system when the window opened; empty for a window without peaks.
     before: Vec<Holding>,
     closed: Option<Usage>,
 }

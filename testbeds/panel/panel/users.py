@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from fastapi import HTTPException
-from sqlalchemy import bindparam, func, or_, select, update
+from sqlalchemy import Table, bindparam, func, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, selectinload
 
@@ -147,16 +147,17 @@ class Users:
         return {"total_user": sum(by_status.values()), **counts}
 
     def record_traffic(self, work: Work) -> None:
-        """Adds what xray has counted to the users. What cannot be written now, the next call writes."""
+        """Adds what xray has counted to the users. The next call writes what fails now."""
         with work.changing_xray("xray_traffic"):
             for email, count in work.xray.take_traffic().items():
                 self._unwritten[int(email.split(".")[0])] += count
         if not self._unwritten:
             return
+        table = cast(Table, User.__table__)
         adding = (
-            update(User.__table__)
-            .where(User.__table__.c.id == bindparam("user"))
-            .values(used_traffic=User.__table__.c.used_traffic + bindparam("more"))
+            update(table)
+            .where(table.c.id == bindparam("user"))
+            .values(used_traffic=table.c.used_traffic + bindparam("more"))
         )
         # All writers change users in the same order, so that none waits for another in a circle.
         rows = [{"user": user, "more": count} for user, count in sorted(self._unwritten.items())]

@@ -133,7 +133,7 @@ var (
 	tunnels   atomic.Int64
 )
 
-// alive sends a datagram to the far end each second until the tunnel ends. Nobody answers it. The tunnels' moments are spread over the second.
+// alive sends a datagram to the far end each second until the tunnel ends. It gets no answer. The tunnels' moments are spread over the second.
 func alive(to net.Addr, ended <-chan struct{}) {
 	aliveOnce.Do(func() { aliveFrom, _ = net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}) })
 	address := to.(*net.TCPAddr)

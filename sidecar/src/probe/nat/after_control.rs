@@ -1,4 +1,4 @@
-//! What ends with the control connection, and how long after it. RFC 1928 (7) says that the association does.
+//! Which parts end with the control connection, and how long after it. RFC 1928 (7) says that the association does.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -33,7 +33,7 @@ impl Nat<'_> {
         let since = self.next_number();
         line.end_control();
         let began = now_ns();
-        // What arrived at once has been silent for a timeout by then.
+        // A datagram that arrived at once has been silent for a timeout by then.
         let end = began + timeout + timeout.max((longest * 1e9) as u64);
         let mut latest = Latest::default();
         let silent = |at: Option<u64>, now: u64| now - at.unwrap_or(began) > timeout;

@@ -102,7 +102,7 @@ pub enum AnswersFrom {
     OtherAddress,
 }
 
-/// What became of an association after the client had closed the control connection.
+/// Fate of an association after the client had closed the control connection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AfterControl {
     /// Whether datagrams still went up, and down, at the end of `watched_s`.
