@@ -4,12 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up.
-const FLOORS: [&str; 15] = [
+const FLOORS: [&str; 16] = [
     "failure",
     "host",
     "running",
     "dns",
     "net",
+    "limits",
     "process",
     "link",
     "echo",

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use procfs::process::Process;
 
 use super::group::remove;
 use super::hierarchy;
-use crate::process::tree;
 
 const PREFIX: &str = "windtunnel-";
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -16,8 +16,13 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The name of a group of this process.
 pub fn name(number: u64) -> String {
     let me = std::process::id() as i32;
-    let start = tree::entry(me).map_or(0, |entry| entry.start);
+    let start = start_of(me).unwrap_or_default();
     format!("{PREFIX}{me}-{start}-{number}")
+}
+
+/// When a process started, in clock ticks from boot; `None` if it does not exist.
+fn start_of(pid: i32) -> Option<u64> {
+    Some(Process::new(pid).ok()?.stat().ok()?.starttime)
 }
 
 /// Whether a name is that of a group whose sidecar has ended.
@@ -30,7 +35,7 @@ fn is_stale(name: &str) -> bool {
     let (Some(pid), Some(start), Some(_)) = (next(), next(), next()) else {
         return false;
     };
-    i32::try_from(pid).is_ok_and(|pid| tree::same(pid, start).is_none())
+    i32::try_from(pid).is_ok_and(|pid| start_of(pid) != Some(start))
 }
 
 /// Removes groups of sidecars that have ended, with processes that are left in them.

@@ -223,9 +223,9 @@ time.sleep(60)
         assert_eq!(descriptors.udp, 5);
         let all: u64 = line.trim().parse().unwrap();
         assert_eq!(descriptors.all, all);
-        // Standard output is a pipe.
-        assert_eq!(descriptors.pipes, 1);
-        assert_eq!(descriptors.other, all - 12 - 5 - 1);
+        // Standard output is a pipe. The program may inherit others, such as make's.
+        assert!(descriptors.pipes >= 1);
+        assert_eq!(descriptors.other, all - 12 - 5 - descriptors.pipes);
         // The other ends of the rest are in the same process.
         assert_eq!(descriptors.left, 3);
         assert_eq!(held.threads, 5);
