@@ -1,6 +1,6 @@
 /** Results of the scenario `footprint/small`: a table of levels, and the fact that decides the verdict. */
-import { spreadOf } from '../dataplane/sweep.js';
 import { rangeOf, sectionOf } from '../section.js';
+import { spreadOf } from '../spread.js';
 import { carries, smallestOf } from './small.js';
 
 /**

@@ -35,7 +35,7 @@ const load = {
   mbitPerS: envNumber('SMALL_MBIT', 'footprint/small'),
 };
 const largest = levels[levels.length - 1];
-const most = envCount('SMALL_MIB', largest);
+const most = __ENV.SMALL_MIB ? envCount('SMALL_MIB') : largest;
 limitsAt(largest);
 
 const script = planeScenario({

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::hierarchy::{self, Version};
+use super::names;
 use super::numbers::{self, Throttled};
 use super::spec::{Limits, size};
-use super::stale;
 use crate::failure::{Failure, Result};
 
 /// The period of a quota, µs.
@@ -70,7 +70,7 @@ impl Group {
     /// Makes a group with these limits. Without the rights, the failure names the remedy.
     pub fn make(limits: Limits) -> Result<Arc<Self>> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let name = stale::name(NUMBER.fetch_add(1, Ordering::Relaxed));
+        let name = names::name(NUMBER.fetch_add(1, Ordering::Relaxed));
         let mut group = Self {
             limits,
             cpu: None,

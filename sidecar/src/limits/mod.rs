@@ -5,6 +5,7 @@ pub mod given;
 pub mod group;
 pub mod hierarchy;
 pub mod ledger;
+pub mod names;
 pub mod numbers;
 pub mod spec;
 pub mod stale;

@@ -1,42 +1,16 @@
-//! Groups of sidecars that were killed: their names say whose they were.
+//! Removes the groups of sidecars that were killed.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use procfs::process::Process;
 
 use super::group::remove;
 use super::hierarchy;
+use super::names::is_stale;
 
-const PREFIX: &str = "windtunnel-";
 const PATIENCE: Duration = Duration::from_secs(1);
-
-/// The name of a group of this process.
-pub fn name(number: u64) -> String {
-    let me = std::process::id() as i32;
-    let start = start_of(me).unwrap_or_default();
-    format!("{PREFIX}{me}-{start}-{number}")
-}
-
-/// When a process started, in clock ticks from boot; `None` if it does not exist.
-fn start_of(pid: i32) -> Option<u64> {
-    Some(Process::new(pid).ok()?.stat().ok()?.starttime)
-}
-
-/// Whether a name is that of a group whose sidecar has ended.
-fn is_stale(name: &str) -> bool {
-    let Some(rest) = name.strip_prefix(PREFIX) else {
-        return false;
-    };
-    let mut parts = rest.split('-');
-    let mut next = || parts.next()?.parse::<u64>().ok();
-    let (Some(pid), Some(start), Some(_)) = (next(), next(), next()) else {
-        return false;
-    };
-    i32::try_from(pid).is_ok_and(|pid| start_of(pid) != Some(start))
-}
 
 /// Removes groups of sidecars that have ended, with processes that are left in them.
 pub fn clear() {
@@ -66,25 +40,4 @@ fn end(group: &Path) {
         let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
     }
     remove(group, PATIENCE);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_groups_of_ended_sidecars_are_stale() {
-        assert!(!is_stale(&name(3)));
-        assert!(is_stale("windtunnel-1-1-0"));
-        let reused = format!("windtunnel-{}-1-0", std::process::id());
-        assert!(is_stale(&reused));
-        for other in [
-            "docker",
-            "windtunnel-",
-            "windtunnel-a-1-0",
-            "windtunnel-1-1",
-        ] {
-            assert!(!is_stale(other), "{other}");
-        }
-    }
 }

@@ -2,9 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-use super::line::{Line, socket};
+use super::line::Line;
 use super::report::{Dependence, Fragments, Port, Report};
-use super::shared::Nat;
+use super::shared::{Nat, socket};
 use crate::probe::socks5::codec::Address;
 
 /// Address of a client that is not where its control connection is.

@@ -5,7 +5,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use super::shared::Nat;
+use super::shared::{Nat, socket};
 use crate::net::clock::now_ns;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::socks5::client::{self, Deadline};
@@ -37,11 +37,6 @@ pub struct Line<'a> {
     control: Option<Stream>,
     /// The fault of a datagram that arrived.
     fault: Cell<Option<ErrorKind>>,
-}
-
-/// A socket of a far end, or of a client, at a free port.
-pub fn socket(ip: IpAddr) -> Result<UdpSocket, ProbeError> {
-    UdpSocket::bind((ip, 0)).map_err(|error| ProbeError::io(format_args!("UDP {ip}"), &error))
 }
 
 /// The address from which a client reaches a relay.

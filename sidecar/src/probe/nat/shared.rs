@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::line::socket;
 use super::report::AnswersFrom;
 use crate::net::clock::now_ns;
 use crate::net::payload::Pattern;
@@ -13,6 +12,11 @@ use crate::probe::context::Context;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::plan::Plan;
 use crate::probe::tally::Tally;
+
+/// A socket of a far end, or of a client, at a free port.
+pub fn socket(ip: IpAddr) -> Result<UdpSocket, ProbeError> {
+    UdpSocket::bind((ip, 0)).map_err(|error| ProbeError::io(format_args!("UDP {ip}"), &error))
+}
 
 /// Interval at which a datagram that has not arrived is followed by another one.
 const AGAIN: Duration = Duration::from_millis(100);
