@@ -10,7 +10,7 @@ import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { currentProfile, envCount, sizesOf } from '../../lib/profiles.js';
 import { startsRows } from '../../lib/protocols/instances.js';
 import { measureQuic, quicOperations, quicRowsSection, withoutQuic } from '../../lib/protocols/quic-rows.js';
-import { baselineOf, candidateLeft, selectedRows } from '../../lib/protocols/sides.js';
+import { candidateLeft, selectedRows, sidesOf } from '../../lib/protocols/sides.js';
 import { downloadMib } from '../../lib/udp/quic.js';
 
 const PROFILES = {
@@ -25,7 +25,7 @@ const base = sizesOf(PROFILES, 'rows take turns under one load, so that its shap
 const turns = envCount('TURNS', base.turns);
 const sizes = { ...base, mib: downloadMib(base.mib), mtu: envCount('MTU') };
 const rows = selectedRows('protocols/quic', SMOKE_ROWS);
-const baseline = baselineOf();
+const { baseline } = sidesOf();
 const able = rows.filter((row) => withoutQuic(row, baseline) === null);
 if (able.length === 0) throw 'PROTOCOL: none of these rows can carry QUIC with this engine';
 const environment = loadPlane('protocols');
