@@ -24,11 +24,16 @@ export const TIERS = {
     files: [
       // Half a minute and more each.
       'known-answers/breakpoint',
+      'known-answers/footprint-idle',
+      'known-answers/inner-tls',
       'known-answers/outage',
       'known-answers/outage-dataplane',
+      'known-answers/panel-accounting',
+      'known-answers/panel-live',
       'known-answers/panel-profiles',
       'known-answers/tproxy',
       'known-answers/tunnel-memory',
+      'known-answers/users-accounting',
     ],
   },
 };
@@ -41,6 +46,7 @@ export const IN_THE_REST = { 'real/smoke-few': 'real/smoke' };
 
 /** Files that take longest: they start first. */
 export const LONGEST = [
+  'known-answers/footprint-idle',
   'real/smoke-few',
   'real/smoke',
   'real/gate',

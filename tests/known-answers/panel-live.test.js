@@ -102,8 +102,10 @@ test(
         // A connection takes time to reach the proxy.
         timely(row.most >= 1950 && row.least > 1500 && row.most < 2500, JSON.stringify(row));
       }
-      assertVerdict(result, 'fail');
       assert.match(faultsOf(result).join('\n'), /_effect: max/);
+      assert.notEqual(result.verdict, 'pass');
+      // A late generator makes it inconclusive.
+      timely(result.verdict === 'fail', faultsOf(result).join('; '));
     }),
   ),
 );
