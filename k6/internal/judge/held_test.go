@@ -59,8 +59,16 @@ func TestConnectionsThatStayOpenFailTheRun(t *testing.T) {
 		t.Errorf("%s: %+v", j.Verdict, j.Reasons)
 	}
 	e.Run = json.RawMessage(`{"start":"1970-01-01T00:16:40Z","versions":{"xray":"26.3.27"}}`)
+	if panel := judged(t, e, sent(1000, 0)); panel.Verdict != result.Fail {
+		t.Errorf("a panel that starts it: %s: %+v", panel.Verdict, panel.Integrity)
+	}
+	e.ClosesAll = true
 	if known := judged(t, e, sent(1000, 0)); known.Verdict != result.Pass || len(known.Integrity) != 1 || *known.Integrity[0].OK || known.Integrity[0].Known == "" {
 		t.Errorf("a known fault: %s: %+v", known.Verdict, known.Integrity)
+	}
+	e.Run = json.RawMessage(`{"start":"1970-01-01T00:16:40Z","versions":{"xray":"26.4.1"}}`)
+	if other := judged(t, e, sent(1000, 0)); other.Verdict != result.Fail {
+		t.Errorf("another version: %s: %+v", other.Verdict, other.Integrity)
 	}
 	if text := j.Held.Text(); text != "the system held 8 descriptors and 1.0 MiB before the load, and 1,208 and 2.0 MiB 5 s after it" {
 		t.Error(text)
