@@ -96,7 +96,8 @@ test(
   'a change that takes effect after 2 s fails by its time to effect',
   undisturbed(() =>
     measured({ delayMs: 2000 }, (result) => {
-      assert.equal(planeOf(result)['changes without effect'], 0);
+      // A busy machine may not reach the effect before the end of the tries.
+      timely(planeOf(result)['changes without effect'] === 0, JSON.stringify(planeOf(result)));
       for (const row of effectsOf(result)) {
         assert.ok(row.least <= 2010, JSON.stringify(row));
         // A connection takes time to reach the proxy.

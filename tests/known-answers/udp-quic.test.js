@@ -69,9 +69,9 @@ describe('a relay that', { concurrency: 3 }, () => {
   });
 });
 
-test('protocols/quic has a line for each row: one that drops 1,195 bytes and more fails, with the reason', async () => {
+test('protocols/http3 has a line for each row: one that drops 1,195 bytes and more fails, with the reason', async () => {
   const bench = startBench({
-    ONLY: 'protocols/quic',
+    ONLY: 'protocols/http3',
     PROFILE: 'smoke',
     PROTOCOL: 'socks,http',
     BASELINE: join(ROOT, 'tests/fixtures/traits'),
@@ -79,7 +79,7 @@ test('protocols/quic has a line for each row: one that drops 1,195 bytes and mor
   });
   try {
     await bench.ended;
-    const result = bench.result('protocols-quic');
+    const result = bench.result('protocols-http3');
     const section = sectionOf(result, 'quic_rows');
     const [socks, http, direct] = rowsOf(section);
     assert.deepEqual([socks.row, socks.works, socks.attempted, socks.whole], ['socks', 'no', 4, 0]);

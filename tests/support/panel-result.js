@@ -40,7 +40,8 @@ export function assertIntegrity(result) {
       ['seeded users: left after removal', 'sql', true],
       ['proxies without a user', 'sql', true],
       ...(SWITCHES.includes(result.run.scenario) ? IN_DATA_PLANE : []),
-      ['left open', 'processes', true],
+      // A panel that is up already has no processes that the sidecar watches.
+      ...(result.held ? [['left open', 'processes', true]] : []),
     ],
     result.run.scenario,
   );

@@ -88,7 +88,7 @@ export function assertInnerTls(bench) {
 
 /** Two turns of one row. @param {Bench} bench */
 export function assertQuicRows(bench) {
-  const result = bench.result('protocols-quic');
+  const result = bench.result('protocols-http3');
   assert.deepEqual(
     rowsOf(sectionOf(result, 'quic_rows')).map(({ row, works, attempted, whole }) => [
       row,

@@ -7,6 +7,7 @@ package contents
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -67,9 +68,15 @@ func Of(root string, ref environment.TestbedRef, bed testbed.Testbed) (Side, err
 		switch {
 		case bed.IsPort(name):
 		case variable.Type == "path":
-			if isText && path != "" && !slices.Contains(known, path) && name != ofPython {
-				paths[name] = path
+			if !isText || path == "" || slices.Contains(known, path) || name == ofPython {
+				continue
 			}
+			// A default program that is not installed runs on no side: its path is a setting.
+			if _, err := os.Stat(path); !given && errors.Is(err, fs.ErrNotExist) {
+				side.Settings[name] = path
+				continue
+			}
+			paths[name] = path
 		case !slices.Contains(whichBuild, name):
 			side.Settings[name] = fmt.Sprint(value)
 		}

@@ -22,6 +22,8 @@ const ABOUT = {
   802: ['matrix', 'chain'],
   803: ['matrix', 'chain'],
   804: ['matrix'],
+  1701: ['users-live'],
+  1702: ['users-live'],
 };
 /** The panels of the row Link, which are about scenarios with one; tests/real/link-board.test.js holds its figures. */
 const OF_LINK = [1001, 1002, 1003];

@@ -23,4 +23,4 @@ test('udp/quic: pages and downloads are whole by HTTP/3 and by HTTP/2', () => as
 
 test('protocols/inner-tls: sessions inside are TLS 1.3', () => assertInnerTls(run));
 
-test('protocols/quic: pages and downloads are whole through a row', () => assertQuicRows(run));
+test('protocols/http3: pages and downloads are whole through a row', () => assertQuicRows(run));

@@ -9,7 +9,7 @@ import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { currentProfile, envCount, sizesOf } from '../../lib/profiles.js';
 import { startsRows } from '../../lib/protocols/instances.js';
-import { measureQuic, quicOperations, quicRowsSection, withoutQuic } from '../../lib/protocols/quic-rows.js';
+import { measureQuic, quicOperations, quicRowsSection, withoutQuic } from '../../lib/protocols/http3-rows.js';
 import { candidateLeft, selectedRows, sidesOf } from '../../lib/protocols/sides.js';
 import { downloadMib } from '../../lib/udp/quic.js';
 
@@ -24,18 +24,18 @@ const SMOKE_ROWS = currentProfile() === 'smoke' ? 'trojan,hysteria2' : undefined
 const base = sizesOf(PROFILES, 'rows take turns under one load, so that its shape does not apply');
 const turns = envCount('TURNS', base.turns);
 const sizes = { ...base, mib: downloadMib(base.mib), mtu: envCount('MTU') };
-const rows = selectedRows('protocols/quic', SMOKE_ROWS);
+const rows = selectedRows('protocols/http3', SMOKE_ROWS);
 const { baseline } = sidesOf();
 const able = rows.filter((row) => withoutQuic(row, baseline) === null);
 if (able.length === 0) throw 'PROTOCOL: none of these rows can carry QUIC with this engine';
 const environment = loadPlane('protocols');
 if (environment.target.tcp || environment.target.udp)
-  throw 'protocols/quic: its far end is the sidecar: leave target out of the environment';
+  throw 'protocols/http3: its far end is the sidecar: leave target out of the environment';
 
 const script = planeScenario({
   ...startsRows,
   environment,
-  name: 'quic',
+  name: 'http3',
   title: 'QUIC and HTTP/3 through protocols, beside HTTP/2',
   load: roundsLoad(equalRounds(turns * able.length)),
   echo: 'web',
