@@ -342,6 +342,8 @@ const startSmall = (driver) =>
     token_seconds: 1,
     server_timing: false,
     prometheus: false,
+    // It would find a dead xray, too.
+    traffic_interval_s: 3600,
   });
 
 for (const driver of DRIVERS) {
