@@ -37,8 +37,9 @@ export class TurnCpu {
  * @param {TurnCpu[]} all of the sides' turns @param {number} seconds
  */
 export function awaitQuiet(all, seconds) {
-  const held = all.map(({ windows }) => holdings(windows));
+  // Deferred work begins at once: its CPU time counts from here.
   const before = all.map((cpu) => cpu.used());
+  const held = all.map(({ windows }) => holdings(windows));
   sleep(seconds);
   for (const [index, cpu] of all.entries()) {
     noteFootprint(cpu.turn, held[index], holdings(cpu.windows), seconds);
