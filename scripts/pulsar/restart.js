@@ -117,9 +117,12 @@ export default async function (data) {
   if (failure) back.anomaly(failure, 1, 'the request to restart the relay');
   await paced.drain();
   for (let index = areBack(); index < paced.joined; index += 1) back.failure('timeout', killedAt, now());
-  // The relay is down from the first publish that failed. It is up again with the first accepted one that was sent later.
+  // The relay is down from the first refused publish: an earlier one may fail while a later one is still accepted. It is up again with
+  // the first accepted one that was sent later.
   const atKill = paced.sent.filter(({ answeredAt }) => answeredAt >= killedAt);
-  const firstFailed = earliest(atKill.filter(({ accepted }) => !accepted));
+  const failed = atKill.filter(({ accepted }) => !accepted);
+  const refused = failed.filter((one) => one.failure === 'connection_refused');
+  const firstFailed = earliest(refused.length > 0 ? refused : failed);
   const upAt = earliest(atKill.filter(({ accepted, sentAt }) => accepted && sentAt > firstFailed));
   const backAt = (/** @type {number} */ index) => returned[index] ?? killedAt;
   const missing = paced.missing();

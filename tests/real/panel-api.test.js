@@ -342,7 +342,6 @@ const startSmall = (driver) =>
     token_seconds: 1,
     server_timing: false,
     prometheus: false,
-    // It would find a dead xray, too.
     traffic_interval_s: 3600,
   });
 
@@ -354,7 +353,6 @@ for (const driver of DRIVERS) {
       const created = await one.call('POST', '/api/user', newUser('locked'));
       assert.deepEqual([created.status, created.timing], [200, []], 'without Server-Timing');
       assert.equal((await fetch(`${one.url}/metrics`)).status, 404);
-
       const lock = one.transaction();
       await lock.run(`UPDATE users SET note = 'held' WHERE username = 'locked'`);
       const first = one.call('PUT', '/api/user/locked', { status: 'disabled' });

@@ -30,7 +30,11 @@ const OF_LINK = [1001, 1002, 1003];
 /** The table of comparisons: a run is no comparison. */
 const OF_COMPARISONS = 161;
 /** Panels that are about all scenarios but some. @type {Record<number, string[]>} */
-const NOT_ABOUT = { 701: ['interop'] };
+const NOT_ABOUT = {
+  701: ['interop', 'users-accounting'],
+  702: ['users-accounting'],
+  703: ['users-accounting'],
+};
 /** docs/reference/streaming.md: sets of tags of one k6, of an operation's histogram, and of series without an operation. */
 const [MOST_SETS, BUCKETS, OF_SCENARIO] = [6000, 23, 80];
 /** Greatest width of a graph, in points. */
@@ -135,7 +139,7 @@ async function hasNoThreshold(where) {
 }
 
 /** One percentile of a scenario's results; a result with too few samples has no percentile. */
-const PERCENTILE = /"(p\d\d)_ms" AS "through the proxy".* "scenario" =~ \/\^([a-z-]+)\$/;
+const PERCENTILE = /"(p\d\d)_ms" AS "through the proxy".* "scenario" =~ \/\^([a-z0-9-]+)\$/;
 
 /** Whether no operation of a query has the wanted percentile, by the result. @param {string} query expanded */
 function hasNoPercentile(query) {
