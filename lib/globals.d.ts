@@ -233,9 +233,9 @@ declare module 'k6/x/windtunnel/record' {
     up: Record<string, number | null>;
     down: Record<string, number | null>;
   }
-  /** Adds the traffic of an instance's link to that of the row. Call it before the instance is stopped. */
+  /** Adds the traffic of an instance's link to the row's. Call it before the instance is stopped. */
   export function keepLink(row: string, instance: string): void;
-  /** In handleSummary: the kept traffic. If there is none: that of the run's own instance; '': none. */
+  /** In handleSummary: the kept traffic. Without it, the traffic of the run's own instance; '' names no instance. */
   export function linkUses(instance: string): LinkUse[];
   /**
    * hold() holds the records of this virtual user back until release() makes them or drop() discards them. A failure that a busy

@@ -26,7 +26,7 @@ const shareOf = (values, share) =>
 /** @param {Change[]} changes @param {'least_ms' | 'most_ms'} field @returns {number[]} */
 const boundsOf = (changes, field) => changes.flatMap(({ [field]: ms }) => ms ?? []);
 
-/** Untouched flows that were lost: those of other users, and those that ended before the change of their own user. */
+/** Untouched flows that were lost: flows of other users, and flows that ended before the change of their user. */
 function lostFlows() {
   const flows = flowsSaid();
   if (!flows) return null;

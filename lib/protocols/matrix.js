@@ -52,7 +52,7 @@ const {
   engines: byEngine,
 } = JSON.parse(matrix(pathOf(import.meta.resolve('../../testbeds/protocols'))));
 
-/** The programs that have a file, and those of them whose configurations other programs read, too. */
+/** All programs with a file, and the programs whose configurations others read, too. */
 export const PROGRAMS = Object.keys(byEngine);
 export const ENGINES = PROGRAMS.filter((name) => byEngine[name].parts.reads === name);
 

@@ -7,7 +7,7 @@ import { bytesOf, faultsOf, slackOf } from './charges.js';
  * @typedef {import('./charges.js').Moved} Moved
  */
 
-/** Rows of the table by user: those that are furthest off. */
+/** Rows of the table by user: the users furthest off. */
 const ROWS_MOST = 20;
 const PERCENT = 100;
 
@@ -70,7 +70,7 @@ const share = (of) => (of === null ? null : of * PERCENT);
 const lostBy = ({ due, kept }) => (kept === null ? null : Math.max(0, due - kept));
 
 /**
- * What a restart lost, in words.
+ * The loss by a restart, in words.
  * @param {Omit<import('./accounting.js').Restart, 'moved'> | null} restart @param {string} what was restarted
  */
 export function restartWords(restart, what) {

@@ -35,7 +35,7 @@ const sumOf = (charges) =>
 const dueOf = (moved) => moved.reduce((sum, one) => sum + movedBy(one), 0);
 
 /**
- * Asks for the charges until all are right, or one is too high, which no wait corrects. What comes later is charged too much, so it
+ * Asks for the charges until all are right, or one is too high, which no wait corrects. A later charge is too much, so it
  * asks again after a while.
  * @param {() => Map<string, import('./charges.js').Charged> | null} read
  * @param {Moved[]} moved @param {number} [mostMs] @param {number} [askS] time between two questions, s

@@ -57,7 +57,7 @@ for (const [engine, rows] of Object.entries(OWN_ROWS))
     }
   });
 
-/** Rows that shoes runs at both ends, and those that it only serves. */
+/** Rows that shoes runs at both ends, and rows that it only serves. */
 const OF_SHOES = {
   both: 'http,http-tls,vmess,vmess-tls,vmess-ws,vless,vless-tls,vless-ws,vless-reality',
   served: 'socks,mixed,vless-vision,vless-reality-vision,hysteria2',

@@ -104,7 +104,7 @@ func judgeRows(line *result.Integrity, slack int64, mayGrow, mayShrink bool) {
 	line.OK, line.Detail = &holds, detail
 }
 
-// judgeGrowth judges what the processes of the system keep of work that has ended, or do while there is none.
+// judgeGrowth judges what the processes of the system keep of ended work, or do without work.
 func judgeGrowth(line *result.Integrity) {
 	if line.Found == nil || line.Reported == nil {
 		line.Detail = "cannot tell: a longer run would narrow the interval (CYCLES, IDLE_S)"

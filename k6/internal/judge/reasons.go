@@ -122,7 +122,7 @@ func invalidReasons(checks []result.Validity) (reasons []reason) {
 }
 
 // integrityReasons are the reasons for broken integrity, and for integrity that could not be checked. A far end other
-// than the sidecar cannot be checked, and the environment names it: it is no reason. Neither is a known fault.
+// than the sidecar cannot be checked, and the environment names it: it is no reason. A known fault is no reason either.
 func integrityReasons(integrity []result.Integrity) (broken, unknown []reason) {
 	for _, line := range integrity {
 		r := because("integrity", line.Check+": "+line.Detail)

@@ -84,7 +84,7 @@ func (d Descriptors) Words() string {
 	return format.Count(d.All) + ": " + strings.Join(kinds, ", ")
 }
 
-// Beyond is how many descriptors of all kinds the processes have more than before the load, without the slack of each; nil
+// Beyond is the number of descriptors of all kinds that came in the load, stayed, and exceed the slack of their process; nil
 // if unknown.
 func (h *Held) Beyond() *float64 {
 	if h == nil {

@@ -9,8 +9,8 @@ import (
 	"windtunnel/k6/internal/format"
 )
 
-// Limits are limits of CPU and memory: System those that the run set for the system under test, nil without;
-// Generator those that others set for the generators, nil if unknown.
+// Limits are limits of CPU and memory: System has the limits that the run set for the system under test, nil without;
+// Generator has the limits that others set for the generators, nil if unknown.
 type Limits struct {
 	System    *SystemLimits    `json:"system"`
 	Generator *GeneratorLimits `json:"generator"`

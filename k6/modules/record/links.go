@@ -18,7 +18,7 @@ import (
 // ownLink is the name of the run's own instance among the users of links.
 const ownLink = "the run's pair"
 
-// counts are those of one direction of a link (sidecar/README.md); nil: unknown.
+// counts has the counts of one direction of a link (sidecar/README.md); nil: unknown.
 type counts map[string]*int64
 
 // linkUse is the traffic of consecutive links with one user.
@@ -47,7 +47,7 @@ func (i *instance) linkOf(name, id string) linkUse {
 	return read
 }
 
-// keepLink adds the traffic of an instance's link to that of its user. Scripts call it before the instance is stopped.
+// keepLink adds the traffic of an instance's link to its user's. Scripts call it before the instance is stopped.
 func (i *instance) keepLink(name, id string) { i.shared.keepLink(i.linkOf(name, id)) }
 
 func (s *shared) keepLink(use linkUse) {
@@ -84,7 +84,7 @@ func (c counts) and(later counts) counts {
 	return all
 }
 
-// linkUses returns the kept traffic of all links. If there is none, it is that of the run's own instance, unless id is "".
+// linkUses returns the kept traffic of all links. Without kept traffic, the run's own instance has all, unless id is "".
 func (i *instance) linkUses(id string) sobek.Value {
 	i.shared.mu.Lock()
 	uses := slices.SortedFunc(maps.Values(i.shared.links), func(a, b linkUse) int { return strings.Compare(a.Name, b.Name) })

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use procfs::ProcessCGroup;
 use procfs::process::{MountInfo, Process};
 
-/// A controller's version is that of its hierarchy.
+/// A controller has the version of its hierarchy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Version {
     One,

@@ -16,7 +16,7 @@ fn start_of(pid: i32) -> Option<u64> {
     Some(Process::new(pid).ok()?.stat().ok()?.starttime)
 }
 
-/// Whether a name is that of a group whose sidecar has ended.
+/// Whether a name belongs to a group whose sidecar has ended.
 pub fn is_stale(name: &str) -> bool {
     let Some(rest) = name.strip_prefix(PREFIX) else {
         return false;

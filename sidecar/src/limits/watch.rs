@@ -1,4 +1,4 @@
-//! Effects of limits while a window ran: those of the system under test, and those that others set for the generators.
+//! Effects of limits while a window ran: of the system under test, and of the generators by others.
 
 use std::sync::Arc;
 

@@ -219,12 +219,6 @@ impl Plan {
         }
     }
 
-    /// Whether it is the tries of one user.
-    pub fn is_trying(&self) -> bool {
-        let users = self.spec.users.as_ref();
-        users.is_some_and(|users| users.until.is_some() && users.list.len() == 1)
-    }
-
     pub fn rate_per_s(&self) -> Option<f64> {
         match self.spec.pace {
             Loop::Closed => None,

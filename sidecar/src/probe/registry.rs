@@ -13,6 +13,7 @@ use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::{Outcome, Stopped};
 use super::plan::{Allowed, Plan};
 use super::spec::ProbeKind;
+use super::users::spec::UsersSpec;
 use crate::failure::{Failure, Kind, Result};
 use crate::net::tag;
 use crate::process::namespace::Namespace;
@@ -101,9 +102,10 @@ impl Registry {
         mut far_end: Option<FarEnd>,
     ) -> Result<String> {
         let mut all = self.all();
-        let tries = plan.is_trying();
+        let is_trying = |plan: &Plan| plan.spec.users.as_ref().is_some_and(UsersSpec::is_trying);
+        let tries = is_trying(&plan);
         let most = if tries { MAX_TRYING } else { MAX_RUNNING };
-        let same = |entry: &&Arc<Entry>| entry.runs() && entry.plan.is_trying() == tries;
+        let same = |entry: &&Arc<Entry>| entry.runs() && is_trying(&entry.plan) == tries;
         if all.probes.values().filter(same).count() >= most {
             return Err(Failure::new(
                 Kind::Conflict,

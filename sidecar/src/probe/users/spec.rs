@@ -79,6 +79,13 @@ pub struct UsersSpec {
     pub until: Option<Until>,
 }
 
+impl UsersSpec {
+    /// Whether these are the tries of one user.
+    pub fn is_trying(&self) -> bool {
+        self.until.is_some() && self.list.len() == 1
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Until {
