@@ -15,10 +15,12 @@ export const waitAfterLoad = () => Math.max(quietSeconds(), restSeconds(), SETTL
 /**
  * Cleans up after the quiet period, so that no clean-up request falls into the quiet period.
  * @param {string | null} window a closed window
- * @param {boolean} watched whether processes were sampled before the load, so that both samples can be compared
+ * @param {{ watched: boolean, closesAll: boolean }} about whether processes were sampled before the load, so that both samples can be
+ *   compared, and whether the system must close its files too
  * @param {() => void} cleanUp
  */
-export const afterRest = (window, watched, cleanUp) => () => {
-  awaitQuietPeriod(window, quietSeconds(), watched ? restSeconds() : 0, SETTLE_S);
+export const afterRest = (window, { watched, closesAll }, cleanUp) => () => {
+  const rest_s = watched ? restSeconds() : 0;
+  awaitQuietPeriod(window, { seconds: quietSeconds(), rest_s, settle_s: SETTLE_S, closes_all: closesAll });
   cleanUp();
 };

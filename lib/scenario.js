@@ -391,7 +391,8 @@ export function defineScenario(definition) {
       loadHasEnded();
       sidecar.closeWindow(data.window);
       const endsAt = data.wallOffset + data.loadFrom + load.seconds * 1000;
-      const rested = afterRest(data.window, !definition.ownInstances, cleanUp);
+      const about = { watched: !definition.ownInstances, closesAll: definition.closesAll ?? false };
+      const rested = afterRest(data.window, about, cleanUp);
       cleanedOnce(load.seconds > 0 ? endsAt : 0, rested);
     },
 

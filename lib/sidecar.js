@@ -78,15 +78,21 @@ export function closeWindow(id) {
 }
 
 /**
+ * A quiet period.
+ * @typedef {object} Calm
+ * @property {number} seconds its length
+ * @property {number} rest_s time for which the idle processes are sampled at least, s; 0: no sampling
+ * @property {number} settle_s the longest time after the load in which the system may close its descriptors, s
+ * @property {boolean} closes_all whether the system must close its files too, and not only its connections
+ */
+
+/**
  * Waits for a quiet period after the load of a closed window, if the window has a system.
  * @param {string | null} id
- * @param {number} seconds
- * @param {number} rest seconds that the idle processes are sampled at least; 0: no sampling
- * @param {number} settle the longest time after the load, s, in which the system may close its descriptors
+ * @param {Calm} calm
  */
-export function awaitQuietPeriod(id, seconds, rest, settle) {
-  const spec = { seconds, rest_s: rest, settle_s: settle };
-  if (id) ask('POST', `/windows/${id}/quiet`, spec, Math.max(seconds, rest, settle));
+export function awaitQuietPeriod(id, calm) {
+  if (id) ask('POST', `/windows/${id}/quiet`, calm, Math.max(calm.seconds, calm.rest_s, calm.settle_s));
 }
 
 /** @param {string | null | undefined} id @returns {Usage | null} */

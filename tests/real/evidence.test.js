@@ -25,6 +25,11 @@ const MORE = /^B fails more: /;
 const FAULTS = {
   'changes each long payload': { mode: 'corrupt --bytes 512', scenario: TCP },
   'changes 0.75 % of payloads': { mode: 'corrupt --one-in 133', scenario: TCP },
+  'keeps a file of each connection open': {
+    mode: 'leak --kib 0 --descriptor',
+    scenario: TCP,
+    variables: { CONNECTIONS: '16' },
+  },
   'drops a byte per MiB': { mode: 'drop-bytes', scenario: 'dataplane/throughput', variables: DOWN },
 };
 /** tests/known-answers/far-end.test.js has a single run of each. @type {typeof FAULTS} */

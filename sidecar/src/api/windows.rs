@@ -212,6 +212,9 @@ struct QuietRequest {
     /// The longest time after the load for which descriptors are read until the system has closed them, seconds; 0 skips the reading.
     #[serde(default)]
     settle_s: f64,
+    /// Whether the system must close its files too; if not, files do not prolong the reading.
+    #[serde(default)]
+    closes_all: bool,
 }
 
 /// Waits for a quiet period after the load. The caller must send no load meanwhile.
@@ -225,6 +228,7 @@ pub async fn quiet(
         quiet: rest_time("seconds", request.seconds)?,
         rest: rest_time("rest_s", request.rest_s)?,
         settle: rest_time("settle_s", request.settle_s)?,
+        closes_all: request.closes_all,
     };
     blocking(move || {
         let answer = supervisor.windows.quiet(&id, calm);

@@ -52,6 +52,8 @@ pub struct Calm {
     pub quiet: Duration,
     pub rest: Duration,
     pub settle: Duration,
+    /// Whether the system must close its files too ([`Kept::settle`]).
+    pub closes_all: bool,
 }
 
 #[derive(Default)]
@@ -259,6 +261,7 @@ impl Windows {
             quiet,
             rest,
             settle,
+            closes_all,
         }: Calm,
     ) -> Option<Result<Usage, StillOpen>> {
         match self.with(id, Window::begin_quiet)? {
@@ -276,7 +279,7 @@ impl Windows {
                 }
                 let before = self.with(id, |window| window.before())?;
                 if !settle.is_zero() && !before.is_empty() {
-                    let kept = Kept::settle(&before, &processes, since, settle);
+                    let kept = Kept::settle(&before, &processes, since, settle, closes_all);
                     self.with(id, |window| window.note_kept(kept));
                 }
             }
