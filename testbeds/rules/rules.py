@@ -86,7 +86,9 @@ def sing_box(
     names: list[str], ranges: list[tuple[int, int]], form: str, port: int, program: str
 ) -> dict[str, Any]:
     match: dict[str, Any] = {"domain_suffix": names, "ip_cidr": [written(one) for one in ranges]}
-    route: dict[str, Any] = {"final": "direct"}
+    # sing-box 1.14 does not look up localhost in the system's file of hosts by itself.
+    hosts = {"type": "hosts", "tag": "hosts", "predefined": {"localhost": ["127.0.0.1"]}}
+    route: dict[str, Any] = {"final": "direct", "default_domain_resolver": "hosts"}
     if names and form != "inline":
         with open("rules.json", "w", encoding="utf-8") as file:
             json.dump({"version": 1, "rules": [match]}, file)
@@ -100,6 +102,7 @@ def sing_box(
         route["rules"] = [match | {"action": "reject"}]
     return {
         "log": {"level": "warn"},
+        "dns": {"servers": [hosts]},
         "inbounds": [{"type": "socks", "tag": "socks", "listen": "127.0.0.1", "listen_port": port}],
         "outbounds": [{"type": "direct", "tag": "direct"}],
         "route": route,
