@@ -1,6 +1,6 @@
 /**
  * A proxy's Shadowsocks inbound (chacha20-ietf-poly1305, SIP004) whose users a fake panel changes, and whose faults are known. It
- * reads each byte of a request, relays to the target, and keeps when each change took effect and which flows it dropped.
+ * reads each byte of a request, relays to the target, and keeps how long each late change took and which flows it dropped.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { connect, createServer } from 'node:net';
@@ -170,6 +170,8 @@ export class Inbound {
     this.carried = 0;
     /** Names of the users whose flows it dropped. @type {string[]} */
     this.dropped = [];
+    /** Time from each late change to its effect, ms, by the kind of change: a busy machine's timers are late. @type {Record<string, number[]>} */
+    this.took = {};
     /** Changes that wait for a restart. @type {(() => void)[]} */
     this.waiting = [];
     this.server = createServer((socket) => new Flow(this, socket.setNoDelay()));
@@ -201,8 +203,13 @@ export class Inbound {
     const begun = this.carried > 0;
     if (begun && drops) this.drop((flow) => flow.name !== name && !this.dropped.includes(flow.name), 1);
     if (begun && effect) this.waiting.push(apply);
-    else if (begun && delayMs) setTimeout(apply, delayMs).unref();
-    else apply();
+    else if (begun && delayMs) {
+      const asked = performance.now();
+      setTimeout(() => {
+        apply();
+        (this.took[operation] ??= []).push(performance.now() - asked);
+      }, delayMs).unref();
+    } else apply();
   }
 
   /** @param {(flow: Flow) => boolean} which @param {number} [most] */

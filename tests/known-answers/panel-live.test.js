@@ -1,11 +1,12 @@
 /** Changes of users while others talk: a right proxy, and proxies that drop flows, apply a change late, after a restart, or never. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { KINDS } from '../../lib/panel/live-plan.js';
 import { Inbound } from '../fakes/inbound.js';
 import { startBench } from '../support/bench.js';
 import { withPanel } from '../support/faulty.js';
 import { panelEntry, temporaryFolder, writeEnvironment } from '../support/k6.js';
-import { faultsOf } from '../support/reasons.js';
+import { faultsOf, isOfTheMachine } from '../support/reasons.js';
 import { rowsOf, sectionOf } from '../support/sections.js';
 import { timely, undisturbed } from '../support/timely.js';
 import { assertVerdict } from '../support/verdict.js';
@@ -95,18 +96,28 @@ test('a flow that ends at each change fails the run, and is named beside the cha
 test(
   'a change that takes effect after 2 s fails by its time to effect',
   undisturbed(() =>
-    measured({ delayMs: 2000 }, (result) => {
+    measured({ delayMs: 2000 }, (result, { took }) => {
       // A busy machine may not reach the effect before the end of the tries.
       timely(planeOf(result)['changes without effect'] === 0, JSON.stringify(planeOf(result)));
-      for (const row of effectsOf(result)) {
-        assert.ok(row.least <= 2010, JSON.stringify(row));
+      effectsOf(result).forEach((row, index) => {
+        // The proxy's timers are late on a busy machine, so the effect came then, and no sooner.
+        const all = took[KINDS[index]];
+        const [first, last] = [Math.min(...all), Math.max(...all)];
+        assert.ok(all.length >= row.changes && first >= 1999, String(all));
+        // The clocks agree within 1 ms.
+        assert.ok(row.least <= last + 2, JSON.stringify({ row, last }));
         // A connection takes time to reach the proxy.
-        timely(row.most >= 1950 && row.least > 1500 && row.most < 2500, JSON.stringify(row));
-      }
-      assert.match(faultsOf(result).join('\n'), /_effect: max/);
-      assert.notEqual(result.verdict, 'pass');
+        const holds = row.most >= first - 50 && row.least > 0.75 * first && row.most < 1.25 * last;
+        timely(holds, JSON.stringify({ row, first, last }));
+      });
+      for (const kind of KINDS)
+        assert.match(
+          faultsOf(result).join('\n'),
+          new RegExp(`${kind}_effect: max [\\d,]+ ms, at most 1,000 ms`),
+        );
       // A late generator makes it inconclusive.
-      timely(result.verdict === 'fail', faultsOf(result).join('; '));
+      const late = result.verdict === 'inconclusive' && result.reasons.some(isOfTheMachine);
+      assert.ok(result.verdict === 'fail' || late, JSON.stringify(result.reasons));
     }),
   ),
 );
