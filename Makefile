@@ -119,10 +119,10 @@ bin/windtunnel: | bin/k6
 	@ln -sf k6 $@
 bin/sidecar: $(RUST_SOURCES)
 bin/primitives bin/primitives-portable: $(PRIMITIVES_SOURCES)
-$(foreach one,naive-client hysteria,$(eval bin/$(one): $(wildcard testbeds/$(one)/*.go)))
 bin/fake-proxy: $(wildcard tests/fakes/proxy/*)
 bin/actionlint bin/deadcode bin/govulncheck bin/gremlins bin/vale: bin/%: setup/%/go.mod setup/%/go.sum
 $(GO_SYSTEMS): bin/%: testbeds/%/go.mod testbeds/%/go.sum
+$(foreach one,$(GO_SYSTEMS:bin/%=%),$(eval bin/$(one): $(wildcard testbeds/$(one)/*.go testbeds/$(one)/flags)))
 bin/sing-box-1.13: bin/libcronet.so
 bin/libcronet.so: testbeds/sing-box-1.13/go.sum
 # After bin/k6, as each takes gigabytes to link.

@@ -1,10 +1,9 @@
 /** Reads the bytes of each user from a server's statistics: xray's StatsService, or sing-box's, which is V2Ray's. */
-import { Client, StatusOK } from 'k6/net/grpc';
-import { pathOf } from '../file.js';
+import { StatusOK } from 'k6/net/grpc';
+import { clientOf } from './grpc.js';
 
 /** @typedef {import('./charges.js').Charged} Charged */
 
-const FOLDER = pathOf(import.meta.resolve('./stats.proto')).replace(/\/[^/]*$/, '');
 const SERVICES = {
   xray: 'xray.app.stats.command.StatsService',
   'sing-box': 'v2ray.core.app.stats.command.StatsService',
@@ -16,8 +15,7 @@ const TIMEOUT = '2s';
 /** Create it in the init phase. */
 export class Statistics {
   constructor() {
-    this.client = new Client();
-    this.client.load([FOLDER], 'stats.proto', 'stats-sing-box.proto');
+    this.client = clientOf('stats.proto', 'stats-sing-box.proto');
     this.method = '';
   }
 
