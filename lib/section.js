@@ -39,3 +39,13 @@ export const rangeOf = (spread, unit = 1) =>
 
 /** A whole number with commas, as reports print it. @param {number} number */
 export const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ',');
+
+/** Most names in a note. */
+const NAMES_SHOWN = 10;
+
+/** A note that lists names; no note without a name. @param {string} what @param {string[]} names */
+export function named(what, names) {
+  if (names.length === 0) return [];
+  const more = names.length > NAMES_SHOWN ? `, and ${names.length - NAMES_SHOWN} more` : '';
+  return [`${what}: ${names.slice(0, NAMES_SHOWN).join(', ')}${more}`];
+}

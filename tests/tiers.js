@@ -34,6 +34,7 @@ export const TIERS = {
       'known-answers/tproxy',
       'known-answers/tunnel-memory',
       'known-answers/users-accounting',
+      'known-answers/users-live',
     ],
   },
 };

@@ -5,7 +5,9 @@
 import { said, say } from 'k6/x/windtunnel/record';
 import { refuse } from '../environment.js';
 import { currentProfile } from '../profiles.js';
+import { named } from '../section.js';
 import { present, request } from '../sidecar.js';
+import { asked, ended } from '../users/live-tries.js';
 import { messageOf } from './database.js';
 import { runPrefix, userName } from './users.js';
 
@@ -17,9 +19,6 @@ const BYTES = 64;
 /** An active user may be slow on a busy machine. */
 const ACTIVE_TIMEOUT_MS = 5000;
 const DISABLED_TIMEOUT_MS = 2000;
-/** Below the time-out of a request to the sidecar. */
-const WAIT_S = 5;
-const NAMES_SHOWN = 10;
 
 /**
  * @typedef {{ tried: number, all: number, carrying: string[], silent: string[] }} Found `carrying`: disabled users that carried data;
@@ -46,39 +45,15 @@ function sampleOf(all) {
   return Array.from({ length: count }, (_, index) => all[Math.floor((index * all.length) / count)]);
 }
 
-/** @param {'GET' | 'POST' | 'DELETE'} method @param {string} path @param {object} [body] @returns {any} */
-function ask(method, path, body) {
-  const { answer, error } = request(method, path, body);
-  if (error !== null) throw new Error(`sidecar: ${error}`);
-  return answer;
-}
+/** A user as a probe takes it. @param {any} user of the panel's answers @returns {import('../users/live-tries.js').User} */
+export const triedOf = (user) => ({ name: user.username, key: keyOf(user).password });
 
-/**
- * The part of a probe's spec that names the users.
- * @param {string} address of the inbound
- * @param {any[]} users of the panel's answers
- */
-export const usersSpec = (address, users) => ({
+/** The inbound as a probe takes it. @param {string} address @param {any} user who tells the method */
+export const inboundFor = (address, user) => ({
   protocol: 'shadowsocks',
   address,
-  method: keyOf(users[0]).method,
-  list: users.map((user) => ({ name: user.username, key: keyOf(user).password })),
+  method: keyOf(user).method,
 });
-
-/** Waits for the end of a probe. @param {string} id @returns {any} */
-export function ended(id) {
-  try {
-    for (;;) {
-      const probe = ask('GET', `/probes/${id}?wait_s=${WAIT_S}`);
-      if (probe.state !== 'running') {
-        if (!probe.outcome) throw new Error(`the probe of users: ${probe.error?.message ?? probe.state}`);
-        return probe.outcome;
-      }
-    }
-  } finally {
-    request('DELETE', `/probes/${id}`);
-  }
-}
 
 /**
  * Sends data of each user through the inbound.
@@ -90,14 +65,14 @@ export function ended(id) {
  */
 function carried(address, target, users, timeoutMs) {
   if (users.length === 0) return new Map();
-  const { id } = ask('POST', '/probes', {
+  const { id } = asked('POST', '/probes', {
     kind: 'users',
     target,
     payload_bytes: BYTES,
     connections: Math.min(AT_ONCE, users.length),
     timeout_ms: timeoutMs,
     limit_s: 5 + Math.ceil((users.length / AT_ONCE + 1) * (timeoutMs / 1000)),
-    users: usersSpec(address, users),
+    users: { ...inboundFor(address, users[0]), list: users.map(triedOf) },
   });
   return new Map(ended(id).users.map((/** @type {any} */ user) => [user.name, user.carried]));
 }
@@ -121,7 +96,7 @@ function tryAll(panel, session, group, address) {
   const users = sampleOf(all);
   const active = users.filter(({ status }) => status === 'active');
   const disabled = users.filter(({ status }) => status === 'disabled');
-  const echo = ask('POST', '/echoes', { host: '127.0.0.1' });
+  const echo = asked('POST', '/echoes', { host: '127.0.0.1' });
   try {
     const on = carried(address, echo.tcp, [made, ...active], ACTIVE_TIMEOUT_MS);
     if (!on.get(control)) return { unchecked: `a new user carries no data through ${address} either` };
@@ -176,13 +151,6 @@ export function dataPlaneFacts() {
     found: { said: names.length },
     reported: { said: 0 },
   }));
-}
-
-/** @param {string} what @param {string[]} names */
-export function named(what, names) {
-  if (names.length === 0) return [];
-  const more = names.length > NAMES_SHOWN ? `, and ${names.length - NAMES_SHOWN} more` : '';
-  return [`${what}: ${names.slice(0, NAMES_SHOWN).join(', ')}${more}`];
 }
 
 /** In handleSummary: what was tried, and the names of users with a fault. @returns {string[]} */

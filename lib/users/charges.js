@@ -1,10 +1,9 @@
 /** Compares what users were charged with what the far end counted, and names the kind of each error. */
-import { grouped } from '../section.js';
+import { grouped, named } from '../section.js';
 
 /** A user is charged wrongly if off by more than this share and by more than these bytes. */
 const SHARE = 0.02;
 const BYTES = 64 * 1024;
-const NAMES_SHOWN = 10;
 
 /**
  * @typedef {{ up: number, down: number }} Ways bytes from the user to the far end, and back
@@ -117,8 +116,5 @@ export function faultsOf(rows, all) {
     const [kind, words] = kindOf(row, all[index], wrong);
     byKind.set(kind, [...(byKind.get(kind) ?? []), words]);
   });
-  return [...byKind].map(([kind, words]) => {
-    const more = words.length > NAMES_SHOWN ? `, and ${words.length - NAMES_SHOWN} more` : '';
-    return `${kind}: ${words.slice(0, NAMES_SHOWN).join(', ')}${more}`;
-  });
+  return [...byKind].flatMap(([kind, words]) => named(kind, words));
 }

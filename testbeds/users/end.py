@@ -9,6 +9,8 @@ With CHARGED_PORT above 0, the server counts the bytes of each user, and tells t
 has a parent then, which kills it at each connection to the gate, as a crash would, and starts it again. The
 client takes SOCKS at this port with the name of a user as login and password, for all users.
 
+With CHANGED_PORT above 0, xray takes changes of its users by gRPC at this port.
+
 The key of user INDEX (from 0) is HMAC-SHA256(SEED, "user-INDEX"), as the protocol writes keys. The server's
 own key is that of "server".
 """
@@ -27,7 +29,8 @@ from typing import Any, Never
 
 METHOD_2022 = "2022-blake3-aes-128-gcm"
 METHOD = "chacha20-ietf-poly1305"
-CHARGED_PORT = int(os.environ.pop("CHARGED_PORT"))
+CHARGED_PORT = int(os.environ.pop("CHARGED_PORT", "0"))
+CHANGED_PORT = int(os.environ.pop("CHANGED_PORT", "0"))
 
 
 def key_of(protocol: str, name: str) -> str:
@@ -54,6 +57,7 @@ def xray_server(protocol: str, keys: list[str], port: int) -> dict[str, Any]:
         "log": {"loglevel": "warning", "access": "none"},
         "inbounds": [
             {
+                "tag": "users",
                 "listen": "127.0.0.1",
                 "port": port,
                 "protocol": protocol.removesuffix("-2022"),
@@ -62,6 +66,9 @@ def xray_server(protocol: str, keys: list[str], port: int) -> dict[str, Any]:
         ],
         "outbounds": [{"protocol": "freedom"}],
     }
+    if CHANGED_PORT:
+        address = f"127.0.0.1:{CHANGED_PORT}"
+        config["api"] = {"tag": "api", "listen": address, "services": ["HandlerService"]}
     if CHARGED_PORT:
         address = f"127.0.0.1:{CHARGED_PORT}"
         counts = {"statsUserUplink": True, "statsUserDownlink": True}

@@ -1,7 +1,7 @@
 /** Changes of users while others talk: a right proxy, and proxies that drop flows, apply a change late, after a restart, or never. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { KINDS } from '../../lib/panel/live-plan.js';
+import { KINDS } from '../../lib/users/live-plan.js';
 import { Inbound } from '../fakes/inbound.js';
 import { startBench } from '../support/bench.js';
 import { withPanel } from '../support/faulty.js';

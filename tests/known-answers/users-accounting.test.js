@@ -1,11 +1,7 @@
 /** Charges: servers that charge a user for another, twice, without UDP, late, or lose the last seconds; and one that is right. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { startBench } from '../support/bench.js';
-import { ROOT } from '../support/k6.js';
+import { withServer } from '../support/charging-server.js';
 import { rowsOf, sectionOf } from '../support/sections.js';
 
 const CHECK = 'users whose charge is wrong';
@@ -15,32 +11,15 @@ const CHECK = 'users whose charge is wrong';
  * @param {string} fault of tests/fixtures/charging-server.js
  * @param {(found: { finding: string, wrong: number | null, rows: any[], whole: any, verdict: string, output: string }) => void} look
  */
-async function charged(fault, look) {
-  const folder = mkdtempSync(join(tmpdir(), 'charged-'));
-  const binary = join(folder, 'server');
-  const program = join(ROOT, 'tests/fixtures/charging-server.js');
-  writeFileSync(binary, `#!/bin/sh\nexec '${process.execPath}' '${program}' ${fault} "$@"\n`, {
-    mode: 0o755,
-  });
-  const bench = startBench({
-    PROFILE: 'smoke',
-    ONLY: 'users/accounting',
-    TESTBED: `users:protocol=trojan,binary=${binary}`,
-  });
-  try {
-    await bench.ended;
+const charged = (fault, look) =>
+  withServer(fault, 'users:protocol=trojan', { ONLY: 'users/accounting' }, (bench) => {
     const output = bench.output.stdout + bench.output.stderr;
-    assert.ok(bench.has('users-accounting.json'), output);
     const result = bench.result('users-accounting');
     const section = sectionOf(result, 'charges');
     const [whole] = rowsOf(sectionOf(result, 'accounting'));
     const wrong = result.integrity.find((/** @type {any} */ { check }) => check === CHECK).found;
     look({ finding: section.finding, wrong, rows: rowsOf(section), whole, verdict: result.verdict, output });
-  } finally {
-    bench.remove();
-    rmSync(folder, { recursive: true });
-  }
-}
+  });
 
 test('a right server charges each byte', () =>
   charged('right', ({ finding, wrong, rows, whole, verdict, output }) => {

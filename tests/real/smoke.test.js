@@ -9,5 +9,6 @@ import './smoke/relay.js';
 import './smoke/streaming.js';
 import './smoke/tproxy.js';
 import './smoke/udp.js';
+import './smoke/users.js';
 
 after(endSmokeRun);

@@ -1,4 +1,4 @@
-/** The statistics of sing-box charge each user right. */
+/** The statistics of sing-box charge each user right; tests/real/smoke/users.js has those of xray. */
 import { test } from 'node:test';
 import { startBench } from '../support/bench.js';
 import { assertCharged } from '../support/users-smoke.js';

@@ -19,7 +19,7 @@ func TestOurScriptsSayWhatTheyNeed(t *testing.T) {
 		}
 	}
 	for name, needs := range map[string]string{
-		"dataplane/queue-sweep": anyTestbed, "dataplane/tproxy": ownTestbed, "pulsar/restart": anyTestbed,
+		"dataplane/queue-sweep": anyTestbed, "dataplane/tproxy": ownTestbed, "pulsar/restart": anyTestbed, "users/live": ownTestbed,
 		"protocols/matrix": "any protocol engine", "protocols/traits": "any protocol engine", "protocols/inner-tls": "any protocol engine", "protocols/http3": "any protocol engine", "protocols/interop": "any protocol engine",
 		"link/protocols": "any protocol engine", "link/loss": "any protocol engine",
 		"link/loaded": "any protocol engine", "link/change": "any protocol engine",

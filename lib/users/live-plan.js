@@ -1,19 +1,20 @@
-/** The load of panel/users-live: which user each change is about, and when changes begin. Each user is changed at most once. */
-import { namesOf } from './scenario.js';
+/** The load of users-live: which user each change is about, and when changes begin. Each user is changed at most once. */
+import { envCount, envNumber, sizesOf } from '../profiles.js';
 
 /**
  * @typedef {typeof KINDS[number]} Kind of a change
  * @typedef {object} Sizes
  * @property {number} flows connections of users that nobody changes
+ * @property {number} flowRate requests a second of all these flows
  * @property {number} quiet seconds before the first change
  * @property {number} seconds with changes
- * @property {number} tail seconds after them, in which flows of disabled users may end
+ * @property {number} tail seconds after them, in which flows of refused users may end
  * @property {number} rate changes a second
  * @property {number} patience seconds until a change counts as one without effect
  */
 
+/** All kinds. A system without a state `disabled` has only the first and the last. */
 export const KINDS = /** @type {const} */ (['create', 'disable', 'enable', 'delete']);
-export const GROUP = 'live';
 /** Whether a user's connections carry data after the change. */
 export const CARRIES = /** @type {Record<Kind, boolean>} */ ({
   create: true,
@@ -21,7 +22,30 @@ export const CARRIES = /** @type {Record<Kind, boolean>} */ ({
   enable: true,
   delete: false,
 });
-const nameOf = namesOf(GROUP);
+
+const PROFILES = {
+  smoke: { flows: 20, flowRate: 200, quiet: 1, seconds: 3, tail: 1, patience: 4 },
+  quick: { flows: 50, flowRate: 500, quiet: 10, seconds: 40, tail: 5, patience: 10 },
+  full: { flows: 200, flowRate: 1000, quiet: 60, seconds: 300, tail: 30, patience: 30 },
+};
+
+/** @param {string} scenario as SYSTEM/NAME @returns {Sizes} */
+export function liveSizes(scenario) {
+  const base = sizesOf(PROFILES, 'changes come at one rate, so that its shape does not apply');
+  return {
+    ...base,
+    flows: envCount('OPEN_FLOWS', base.flows),
+    seconds: envNumber('SECONDS', base.seconds),
+    rate: Math.max(1, Math.round(envNumber('RATE', scenario))),
+  };
+}
+
+/** @param {Sizes} sizes */
+export const liveParameters = ({ flows, flowRate, quiet }) => ({
+  flows,
+  flow_rate_per_s: flowRate,
+  quiet_s: quiet,
+});
 
 /** @param {Sizes} sizes @returns {import('../profiles.js').Load} */
 export function liveLoad({ quiet, seconds, tail, rate, patience }) {
@@ -57,18 +81,22 @@ export function liveLoad({ quiet, seconds, tail, rate, patience }) {
   };
 }
 
-/** The users of a run, by the sizes. Indices: flows, then those to disable, to enable and to delete, then new ones. */
+/** The users of a run, by the sizes. Indices: flows, then the users of each kind of change. */
 export class LivePlan {
-  /** @param {Sizes} sizes */
-  constructor(sizes) {
+  /** @param {Sizes} sizes @param {readonly Kind[]} kinds @param {(runId: string, index: number) => string} nameOf */
+  constructor(sizes, kinds, nameOf) {
     this.sizes = sizes;
+    this.kinds = kinds;
+    this.nameOf = nameOf;
     /** Users of each kind; k6 may begin one iteration more than planned. */
-    this.each = Math.ceil((sizes.rate * sizes.seconds) / KINDS.length) + 1;
+    this.each = Math.ceil((sizes.rate * sizes.seconds) / kinds.length) + 1;
+    /** The kind of change whose users have open flows, too. */
+    this.leaving = /** @type {Kind} */ (kinds.find((kind) => !CARRIES[kind]));
   }
 
   /** @param {string} runId @param {number} from @param {number} count */
   names(runId, from, count) {
-    return Array.from({ length: count }, (_, index) => nameOf(runId, from + index));
+    return Array.from({ length: count }, (_, index) => this.nameOf(runId, from + index));
   }
 
   /** Users of the flows that nobody touches. @param {string} runId */
@@ -78,13 +106,12 @@ export class LivePlan {
 
   /** Users of a kind of change. @param {string} runId @param {Kind} kind */
   of(runId, kind) {
-    const place = { disable: 0, enable: 1, delete: 2, create: 3 }[kind];
-    return this.names(runId, this.sizes.flows + place * this.each, this.each);
+    return this.names(runId, this.sizes.flows + this.kinds.indexOf(kind) * this.each, this.each);
   }
 
   /** The change of an iteration. @param {string} runId @param {number} index @returns {{ kind: Kind, user: string }} */
   at(runId, index) {
-    const kind = KINDS[index % KINDS.length];
-    return { kind, user: this.of(runId, kind)[Math.floor(index / KINDS.length)] };
+    const kind = this.kinds[index % this.kinds.length];
+    return { kind, user: this.of(runId, kind)[Math.floor(index / this.kinds.length)] };
   }
 }

@@ -1,12 +1,12 @@
-/** Which user each change of panel/users-live is about, and restarts by process ids. */
+/** Which user each change of users-live is about, and restarts by process ids. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LivePlan } from '../../lib/panel/live-plan.js';
-import { restartsOf } from '../../lib/panel/live-restarts.js';
+import { KINDS, LivePlan } from '../../lib/users/live-plan.js';
+import { restartsOf } from '../../lib/users/live-restarts.js';
 
 test('no user is changed twice, and none of the untouched ones', () => {
-  const sizes = { flows: 3, quiet: 1, seconds: 5, tail: 1, rate: 7, patience: 3 };
-  const plan = new LivePlan(sizes);
+  const sizes = { flows: 3, flowRate: 1, quiet: 1, seconds: 5, tail: 1, rate: 7, patience: 3 };
+  const plan = new LivePlan(sizes, KINDS, (runId, index) => `${runId}-${index}`);
   // k6 may begin one iteration more than planned.
   const changes = Array.from({ length: 36 }, (_, index) => plan.at('run', index));
   const users = changes.map(({ user }) => user);

@@ -1,4 +1,4 @@
-/** Users' connections that stay open while the panel changes other users, and connections of users who will be disabled. */
+/** Users' connections that stay open while other users change, and connections of users who will be refused. */
 import { say, said } from 'k6/x/windtunnel/record';
 import {
   recordErrors,
@@ -8,13 +8,12 @@ import {
   knownErrors,
 } from '../dataplane/probe-operation.js';
 import { measureAll } from '../meter.js';
-import { usersSpec } from './data-plane.js';
 
 const NOTE = 'live flows';
 const BYTES = 64;
 /** A slower answer counts as none, ms. */
 const TIMEOUT_MS = 5000;
-/** Requests of a second on each flow of a user that will be disabled. */
+/** Requests of a second on each flow of a user that will be refused. */
 const LEAVING_RATE = 5;
 /** Most points of the plot. */
 const POINTS = 60;
@@ -27,7 +26,7 @@ const POINTS = 60;
  * @property {number} asked
  * @property {Lost[]} lost of untouched users
  * @property {Point[]} course round trips of untouched users
- * @property {Lost[]} left of users that will be disabled: flows that ended or fell silent
+ * @property {Lost[]} left of users that will be refused: flows that ended or fell silent
  * @property {number} leaving flows of such users
  * @property {number} watched_until ms since 1970
  */
@@ -35,8 +34,8 @@ const POINTS = 60;
 /** @returns {Flows | null} */
 export const flowsSaid = () => said()[NOTE] ?? null;
 
-/** @param {string} address @param {string} target @param {any[]} users @param {number} seconds @param {number} rate */
-const steady = (address, target, users, seconds, rate) => ({
+/** @param {import('./live-tries.js').Way} way @param {import('./live-tries.js').User[]} list @param {number} seconds @param {number} rate */
+const steady = ({ inbound, target }, list, seconds, rate) => ({
   kind: 'steady',
   target,
   payload_bytes: BYTES,
@@ -45,7 +44,7 @@ const steady = (address, target, users, seconds, rate) => ({
   limit_s: seconds + 60,
   count: Math.ceil(rate * seconds),
   loop: { open: { rate_per_s: rate } },
-  users: { ...usersSpec(address, users), seconds },
+  users: { ...inbound, list, seconds },
 });
 
 /** @param {number[]} sorted @param {number} share */
@@ -90,15 +89,15 @@ function firstDue({ values, ends }, otherwise) {
 
 /**
  * Keeps flows open until the end of the load, and records the untouched ones: `flow_quiet` before `changesFrom`, then `flow_changes`.
- * @param {{ address: string, target: string }} at inbound and far end
- * @param {{ kept: any[], leaving: any[] }} users
+ * @param {import('./live-tries.js').Way} way
+ * @param {{ kept: import('./live-tries.js').User[], leaving: import('./live-tries.js').User[] }} users
  * @param {{ seconds: number, rate: number, changesFrom: number, changesUntil: number }} times rate: requests a second of all
  *   untouched flows; changesFrom, changesUntil: ms since 1970
  */
-export function follow({ address, target }, { kept, leaving }, { seconds, rate, changesFrom, changesUntil }) {
+export function follow(way, { kept, leaving }, { seconds, rate, changesFrom, changesUntil }) {
   const [main, second] = measureAll([
-    steady(address, target, kept, seconds, rate),
-    steady(address, target, leaving, seconds, LEAVING_RATE * leaving.length),
+    steady(way, kept, seconds, rate),
+    steady(way, leaving, seconds, LEAVING_RATE * leaving.length),
   ]);
   if ('error' in main) {
     recordNothing('flow_quiet', main);

@@ -1,0 +1,80 @@
+/** Adds users to an inbound of xray, and removes them, by its HandlerService. */
+import encoding from 'k6/encoding';
+import { StatusOK } from 'k6/net/grpc';
+import { clientOf } from './grpc.js';
+
+/** @typedef {import('./live-tries.js').User} User */
+
+const METHOD = 'xray.app.proxyman.command.HandlerService/AlterInbound';
+const OPERATIONS = 'xray.app.proxyman.command';
+/** Tag of the inbound (testbeds/users/end.py). */
+const TAG = 'users';
+const TIMEOUT = '10s';
+/** The method of Shadowsocks that the testbed has, and field 2 of its accounts: CHACHA20_POLY1305. */
+const METHOD_OF_SHADOWSOCKS = 'chacha20-ietf-poly1305';
+const CHACHA20_POLY1305 = [2 * 8, 7];
+
+/** A number as protobuf writes it. @param {number} number @returns {number[]} */
+const varint = (number) =>
+  number < 128 ? [number] : [(number % 128) + 128, ...varint(Math.floor(number / 128))];
+
+/** A field with bytes, or with ASCII. @param {number} number @param {string | number[]} value @returns {number[]} */
+function field(number, value) {
+  const bytes = typeof value === 'string' ? Array.from(value, (one) => one.charCodeAt(0)) : value;
+  return [number * 8 + 2, ...varint(bytes.length), ...bytes];
+}
+
+/** xray's TypedMessage. @param {string} type @param {number[]} value */
+const typed = (type, value) => [...field(1, type), ...field(2, value)];
+
+/** The account of a user: the key is its field 1. @param {string} protocol @param {User} user */
+function accountOf(protocol, { key = '' }) {
+  const cipher = protocol === 'shadowsocks' ? CHACHA20_POLY1305 : [];
+  return typed(`xray.proxy.${protocol}.Account`, [...field(1, key), ...cipher]);
+}
+
+/** An inbound as a probe takes it. @param {string} protocol @param {string} address @returns {import('./live-tries.js').Inbound} */
+export const inboundAt = (protocol, address) => ({
+  protocol,
+  address,
+  ...(protocol === 'shadowsocks' ? { method: METHOD_OF_SHADOWSOCKS } : {}),
+});
+
+export class Handler {
+  /** In the init phase. @param {string} address HOST:PORT of the API @param {string} protocol of the inbound */
+  constructor(address, protocol) {
+    this.address = address;
+    this.protocol = protocol;
+    this.client = clientOf('handler.proto');
+    this.connected = false;
+  }
+
+  /** Throws if nobody listens. */
+  connect() {
+    if (!this.connected) this.client.connect(this.address, { plaintext: true, timeout: TIMEOUT });
+    this.connected = true;
+  }
+
+  /** @param {string} operation @param {number[]} value @returns {string | null} null: done; otherwise what xray says */
+  alter(operation, value) {
+    const type = `${OPERATIONS}.${operation}`;
+    const bytes = encoding.b64encode(new Uint8Array(value).buffer);
+    const { status, error } = this.client.invoke(
+      METHOD,
+      { tag: TAG, operation: { type, value: bytes } },
+      { timeout: TIMEOUT },
+    );
+    return status === StatusOK ? null : `gRPC ${status}: ${/** @type {any} */ (error)?.message ?? ''}`;
+  }
+
+  /** @param {User} user */
+  add(user) {
+    const account = accountOf(this.protocol, user);
+    return this.alter('AddUserOperation', field(1, [...field(2, user.name), ...field(3, account)]));
+  }
+
+  /** @param {string} name */
+  remove(name) {
+    return this.alter('RemoveUserOperation', field(1, name));
+  }
+}

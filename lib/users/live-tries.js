@@ -1,0 +1,76 @@
+/** Tries of users through the inbound until they carry data, or until they do not: when a change took effect. */
+import { request } from '../sidecar.js';
+
+/** First time between two tries, ms; the resolution. Later it is a tenth of the elapsed time (sidecar/README.md). */
+export const EVERY_MS = 10;
+/** A try without data for this long is a refusal, ms. */
+export const SILENT_MS = 1000;
+const BYTES = 64;
+/** Below the time-out of a request to the sidecar. */
+const WAIT_S = 5;
+
+/**
+ * @typedef {{ protocol: string, address: string, method?: string }} Inbound what a probe must know of it
+ * @typedef {{ name: string, key: string | undefined }} User
+ * @typedef {{ inbound: Inbound, target: string }} Way to the far end
+ * @typedef {object} Turn ms since 1970
+ * @property {number} after The change had no effect yet on a connection that began then; -Infinity: no such connection.
+ * @property {number} begun The change had effect on a connection that began then.
+ * @property {number} seen when that connection showed it: its first byte, or its end without data
+ * @typedef {{ user: User, carries: boolean }} Wanted
+ */
+
+/** @param {'GET' | 'POST' | 'DELETE'} method @param {string} path @param {object} [body] @returns {any} Throws if the sidecar refuses */
+export function asked(method, path, body) {
+  const { answer, error } = request(method, path, body);
+  if (error !== null) throw new Error(`sidecar: ${error}`);
+  return answer;
+}
+
+/** Waits for the end of a probe. @param {string} id @returns {any} */
+export function ended(id) {
+  try {
+    for (;;) {
+      const probe = asked('GET', `/probes/${id}?wait_s=${WAIT_S}`);
+      if (probe.state !== 'running') {
+        if (!probe.outcome) throw new Error(`the probe of users: ${probe.error?.message ?? probe.state}`);
+        return probe.outcome;
+      }
+    }
+  } finally {
+    request('DELETE', `/probes/${id}`);
+  }
+}
+
+/**
+ * Tries all users at once, each with one probe.
+ * @param {Way} way
+ * @param {Wanted[]} all
+ * @param {number} limitS
+ * @returns {(Turn | null)[]} null: the user did not turn in time. Throws if the sidecar cannot try
+ */
+export function turnsOf({ inbound, target }, all, limitS) {
+  const ids = all.map(
+    ({ user, carries }) =>
+      asked('POST', '/probes', {
+        kind: 'users',
+        target,
+        payload_bytes: BYTES,
+        connections: 1,
+        timeout_ms: SILENT_MS,
+        // A refusal by silence begins in time and shows later.
+        limit_s: limitS + SILENT_MS / 1000,
+        users: { ...inbound, list: [user], until: { carries, every_ms: EVERY_MS } },
+      }).id,
+  );
+  return ids.map((id) => {
+    const { turn } = ended(id).users[0];
+    if (!turn || turn.turned_ms === null) return null;
+    const began = turn.began_unix_us / 1000;
+    return {
+      after: turn.last_other_ms === null ? -Infinity : began + turn.last_other_ms,
+      begun: began + turn.turned_ms,
+      seen: began + turn.seen_ms,
+    };
+  });
+}

@@ -1,0 +1,112 @@
+/**
+ * What happens to users who talk while a proxy's own API adds and removes others?
+ *
+ * quick: 50 flows of users whom nobody touches stay open. After 10 s in quiet xray's HandlerService adds and removes other users, 8 a
+ * second for 40 s, in an open loop. Each change is tried at the inbound until it takes effect. panel/users-live does it with a panel.
+ */
+import crypto from 'k6/crypto';
+import { now } from '../../lib/clock.js';
+import { systemEntry } from '../../lib/environment.js';
+import { ownData, ownScenario, stop } from '../../lib/execution.js';
+import { tellLeft } from '../../lib/leftovers.js';
+import { loadParameters } from '../../lib/loops.js';
+import { defineScenario } from '../../lib/scenario.js';
+import { Handler, inboundAt } from '../../lib/users/handler.js';
+import { LivePlan, liveLoad, liveParameters, liveSizes } from '../../lib/users/live-plan.js';
+import { LiveShown } from '../../lib/users/live-shown.js';
+import { Live } from '../../lib/users/live.js';
+
+/** gRPC's statuses DEADLINE_EXCEEDED and UNAVAILABLE. */
+const UNANSWERED = /^gRPC (4|14):/;
+const URL = /^(vless|trojan|shadowsocks):\/\/([^/?#@\s]+:\d+)$/;
+
+const environment = systemEntry('users', URL, 'the URL of an inbound, such as vless://127.0.0.1:443');
+const [, protocol, address] = URL.exec(environment.url) ?? [];
+const sizes = liveSizes('users/live');
+const plan = new LivePlan(sizes, ['create', 'delete'], (runId, index) => `${runId}-${index}`);
+const live = new Live(plan);
+const shown = new LiveShown(plan);
+const api = __ENV.USERS_API ?? '';
+const handler = new Handler(api, protocol);
+const load = liveLoad(sizes);
+
+const scenario = defineScenario({
+  system: 'users',
+  environment,
+  name: 'live',
+  title: 'Users change by the API of the proxy while others talk',
+  load,
+  parameters: { ...loadParameters(load), ...liveParameters(sizes) },
+  operations: shown.operations(),
+  notes: [
+    'the API of xray knows no disabled user: to remove a user is to disable it, and to add it again is to enable it',
+  ],
+  leftovers: (runId) => `users whose names begin with ${runId}`,
+  facts: () => shown.facts(),
+  remarks: () => shown.notes(),
+  more: () => ({ sections: shown.sections() }),
+});
+
+export const { options } = scenario;
+
+/** Draws a new key. @param {string} name @returns {import('../../lib/users/live-tries.js').User} */
+function userOf(name) {
+  const digits = crypto.sha256(crypto.randomBytes(16), 'hex').slice(0, 32);
+  const uuid = digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  return { name, key: protocol === 'vless' ? uuid : digits };
+}
+
+export const setup = () =>
+  scenario.begin(() => {
+    if (!api) stop('users/live: set USERS_API to HOST:PORT of xray’s API, or run it by `make`');
+    live.check();
+    const runId = scenario.runId();
+    const from = [...plan.kept(runId), ...plan.of(runId, 'delete')].map(userOf);
+    handler.connect();
+    for (const user of from) {
+      const fault = handler.add(user);
+      if (fault) stop(`users/live: the API at ${api} does not add a user: ${fault}`);
+    }
+    return live.prepare(inboundAt(protocol, address), [...from, ...plan.of(runId, 'create').map(userOf)]);
+  });
+
+/** Keeps the flows open. @param {any} given */
+export default (given) => live.follow(ownData(given));
+
+/** One change. @param {any} given */
+export function openLoop(given) {
+  const intended = scenario.intended();
+  const data = ownData(given);
+  live.change(data, ownScenario().iterationInTest, (kind, name, timed) => {
+    const operation = scenario.operation(`${kind}_open`);
+    const user = data.users[name];
+    operation.begin();
+    operation.late(now() - intended.at);
+    handler.connect();
+    const fault = timed(() => (kind === 'create' ? handler.add(user) : handler.remove(name)));
+    operation.ended(fault === null ? null : 'bad_response', intended.at, now(), fault?.split(':')[0]);
+    return fault === null ? user : null;
+  });
+}
+
+/** @param {any} given */
+export function teardown(given) {
+  const data = ownData(given);
+  scenario.end(data, () => {
+    live.settle(data);
+    tellLeft('users', data.runId, 'users of the run', removed(Object.keys(data.users)));
+  });
+}
+
+/** Removes users. @param {string[]} names @returns {number | null} how many may be left; null: the API does not answer */
+function removed(names) {
+  try {
+    handler.connect();
+  } catch {
+    return null;
+  }
+  // Removing a user that is gone is refused. Only a call without an answer may leave a user.
+  return names.filter((name) => UNANSWERED.test(handler.remove(name) ?? '')).length;
+}
+
+export const handleSummary = scenario.summary;
