@@ -5,6 +5,7 @@ mod common;
 use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use aes::cipher::{BlockCipherDecrypt, KeyInit};
@@ -348,11 +349,15 @@ fn steady_connections_live_or_their_end_is_told() {
 }
 
 /// A server that knows the user before a moment after its first connection, or after that moment. It leaves a connection of an unknown user
-/// open in silence.
+/// open in silence, and breaks its third connection, as a restart would.
 fn turning(target: SocketAddr, knows_before: bool) -> SocketAddr {
     let first = OnceLock::new();
+    let number = AtomicUsize::new(0);
     tcp_server(move |mut stream| {
         let early = first.get_or_init(Instant::now).elapsed() < TURNS_AFTER;
+        if number.fetch_add(1, Ordering::Relaxed) == 2 {
+            return;
+        }
         if early != knows_before {
             std::thread::sleep(Duration::from_secs(2));
             return;

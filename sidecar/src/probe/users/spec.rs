@@ -89,7 +89,7 @@ impl UsersSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Until {
-    /// True: a connection carries data. False: the proxy ends a connection or leaves it silent.
+    /// True: a connection carries data. False: the proxy ends two connections in a row, or leaves them silent.
     pub carries: bool,
     /// Time between the beginnings of two tries, ms. Later it is a tenth of the elapsed time, if that is longer.
     pub every_ms: f64,

@@ -56,7 +56,7 @@ async fn next(tries: &mut JoinSet<Try>, until_ns: u64) -> Option<Try> {
 }
 
 /// Tries overlap while the user must carry data: a proxy may leave a refused connection open in silence. While the user must not carry
-/// data, a try begins after the end of the last one.
+/// data, a try begins after the end of the last one, and two refusals in a row show the turn. The first of them counts.
 pub async fn one(shared: &Arc<Shared>, user: usize, wanted: Until) {
     let start = now_ns();
     let every = (wanted.every_ms * 1e6) as u64;
@@ -68,8 +68,11 @@ pub async fn one(shared: &Arc<Shared>, user: usize, wanted: Until) {
         ..Turn::default()
     };
     let mut others: Vec<u64> = Vec::new();
+    // A refusal that the next connection must confirm: a restart of the proxy breaks a connection, too.
+    let mut refused: Option<Try> = None;
+    let mut turned: Option<Try> = None;
     let mut due = start;
-    while turn.turned_ms.is_none() && !shared.stop.load(Ordering::Relaxed) {
+    while turned.is_none() && !shared.stop.load(Ordering::Relaxed) {
         let now = now_ns();
         let free = wanted.carries || tries.is_empty();
         if free && now >= due {
@@ -86,20 +89,26 @@ pub async fn one(shared: &Arc<Shared>, user: usize, wanted: Until) {
         };
         all.received += ended.outcome.received;
         match ended.end {
-            Ok(()) if !wanted.carries => others.push(ended.began),
-            Err(kind) if wanted.carries || !is_refusal(kind) => {}
-            _ => {
-                let first = ended.outcome.first_byte_ms;
-                let seen = first.unwrap_or_else(|| ms(ended.ended - ended.began));
-                let after = |at: u64| ms(at - start);
-                let before = others.iter().filter(|at| **at < ended.began);
-                turn.last_other_ms = before.max().map(|at| after(*at));
-                turn.turned_ms = Some(after(ended.began));
-                turn.seen_ms = Some(after(ended.began) + seen);
+            Ok(()) if !wanted.carries => {
+                others.push(ended.began);
+                refused = None;
             }
+            Err(kind) if wanted.carries || !is_refusal(kind) => {}
+            Err(_) if refused.is_none() => refused = Some(ended),
+            _ => turned = refused.take().or(Some(ended)),
         }
     }
     tries.shutdown().await;
+    // At the end of the time, nothing speaks against a refusal.
+    if let Some(turned) = turned.or(refused) {
+        let first = turned.outcome.first_byte_ms;
+        let seen = first.unwrap_or_else(|| ms(turned.ended - turned.began));
+        let after = |at: u64| ms(at - start);
+        let before = others.iter().filter(|at| **at < turned.began);
+        turn.last_other_ms = before.max().map(|at| after(*at));
+        turn.turned_ms = Some(after(turned.began));
+        turn.seen_ms = Some(after(turned.began) + seen);
+    }
     let now = now_ns();
     all.took_ms = ms(now - start);
     all.sent = sent.load(Ordering::Relaxed);
