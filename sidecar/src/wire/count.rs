@@ -41,10 +41,14 @@ impl Counter {
     pub fn start(ports: &[u16]) -> io::Result<Self> {
         let socket = open(ports, HEADER as u32)?;
         socket.set_nonblocking(true)?;
-        Ok(Self {
+        let mut counter = Self {
             socket,
             counted: Packets::default(),
-        })
+        };
+        // Packets of all ports arrived before the filter was set.
+        counter.read();
+        counter.counted = Packets::default();
+        Ok(counter)
     }
 
     /// Counts what has arrived.
@@ -70,4 +74,35 @@ impl Counter {
 pub fn ports_of(all: &[SocketAddr]) -> Option<Vec<u16>> {
     let port = |address: &SocketAddr| address.is_ipv4().then_some(address.port());
     all.iter().map(port).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn packets_of_other_ports_do_not_count() {
+        let busy = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let at = busy.local_addr().unwrap();
+        let ends = AtomicBool::new(false);
+        let found: Vec<_> = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !ends.load(Ordering::Relaxed) {
+                    let _ = busy.send_to(&[0; 32], at);
+                }
+            });
+            let all = (0..200).map_while(|_| Counter::start(&[9]).ok()?.end());
+            let found = all.collect();
+            ends.store(true, Ordering::Relaxed);
+            found
+        });
+        // It is empty if this user may not capture packets.
+        assert!(
+            found.iter().all(|one| *one == Packets::default()),
+            "{found:?}"
+        );
+    }
 }
