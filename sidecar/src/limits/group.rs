@@ -77,13 +77,18 @@ impl Group {
             memory: None,
             ended: Mutex::default(),
         };
+        let both = limits.cpu_percent.is_some() && limits.memory_bytes.is_some();
+        let wanted: &[&str] = if both { &["cpu", "memory"] } else { &[] };
+        let make = |controller, limit: &dyn Fn(&Folder) -> io::Result<()>| {
+            make(controller, wanted, &name, limit).map(Some)
+        };
         // A group that fails half-way is removed when it is dropped.
         if let Some(percent) = limits.cpu_percent {
             let quota = u64::from(percent) * PERIOD_US / 100;
-            group.cpu = Some(make("cpu", &name, |folder| folder.limit_cpu(quota))?);
+            group.cpu = make("cpu", &|folder| folder.limit_cpu(quota))?;
         }
         if let Some(bytes) = limits.memory_bytes {
-            group.memory = Some(make("memory", &name, |folder| folder.limit_memory(bytes))?);
+            group.memory = make("memory", &|folder| folder.limit_memory(bytes))?;
         }
         Ok(Arc::new(group))
     }
@@ -168,13 +173,14 @@ pub fn remove(folder: &Path, patience: Duration) -> bool {
     }
 }
 
-/// Makes a group for one controller in the first folder that allows it.
+/// Makes a group for one of the `wanted` controllers in the first folder that allows it.
 fn make(
-    controller: &'static str,
+    controller: &str,
+    wanted: &[&str],
     name: &str,
-    limit: impl Fn(&Folder) -> io::Result<()>,
+    limit: &dyn Fn(&Folder) -> io::Result<()>,
 ) -> Result<Folder> {
-    let candidates = hierarchy::candidates(controller);
+    let candidates = hierarchy::candidates(controller, wanted);
     let mut why = format!("no control group of this process has the controller {controller}");
     for (version, parent) in candidates {
         let folder = Folder {

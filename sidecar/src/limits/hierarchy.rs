@@ -23,6 +23,21 @@ pub struct Own {
 }
 
 impl Own {
+    /// Folders in which this process may make a group with these controllers.
+    fn fitting(&self, controllers: &[&str]) -> Vec<(Version, PathBuf)> {
+        let depth = match self.version {
+            Version::One => 1,
+            Version::Two => usize::MAX,
+        };
+        let fits = |folder: &&Path| {
+            self.version == Version::One || controllers.iter().all(|one| offers(folder, one))
+        };
+        let fitting = self.upwards().take(depth).filter(fits);
+        fitting
+            .map(|folder| (self.version, folder.to_owned()))
+            .collect()
+    }
+
     /// The group and all groups above it, upwards.
     pub fn upwards(&self) -> impl Iterator<Item = &Path> {
         self.folder
@@ -79,21 +94,16 @@ fn lists(options: &HashMap<String, Option<String>>, controller: &str) -> bool {
 }
 
 /// Folders in which a group for `controller` may be made, the best first. Version 2 allows no group that both has processes and limits its
-/// subgroups, so there a group beside this process's own, or above it, is a candidate too.
-pub fn candidates(controller: &str) -> Vec<(Version, PathBuf)> {
-    let mut found = Vec::new();
-    for own in own(std::process::id() as i32, controller) {
-        let depth = match own.version {
-            Version::One => 1,
-            Version::Two => usize::MAX,
-        };
-        for folder in own.upwards().take(depth) {
-            if own.version == Version::One || offers(folder, controller) {
-                found.push((own.version, folder.to_owned()));
-            }
-        }
-    }
-    found
+/// subgroups, so there a group beside this process's own, or above it, is a candidate too. A process is in one group of version 2: its
+/// folder must offer all of `wanted` that have no hierarchy of version 1.
+pub fn candidates(controller: &str, wanted: &[&str]) -> Vec<(Version, PathBuf)> {
+    let me = std::process::id() as i32;
+    let is_one = |own: &Own| own.version == Version::One;
+    let mut of_two: Vec<_> = wanted.to_vec();
+    of_two.retain(|one| !own(me, one).iter().any(is_one));
+    of_two.push(controller);
+    let groups = own(me, controller);
+    groups.iter().flat_map(|own| own.fitting(&of_two)).collect()
 }
 
 fn offers(folder: &Path, controller: &str) -> bool {
@@ -151,5 +161,28 @@ mod tests {
             ]
         );
         assert_eq!(of(Version::One, "pids"), None);
+    }
+
+    #[test]
+    fn one_folder_of_version_2_has_all_controllers() {
+        let top = tempfile::tempdir().unwrap();
+        let session = top.path().join("session.scope");
+        std::fs::create_dir(&session).unwrap();
+        for (folder, all) in [(top.path(), "cpu io memory"), (&session, "memory pids")] {
+            std::fs::write(folder.join("cgroup.controllers"), all).unwrap();
+        }
+        let own = Own {
+            version: Version::Two,
+            folder: session.clone(),
+            top: top.path().to_owned(),
+        };
+        let of = |controllers: &[&str]| {
+            let all = own.fitting(controllers).into_iter();
+            all.map(|(_, folder)| folder).collect::<Vec<_>>()
+        };
+        let highest = top.path().to_owned();
+        assert_eq!(of(&["memory"]), [session, highest.clone()]);
+        // The session's folder would take the process out of the folder with the CPU's quota.
+        assert_eq!(of(&["cpu", "memory"]), [highest]);
     }
 }

@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Removes groups of sidecars that have ended, with processes that are left in them.
 pub fn clear() {
     for controller in ["cpu", "memory"] {
-        for (_, parent) in hierarchy::candidates(controller) {
+        for (_, parent) in hierarchy::candidates(controller, &[]) {
             in_folder(&parent).iter().for_each(|group| end(group));
         }
     }
