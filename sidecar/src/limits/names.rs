@@ -1,5 +1,7 @@
 //! Names of groups, which identify their sidecar.
 
+use std::os::unix::fs::MetadataExt;
+
 use procfs::process::Process;
 
 const PREFIX: &str = "windtunnel-";
@@ -8,7 +10,12 @@ const PREFIX: &str = "windtunnel-";
 pub fn name(number: u64) -> String {
     let me = std::process::id() as i32;
     let start = start_of(me).unwrap_or_default();
-    format!("{PREFIX}{me}-{start}-{number}")
+    format!("{PREFIX}{me}-{start}-{number}-{}", namespace())
+}
+
+/// The PID namespace of this process. The same pid means another process in another namespace, such as a container's.
+fn namespace() -> u64 {
+    std::fs::metadata("/proc/self/ns/pid").map_or(0, |namespace| namespace.ino())
 }
 
 /// When a process started, in clock ticks from boot; `None` if it does not exist.
@@ -16,17 +23,17 @@ fn start_of(pid: i32) -> Option<u64> {
     Some(Process::new(pid).ok()?.stat().ok()?.starttime)
 }
 
-/// Whether a name belongs to a group whose sidecar has ended.
+/// Whether a name belongs to a group whose sidecar has ended. The sidecars of other PID namespaces clear their own groups.
 pub fn is_stale(name: &str) -> bool {
     let Some(rest) = name.strip_prefix(PREFIX) else {
         return false;
     };
     let mut parts = rest.split('-');
     let mut next = || parts.next()?.parse::<u64>().ok();
-    let (Some(pid), Some(start), Some(_)) = (next(), next(), next()) else {
+    let (Some(pid), Some(start), Some(_), Some(of)) = (next(), next(), next(), next()) else {
         return false;
     };
-    i32::try_from(pid).is_ok_and(|pid| start_of(pid) != Some(start))
+    of == namespace() && i32::try_from(pid).is_ok_and(|pid| start_of(pid) != Some(start))
 }
 
 #[cfg(test)]
@@ -36,14 +43,17 @@ mod tests {
     #[test]
     fn only_groups_of_ended_sidecars_are_stale() {
         assert!(!is_stale(&name(3)));
-        assert!(is_stale("windtunnel-1-1-0"));
-        let reused = format!("windtunnel-{}-1-0", std::process::id());
+        let here = namespace();
+        assert!(is_stale(&format!("windtunnel-1-1-0-{here}")));
+        let reused = format!("windtunnel-{}-1-0-{here}", std::process::id());
         assert!(is_stale(&reused));
+        let elsewhere = format!("windtunnel-1-1-0-{}", here + 1);
         for other in [
             "docker",
             "windtunnel-",
-            "windtunnel-a-1-0",
+            "windtunnel-a-1-0-1",
             "windtunnel-1-1",
+            &elsewhere,
         ] {
             assert!(!is_stale(other), "{other}");
         }
