@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::network::{any_address, echo, echo_proxy, nobody, proxy, reply, write};
+use common::network::{
+    any_address, echo, echo_proxy, nobody, proxy, read, reply, tcp_server, write,
+};
 use common::{Root, Server, patient_ms, timely, undisturbed};
 use serde_json::{Value, json};
 
@@ -326,6 +328,31 @@ fn idle_tunnels_stay_open_and_stray_packets_are_counted() {
         let right = idle["wire"] == json!({"packets": 7, "bytes": 7 * 60});
         timely(right, idle["wire"].to_string());
     }
+}
+
+#[test]
+fn a_tunnel_that_ended_before_the_idle_time_did_not_end_in_it() {
+    let root = Root::new();
+    let server = root.serve();
+    let number = AtomicUsize::new(0);
+    // The first tunnel ends with its answer, while the other one still waits for its own.
+    let target = tcp_server(move |mut stream| {
+        if number.fetch_add(1, Ordering::Relaxed) > 0 {
+            return echo(stream, Duration::from_millis(300));
+        }
+        let request = read::<64>(&mut stream);
+        write(&mut stream, &request);
+    });
+    let probe = server.measure(
+        &json!({"kind": "concurrency", "target": target, "connections": 2, "count": 2,
+        "payload_bytes": 64, "warmup": 0, "idle": {"seconds": 0.2, "settle_s": 0.1}}),
+    );
+    let idle = &probe["outcome"]["idle"];
+    assert_eq!(
+        (&idle["open"], &idle["answered"], &idle["ended_s"]),
+        (&json!(1), &json!(1), &json!([])),
+        "{probe}"
+    );
 }
 
 #[test]

@@ -13,6 +13,7 @@ impl Drive<'_> {
             return Ok(None);
         }
         let open = self.associations.iter().filter(|one| one.is_open()).count() as u64;
+        let since_ns = now_ns();
         let mut unasked = 0;
         let turn = |until_ns| {
             unasked += self.turn(until_ns)? as u64;
@@ -25,6 +26,7 @@ impl Drive<'_> {
         self.again()?;
         let ended = self.associations.iter().filter_map(|one| one.ended_ns);
         idle.ended_s = ended
+            .filter(|at_ns| *at_ns >= since_ns)
             .map(|at_ns| seconds(at_ns.saturating_sub(began_ns)))
             .collect();
         idle.ended_s.sort_by(f64::total_cmp);

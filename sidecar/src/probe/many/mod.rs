@@ -90,6 +90,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
 fn idle(drive: &mut Drive<'_>) -> std::io::Result<Option<Idle>> {
     let (plan, context) = (drive.plan, drive.context);
     let open = drive.usable().len() as u64;
+    let since_ns = now_ns();
     let mut ignored = Tally::new(series(plan));
     let turn = |until_ns| drive.turn(until_ns, &mut Unheard);
     let Some(Held { mut idle, began_ns }) = hold(plan, context, turn)? else {
@@ -99,7 +100,9 @@ fn idle(drive: &mut Drive<'_>) -> std::io::Result<Option<Idle>> {
     if !left.is_empty() {
         Round::new(left.len() as u64, None, &mut ignored).run(drive, &left)?;
     }
-    let ended = drive.slots.iter().filter_map(|slot| slot.broken);
+    let broken = drive.slots.iter().filter_map(|slot| slot.broken);
+    // Earlier ends are of tunnels that were not open.
+    let ended = broken.filter(|broken| broken.at_ns >= since_ns);
     let (closed, unasked): (Vec<_>, Vec<_>) =
         ended.partition(|broken| broken.error != ErrorKind::Corrupted);
     idle.ended_s = closed
