@@ -76,6 +76,16 @@ impl Ledger {
         sum
     }
 
+    /// Adds periods in which the quota stopped the system.
+    #[cfg(test)]
+    pub fn throttle(&self, periods: u64) {
+        self.state().ended.throttled += Throttled {
+            periods,
+            throttled_periods: periods,
+            throttled_s: 0.0,
+        };
+    }
+
     pub fn throttled(&self) -> Throttled {
         self.effects().throttled
     }

@@ -19,7 +19,7 @@ pub struct Shown {
 }
 
 /// Throttling of the system and of the generators.
-type Both = [Throttled; 2];
+pub type Both = [Throttled; 2];
 
 pub struct Watch {
     given: Given,
@@ -53,7 +53,7 @@ impl Watch {
         self.begun = None;
     }
 
-    fn so_far(&self) -> Both {
+    pub fn so_far(&self) -> Both {
         let mut sum = self.sum;
         if let Some(begun) = self.begun {
             for ((sum, now), then) in sum.iter_mut().zip(self.now()).zip(begun) {
@@ -61,6 +61,11 @@ impl Watch {
             }
         }
         sum
+    }
+
+    /// Forgets what came after `sum`, between two stretches.
+    pub fn return_to(&mut self, sum: Both) {
+        self.sum = sum;
     }
 
     pub fn shown(&self) -> Shown {

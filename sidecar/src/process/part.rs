@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::host_time::HostTime;
 use super::interference::{CpuUsage, Interference};
 use super::scheduling::Scheduling;
+use crate::limits::watch::Both;
 
 /// The most parts of one window that may be dropped.
 pub const DROPPED_MOST: usize = 4_000;
@@ -29,6 +30,7 @@ pub struct Before {
     pub host: Option<HostTime>,
     pub targets: Vec<TargetBefore>,
     pub interference: Option<Interference>,
+    pub limits: Both,
 }
 
 #[derive(Debug, Clone, Copy)]

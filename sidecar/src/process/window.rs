@@ -203,6 +203,7 @@ impl Window {
             host: self.host,
             targets: self.targets.iter().map(Target::so_far).collect(),
             interference: self.interference.clone(),
+            limits: self.limits.so_far(),
         };
         let last = self.part().ok();
         self.parts.begin(name, before, last);
@@ -236,6 +237,7 @@ impl Window {
             self.elapsed = before.elapsed;
             self.host = before.host;
             self.interference = before.interference;
+            self.limits.return_to(before.limits);
             let targets = self.targets.iter_mut().zip(before.targets);
             targets.for_each(|(target, before)| target.return_to(before));
             self.whole.drop_part();

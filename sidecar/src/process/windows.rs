@@ -390,7 +390,11 @@ mod tests {
 
     #[test]
     fn a_dropped_part_leaves_only_its_record() {
-        let windows = Windows::default();
+        let ledger = Ledger::new(Some("cpu:50%".parse().unwrap()));
+        let windows = Windows {
+            ledger: Arc::clone(&ledger),
+            ..Windows::default()
+        };
         let manner = Manner {
             by_cpu: true,
             ..Manner::PAUSED
@@ -399,6 +403,7 @@ mod tests {
         let measure = |ms| {
             assert!(windows.resume(&id));
             spin(ms);
+            ledger.throttle(1);
             windows.pause(&id);
         };
         let try_begin = |name: &str| windows.begin_part(&id, name.to_owned()).unwrap();
@@ -428,6 +433,11 @@ mod tests {
         assert_eq!(left.processes[0].cpu_s, first.processes[0].cpu_s);
         assert_eq!(left.host.by_cpu, first.host.by_cpu);
         assert_eq!(left.host.busy_s, first.host.busy_s);
+        let throttled = |usage: &Usage| usage.limits.system.as_ref().unwrap().effects.throttled;
+        assert_eq!(
+            (throttled(&left).periods, throttled(&first).periods),
+            (1, 1)
+        );
         assert_eq!(left.repeated, [dropped]);
         begin("second");
         measure(60);
