@@ -78,13 +78,14 @@ func leftOpen(held *result.Held, closesAll bool, known string) []result.Integrit
 	if other > 0 {
 		left = append(left, format.Count(other)+" other descriptors")
 	}
+	unreadable := "the descriptors could not be read of: " + strings.Join(unknown, ", ")
 	bound := fmt.Sprintf("%d of a kind may stay in a process", held.Slack)
 	found := tcp + other
 	switch {
 	case found > 0:
 		line.Detail = fmt.Sprintf("%s %g s after the load (%s); %s", strings.Join(left, " and "), held.AfterS, strings.Join(who, "; "), bound)
 	case len(unknown) > 0:
-		line.Detail = "the descriptors could not be read of: " + strings.Join(unknown, ", ")
+		line.Detail = unreadable
 		return []result.Integrity{line}
 	default:
 		found = most
@@ -92,7 +93,13 @@ func leftOpen(held *result.Held, closesAll bool, known string) []result.Integrit
 	}
 	line.Found, line.OK = &found, new(found <= held.Slack)
 	if tcp > 0 && other == 0 && known != "" {
-		line.Known, line.Detail = known, line.Detail+"; known: "+known
+		line.Detail += "; known: " + known
+		if len(unknown) > 0 {
+			// The fault does not excuse what could not be read.
+			line.OK, line.Detail = nil, line.Detail+"; "+unreadable
+		} else {
+			line.Known = known
+		}
 	}
 	return []result.Integrity{line}
 }

@@ -66,6 +66,12 @@ func TestConnectionsThatStayOpenFailTheRun(t *testing.T) {
 	if known := judged(t, e, sent(1000, 0)); known.Verdict != result.Pass || len(known.Integrity) != 1 || *known.Integrity[0].OK || known.Integrity[0].Known == "" {
 		t.Errorf("a known fault: %s: %+v", known.Verdict, known.Integrity)
 	}
+	processes := e.Usage.Held.Processes
+	e.Usage.Held.Processes = append(processes, result.HeldByOne{Name: "client", After: &result.Holding{}})
+	if unknown := judged(t, e, sent(1000, 0)); unknown.Verdict != result.Inconclusive {
+		t.Errorf("a known fault beside a process that could not be read: %s: %+v", unknown.Verdict, unknown.Integrity)
+	}
+	e.Usage.Held.Processes = processes
 	e.Run = json.RawMessage(`{"start":"1970-01-01T00:16:40Z","versions":{"xray":"26.4.1"}}`)
 	if other := judged(t, e, sent(1000, 0)); other.Verdict != result.Fail {
 		t.Errorf("another version: %s: %+v", other.Verdict, other.Integrity)
