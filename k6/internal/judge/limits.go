@@ -3,6 +3,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 
 	"windtunnel/k6/internal/result"
@@ -45,15 +46,18 @@ func limitChecks(limits *result.Limits) (checks []*result.Validity) {
 	return checks
 }
 
-// mostThrottled is the limits of the runner whose generator was throttled most.
-func mostThrottled(a, b *result.Limits) *result.Limits {
-	switch {
-	case a == nil:
-		return b
-	case b == nil || b.Generator == nil:
-		return a
-	case a.Generator == nil || b.Generator.ThrottledPeriods > a.Generator.ThrottledPeriods:
-		return b
+// worstLimits has the most throttled generator, and the system with most kills. A runner sees only the kills before its window
+// closes.
+func worstLimits(a, b *result.Limits) *result.Limits {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
 	}
-	return a
+	worst := *a
+	if b.Generator != nil && (a.Generator == nil || b.Generator.ThrottledPeriods > a.Generator.ThrottledPeriods) {
+		worst.Generator = b.Generator
+	}
+	if b.System != nil && (a.System == nil || b.System.Killed != nil && (a.System.Killed == nil || *b.System.Killed > *a.System.Killed)) {
+		worst.System = b.System
+	}
+	return &worst
 }

@@ -46,7 +46,7 @@ func TestAThrottledGeneratorIsInconclusive(t *testing.T) {
 	}
 }
 
-func TestTheMostThrottledRunnerCounts(t *testing.T) {
+func TestTheWorstOfAllRunnersCounts(t *testing.T) {
 	of := func(periods int64) *result.Limits {
 		return &result.Limits{Generator: &result.GeneratorLimits{Throttled: result.Throttled{ThrottledPeriods: periods}}}
 	}
@@ -54,13 +54,19 @@ func TestTheMostThrottledRunnerCounts(t *testing.T) {
 	for _, c := range []struct{ a, b, most *result.Limits }{
 		{nil, unknown, unknown}, {unknown, nil, unknown},
 	} {
-		if got := mostThrottled(c.a, c.b); got != c.most {
+		if got := worstLimits(c.a, c.b); got != c.most {
 			t.Errorf("%+v and %+v: %+v", c.a, c.b, got)
 		}
 	}
 	one, seven := of(1), of(7)
 	for _, pair := range [][2]*result.Limits{{one, seven}, {seven, one}, {unknown, seven}, {seven, unknown}, {nil, seven}} {
-		if got := mostThrottled(pair[0], pair[1]); got != seven {
+		if got := worstLimits(pair[0], pair[1]); got.Generator != seven.Generator {
+			t.Errorf("%+v: %+v", pair, got)
+		}
+	}
+	seven.System, one.System = memoryLimit(p(int64(0))), memoryLimit(p(int64(1)))
+	for _, pair := range [][2]*result.Limits{{one, seven}, {seven, one}} {
+		if got := worstLimits(pair[0], pair[1]); got.Generator != seven.Generator || got.System != one.System {
 			t.Errorf("%+v: %+v", pair, got)
 		}
 	}

@@ -152,7 +152,7 @@ func usageOf(all []Recorded) *Usage {
 			first.Processes = nil
 			whole = &first
 		}
-		whole.Limits = mostThrottled(whole.Limits, own.Limits)
+		whole.Limits = worstLimits(whole.Limits, own.Limits)
 		if own.DurationS > whole.DurationS {
 			whole.DurationS, whole.Host = own.DurationS, own.Host
 		}
