@@ -85,17 +85,19 @@ export function smallSections(levels, planned) {
 }
 
 /**
- * The run fails if the system needs more than the bound, by default the largest level.
+ * The run fails if the system needs more than the bound, by default the largest level. If no level carries the load, and the bound is
+ * above all levels, nobody knows whether it does.
  * @param {Level[]} levels @param {Planned} planned @returns {import('k6/x/windtunnel/judge').Fact[]}
  */
 export function smallFacts(levels, planned) {
   const smallest = smallestOf(levels, planned);
   const largest = levels[levels.length - 1].mib;
+  const beyond = planned.most > largest ? null : largest + 1;
   return [
     {
       check: 'memory that carries the load, MiB',
       source: 'processes',
-      found: { said: smallest === false ? largest + 1 : smallest },
+      found: { said: smallest === false ? beyond : smallest },
       reported: { said: planned.most },
       slack: [],
     },

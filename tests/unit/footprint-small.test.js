@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { carries, levelAt, limitsAt, smallestOf } from '../../lib/footprint/small.js';
+import { smallFacts } from '../../lib/footprint/small-shown.js';
 
 const planned = { turns: 2, load: { tunnels: 8, mib: 1, mbitPerS: 20 } };
 const fits = { tunnels: 8, mbit_per_s: 30, killed: 0, throttled: null, peak_mib: 20 };
@@ -49,6 +50,18 @@ describe('footprint/small', () => {
     ])) {
       const all = levels.map((changes, index) => level(16 * 2 ** index, ...changes));
       assert.equal(smallestOf(all, planned), expected, JSON.stringify(all));
+    }
+  });
+
+  test('a bound above all levels does not pass if no level carries the load', () => {
+    for (const [most, of, expected] of /** @type {[number, object, number | null][]} */ ([
+      [64, killed, 65],
+      [48, killed, 65],
+      [128, killed, null],
+      [128, {}, 64],
+    ])) {
+      const [{ found }] = smallFacts([level(64, of, of)], { ...planned, most });
+      assert.equal(found.said, expected, `${most} MiB`);
     }
   });
 
