@@ -36,8 +36,12 @@ const PATIENCE_MS = 3000;
  * @property {number} dial_ms Longest time of a new connection that succeeded.
  */
 
-/** Such as: 3 failures between the second and the sixth dial. @param {Dial[]} all in order @returns {number | null} ms; null: not back */
-export function refusedMs(all) {
+/**
+ * Such as: 3 failures between the second and the sixth dial.
+ * @param {Dial[]} all in order @param {string | null} [gone] why the program has ended @returns {number | null} ms; null: not back
+ */
+export function refusedMs(all, gone = null) {
+  if (gone !== null) return null;
   const first = all.findIndex(({ ok }) => !ok);
   if (first < 0) return 0;
   const last = all.findLastIndex(({ ok }) => !ok);
@@ -155,11 +159,12 @@ export function measureReload(plane, rules, turn, startMs, { tunnels, rate }) {
     const id = openTunnels(proxy, tunnels, seconds);
     const { before, after, reloaded, orderedAt } = dialThrough(proxy, rate, seconds, id);
     const found = tunnelsOf(outcomeOf(id), orderedAt);
-    const refused_ms = refusedMs(after);
+    const gone = proxy.ended();
+    const refused_ms = refusedMs(after, gone);
     const operation = recorded(operationOf('back', rules));
     if (before.some(({ ok }) => !ok) || found.dropped === null)
       operation.failure('closed', reloaded, now(), 'connections failed before the reload');
-    else if (refused_ms === null) operation.failure('timeout', reloaded, now(), proxy.ended() ?? 'not back');
+    else if (refused_ms === null) operation.failure('timeout', reloaded, now(), gone ?? 'not back');
     else operation.success(reloaded, reloaded + refused_ms);
     // A proxy need not keep tunnels, unless the environment says so.
     const bounds = plane.environment.thresholds.start?.[operation.name];

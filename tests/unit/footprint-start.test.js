@@ -13,6 +13,7 @@ test('a refusal lasts from the first failure to the next success', () => {
   assert.equal(refusedMs(dialsOf('ok no no ok ok')), 20);
   assert.equal(refusedMs(dialsOf('no ok no ok')), 30, 'successes in between do not end it');
   assert.equal(refusedMs(dialsOf('ok no no')), null, 'it is not back');
+  assert.equal(refusedMs(dialsOf('ok ok ok'), 'the program ended'), null, 'it ended after the last dial');
 });
 
 test('the engine comes from the testbed of the run', () => {
