@@ -5,6 +5,7 @@ import { isAccepted } from '../answers.js';
 import { recordNothing, recordRest, recordSeries } from '../dataplane/probe-operation.js';
 import { ask, measure, startEcho, stop, stopEcho } from '../meter.js';
 import { settle } from '../users/accounting.js';
+import { apart } from '../users/accounting-shown.js';
 import { movedBy, rowsOf, totalOf } from '../users/charges.js';
 import { keyOf } from './data-plane.js';
 import { runPrefix } from './users.js';
@@ -13,7 +14,7 @@ import { runPrefix } from './users.js';
  * @typedef {import('../users/charges.js').Moved} Moved
  * @typedef {{ users: number, long: number, short: number, restart_s: number }} Sizes
  * @typedef {{ what: string, due: number, kept: number | null, moved: number, ended: number }} Restart bytes: `due` of all users, `kept`
- *   what is charged afterwards, `moved` in mid-transfer; `ended`: connections that the restart ended
+ *   what is charged afterwards, null: unknown, `moved` in mid-transfer; `ended`: connections that the restart ended
  * @typedef {{ rows: import('../users/charges.js').Row[], moved: Moved[], unknown: string[], delay_ms: number | null, restarts: Restart[] }} Figures
  */
 
@@ -125,11 +126,11 @@ class Charged {
 
   /**
    * Restarts a part of the panel while users move bytes.
-   * @param {string} what @param {Sizes & { mostMs: number }} sizes `mostMs` is the longest wait for the charges
+   * @param {string} what @param {Sizes & { right: boolean }} sizes `right`: charges were right before. Wrong ones show no loss
    * @param {() => import('k6/http').Response} again
    * @returns {Restart}
    */
-  restart(what, { restart_s: seconds, mostMs }, again) {
+  restart(what, { restart_s: seconds, right }, again) {
     const before = this.due();
     const list = this.moved.slice(0, STEADY_USERS).map(({ name }) => ({ name }));
     const { id } = ask(
@@ -151,7 +152,7 @@ class Charged {
     /** @type {import('../meter.js').Outcome['users']} */
     const users = probe.outcome?.users ?? [];
     this.add({ ...probe.outcome, users });
-    const { charges } = settle(() => this.read(), this.moved, mostMs, ASK_S);
+    const charges = right ? settle(() => this.read(), this.moved, CHARGED_MOST_MS, ASK_S).charges : null;
     const due = this.due();
     return {
       what,
@@ -178,15 +179,14 @@ export function accountPanel(panel, session, inbound, sizes, record) {
     const moved = charged.moved.map((one) => ({ ...one, tcp: { ...one.tcp } }));
     const rows = rowsOf(moved, settled.charges);
     const { PANEL_RESTART_URL: url, PANEL_RESTART_TOKEN: token } = __ENV;
-    // Charges that were wrong before do not become right.
-    const more = { ...sizes, mostMs: settled.at === null ? 0 : CHARGED_MOST_MS };
+    const more = { ...sizes, right: settled.at !== null };
     const restarts = [charged.restart('core', more, () => panel.restart(session))];
     if (url) {
       const params = { headers: { Authorization: `Bearer ${token}` }, timeout: RESTART_MOST_MS };
       restarts.push(charged.restart('panel', more, () => http.post(url, null, params)));
     }
     const delay = settled.at === null ? null : settled.at - settled.from;
-    return { rows, moved, unknown, delay_ms: delay, restarts };
+    return { rows, moved, unknown, delay_ms: delay, restarts: apart(restarts) };
   } finally {
     stopEcho(echo.id);
   }

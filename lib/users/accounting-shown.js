@@ -67,7 +67,17 @@ export function chargeSection({ rows, moved }) {
 const share = (of) => (of === null ? null : of * PERCENT);
 
 /** Bytes that a restart lost; null: unknown. @param {Pick<import('./accounting.js').Restart, 'due' | 'kept'>} restart */
-const lostBy = ({ due, kept }) => (kept === null ? null : Math.max(0, due - kept));
+export const lostBy = ({ due, kept }) => (kept === null ? null : Math.max(0, due - kept));
+
+/** Restarts in their order: what an earlier one lost is not due at the next. @template {{ due: number, kept: number | null }} One @param {One[]} restarts */
+export function apart(restarts) {
+  let lost = 0;
+  return restarts.map((one) => {
+    const own = { ...one, due: one.due - lost };
+    lost += lostBy(own) ?? 0;
+    return own;
+  });
+}
 
 /**
  * The loss by a restart, in words.
@@ -77,7 +87,7 @@ export function restartWords(restart, what) {
   if (!restart) return `The restart of the ${what} was not tried.`;
   const { due, open } = restart;
   const lost = lostBy(restart);
-  if (lost === null) return `After the restart of the ${what} nobody knows the charges.`;
+  if (lost === null) return `What a restart of the ${what} in mid-transfer loses is unknown.`;
   const part = `${((lost / due) * PERCENT).toFixed(1)} %`;
   const words =
     lost > slackOf(due)

@@ -14,7 +14,7 @@ import { namesOf, panelScenario } from '../../lib/panel/scenario.js';
 import { envCount } from '../../lib/profiles.js';
 import { sectionOf } from '../../lib/section.js';
 import { present } from '../../lib/sidecar.js';
-import { chargeFacts, chargeSection, restartWords } from '../../lib/users/accounting-shown.js';
+import { chargeFacts, chargeSection, lostBy, restartWords } from '../../lib/users/accounting-shown.js';
 
 const MIB = 1024 * 1024;
 const { load, size } = onceLoad({
@@ -43,7 +43,7 @@ const restartSection = ({ restarts, delay_ms: delay }) =>
         title: 'Lost',
         unit: 'bytes',
         compare: 'lower',
-        of: ({ due, kept }) => (kept === null ? null : Math.max(0, due - kept)),
+        of: lostBy,
       },
       { name: 'ended', title: 'Connections that ended', unit: 'count' },
     ],

@@ -1,6 +1,7 @@
 /** Charges: the bound, and the name of each error. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { apart, lostBy } from '../../lib/users/accounting-shown.js';
 import { faultsOf, rowsOf } from '../../lib/users/charges.js';
 
 const MIB = 1024 * 1024;
@@ -53,4 +54,14 @@ test('charges that nobody knows are wrong', () => {
   const rows = rowsOf(USERS, null);
   assert.ok(rows.every(({ wrong, charged }) => wrong && charged === null));
   assert.deepEqual(faultsOf(rows, USERS), ['no charge is known: a, b, c, d']);
+});
+
+test('a restart is not blamed for what an earlier one lost', () => {
+  const restarts = [
+    { due: 100 * MIB, kept: 90 * MIB },
+    { due: 150 * MIB, kept: null },
+    { due: 200 * MIB, kept: 190 * MIB },
+    { due: 250 * MIB, kept: 235 * MIB },
+  ];
+  assert.deepEqual(apart(restarts).map(lostBy), [10 * MIB, null, 0, 5 * MIB]);
 });
