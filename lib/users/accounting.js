@@ -72,7 +72,7 @@ function readAgain(statistics, address, engine) {
 /**
  * Kills and starts the server while users move bytes.
  * @param {Plane} plane @param {Statistics} statistics @param {any} outputs @param {Moved[]} moved @param {number} seconds
- * @returns {Restart}
+ * @returns {Restart | null} null: the server took no order to restart
  */
 function restart(plane, statistics, outputs, moved, seconds) {
   const users = moved.slice(0, OPEN_USERS);
@@ -87,7 +87,7 @@ function restart(plane, statistics, outputs, moved, seconds) {
   sleep(seconds);
   const done = ids.reduce((sum, id) => sum + tryAsk('GET', `/probes/${id}`).done, 0) * 2 * TRIP_BYTES;
   const during = sumOf(statistics.read());
-  plane.measure(
+  const order = plane.measure(
     { proxy: null, instance: null, usage_window: null },
     { kind: 'handshake', warmup: 0, count: 1, target: outputs.USERS_GATE },
   );
@@ -96,6 +96,7 @@ function restart(plane, statistics, outputs, moved, seconds) {
     while (probe.state === 'running') probe = ask('GET', `/probes/${id}?wait_s=5`);
     if (probe.outcome) addCounts(users[index], 'tcp', probe.outcome);
   });
+  if ('error' in order || order.outcome.succeeded !== 1) return null;
   const { engine } = plane.data.base;
   const again = readAgain(statistics, outputs.USERS_STATS, String(engine));
   sleep(LATE_S);

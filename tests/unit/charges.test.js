@@ -3,6 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { apart, lostBy } from '../../lib/users/accounting-shown.js';
 import { faultsOf, rowsOf } from '../../lib/users/charges.js';
+import { sidecar } from '../fakes/k6-record.js';
+
+/** @type {any} */ (globalThis).__ENV.SIDECAR_URL = 'http://127.0.0.1:9';
+const { account } = await import('../../lib/users/accounting.js');
 
 const MIB = 1024 * 1024;
 
@@ -64,4 +68,30 @@ test('a restart is not blamed for what an earlier one lost', () => {
     { due: 250 * MIB, kept: 235 * MIB },
   ];
   assert.deepEqual(apart(restarts).map(lostBy), [10 * MIB, null, 0, 5 * MIB]);
+});
+
+test('a server that took no order to restart has lost nothing that is known', () => {
+  const answers = {
+    '/taps': { id: 't1', address: '127.0.0.1:1' },
+    '/testbeds/users/start': { id: 'i1', outputs: {} },
+  };
+  sidecar.send = (_method, path) => ({
+    status: 200,
+    error: null,
+    answer: /** @type {any} */ (answers)[path] ?? {},
+  });
+  const restartOf = (/** @type {any} */ order) =>
+    account(
+      /** @type {any} */ ({
+        data: { base: { engine: 'xray' } },
+        environment: { placement: { system_cpus: '' } },
+        measure: () => order,
+      }),
+      /** @type {any} */ ({ connect: () => {}, read: () => new Map() }),
+      { users: 0, long: 0, short: 0, datagrams: 0, restart_s: 0 },
+      () => {},
+    ).restart;
+  assert.equal(restartOf({ error: { kind: 'connection_refused' } }), null);
+  assert.equal(restartOf({ outcome: { succeeded: 0 } }), null);
+  assert.equal(restartOf({ outcome: { succeeded: 1 } })?.kept, 0);
 });
