@@ -48,7 +48,7 @@ func heldTable(r result.Result) Table {
 			t.Notes = append(t.Notes, fmt.Sprintf("Descriptors of %s after the load: %s.", p.Name, after.Descriptors.Words()))
 		}
 	}
-	t.Notes = append(t.Notes, fmt.Sprintf("After: %g s after the load, and up to 5 s if descriptors were still open. Wake-ups, preemptions and page faults are of the measured parts.", r.Held.AfterS))
+	t.Notes = append(t.Notes, fmt.Sprintf("After: %g s after the load. Wake-ups, preemptions and page faults are of the measured parts.", r.Held.AfterS))
 	return t
 }
 
