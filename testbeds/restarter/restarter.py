@@ -4,6 +4,7 @@ Then it starts uvicorn again, and answers 204 before that listens. RESTART_PORT 
 RESTART_TOKEN the bearer token that a request must have.
 """
 
+import contextlib
 import hmac
 import os
 import signal
@@ -38,7 +39,9 @@ class Restarter(BaseHTTPRequestHandler):
             self.send_error(403)
             return
         for pid in family(Restarter.server.pid):
-            os.kill(pid, signal.SIGKILL)
+            # A descendant may end with its parent.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         Restarter.server.wait()
         Restarter.server = subprocess.Popen(COMMAND)
         self.send_response(204)
