@@ -3,11 +3,12 @@
 /** @typedef {import('./panel-timings.js').Operation} Operation */
 /** @typedef {{ username: string, status: string, note: string | null, createdAt: string, keys?: string[] }} User `keys`: after the first ones */
 /** @typedef {{ method: string, path: string, query: URLSearchParams, headers: import('node:http').IncomingHttpHeaders, text: string }} Request from a client. */
+/** @typedef {409 | 422 | 500 | 'locked' | 'reset'} Refusal of a create */
 /** @typedef {{ status: number, body: unknown, reset?: boolean }} Answer a string as body is plain text. `reset` cuts the connection. */
 
 /**
  * @typedef {object} UserFaults
- * @property {{ every: number, answer: 409 | 422 | 500 | 'reset' }} [createError] each nth create fails, and no user is created.
+ * @property {{ every: number, answers: Refusal[] }} [createError] each nth create fails, with the answers in turn, and no user is created.
  * @property {number} [databaseLockedEvery] each nth create, modification and deletion finds the database locked.
  * @property {Operation[]} [lockable] only these operations count for the lock, and find it.
  * @property {number} [lostEvery] each nth create is answered as a success, but the user is not kept.
@@ -219,8 +220,10 @@ export class Users {
     if (refusal) return refusal;
     this.count.creates += 1;
     for (const name of faults.vanishing ?? []) this.all.delete(name);
-    if (faults.createError && nth(faults.createError.every, this.count.creates))
-      return this.failCreate(faults.createError.answer);
+    if (faults.createError && nth(faults.createError.every, this.count.creates)) {
+      const { every, answers } = faults.createError;
+      return this.failCreate(answers[(this.count.creates / every) % answers.length]);
+    }
     if (this.findsLock('create')) return locked();
     const { username, status = 'active', note = null } = body;
     if (this.all.has(username)) return refuse(409, 'User already exists');
@@ -232,11 +235,12 @@ export class Users {
     return ok(shown(user));
   }
 
-  /** @param {409 | 422 | 500 | 'reset'} answer @returns {Answer} */
+  /** @param {Refusal} answer @returns {Answer} */
   failCreate(answer) {
     if (answer === 409) return refuse(409, 'User already exists');
     if (answer === 422) return refuse(422, { username: 'Username only can be 3 to 32 characters' });
     if (answer === 500) return crash();
+    if (answer === 'locked') return locked();
     this.truth.reset += 1;
     return { status: 0, body: '', reset: true };
   }

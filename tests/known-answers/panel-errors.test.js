@@ -13,35 +13,37 @@ after(folder.remove);
 /** @param {string} url @param {object} [panel] */
 const environment = (url, panel) => writeEnvironment(folder.path, panelEntry(url, panel), 'panel');
 
-const FAULTS = /** @type {[string, import('../fakes/panel.js').Faults, RegExp][]} */ ([
-  ['http_409', { createError: { every: 10, answer: 409 } }, /already exists on the target \(409\)/],
-  ['http_422', { createError: { every: 10, answer: 422 } }, /content of the request invalid \(422\)/],
-  ['http_5xx', { createError: { every: 10, answer: 500 } }, /answered 5xx/],
-  ['connection_reset', { createError: { every: 10, answer: 'reset' } }, /reset connections/],
-  ['database_locked', { databaseLockedEvery: 10, lockable: ['create'] }, /database was locked/],
-]);
+/** The words of each kind of refusal. @type {Record<string, RegExp>} */
+const KINDS = {
+  http_409: /already exists on the target \(409\)/,
+  http_422: /content of the request invalid \(422\)/,
+  http_5xx: /answered 5xx/,
+  connection_reset: /reset connections/,
+  database_locked: /database was locked/,
+};
 
-for (const [kind, faults, words] of FAULTS) {
-  test(`${kind} is counted exactly and apart, and fails the run by name`, async () => {
-    await withPanel(faults, async (panel) => {
-      const { code, result } = await runPanel('users-create', panel.url, { USERS: '100' });
-      const { requests, success, errors, latency_ms: latency } = operation(result, 'create');
-      // Every tenth of 105 creations fails, including five of the warm-up.
-      assert.deepEqual([requests, success, latency.count, errors], [100, 90, 90, { [kind]: 10 }]);
-      assertVerdict(result, 'fail', code);
-      assert.ok(
-        reasonsOf(result)[0].startsWith(`create: 10 × ${kind} in 100 requests`),
-        reasonsOf(result)[0],
-      );
-      assert.match(reasonsOf(result)[0], words);
-      assert.ok(
-        result.integrity.every((/** @type {any} */ line) => line.ok),
-        JSON.stringify(result.integrity),
-      );
-      assert.deepEqual(panel.left(), []);
-    });
+test('each kind of refusal is counted exactly and apart, and fails the run by name', async () => {
+  /** @type {import('../fakes/panel-users.js').Refusal[]} */
+  const answers = [409, 422, 500, 'reset', 'locked'];
+  await withPanel({ createError: { every: 10, answers } }, async (panel) => {
+    const { code, result } = await runPanel('users-create', panel.url, { USERS: '200' });
+    const { requests, success, errors, latency_ms: latency } = operation(result, 'create');
+    // Every tenth of 205 creations fails, but none of the five of the warm-up.
+    const each = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, 4]));
+    assert.deepEqual([requests, success, latency.count, errors], [200, 180, 180, each]);
+    assertVerdict(result, 'fail', code);
+    const reasons = reasonsOf(result);
+    for (const [kind, words] of Object.entries(KINDS)) {
+      const line = reasons.find((one) => one.startsWith(`create: 4 × ${kind} in 200 requests`));
+      assert.match(line ?? reasons.join('\n'), words);
+    }
+    assert.ok(
+      result.integrity.every((/** @type {any} */ line) => line.ok),
+      JSON.stringify(result.integrity),
+    );
+    assert.deepEqual(panel.left(), []);
   });
-}
+});
 
 test('a token that expires is renewed once by each client, and its request repeated once', async () => {
   await withPanel({ tokenRequests: 100, delayMs: 5 }, async (panel) => {
