@@ -23,8 +23,9 @@ import { Stall } from './stall.js';
  * @property {number} [duplicateAfterMs] delay of the second delivery.
  * @property {number} [swapEvery] each nth delivery is sent after the next one.
  * @property {{ after: number, code: number, reason?: string }} [closeAfter] closes the socket after this number of deliveries.
- * @property {{ status: number, headers?: Record<string, string> }} [handshake] the answer to every WebSocket handshake.
- * @property {number} [publishStatus] of accepted publishes; 201 unless given.
+ * @property {{ statuses: number[], headers?: Record<string, string> }} [handshake] the answers to WebSocket handshakes, in turn. Each comes
+ *   twice: a refused client asks again for the status.
+ * @property {number[]} [publishStatuses] of accepted publishes, in turn; 201 unless given.
  * @property {{ status: number, to: string, afterPublishes: number }} [redirect] of the publishes after the first ones.
  * @property {number} [restartAfter] publishes after which it forgets all tokens.
  * @property {string} [loginSays] the whole answer to a log-in.
@@ -152,6 +153,7 @@ class Relay {
   /** @param {string} text @param {import('node:http').ServerResponse} response @param {string} [agent] */
   async publish(text, response, agent) {
     const { faults, truth } = this;
+    const { publishStatuses = [201] } = faults;
     if (agent && agent === faults.refuseAgent) {
       response.writeHead(403).end('{}');
       return;
@@ -180,7 +182,7 @@ class Relay {
     truth.arrivals.push({ at: readAt, payload: message.payload });
     this.deliver(message);
     response
-      .writeHead(faults.publishStatus ?? 201, { 'Content-Type': 'application/json' })
+      .writeHead(publishStatuses[count % publishStatuses.length], { 'Content-Type': 'application/json' })
       .end('{"message_id":"1"}');
     truth.served.push(performance.now() - readAt);
   }
@@ -327,12 +329,15 @@ export async function startRelay(faults = {}) {
     connections.add(socket);
     return socket.on('close', () => connections.delete(socket));
   });
+  let refused = 0;
   const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => 'bearer' });
   server.on('upgrade', (request, socket, head) => {
     const { handshake } = faults;
     if (handshake) {
       const headers = Object.entries(handshake.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
-      return socket.end(`HTTP/1.1 ${handshake.status} Told\r\nContent-Length: 0\r\n${headers.join('')}\r\n`);
+      const status = handshake.statuses[Math.floor(refused / 2) % handshake.statuses.length];
+      refused += 1;
+      return socket.end(`HTTP/1.1 ${status} Told\r\nContent-Length: 0\r\n${headers.join('')}\r\n`);
     }
     if (!relay.admits(request)) return socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
     return sockets.handleUpgrade(request, socket, head, (opened) => relay.join(opened));
