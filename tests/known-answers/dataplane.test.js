@@ -6,6 +6,8 @@ import { startEcho } from '../support/echo.js';
 import { within } from '../support/faulty.js';
 import { operation, temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { startFalteringProxy } from '../support/faltering-proxy.js';
+import { probe } from '../support/rows.js';
+import { startSidecar } from '../support/sidecar.js';
 import { startSocksServer } from '../support/socks-server.js';
 import { faultsOf, reasonsOf } from '../support/reasons.js';
 import { rowsOf, sectionOf } from '../support/sections.js';
@@ -101,10 +103,10 @@ describe('a far end with faults, where all wait for it', { concurrency: 4 }, () 
   test(
     'a stall of half a second shows in the open loop’s p99',
     undisturbed(async () => {
-      await withEcho(['--stall-after', '1500', '--stall-ms', '500'], async (entry) => {
-        const { result } = await run('socks-tcp', entry, { PROFILE: 'soak', DURATION: '20s', RATE: '200' });
+      await withEcho(['--stall-after', '700', '--stall-ms', '500'], async (entry) => {
+        const { result } = await run('socks-tcp', entry, { PROFILE: 'soak', DURATION: '10s', RATE: '200' });
         const rows = ['tcp_open', 'tcp_open_direct'].map((name) => operation(result, name).latency_ms);
-        // One of the two loops met the stall: 100 of its 2,000 requests.
+        // One of the two loops met the stall: 100 of its 1,000 requests.
         const stalled = rows.filter((latency) => latency.p99 > 300 && latency.max > 450);
         assert.ok(stalled.length > 0, JSON.stringify(rows));
         timely(stalled.length === 1 && stalled[0].max < 900, JSON.stringify(rows));
@@ -113,26 +115,48 @@ describe('a far end with faults, where all wait for it', { concurrency: 4 }, () 
   );
 });
 
-describe("a proxy's answers", { concurrency: 3 }, () => {
-  for (const [behaviour, kind] of /** @type {[import('../support/socks-server.js').Behaviour, string][]} */ ([
-    [{ reply: 1 }, 'socks_general_failure'],
-    [{ reply: 2 }, 'socks_not_allowed'],
-    [{ reply: 5 }, 'socks_connection_refused'],
-    [{ reply: 7 }, 'socks_command_not_supported'],
-    ['garbage', 'socks_garbage'],
-    ['reset', 'connection_reset'],
-    ['close', 'closed'],
-  ])) {
-    test(`a proxy that answers ${JSON.stringify(behaviour)} in mid-run is named ${kind}`, async () => {
-      const server = await startSocksServer(behaviour, 1);
-      try {
-        const { code, result } = await run('socks-tcp', { url: server.url }, {});
-        assert.deepEqual(Object.keys(operation(result, 'tcp').errors), [kind]);
-        assertVerdict(result, 'fail', code);
-      } finally {
-        server.stop();
+/** The name of each answer. @type {[import('../support/socks-server.js').Behaviour, string][]} */
+const ANSWERS = [
+  [{ reply: 1 }, 'socks_general_failure'],
+  [{ reply: 2 }, 'socks_not_allowed'],
+  [{ reply: 5 }, 'socks_connection_refused'],
+  [{ reply: 7 }, 'socks_command_not_supported'],
+  ['garbage', 'socks_garbage'],
+  ['reset', 'connection_reset'],
+  ['close', 'closed'],
+];
+
+test("a proxy's answers are named, for each way to open tunnels", async () => {
+  const sidecar = await startSidecar(folder.fresh());
+  try {
+    const { body: echo } = await sidecar.ask('POST', '/echoes', {});
+    for (const [behaviour, named] of ANSWERS) {
+      const server = await startSocksServer(behaviour);
+      const spec = { target: echo.tcp, proxy: { address: server.url.slice(9) }, payload_bytes: 64 };
+      for (const [kind, count] of /** @type {const} */ ([
+        ['tcp', 1],
+        ['handshake', 1],
+        ['concurrency', 2],
+      ])) {
+        const connections = count;
+        const { state, error } = await probe(sidecar, { ...spec, kind, count, connections });
+        assert.deepEqual([state, error?.kind], ['failed', named], `${kind}: ${JSON.stringify(behaviour)}`);
       }
-    });
+      server.stop();
+    }
+  } finally {
+    await sidecar.stop();
+  }
+});
+
+test('an answer in mid-run fails the run by name', async () => {
+  const server = await startSocksServer({ reply: 5 }, 1);
+  try {
+    const { code, result } = await run('socks-tcp', { url: server.url }, {});
+    assert.deepEqual(Object.keys(operation(result, 'tcp').errors), ['socks_connection_refused']);
+    assertVerdict(result, 'fail', code);
+  } finally {
+    server.stop();
   }
 });
 
