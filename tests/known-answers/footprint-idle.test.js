@@ -60,11 +60,9 @@ describe('footprint/idle', () => {
       // 64 KiB that each holds, beside buffers and stacks of the program.
       for (const row of [tunnels, associations])
         assert.ok(valueOf(row.kib_each) > 64 && valueOf(row.kib_each) < 160, JSON.stringify(row));
-      const more = await run(`-holds ${65536 + 256 * KIB}`);
+      const wakes = await run(`-holds ${65536 + 256 * KIB} -wakes 200`);
       for (const index of [1, 2])
-        near(valueOf(more.rows[index].kib_each) - valueOf(quiet.rows[index].kib_each), 256);
-
-      const wakes = await run('-wakes 200');
+        near(valueOf(wakes.rows[index].kib_each) - valueOf(quiet.rows[index].kib_each), 256);
       wakes.rows.forEach((row, index) =>
         near(valueOf(row.wakeups) - valueOf(quiet.rows[index].wakeups), 200),
       );

@@ -62,7 +62,7 @@ describe('limits', { skip: lacking }, () => {
   });
 
   test('a proxy that needs more than the largest level fails', async () => {
-    const { result } = await run('footprint/small', '-needs 40', { LEVELS_MIB: '16,32', TURNS: '1' });
+    const { result } = await run('footprint/small', '-needs 40', { LEVELS_MIB: '32', TURNS: '1' });
     assert.equal(result.verdict, 'fail');
     assert.match(
       reasonsOf(result).join(),

@@ -107,46 +107,35 @@ const parts = (database, xray) => [
   ['xray_add', xray],
 ];
 
-test('the part that takes most of nearly all requests is the bottleneck', async () => {
-  await withPanel({ timings: { create: parts(1500, 400) } }, async (panel) => {
-    const { result } = await runPanel('users-create', panel.url, { USERS: '100' });
+/** @type {Durations} */
+const OVERLAPPING = [
+  ['route', 20],
+  ['database', 15],
+  ['xray_add', 10],
+];
+
+test('a bottleneck takes most of nearly all requests, parts in turn are none, and overlapping ones are told', async () => {
+  const timings = (/** @type {string} */ name, /** @type {number} */ nth) => {
+    if (name === 'create') return parts(1500, 400);
+    if (name === 'read') return nth % 2 === 0 ? parts(1500, 400) : parts(300, 1600);
+    return name === 'disable' ? OVERLAPPING : [];
+  };
+  await withPanel({ timings }, async (panel) => {
+    const { result } = await runPanel('users-lifecycle', panel.url, { USERS: '100' });
     const { answer, finding } = bottleneck(result, 'create');
     assert.equal(answer, 'database');
     assert.match(finding, /^The bottleneck is database: it took 75 % .* the most of 100 of 100 requests/);
     assert.equal(component(result, 'create', OUTSIDE).avg_ms, 0);
-  });
-});
 
-test('of parts that take turns in being the largest, none is a bottleneck', async () => {
-  const timings = (/** @type {string} */ name, /** @type {number} */ nth) => {
-    if (name !== 'create') return [];
-    return nth % 2 === 0 ? parts(1500, 400) : parts(300, 1600);
-  };
-  await withPanel({ timings }, async (panel) => {
-    const { result } = await runPanel('users-create', panel.url, { USERS: '100' });
-    const { answer, finding, notes } = bottleneck(result, 'create');
-    assert.deepEqual([answer, finding], ['', undefined]);
+    const turns = bottleneck(result, 'read');
+    assert.deepEqual([turns.answer, turns.finding], ['', undefined]);
     assert.match(
-      notes[0],
+      turns.notes[0],
       /^No single bottleneck: the largest part, xray_add, took 50 % .* the most of 50 of 100/,
     );
-  });
-});
-
-test('parts that add up to more than the route are told to overlap', async () => {
-  const timings = /** @type {Record<string, Durations>} */ ({
-    create: [
-      ['route', 20],
-      ['database', 15],
-      ['xray_add', 10],
-    ],
-    list: [['route', 1]],
-  });
-  await withPanel({ timings }, async (panel) => {
-    const { result } = await runPanel('users-create', panel.url, { USERS: '40', CLIENTS: '4' });
     assert.match(
       result.notes.join('\n'),
-      /create: its parts \(database, xray_add\) add up to 125 % of the route/,
+      /disable: its parts \(database, xray_add\) add up to 125 % of the route/,
     );
   });
 });
