@@ -91,10 +91,12 @@ for (const [
   variables,
   more,
 ] of /** @type {[string, Record<string, string>, ((name: string, result: any) => void)?][]} */ ([
-  ['IPv6', { ADDRESS: 'ipv6', TESTBED: 'sing-box' }],
-  ['a domain name', { ADDRESS: 'domain', TESTBED: 'xray' }],
-  ['user and password', { TESTBED: 'sing-box:auth=true' }, assertAuth],
-  ['TLS', { TESTBED: 'xray-pair:tls=true' }, (_, result) => assertTLS(result)],
+  ['IPv6, user and password', { ADDRESS: 'ipv6', TESTBED: 'sing-box:auth=true' }, assertAuth],
+  [
+    'a domain name and TLS',
+    { ADDRESS: 'domain', TESTBED: 'xray-pair:tls=true' },
+    (_, result) => assertTLS(result),
+  ],
   [
     'many connections',
     { CONNECTIONS: '8', ONLY: 'dataplane/socks-tcp', TESTBED: 'xray', PLACEMENT: 'split' },

@@ -52,7 +52,13 @@ export async function gate(variables) {
   gates += 1;
   const id = `${process.pid}-${gates}`;
   const out = folder.fresh();
-  const inputs = { GATE_NAME: 'evidence', GATE_OUT: out, GATE_PROFILE: 'smoke', GATE_MINUTES: '3' };
+  const inputs = {
+    GATE_NAME: 'evidence',
+    GATE_OUT: out,
+    GATE_PROFILE: 'smoke',
+    GATE_MINUTES: '3',
+    REST_S: '0',
+  };
   const run = start(join(ROOT, 'ci/gate'), ['all'], {
     env: { ...cleanEnvironment(), ...ON_ANY_MACHINE, ...inputs, GITHUB_RUN_ID: id, ...variables },
   });
