@@ -75,7 +75,7 @@ function assertNothingLeft() {
 test(
   'a commit that burns 2 ms for each piece of data is found, and both commits are told',
   undisturbed(async () => {
-    const run = await compared(sides('slow', ['--runs', '12']), variables);
+    const run = await compared(sides('slow', ['--runs', '10']), variables);
     try {
       const { a, b, verdict, headline } = run.result();
       // If others take the CPU, nothing is compared, and the output says so.
