@@ -152,16 +152,14 @@ export RUST_TEST_THREADS := $(or $(RUST_TEST_THREADS),$(shell echo $$((2 * $$(np
 # Each goes on to its end, whatever fails in the first part. tests/tiers.js says what is in which.
 test: ## Test units, known answers, and each system once: before each commit
 	@failed=0; $(MAKE) test-compiled || failed=1; $(MAKE) test-scripts TIER=first || failed=1; test $$failed = 0
-test-all: ## make test, and the rest that one machine can run: before a change lands
-	@failed=0; $(MAKE) test REST_FOLLOWS=1 || failed=1; $(MAKE) test-rest || failed=1; test $$failed = 0
-test-rest: ready-for-test build .venv/trend/.installed
-	@failed=0; $(MAKE) test-k6-full || failed=1; $(MAKE) test-scripts TIER=rest || failed=1; test $$failed = 0
+test-all: ready-for-test .venv/trend/.installed ## make test, and the rest that one machine can run: before a change lands
+	@failed=0; export TEST_FULL=1; $(MAKE) test-compiled || failed=1; $(MAKE) test-scripts || failed=1; test $$failed = 0
 test-compiled: ready-for-test build
 	+@$(MAKE) --jobs=2 --keep-going --output-sync test-sidecar test-k6
 # The first tier starts only what `make bench` starts.
 FOR_SCRIPTS := $(if $(filter first,$(TIER)),,bin/fake-proxy bin/sing-box-1.13 bin/sing-box-next .venv/trend/.installed)
 test-scripts: ready-for-test build node_modules/.installed $(FOR_SCRIPTS) #: Test scripts, lib and the whole under Node.js: TIER=first, TIER=rest or both; FILES= names some, such as real/relay
-	$(if $(filter rest,$(TIER)),TEST_FULL=1 )node --import ./tests/fakes/register.js tests/run.js $(if $(FILES),$(FILES),$(TIER:%=--tier=%)$(if $(REST_FOLLOWS),$(if $(filter first,$(TIER)), --rest-follows)))
+	$(if $(filter rest,$(TIER)),TEST_FULL=1 )node --import ./tests/fakes/register.js tests/run.js $(or $(FILES),$(TIER:%=--tier=%))
 test-mutants: ready-for-test build node_modules/.installed #: Plant faults, and tell which tier of tests finds each; apart from `test`; ONLY_FAULTS= names some
 	@node tests/mutants/mutants.js $(ONLY_FAULTS)
 test-mutants-engine: bin/gremlins bin/cargo-mutants #: Mutate the engines of statistics and counters, and tell what survives: MUTANTS_OF= is a pattern for Rust's; a quarter of an hour
@@ -194,7 +192,7 @@ lint-python: .venv/lint/.installed .venv/panel/.installed
 lint-workflows: bin/actionlint .venv/lint/.installed
 lint-prose: bin/vale
 fmt: node_modules/.installed .venv/lint/.installed ## Format everything
-$(LINTS) audit dead-code fmt test-sidecar test-k6 test-k6-full test-primitives:
+$(LINTS) audit dead-code fmt test-sidecar test-k6 test-primitives:
 	@setup/check $@
 
-.PHONY: help help-all runners $(MEASURE) cluster cluster-manifests report keep trend validate $(BENCHMARKS) up down logs influx setup ready-for-bench ready-for-test ready-for-lint build testbeds prepare dist boards variables clean test test-all test-rest test-compiled test-sidecar test-k6 test-k6-full test-scripts test-mutants test-mutants-engine test-primitives test-dist test-k6-next test-engines test-kubernetes test-kubernetes-here lint $(LINTS) audit dead-code fmt
+.PHONY: help help-all runners $(MEASURE) cluster cluster-manifests report keep trend validate $(BENCHMARKS) up down logs influx setup ready-for-bench ready-for-test ready-for-lint build testbeds prepare dist boards variables clean test test-all test-compiled test-sidecar test-k6 test-scripts test-mutants test-mutants-engine test-primitives test-dist test-k6-next test-engines test-kubernetes test-kubernetes-here lint $(LINTS) audit dead-code fmt

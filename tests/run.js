@@ -3,8 +3,8 @@
  * other files run side by side, the longest first, because they mostly wait. A test whose times did not hold beside others runs once
  * more alone. A test with real processes that failed for another reason runs again, too, if few failed.
  *
- * With --tier only the files of one tier run (tests/tiers.js). With --rest-follows the runner leaves out the files that the rest
- * covers. With names of files only these files run. With --name only the tests run whose names contain these words.
+ * With --tier only the files of one tier run (tests/tiers.js). Without it the runner leaves out the files that the rest covers. With
+ * names of files only these files run. With --name only the tests run whose names contain these words.
  *
  * Files borrow the systems that they do not break (tests/support/lend.js).
  *
@@ -34,7 +34,7 @@ const TOLD = 12;
  * More failed tests than this are no accident, such as a port that another process took. Then none runs again. Unit tests start no
  * systems, and never run again.
  */
-const ACCIDENTS_MOST = 3;
+const ACCIDENTS_MOST = 5;
 /** Characters of an error that are shown at the end: the log above has the whole error. */
 const ERROR_TOLD = 400;
 
@@ -169,7 +169,6 @@ function asked() {
     options: {
       tier: { type: 'string' },
       name: { type: 'string' },
-      'rest-follows': { type: 'boolean', default: false },
     },
     allowPositionals: true,
   });
@@ -183,9 +182,9 @@ function asked() {
   }
   const folders = readdirSync(TESTS, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const all = folders.flatMap(({ name }) => testsOf(name));
-  const left = (/** @type {string} */ name) =>
-    (tier === undefined || values['rest-follows']) && name in IN_THE_REST;
-  return { files: all.filter((name) => !left(name) && (tier === undefined || isOf(tier, name))), patterns };
+  const runs = (/** @type {string} */ name) =>
+    tier === undefined ? !(name in IN_THE_REST) : isOf(tier, name);
+  return { files: all.filter(runs), patterns };
 }
 
 /** @param {string} name */
