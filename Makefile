@@ -103,7 +103,7 @@ build: ## Build bin/k6 and bin/sidecar, and all that testbeds start
 	+@MAKE='$(MAKE)' setup/build $(BINARIES) $(TESTBED_PROGRAMS)
 testbeds: #: Install the systems that the testbeds start
 	+@MAKE='$(MAKE)' setup/build $(TESTBED_PROGRAMS)
-prepare: build bin/actionlint bin/vale bin/fake-proxy bin/sing-box-1.13 bin/sing-box-next node_modules/.installed .venv/lint/.installed .venv/trend/.installed #: Build and install all that lint and the tests need
+prepare: build bin/actionlint bin/vale bin/fake-proxy node_modules/.installed .venv/lint/.installed .venv/trend/.installed #: Build and install all that lint and the tests need
 dist: ready-for-bench ## Make the archives of a release, for users without toolchains: make dist [TO=dist]
 	@setup/dist '$(or $(TO),dist)'
 boards: node_modules/.installed #: Write grafana/dashboards from grafana/boards
@@ -157,7 +157,7 @@ test-all: ready-for-test .venv/trend/.installed ## make test, and the rest that 
 test-compiled: ready-for-test build
 	+@$(MAKE) --jobs=2 --keep-going --output-sync test-sidecar test-k6
 # The first tier starts only what `make bench` starts.
-FOR_SCRIPTS := $(if $(filter first,$(TIER)),,bin/fake-proxy bin/sing-box-1.13 bin/sing-box-next .venv/trend/.installed)
+FOR_SCRIPTS := $(if $(filter first,$(TIER)),,bin/fake-proxy .venv/trend/.installed)
 test-scripts: ready-for-test build node_modules/.installed $(FOR_SCRIPTS) #: Test scripts, lib and the whole under Node.js: TIER=first, TIER=rest or both; FILES= names some, such as real/relay
 	$(if $(filter rest,$(TIER)),TEST_FULL=1 )node --import ./tests/fakes/register.js tests/run.js $(or $(FILES),$(TIER:%=--tier=%))
 test-mutants: ready-for-test build node_modules/.installed #: Plant faults, and tell which tier of tests finds each; apart from `test`; ONLY_FAULTS= names some
@@ -170,8 +170,8 @@ test-dist: runners #: Build a release twice, from two folders, and run it where 
 	node --test tests/dist/dist.js
 test-k6-next: #: Show which scenarios load under the next major version of k6, with SQL stubbed; minutes to build it, so apart from `test`
 	@tests/k6-next/run
-test-engines: build bin/mihomo bin/shadowsocks-rust bin/hysteria bin/shoes #: Test the engines that make builds only for a run that names them; minutes to build them, so apart from `test`
-	node --test tests/engines/engines.js
+test-engines: build bin/mihomo bin/shadowsocks-rust bin/hysteria bin/shoes bin/sing-box-1.13 bin/sing-box-next node_modules/.installed #: Test the engines that make builds only for a run that names them; minutes to build them, so apart from `test`
+	node --import ./tests/fakes/register.js --test --test-concurrency=1 tests/engines/engines.js tests/real/protocols.test.js
 # A machine that cannot run it reports that it is left out. With REQUIRED=1 it fails there.
 test-kubernetes: #: Test make cluster with a Kubernetes of its own, k6-operator and the relay in it; takes root
 	@if why=$$(tests/kubernetes/possible); then $(MAKE) test-kubernetes-here; \

@@ -104,6 +104,13 @@ async function hasDevice(instance, { row }) {
   assert.deepEqual(body.devices, DEVICES[row] ? [{ name: 'tun0', ...DEVICES[row] }] : []);
 }
 
+/** Why a row cannot run here. @param {import('../../lib/protocols/matrix.js').Row} row */
+function missing({ foreign, since }) {
+  if (foreign?.server === 'sshd' && !existsSync(OPTIONAL.sshd)) return `${OPTIONAL.sshd} is not installed`;
+  // `make test-engines` builds them.
+  return since !== undefined && !existsSync(binaryOf({ since })) && `there is no sing-box ${since} in bin`;
+}
+
 /** @param {any} state of a probe that must have moved all it had to */
 function whole({ state, outcome, error }) {
   assert.equal(state, 'done', JSON.stringify(error));
@@ -113,9 +120,7 @@ function whole({ state, outcome, error }) {
 
 for (const engine of /** @type {const} */ (['sing-box', 'xray'])) {
   for (const row of rowsOf(engine)) {
-    const missing =
-      row.foreign?.server === 'sshd' && !existsSync(OPTIONAL.sshd) && `${OPTIONAL.sshd} is not installed`;
-    test(`${row.row} on ${engine}: payload goes through whole`, { skip: missing }, async (context) => {
+    test(`${row.row} on ${engine}: payload goes through whole`, { skip: missing(row) }, async (context) => {
       const variables = { ...variablesOf(row, echo), engine, binary: binaryOf(row) };
       const { status, body: instance } = await sidecar.ask('POST', '/testbeds/protocols/start', {
         variables,
