@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use aes::cipher::{BlockCipherDecrypt, KeyInit};
-use common::network::{read, tcp_server, write};
+use common::network::{read, tcp_echo, tcp_server, write};
 use common::{Root, Server, patient_ms};
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::{aead, hkdf};
@@ -307,45 +307,63 @@ fn an_answer_with_a_wrong_byte_is_found() {
     }
 }
 
+/// tests/known-answers/users-scale.test.js has servers with TLS.
+#[test]
+fn a_server_without_tls_is_named() {
+    let root = Root::new();
+    let server = root.serve();
+    let mut users = users(Kind::Trojan, tcp_echo(Duration::ZERO));
+    users["tls"] = json!({"insecure": true});
+    let probe = server.measure(&json!({"kind": "users", "target": far_end(&server),
+        "payload_bytes": 64, "timeout_ms": patient_ms(5_000), "users": users}));
+    assert_eq!(probe["outcome"]["errors"], json!({"tls": 3}), "{probe}");
+}
+
 #[test]
 fn steady_connections_live_or_their_end_is_told() {
     let root = Root::new();
     let server = root.serve();
     let target = far_end(&server);
-    let measure = |fault| {
+    let measure = |open: bool, fault| {
         let mut users = users(Kind::Aead, strict(Kind::Aead, target, fault));
         let all = users["list"].as_array_mut().unwrap();
         all.iter_mut()
             .for_each(|one| drop(one.as_object_mut().unwrap().remove("bytes")));
-        users["seconds"] = json!(0.6);
-        server.measure(
-            &json!({"kind": "steady", "target": target, "payload_bytes": 64,
-            "timeout_ms": patient_ms(5_000), "loop": {"open": {"rate_per_s": 50}}, "users": users}),
-        )
+        let mut probe = json!({"kind": "steady", "target": target, "payload_bytes": 64, "count": 30,
+            "timeout_ms": patient_ms(5_000)});
+        if open {
+            users["seconds"] = json!(0.6);
+            probe["loop"] = json!({"open": {"rate_per_s": 50}});
+        }
+        probe["users"] = users;
+        server.measure(&probe)
     };
-    let right = measure(Fault::None);
-    let outcome = &right["outcome"];
-    // Each third request is of the user without a connection.
-    assert_eq!(
-        all_of(outcome, &["attempted", "succeeded"]),
-        json!([30, 20]),
-        "{right}"
-    );
-    assert_eq!(outcome["users"][1]["received"], 0);
-    assert_eq!(outcome["users"][0]["ended_s"], Value::Null);
-    assert_eq!(outcome["users"][0]["received"], 64 * 11);
-    let dropped = measure(Fault::Drops);
-    let outcome = &dropped["outcome"];
-    for user in [0, 2] {
-        let one = &outcome["users"][user];
-        assert_eq!(all_of(one, &["carried", "received"]), json!([true, 64 * 3]));
-        assert!(one["ended_s"].as_f64().unwrap() > 0.05, "{one}");
+    for open in [true, false] {
+        let right = measure(open, Fault::None);
+        let outcome = &right["outcome"];
+        // Each third request is of the user without a connection.
+        assert_eq!(
+            all_of(outcome, &["attempted", "succeeded"]),
+            json!([30, 20]),
+            "{right}"
+        );
+        assert_eq!(outcome["users"][1]["received"], 0);
+        assert_eq!(outcome["users"][0]["ended_s"], Value::Null);
+        assert_eq!(outcome["users"][0]["received"], 64 * 11);
+        let dropped = measure(open, Fault::Drops);
+        let outcome = &dropped["outcome"];
+        for user in [0, 2] {
+            let one = &outcome["users"][user];
+            assert_eq!(all_of(one, &["carried", "received"]), json!([true, 64 * 3]));
+            let least = if open { 0.05 } else { 0.0 };
+            assert!(one["ended_s"].as_f64().unwrap() > least, "{one}");
+        }
+        assert_eq!(
+            all_of(outcome, &["attempted", "succeeded"]),
+            json!([30, 4]),
+            "{dropped}"
+        );
     }
-    assert_eq!(
-        all_of(outcome, &["attempted", "succeeded"]),
-        json!([30, 4]),
-        "{dropped}"
-    );
 }
 
 /// A server that knows the user before a moment after its first connection, or after that moment. It leaves a connection of an unknown user
@@ -418,11 +436,13 @@ fn a_spec_that_is_wrong_is_refused_without_its_keys() {
     let nobody = SocketAddr::from(([127, 0, 0, 1], 9));
     let mut right = json!({"kind": "users", "target": nobody, "users": users(Kind::Vless, nobody)});
     right["users"]["until"] = Value::Null;
+    right["users"]["tls"] = Value::Null;
     for (path, value, named) in [
         ("/users/list/0/key", json!("SECRET"), "list.key"),
         ("/users/list/0/bytes", json!(0), "list.bytes"),
         ("/users/list", json!([]), "list"),
         ("/users/address", json!("192.0.2.1:9"), "users.address"),
+        ("/users/tls", json!({"ca": "SECRET"}), "tls.ca"),
         ("/kind", json!("tcp"), "users"),
         ("/kind", json!("steady"), "bytes"),
         (

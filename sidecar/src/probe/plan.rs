@@ -6,6 +6,8 @@ mod idle;
 mod nat;
 mod users;
 
+pub use users::Users;
+
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -14,7 +16,6 @@ use super::socks5::codec::{Address, MAX_FIELD_BYTES};
 use super::spec::{DnsSpec, FetchSpec, FlowSpec, LEAST_MTU, Loop, MOST_MTU, NatSpec};
 use super::spec::{ProbeKind, ProxySpec, Spec};
 use super::tls::Tls;
-use super::users::spec::Credential;
 use crate::echo::destinations;
 use crate::echo::transfer::Transfer;
 use crate::failure::{Failure, Result};
@@ -77,10 +78,7 @@ pub struct Plan {
     /// The same, resolved, for a direct connection.
     pub target_at: Reached,
     pub proxy: Option<Proxy>,
-    /// The proxy of users.
-    pub users_at: Option<Reached>,
-    /// One for each entry of the users' list.
-    pub credentials: Vec<Credential>,
+    pub users: Option<Users>,
     /// Addresses other than loopback that were allowed by name: datagrams may go there, too.
     pub allowed: Vec<IpAddr>,
     /// TLS inside the tunnel.
@@ -112,13 +110,12 @@ impl Plan {
 
     fn checked(mut spec: Spec, reach: Reach<'_>) -> Result<Self> {
         bounds(&spec)?;
-        let credentials = users::check(&mut spec)?;
         let users_at = spec.users.as_ref();
         let users_at = users_at.map(|users| address("users.address", &users.address, reach, true));
-        let users_at = users_at.transpose()?.map(|(_, at)| at);
+        let users = users::check(&mut spec, users_at.transpose()?.map(|(_, at)| at))?;
         cpus::check("cpus", &spec.cpus)?;
         let over_tcp = !spec.kind.over_udp();
-        let dialled = over_tcp && spec.proxy.is_none() && users_at.is_none();
+        let dialled = over_tcp && spec.proxy.is_none() && users.is_none();
         let (target, target_at) = address("target", &spec.target, reach, dialled)?;
         let proxy = spec
             .proxy
@@ -169,8 +166,7 @@ impl Plan {
             target,
             target_at,
             proxy,
-            users_at,
-            credentials,
+            users,
             inner: spec.inner_tls.then(Tls::inside).transpose()?,
             allowed: reach.addresses(),
             timeout: Duration::from_millis(timeout_ms),
@@ -383,8 +379,7 @@ fn out_of_bounds(field: &str, value: impl std::fmt::Display, bound: &str) -> Fai
 
 fn check_proxy(spec: &ProxySpec, reach: Reach<'_>) -> Result<Proxy> {
     let (_, at) = address("proxy.address", &spec.address, reach, true)?;
-    let (host, _) = spec.address.rsplit_once(':').unwrap_or_default();
-    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let host = reach::host_of(&spec.address);
     let login = match (&spec.username, &spec.password) {
         (None, None) => None,
         (Some(username), Some(password)) => {

@@ -50,6 +50,12 @@ impl fmt::Display for Reached {
     }
 }
 
+/// The host of HOST:PORT, without brackets.
+pub fn host_of(address: &str) -> &str {
+    let (host, _) = address.rsplit_once(':').unwrap_or_default();
+    host.trim_start_matches('[').trim_end_matches(']')
+}
+
 /// The addresses of a name, IPv4 first; of localhost both of this machine, whatever the resolver knows.
 pub fn addresses_of(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     let looked_up = (host, port).to_socket_addrs();

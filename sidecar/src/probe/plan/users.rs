@@ -4,7 +4,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::failure::{Failure, Result};
+use crate::probe::reach::{Reached, host_of};
 use crate::probe::spec::{Loop, ProbeKind, Spec};
+use crate::probe::tls::Tls;
 use crate::probe::users::crypto;
 use crate::probe::users::spec::{Credential, Protocol, UserSpec, UsersSpec};
 
@@ -13,16 +15,25 @@ const MOST_BYTES: u64 = 16 << 30;
 /// A steady request is one chunk of Shadowsocks, and fits into what an idle connection holds.
 const MOST_STEADY_BYTES: u64 = 16 << 10;
 
+#[derive(Clone)]
+pub struct Users {
+    /// The proxy's inbound.
+    pub at: Reached,
+    pub tls: Option<Tls>,
+    /// One for each entry of the list.
+    pub credentials: Vec<Credential>,
+}
+
 fn invalid(field: &str, what: &str, mend: &str) -> Failure {
     Failure::invalid(format!("users.{field}: {what}"), mend)
 }
 
-/// Checks the users, and sets `count` to the number of operations. Messages have no keys.
-pub fn check(spec: &mut Spec) -> Result<Vec<Credential>> {
+/// Checks the users of the proxy `at`, and sets `count` to the number of operations. Messages have no keys.
+pub fn check(spec: &mut Spec, at: Option<Reached>) -> Result<Option<Users>> {
     let ours = matches!(spec.kind, ProbeKind::Users | ProbeKind::Steady);
-    let users = match (&spec.users, ours) {
-        (None, false) => return Ok(Vec::new()),
-        (Some(users), true) => users,
+    let (users, at) = match (spec.users.as_ref().zip(at), ours) {
+        (None, false) => return Ok(None),
+        (Some(both), true) => both,
         (None, true) => {
             let what = format!("a {} probe needs them", spec.kind);
             return Err(Failure::invalid(format!("users: {what}"), "give users"));
@@ -57,22 +68,43 @@ pub fn check(spec: &mut Spec) -> Result<Vec<Credential>> {
         let what = "only users has it, with every_ms of 1 to 10000";
         return Err(invalid("until", what, "correct it or leave it out"));
     }
-    let credentials = credentials(users)?;
+    if users.tls.is_some() && users.protocol == Protocol::Shadowsocks {
+        return Err(invalid("tls", "shadowsocks has none", "leave it out"));
+    }
+    let tls = users.tls.as_ref();
+    let checked = Users {
+        at,
+        tls: tls
+            .map(|tls| Tls::new(tls, host_of(&users.address)))
+            .transpose()?,
+        credentials: credentials(users)?,
+    };
+    if steady && spec.payload_bytes > MOST_STEADY_BYTES {
+        let mend = format!("give at most {MOST_STEADY_BYTES}");
+        return Err(Failure::invalid(
+            "payload_bytes: it is too much for steady",
+            &mend,
+        ));
+    }
     spec.count = match (spec.pace, users.seconds) {
-        (Loop::Closed, None) if !steady => number,
+        (Loop::Closed, None) if steady => spec.count,
+        (Loop::Closed, None) => number,
         (Loop::Open { rate_per_s }, Some(seconds)) if steady => {
-            if !(0.1..=3_600.0).contains(&seconds) || spec.payload_bytes > MOST_STEADY_BYTES {
-                let what = "seconds or payload_bytes is out of bounds";
-                return Err(invalid("seconds", what, "give 0.1 to 3600, and 8 to 16384"));
+            if !(0.1..=3_600.0).contains(&seconds) {
+                return Err(invalid(
+                    "seconds",
+                    "it is out of bounds",
+                    "give 0.1 to 3600",
+                ));
             }
             (rate_per_s * seconds).ceil() as u64
         }
         _ => {
-            let what = "steady has seconds and loop.open.rate_per_s, and users has neither";
+            let what = "only steady with loop.open.rate_per_s has seconds";
             return Err(invalid("seconds", what, "give both or leave both out"));
         }
     };
-    Ok(credentials)
+    Ok(Some(checked))
 }
 
 fn credentials(users: &UsersSpec) -> Result<Vec<Credential>> {

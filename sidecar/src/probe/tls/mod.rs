@@ -1,4 +1,5 @@
-//! TLS of a SOCKS5 proxy: trust, and the client's identity; and TLS inside a tunnel ([`inside`]). [`super::stream`] carries the bytes.
+//! TLS of a SOCKS5 proxy, or of users' connections: trust, and the client's identity; and TLS inside a tunnel ([`inside`]).
+//! [`super::stream`] carries the bytes of all but users.
 
 mod fault;
 mod inside;
@@ -14,6 +15,9 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{PrivateKeyDer, ServerName};
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, ClientConnection, SignatureScheme};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
 use crate::failure::{Failure, Result};
 pub use fault::Fault;
@@ -93,6 +97,19 @@ impl Tls {
         // The stream sends all of a write before it takes another one.
         connection.set_buffer_limit(None);
         Ok(connection)
+    }
+
+    /// The session of a new connection, on an event loop.
+    pub(super) async fn connect(&self, stream: TcpStream) -> std::io::Result<TlsStream<TcpStream>> {
+        let connector = TlsConnector::from(self.config.clone());
+        let connecting = connector.connect(self.name.clone(), stream).await;
+        connecting.map_err(|error| {
+            let why = error.get_ref().and_then(|why| why.downcast_ref());
+            match why {
+                Some(why) => self.about.fault(why),
+                None => error,
+            }
+        })
     }
 
     pub(super) fn about(&self) -> Arc<About> {

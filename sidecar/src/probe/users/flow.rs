@@ -2,9 +2,8 @@
 
 use std::io;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, split};
 use tokio::net::TcpStream;
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::codec::{self, Down, Up};
 use super::shared::Shared;
@@ -16,9 +15,12 @@ pub const BLOCK: usize = 16 << 10;
 /// Sequence numbers of different users are this far apart, so that another user's payload is found.
 const APART: u32 = 61;
 
+type Output = Box<dyn AsyncWrite + Send + Unpin>;
+type Input = Box<dyn AsyncRead + Send + Unpin>;
+
 /// The half that sends.
 pub struct Sender {
-    stream: OwnedWriteHalf,
+    stream: Output,
     up: Up,
     /// Sealed bytes that the kernel has not taken yet.
     out: Vec<u8>,
@@ -26,7 +28,7 @@ pub struct Sender {
 
 /// The half that receives.
 pub struct Receiver {
-    stream: OwnedReadHalf,
+    stream: Input,
     down: Down,
     input: Vec<u8>,
     /// Payload that came and was not taken yet.
@@ -44,11 +46,22 @@ pub fn sequence(user: usize, block: u64) -> u32 {
 
 /// Dials the proxy. The request goes with the first payload.
 pub async fn dial(shared: &Shared, user: usize) -> Result<(Sender, Receiver), ErrorKind> {
-    let stream = TcpStream::connect(shared.proxy).await.map_err(kind)?;
+    let stream = TcpStream::connect(shared.users.at.address)
+        .await
+        .map_err(kind)?;
     stream.set_nodelay(true).map_err(kind)?;
-    let (input, output) = stream.into_split();
+    let (input, output): (Input, Output) = match &shared.users.tls {
+        Some(tls) => {
+            let (input, output) = split(tls.connect(stream).await.map_err(kind)?);
+            (Box::new(input), Box::new(output))
+        }
+        None => {
+            let (input, output) = stream.into_split();
+            (Box::new(input), Box::new(output))
+        }
+    };
     let mut out = Vec::new();
-    let (up, down) = codec::begin(&shared.credentials[user], &shared.target, &mut out)?;
+    let (up, down) = codec::begin(&shared.users.credentials[user], &shared.target, &mut out)?;
     let sender = Sender {
         stream: output,
         up,
@@ -67,6 +80,8 @@ impl Sender {
     pub async fn send(&mut self, payload: &[u8]) -> Result<(), ErrorKind> {
         self.up.push(payload, &mut self.out);
         self.stream.write_all(&self.out).await.map_err(kind)?;
+        // TLS may hold bytes back.
+        self.stream.flush().await.map_err(kind)?;
         self.out.clear();
         Ok(())
     }

@@ -1,7 +1,6 @@
 //! The state that all connections of a probe share.
 
 use std::future::Future;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,14 +8,14 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
-use super::spec::{Credential, Until};
+use super::spec::Until;
 use crate::net::clock::now_ns;
 use crate::net::payload::Pattern;
 use crate::probe::context::Context;
 use crate::probe::far_end::Carried;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::outcome::UserOutcome;
-use crate::probe::plan::Plan;
+use crate::probe::plan::{Plan, Users};
 use crate::probe::socks5::codec::Address;
 use crate::probe::tally::Tally;
 
@@ -26,9 +25,8 @@ const NS_PER_MS: f64 = 1e6;
 
 /// The data that all connections of a probe need.
 pub struct Shared {
-    pub proxy: SocketAddr,
+    pub users: Users,
     pub target: Address,
-    pub credentials: Vec<Credential>,
     /// Bytes of each entry.
     pub bytes: Vec<u64>,
     pub until: Option<Until>,
@@ -55,7 +53,6 @@ impl Shared {
     pub fn new(plan: &Plan, pattern: Pattern, tally: Tally) -> Result<Arc<Self>, ProbeError> {
         let missing = || ProbeError::new(ErrorKind::Network, "the probe has no users");
         let users = plan.spec.users.as_ref().ok_or_else(missing)?;
-        let at = plan.users_at.as_ref().ok_or_else(missing)?;
         let own = |bytes: Option<u64>| bytes.unwrap_or(plan.spec.payload_bytes);
         // An entry that never begins stays like this.
         let unbegun = |name: &String| UserOutcome {
@@ -64,9 +61,8 @@ impl Shared {
             ..UserOutcome::default()
         };
         Ok(Arc::new(Self {
-            proxy: at.address,
+            users: plan.users.clone().ok_or_else(missing)?,
             target: plan.target.clone(),
-            credentials: plan.credentials.clone(),
             bytes: users.list.iter().map(|user| own(user.bytes)).collect(),
             until: users.until,
             pattern,
@@ -85,7 +81,7 @@ impl Shared {
             return None;
         }
         let next = self.next.fetch_add(1, Ordering::Relaxed);
-        (next < self.credentials.len()).then_some(next)
+        (next < self.users.credentials.len()).then_some(next)
     }
 
     pub fn note(&self, user: usize, outcome: UserOutcome) {

@@ -5,13 +5,13 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::crypto::Algorithm;
+use crate::probe::tls::TlsSpec;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
-    /// Version 0 over TCP, without a flow and without TLS.
+    /// Version 0 over TCP, without a flow.
     Vless,
-    /// Over TCP without TLS.
     Trojan,
     /// AEAD (SIP004), and 2022 (SIP022) by its methods.
     Shadowsocks,
@@ -63,6 +63,9 @@ pub struct UsersSpec {
     pub protocol: Protocol,
     /// HOST:PORT of the proxy's inbound.
     pub address: String,
+    /// vless and trojan only; if left out, the connections are plain.
+    #[serde(default)]
+    pub tls: Option<TlsSpec>,
     /// Shadowsocks only.
     #[serde(default)]
     pub method: Option<Method>,
@@ -71,7 +74,7 @@ pub struct UsersSpec {
     pub server_key: Option<String>,
     /// One connection for each entry, in this order. A name may come several times.
     pub list: Vec<UserSpec>,
-    /// Length of the measured part of `steady`.
+    /// Length of the measured part of `steady` in the open loop.
     #[serde(default)]
     pub seconds: Option<f64>,
     /// `users` only: each entry opens connections until one does this.

@@ -1,6 +1,7 @@
-//! The probe `steady`: users' connections that stay open, with requests by a timetable.
+//! The probe `steady`: users' connections that stay open, with requests by a timetable, or one after the other.
 
 use std::collections::VecDeque;
+use std::iter;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -44,7 +45,10 @@ type Lines = Arc<Vec<Mutex<Line>>>;
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let spec = &plan.spec;
     let series = |name| Series::new(name, spec.count, spec.keep);
-    let tally = Tally::new(vec![series("round_trip"), series("lateness")]);
+    let rate_per_s = plan.rate_per_s();
+    let lateness = rate_per_s.map(|_| series("lateness"));
+    let all = iter::once(series("round_trip")).chain(lateness);
+    let tally = Tally::new(all.collect());
     let shared = Shared::new(plan, plan.pattern(), tally)?;
     let lines: Lines = Arc::new(shared.bytes.iter().map(|_| Mutex::default()).collect());
     let runtime = runtime()?;
@@ -55,7 +59,16 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
         shared.stop.store(false, Ordering::Relaxed);
         context.measured_begins();
         let started = lock(&shared.tally).begin();
-        ask(&shared, &lines, plan, context, started).await?;
+        match rate_per_s {
+            Some(rate) => {
+                let timetable = Timetable::new(started, rate);
+                ask(&shared, &lines, plan, context, timetable).await?;
+            }
+            None => {
+                let task = in_turn(Arc::clone(&shared), Arc::clone(&lines), spec.count);
+                drive(iter::once(task), &shared, plan, context).await;
+            }
+        }
         lock(&shared.tally).end();
         Ok(started)
     });
@@ -83,7 +96,9 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     if tally.attempted() == spec.count && tally.stopped == Some(Stopped::Limit) {
         tally.stopped = None;
     }
-    let mut outcome = tally.outcome(plan, context, 2);
+    // A timetable has a clock's thread.
+    let threads = if rate_per_s.is_some() { 2 } else { 1 };
+    let mut outcome = tally.outcome(plan, context, threads);
     outcome.users = std::mem::take(&mut *lock(&shared.outcomes));
     Ok(outcome)
 }
@@ -158,13 +173,52 @@ async fn answer(
     Ok(())
 }
 
+/// Sends a request when the answer to the one before it is here, over one connection after the other.
+async fn in_turn(shared: Arc<Shared>, lines: Lines, count: u64) {
+    for number in 0..count {
+        if shared.stop.load(Ordering::Relaxed) {
+            return;
+        }
+        let user = number as usize % lines.len();
+        let line = &lines[user];
+        let halves = lock(line).halves.take();
+        let Some((mut sender, mut receiver)) = halves else {
+            let kind = lock(line).ended.map_or(ErrorKind::Cut, |(kind, _)| kind);
+            lock(&shared.tally).errors.add(kind, 1);
+            continue;
+        };
+        // The connection's first request opened it.
+        let round = 1 + number / lines.len() as u64;
+        let began = now_ns();
+        let asking = async {
+            send(&shared, user, round, &mut sender, line).await?;
+            answer(&shared, user, round, &mut receiver, line).await
+        };
+        let end = timeout(shared.timeout, asking).await;
+        let now = now_ns();
+        let mut tally = lock(&shared.tally);
+        tally.end_ns = now;
+        match end.unwrap_or(Err(ErrorKind::Timeout)) {
+            Ok(()) => {
+                tally.series[ROUND_TRIP].record(now, now - began);
+                tally.success(shared.pattern.size() as u64);
+                lock(line).halves = Some((sender, receiver));
+            }
+            Err(kind) => {
+                tally.errors.add(kind, 1);
+                lock(line).ended = Some((kind, now));
+            }
+        }
+    }
+}
+
 /// Sends all requests by the timetable, and waits until each is answered or late.
 async fn ask(
     shared: &Arc<Shared>,
     lines: &Lines,
     plan: &Plan,
     context: &Context,
-    started: u64,
+    timetable: Timetable,
 ) -> std::io::Result<()> {
     let mut ticks = Vec::new();
     for (user, line) in lines.iter().enumerate() {
@@ -181,7 +235,6 @@ async fn ask(
         let (ours, all) = both();
         tokio::spawn(async move { answers(&ours, user, receiver, &all[user]).await });
     }
-    let timetable = Timetable::new(started, plan.rate_per_s().unwrap_or(1.0));
     let (ours, all) = (Arc::clone(shared), Arc::clone(lines));
     let count = plan.spec.count;
     let clock = thread::Builder::new().name("steady".to_owned());
