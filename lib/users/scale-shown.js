@@ -2,6 +2,7 @@
 import { grouped, rangeOf, sectionOf } from '../section.js';
 import { spreadOf } from '../spread.js';
 import { sentenceOf, wholeTurns } from './by-level.js';
+import { NEIGHBOURS } from './scale.js';
 
 /** @typedef {import('./scale.js').Figures} Figures */
 
@@ -91,7 +92,7 @@ export function scaleSections(all, levels) {
       finding: STATED.map((stated) => sentenceOf(stated, turns, ({ users }) => users)).join(' '),
       answer: `${grouped(levels[levels.length - 1])} users`,
       notes: [
-        'Median of the turns, with their range. Start: from the start of the program to the first byte of our far end. First byte: from the dial to the first byte of our far end. Both include one sing-box as the client, which is the same for all numbers of users. A growth is the median of the turns with their range. With fewer than six turns, or if the range includes both, the run cannot tell.',
+        `Median of the turns, with their range. Start: from the start of the program to the first byte of our far end. First byte: from the dial to the first byte of our far end. A user stands for ${NEIGHBOURS} neighbours in the list, each with its own key and connection. Speed: bytes of one user there and back. A growth is the median of the turns with their range. With fewer than six turns, or if the range includes both, the run cannot tell.`,
       ],
       plot: { kind: 'curves', x: 'users', y: ['first_ms', 'middle_ms', 'last_ms'] },
     }),

@@ -6,8 +6,6 @@
  */
 import { said, say } from 'k6/x/windtunnel/record';
 import { Operation } from '../../lib/operations.js';
-import { instance } from '../../lib/sidecar.js';
-import { stop } from '../../lib/execution.js';
 import { loadPlane } from '../../lib/dataplane/environment.js';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
@@ -16,6 +14,7 @@ import { startsRows } from '../../lib/protocols/instances.js';
 import { account } from '../../lib/users/accounting.js';
 import { accountingSection, chargeFacts, chargeSection } from '../../lib/users/accounting-shown.js';
 import { Statistics } from '../../lib/users/statistics.js';
+import { baseOf } from '../../lib/users/testbed.js';
 
 const MIB = 1024 * 1024;
 const PROFILES = {
@@ -64,13 +63,7 @@ const script = planeScenario({
     trip: { title: 'Round trip', latencyIs: 'from a request sent to its echo received', least: 1 },
     datagram: { title: 'Datagram', latencyIs: 'from a datagram sent to its echo received', least: 1 },
   },
-  prepare() {
-    const own = instance();
-    if (own?.testbed !== 'users') stop('users/accounting starts its server itself: choose TESTBED=users:…');
-    const { engine, protocol, binary } = /** @type {import('../../lib/sidecar.js').Instance} */ (own)
-      .variables;
-    return { ...startsRows.prepare(), base: { engine, protocol, binary } };
-  },
+  prepare: () => ({ ...startsRows.prepare(), base: baseOf('users/accounting') }),
   round(_round, _index, plane) {
     const figures = account(plane, statistics, sizes, ({ from, at }) => {
       if (at === null) charged.failure('timeout', from, from);

@@ -1,12 +1,10 @@
 /**
  * What do many users cost a proxy server?
  *
- * A server starts with 1 to 50,000 users. The first, a middle and the last user of its list connect. All levels take turns, each
- * with new processes, so that the growth of each figure has an interval.
+ * A server starts with 1 to 50,000 users. The first, middle and last users of its list connect with their own keys,
+ * without a client's process. All levels take turns, each with new processes, so that the growth of each figure has an interval.
  */
 import { said, say } from 'k6/x/windtunnel/record';
-import { instance } from '../../lib/sidecar.js';
-import { stop } from '../../lib/execution.js';
 import { loadPlane } from '../../lib/dataplane/environment.js';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
@@ -14,6 +12,7 @@ import { envCount, envList, sizesOf } from '../../lib/profiles.js';
 import { startsRows } from '../../lib/protocols/instances.js';
 import { PLACES, connectOf, measureLevel, tripOf } from '../../lib/users/scale.js';
 import { scaleSections } from '../../lib/users/scale-shown.js';
+import { baseOf } from '../../lib/users/testbed.js';
 
 const PROFILES = {
   smoke: { turns: 6, users: [1, 1000], connections: 10, round_trips: 50, mib: 8 },
@@ -42,6 +41,7 @@ const script = planeScenario({
   title: 'A server with many users',
   environment: loadPlane('users'),
   load: roundsLoad(equalRounds(levels.length * turns)),
+  echo: 'events',
   parameters: { levels: levels.join(','), ...sizes, turns },
   operations: Object.fromEntries(
     levels.flatMap((users) => [
@@ -50,7 +50,8 @@ const script = planeScenario({
         {
           title: `Connect, one of ${users}`,
           latencyIs: 'from the dial to the first byte of our far end',
-          series: 'total',
+          series: 'first_byte',
+          primary: /** @type {const} */ ('p50'),
           least: turns * PLACES.length * sizes.connections,
         },
       ],
@@ -59,18 +60,13 @@ const script = planeScenario({
         {
           title: `Round trip, one of ${users}`,
           latencyIs: 'from a request sent to its echo received',
+          primary: /** @type {const} */ ('p50'),
           least: turns * PLACES.length * sizes.round_trips,
         },
       ],
     ]),
   ),
-  prepare() {
-    const own = instance();
-    if (own?.testbed !== 'users') stop('users/scale starts its servers itself: choose TESTBED=users:…');
-    const { engine, protocol, binary } = /** @type {import('../../lib/sidecar.js').Instance} */ (own)
-      .variables;
-    return { ...startsRows.prepare(), base: { engine, protocol, binary } };
-  },
+  prepare: () => ({ ...startsRows.prepare(), base: baseOf('users/scale') }),
   round(_round, index, plane) {
     const turn = Math.floor(index / levels.length);
     // The order of the levels rotates.

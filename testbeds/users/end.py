@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""end.py server|client ENGINE PROTOCOL USERS SERVER_PORT GATE_PORT PROGRAM PORT…
+"""end.py server|client ENGINE PROTOCOL USERS SERVER_PORT GATE_PORT PROGRAM [PORT]
 
 Writes the configuration of one end, and becomes PROGRAM. With a gate (GATE_PORT above 0), the program
-starts at the first connection to the gate. PORTs are where the client takes SOCKS: for the first, the
-middle and the last user.
+starts at the first connection to the gate. PORT is where the client takes SOCKS for the first user.
 
 With CHARGED_PORT above 0, the server counts the bytes of each user, and tells them by gRPC at this port. It
 has a parent then, which kills it at each connection to the gate, as a crash would, and starts it again. The
@@ -11,8 +10,9 @@ client takes SOCKS at this port with the name of a user as login and password, f
 
 With CHANGED_PORT above 0, xray takes changes of its users by gRPC at this port.
 
-The key of user INDEX (from 0) is HMAC-SHA256(SEED, "user-INDEX"), as the protocol writes keys. The server's
-own key is that of "server".
+The key of user INDEX (from 0) is the first half of HMAC-SHA256(SEED, "user-INDEX") in hexadecimal. A key of
+Shadowsocks 2022 is the first 16 of these letters, in base64. The server's own key is that of "server".
+lib/users/testbed.js makes the same keys.
 """
 
 import base64
@@ -24,7 +24,6 @@ import signal
 import socket
 import subprocess
 import sys
-import uuid
 from typing import Any, Never
 
 METHOD_2022 = "2022-blake3-aes-128-gcm"
@@ -34,12 +33,8 @@ CHANGED_PORT = int(os.environ.pop("CHANGED_PORT", "0"))
 
 
 def key_of(protocol: str, name: str) -> str:
-    drawn = hmac.digest(os.environ["SEED"].encode(), name.encode(), hashlib.sha256)
-    if protocol == "vless":
-        return str(uuid.UUID(bytes=drawn[:16], version=4))
-    if protocol == "shadowsocks-2022":
-        return base64.b64encode(drawn[:16]).decode()
-    return drawn[:16].hex()
+    key = hmac.new(os.environ["SEED"].encode(), name.encode(), hashlib.sha256).hexdigest()[:32]
+    return base64.b64encode(key[:16].encode()).decode() if protocol == "shadowsocks-2022" else key
 
 
 def xray_server(protocol: str, keys: list[str], port: int) -> dict[str, Any]:
@@ -100,7 +95,7 @@ def sing_box_server(protocol: str, keys: list[str], port: int) -> dict[str, Any]
     return config
 
 
-def client(protocol: str, keys: list[str], server_port: int, ports: list[int]) -> dict[str, Any]:
+def client(protocol: str, keys: list[str], server_port: int, port: int) -> dict[str, Any]:
     """One sing-box, whatever the server is, so that the client is the same for all servers."""
     server = {"type": protocol.removesuffix("-2022"), "server": "127.0.0.1", "server_port": server_port}
 
@@ -115,14 +110,11 @@ def client(protocol: str, keys: list[str], server_port: int, ports: list[int]) -
     def socks(tag: str, port: int) -> dict[str, Any]:
         return {"type": "socks", "tag": tag, "listen": "127.0.0.1", "listen_port": port}
 
-    places = (0, (len(keys) - 1) // 2, len(keys) - 1)
     config: dict[str, Any] = {
         "log": {"level": "fatal"},
-        "inbounds": [socks(f"in-{port}", port) for port in ports],
-        "outbounds": [
-            outbound(f"out-{port}", keys[index]) for index, port in zip(places, ports, strict=True)
-        ],
-        "route": {"rules": [{"inbound": f"in-{port}", "outbound": f"out-{port}"} for port in ports]},
+        "inbounds": [socks("first", port)],
+        "outbounds": [outbound("first", keys[0])],
+        "route": {"rules": []},
     }
     if CHARGED_PORT:
         names = [f"user-{index}" for index in range(len(keys))]
@@ -165,10 +157,10 @@ def run_again(command: list[str], gate: int) -> Never:
 
 
 def main() -> None:
-    end, engine, protocol, users, server_port, gate, program, *ports = sys.argv[1:]
+    end, engine, protocol, users, server_port, gate, program, *port = sys.argv[1:]
     keys = [key_of(protocol, f"user-{index}") for index in range(int(users))]
     if end == "client":
-        config = client(protocol, keys, int(server_port), [int(port) for port in ports])
+        config = client(protocol, keys, int(server_port), int(port[0]))
     else:
         config = (xray_server if engine == "xray" else sing_box_server)(protocol, keys, int(server_port))
     path = f"{end}.json"

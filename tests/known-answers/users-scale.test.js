@@ -36,9 +36,9 @@ test('a scan is found by the last user, and the first user pays nothing', () =>
   measured('scan 0', (section) => {
     assert.match(section.finding, /First byte of the last user: grows by .*the lookup is a scan/);
     const rows = rowsOf(section);
-    // 400 steps of 50 us.
-    assert.ok(rows[2].last_ms.value - rows[0].last_ms.value >= 19.9, JSON.stringify(rows));
-    assert.ok(rows[2].middle_ms.value >= 10 && rows[2].middle_ms.value < rows[2].last_ms.value);
+    // 393 to 400 steps of 50 us, and 197 to 204 in the middle.
+    assert.ok(rows[2].last_ms.value - rows[0].last_ms.value >= 19, JSON.stringify(rows));
+    assert.ok(rows[2].middle_ms.value >= 9.8 && rows[2].middle_ms.value < rows[2].last_ms.value);
     assert.ok(rows[2].first_ms.low < rows[2].last_ms.low / 2, 'the first user pays nothing');
     assert.ok(rows[2].cpu_ms.value > 5, `the scan is CPU time of the server: ${rows[2].cpu_ms.value}`);
   }));
