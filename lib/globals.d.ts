@@ -424,6 +424,7 @@ declare module 'k6/x/windtunnel/judge' {
       kind: 'line' | 'bars' | 'curves' | 'course';
       x: string;
       y: string[];
+      log?: boolean;
       below?: { title: string; y: string[] };
       marks?: string;
     };

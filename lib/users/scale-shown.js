@@ -94,7 +94,7 @@ export function scaleSections(all, levels) {
       notes: [
         `Median of the turns, with their range. Start: from the start of the program to the first byte of our far end. First byte: from the dial to the first byte of our far end. A user stands for ${NEIGHBOURS} neighbours in the list, each with its own key and connection. Speed: bytes of one user there and back. A growth is the median of the turns with their range. With fewer than six turns, or if the range includes both, the run cannot tell.`,
       ],
-      plot: { kind: 'curves', x: 'users', y: ['first_ms', 'middle_ms', 'last_ms'] },
+      plot: { kind: 'curves', x: 'users', y: ['first_ms', 'middle_ms', 'last_ms'], log: true },
     }),
   ];
 }

@@ -47,6 +47,7 @@ func TestASectionThatIsNoTableIsAnError(t *testing.T) {
 	for about, text := range map[string]string{
 		"row 1 has 1 cells for 2 columns":   `{"name": "s", ` + columns + `, "rows": [["a"]]}`,
 		"two columns a":                     `{"name": "s", "columns": [{"name": "a"}, {"name": "a"}], "rows": []}`,
+		"only curves over numbers above 0":  `{"name": "s", ` + columns + `, "rows": [["a", 0]], "plot": {"kind": "curves", "x": "much", "y": ["much"], "log": true}}`,
 		"only a course has a part below it": `{"name": "s", ` + columns + `, "rows": [], "plot": {"kind": "curves", "x": "what", "y": ["much"], "marks": "what"}}`,
 		"2 columns below 1":                 `{"name": "s", ` + columns + `, "rows": [], "plot": {"kind": "course", "x": "much", "y": ["much"], "below": {"title": "T", "y": ["much", "much"]}}}`,
 		"no column lost to plot":            `{"name": "s", ` + columns + `, "rows": [], "plot": {"kind": "course", "x": "much", "y": ["much"], "below": {"title": "T", "y": ["lost"]}}}`,

@@ -5,6 +5,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"windtunnel/k6/internal/result"
@@ -39,7 +40,7 @@ type curvePoint struct {
 }
 
 // curvePlot draws all columns Y in one chart; they have the same unit. Rows are equally spaced, because values such as
-// 0.1 and 10 would otherwise be too close together. Whiskers are ranges.
+// 0.1 and 10 would otherwise be too close together, unless the plot asks for logarithms. Whiskers are ranges.
 func curvePlot(s result.Section) string {
 	x := s.Place(s.Plot.X)
 	all, most := curvesOf(s, s.Plot.Y)
@@ -48,9 +49,7 @@ func curvePlot(s result.Section) string {
 	}
 	step := niceStep(most / gridLines)
 	top := math.Max(step, math.Ceil(most/step)*step)
-	atX := func(place int) float64 {
-		return curvesLeft + (float64(place)+0.5)/float64(len(s.Rows))*(curvesRight-curvesLeft)
-	}
+	atX := placesOf(s, x)
 	atY := func(v float64) float64 {
 		return curvesBottom - math.Max(0, math.Min(v, top))/top*(curvesBottom-curvesTop)
 	}
@@ -61,14 +60,38 @@ func curvePlot(s result.Section) string {
 		fmt.Fprintf(&body, `<text class="label" x="%.1f" y="%.1f">%s</text>`, curvesLeft-6, atY(v)+4, trimNumber(math.Round(v*1e6)/1e6))
 	}
 	for place, row := range s.Rows {
+		if s.Plot.Log {
+			fmt.Fprintf(&body, `<line class="grid" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, atX(place), curvesTop, atX(place), curvesBottom)
+		}
 		fmt.Fprintf(&body, `<text class="axis" x="%.1f" y="%.1f">%s</text>`, atX(place), curvesBottom+16, esc(cellText(s.Columns[x], row[x])))
 	}
-	fmt.Fprintf(&body, `<text class="axis" x="%.1f" y="%.1f">%s</text>`, (curvesLeft+curvesRight)/2, curvesBottom+33, esc(head(s.Columns[x])))
+	title := head(s.Columns[x])
+	if s.Plot.Log {
+		title += ", logarithmic"
+	}
+	fmt.Fprintf(&body, `<text class="axis" x="%.1f" y="%.1f">%s</text>`, (curvesLeft+curvesRight)/2, curvesBottom+33, esc(title))
 	for _, c := range all {
 		drawCurve(&body, c, atX, atY)
 	}
 	nameCurves(&body, all, atX, atY)
 	return wideFrame(curvesWidth, s.Title, describeCurves(s, x, all), curvesBottom+42, body.String())
+}
+
+// placesOf returns the place of a row on the axis. The first and the last row have half a row's room at their sides.
+func placesOf(s result.Section, x int) func(place int) float64 {
+	rows := float64(len(s.Rows))
+	share := func(place int) float64 { return float64(place) / math.Max(rows-1, 1) }
+	if s.Plot.Log {
+		var logs []float64
+		for _, row := range s.Rows {
+			logs = append(logs, math.Log(*row[x].Value))
+		}
+		least, most := slices.Min(logs), slices.Max(logs)
+		share = func(place int) float64 { return (logs[place] - least) / math.Max(most-least, 1e-9) }
+	}
+	return func(place int) float64 {
+		return curvesLeft + (0.5+share(place)*(rows-1))/rows*(curvesRight-curvesLeft)
+	}
 }
 
 // curvesOf returns the curves of columns that have a number in any row, and the largest value, including ranges.

@@ -115,6 +115,21 @@ func TestCurvesShareOneChart(t *testing.T) {
 	}
 }
 
+func TestCurvesOverLogarithms(t *testing.T) {
+	s := sectionFrom(t, `{"name": "s", "title": "Scale", "columns": [{"name": "users", "title": "Users", "unit": "count"}, {"name": "a", "title": "first", "unit": "ms"}],
+		"rows": [[1, 2], [100, 1], [1000, 2], [10000, 0]], "plot": {"kind": "curves", "x": "users", "y": ["a"], "log": true}}`)
+	if err := s.Check(); err != nil {
+		t.Fatal(err)
+	}
+	svg := sectionCharts(result.Result{Sections: []result.Section{s}})
+	// From 1 to 10,000 are four decades of 99.75, and half a row of 66.5 is at each side.
+	for _, want := range []string{`<polyline points="124.5,30.0 324.0,165.0 42`, ` 523.5,300.0"/>`, `>10,000</text>`, `>Users, logarithmic</text>`} {
+		if len(svg) != 1 || !strings.Contains(svg[0], want) {
+			t.Errorf("no %s in %s", want, svg)
+		}
+	}
+}
+
 func TestACourseHasTheQueueBelowIt(t *testing.T) {
 	s := sectionFrom(t, `{"name": "s", "title": "Outage <2 s>", "columns": [{"name": "at", "title": "After", "unit": "s"}, {"name": "mark", "title": "The link", "unit": "text"},
 		{"name": "a", "title": "one", "unit": "Mbit/s"}, {"name": "b", "title": "none", "unit": "Mbit/s"}, {"name": "aq", "title": "queue", "unit": "KiB"}, {"name": "bq", "title": "queue, none", "unit": "KiB"}],

@@ -55,6 +55,8 @@ type Plotting struct {
 	Kind string   `json:"kind"` // line, bars, curves or course
 	X    string   `json:"x"`
 	Y    []string `json:"y"`
+	// Log: the distances of X are logarithms. Only curves may have it, over numbers above 0.
+	Log bool `json:"log,omitempty"`
 	// Below is drawn under Y, over the same X. Only a course may have it.
 	Below *Lower `json:"below,omitempty"`
 	// Marks is a column of texts that mark their rows. Only a course may have it; "" without marks.
@@ -91,7 +93,16 @@ func (s Section) Check() error {
 			return fmt.Errorf("section %s: no column %s to plot", s.Name, name)
 		}
 	}
+	if s.Plot.Log && (s.Plot.Kind != "curves" || slices.ContainsFunc(s.Rows, s.belowLog)) {
+		return fmt.Errorf("section %s: only curves over numbers above 0 have an axis of logarithms", s.Name)
+	}
 	return s.checkUnits()
+}
+
+// belowLog reports whether a row has no logarithm at the plot's X.
+func (s Section) belowLog(row []Cell) bool {
+	value := row[s.Place(s.Plot.X)].Value
+	return value == nil || *value <= 0
 }
 
 // columns are the names of all columns that the plot needs.
