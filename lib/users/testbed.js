@@ -26,6 +26,7 @@ export function usersAt({ variables, outputs, secret_outputs: secrets }, places,
   return {
     protocol: protocol.replace('-2022', ''),
     address: outputs.USERS_SERVER,
+    tls: variables.tls ? { insecure: true } : undefined,
     method: METHODS[protocol],
     server_key: of2022 ? keyOf('server') : undefined,
     list: places.map((place) => ({ name: `user-${place}`, key: keyOf(`user-${place}`), bytes })),
@@ -36,6 +37,6 @@ export function usersAt({ variables, outputs, secret_outputs: secrets }, places,
 export function baseOf(scenario) {
   const own = instance();
   if (own?.testbed !== 'users') return stop(`${scenario} starts its server itself: choose TESTBED=users:…`);
-  const { engine, protocol, binary } = own.variables;
-  return { engine, protocol, binary };
+  const { engine, protocol, tls, binary } = own.variables;
+  return { engine, protocol, tls, binary };
 }

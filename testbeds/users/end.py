@@ -30,6 +30,9 @@ METHOD_2022 = "2022-blake3-aes-128-gcm"
 METHOD = "chacha20-ietf-poly1305"
 CHARGED_PORT = int(os.environ.pop("CHARGED_PORT", "0"))
 CHANGED_PORT = int(os.environ.pop("CHANGED_PORT", "0"))
+# In PEM; empty without TLS.
+CERTIFICATE, KEY = (os.environ.pop(f"TLS_{part}", "").split("|") for part in ("CERTIFICATE", "KEY"))
+TLS = CERTIFICATE != [""]
 
 
 def key_of(protocol: str, name: str) -> str:
@@ -64,6 +67,9 @@ def xray_server(protocol: str, keys: list[str], port: int) -> dict[str, Any]:
     if CHANGED_PORT:
         address = f"127.0.0.1:{CHANGED_PORT}"
         config["api"] = {"tag": "api", "listen": address, "services": ["HandlerService"]}
+    if TLS:
+        tls = {"certificates": [{"certificate": CERTIFICATE, "key": KEY}]}
+        config["inbounds"][0]["streamSettings"] = {"security": "tls", "tlsSettings": tls}
     if CHARGED_PORT:
         address = f"127.0.0.1:{CHARGED_PORT}"
         counts = {"statsUserUplink": True, "statsUserDownlink": True}
@@ -77,7 +83,7 @@ def xray_server(protocol: str, keys: list[str], port: int) -> dict[str, Any]:
 def sing_box_server(protocol: str, keys: list[str], port: int) -> dict[str, Any]:
     field = {"vless": "uuid"}.get(protocol, "password")
     users = [{"name": f"user-{index}", field: key} for index, key in enumerate(keys)]
-    inbound = {
+    inbound: dict[str, Any] = {
         "type": protocol.removesuffix("-2022"),
         "listen": "127.0.0.1",
         "listen_port": port,
@@ -87,6 +93,8 @@ def sing_box_server(protocol: str, keys: list[str], port: int) -> dict[str, Any]
         sys.exit("sing-box has many users of Shadowsocks only in the edition 2022: choose shadowsocks-2022")
     if protocol == "shadowsocks-2022":
         inbound |= {"method": METHOD_2022, "password": key_of(protocol, "server")}
+    if TLS:
+        inbound["tls"] = {"enabled": True, "certificate": CERTIFICATE, "key": KEY}
     config = {"log": {"level": "warn"}, "inbounds": [inbound], "outbounds": [{"type": "direct"}]}
     if CHARGED_PORT:
         counted = {"enabled": True, "users": [user["name"] for user in users]}
@@ -95,16 +103,47 @@ def sing_box_server(protocol: str, keys: list[str], port: int) -> dict[str, Any]
     return config
 
 
+def mihomo_server(protocol: str, keys: list[str], port: int) -> dict[str, Any]:
+    if not TLS or CHARGED_PORT:
+        sys.exit(
+            "mihomo has many users only in TLS, and no statistics of users: set tls=true, without charged"
+        )
+    field = {"vless": "uuid"}.get(protocol, "password")
+    listener = {
+        # mihomo refuses a name that is also a field here.
+        "name": "hop",
+        "type": protocol,
+        "listen": "127.0.0.1",
+        "port": port,
+        "users": [{"username": f"user-{index}", field: key} for index, key in enumerate(keys)],
+        "certificate": "\n".join(CERTIFICATE),
+        "private-key": "\n".join(KEY),
+    }
+    return {
+        "log-level": "warning",
+        "ipv6": True,
+        "find-process-mode": "off",
+        "profile": {"store-selected": False},
+        "listeners": [listener],
+        "rules": ["MATCH,DIRECT"],
+    }
+
+
+SERVERS = {"xray": xray_server, "sing-box": sing_box_server, "mihomo": mihomo_server}
+
+
 def client(protocol: str, keys: list[str], server_port: int, port: int) -> dict[str, Any]:
     """One sing-box, whatever the server is, so that the client is the same for all servers."""
     server = {"type": protocol.removesuffix("-2022"), "server": "127.0.0.1", "server_port": server_port}
 
     def outbound(tag: str, key: str) -> dict[str, Any]:
-        own = {"uuid": key} if protocol == "vless" else {"password": key}
+        own: dict[str, Any] = {"uuid": key} if protocol == "vless" else {"password": key}
         if protocol == "shadowsocks":
             own["method"] = METHOD
         elif protocol == "shadowsocks-2022":
             own = {"method": METHOD_2022, "password": f"{key_of(protocol, 'server')}:{key}"}
+        if TLS:
+            own["tls"] = {"enabled": True, "insecure": True}
         return server | own | {"tag": tag}
 
     def socks(tag: str, port: int) -> dict[str, Any]:
@@ -159,14 +198,16 @@ def run_again(command: list[str], gate: int) -> Never:
 def main() -> None:
     end, engine, protocol, users, server_port, gate, program, *port = sys.argv[1:]
     keys = [key_of(protocol, f"user-{index}") for index in range(int(users))]
+    if TLS and protocol.startswith("shadowsocks"):
+        sys.exit("Shadowsocks has no TLS: choose vless or trojan, or leave tls out")
     if end == "client":
         config = client(protocol, keys, int(server_port), int(port[0]))
     else:
-        config = (xray_server if engine == "xray" else sing_box_server)(protocol, keys, int(server_port))
+        config = SERVERS[engine](protocol, keys, int(server_port))
     path = f"{end}.json"
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
         json.dump(config, file)
-    command = [program, "run", "-c", path]
+    command = [program, *(["-d", ".", "-f"] if engine == "mihomo" else ["run", "-c"]), path]
     del os.environ["SEED"]
     if CHARGED_PORT and end == "server":
         run_again(command, int(gate))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startBench } from '../support/bench.js';
-import { sectionOf } from '../support/sections.js';
+import { rowsOf, sectionOf } from '../support/sections.js';
 import { assertVerdict } from '../support/verdict.js';
 
 test('mihomo as client and server understands itself, sing-box and xray', async () => {
@@ -28,6 +28,24 @@ test('mihomo as client and server understands itself, sing-box and xray', async 
     bench.remove();
   }
 });
+
+for (const protocol of ['vless', 'trojan'])
+  test(`mihomo serves many users of ${protocol} in TLS`, async () => {
+    const bench = startBench({
+      ONLY: 'users/scale',
+      LEVELS: '1,1000',
+      TESTBED: `users:engine=mihomo,tls=true,protocol=${protocol}`,
+    });
+    try {
+      const code = await bench.ended;
+      const result = bench.result('users-scale');
+      assertVerdict(result, 'pass', Number(code));
+      for (const row of rowsOf(sectionOf(result, 'scale')))
+        assert.ok(row.mib_per_s.value > 0, JSON.stringify(row));
+    } finally {
+      bench.remove();
+    }
+  });
 
 /** Engines of one protocol, and all rows that they have. */
 const OWN_ROWS = {

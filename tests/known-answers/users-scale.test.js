@@ -9,8 +9,8 @@ import { within } from '../support/faulty.js';
 import { ROOT } from '../support/k6.js';
 import { rowsOf, sectionOf } from '../support/sections.js';
 
-/** @param {string} words of the fake server @param {(section: any, result: any) => void} look */
-async function measured(words, look) {
+/** @param {string} words of the fake server @param {boolean} tls @param {(section: any, result: any) => void} look */
+async function measured(words, tls, look) {
   const folder = mkdtempSync(join(tmpdir(), 'users-'));
   const binary = join(folder, 'server');
   const script = `#!/bin/sh\nexec python3 '${join(ROOT, 'tests/fixtures/many-users.py')}' ${words} "$@"\n`;
@@ -19,7 +19,7 @@ async function measured(words, look) {
     PROFILE: 'smoke',
     ONLY: 'users/scale',
     LEVELS: '1,200,400',
-    TESTBED: `users:binary=${binary}`,
+    TESTBED: `users:tls=${tls},binary=${binary}`,
   });
   try {
     await bench.ended;
@@ -33,7 +33,7 @@ async function measured(words, look) {
 }
 
 test('a scan is found by the last user, and the first user pays nothing', () =>
-  measured('scan 0', (section) => {
+  measured('scan 0', false, (section) => {
     assert.match(section.finding, /First byte of the last user: grows by .*the lookup is a scan/);
     const rows = rowsOf(section);
     // 393 to 400 steps of 50 us, and 197 to 204 in the middle.
@@ -43,8 +43,8 @@ test('a scan is found by the last user, and the first user pays nothing', () =>
     assert.ok(rows[2].cpu_ms.value > 5, `the scan is CPU time of the server: ${rows[2].cpu_ms.value}`);
   }));
 
-test('memory of 64 KiB a user is found, and a table is no scan', () =>
-  measured('table 64', (section) => {
+test('memory of 64 KiB a user is found, and a table is no scan, in TLS', () =>
+  measured('table 64', true, (section) => {
     const [, , most] = rowsOf(section);
     within(most.kib_each, 64, 0.1);
     assert.match(section.finding, /Memory: grows by \d+ KiB a user \(\d+ to \d+\), linear/);

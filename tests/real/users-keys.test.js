@@ -11,15 +11,15 @@ const USERS = 3;
 /** More than one chunk of Shadowsocks. */
 const BYTES = 40_000;
 const REQUESTS = 30;
-/** Servers by engine and protocol. @type {[string, string][]} */
+/** Servers by engine, protocol and TLS. @type {[string, string, boolean][]} */
 const SERVERS = [
-  ['xray', 'vless'],
-  ['xray', 'trojan'],
-  ['xray', 'shadowsocks'],
-  ['xray', 'shadowsocks-2022'],
-  ['sing-box', 'vless'],
-  ['sing-box', 'trojan'],
-  ['sing-box', 'shadowsocks-2022'],
+  ['xray', 'vless', false],
+  ['xray', 'trojan', true],
+  ['xray', 'shadowsocks', false],
+  ['xray', 'shadowsocks-2022', false],
+  ['sing-box', 'vless', true],
+  ['sing-box', 'trojan', false],
+  ['sing-box', 'shadowsocks-2022', false],
 ];
 
 const logs = temporaryFolder('users-keys');
@@ -33,9 +33,9 @@ after(async () => {
   logs.remove();
 });
 
-for (const [engine, protocol] of SERVERS)
-  test(`${engine} carries data of users of ${protocol}, and of no stranger`, async () => {
-    const server = await sidecar.start('users', { engine, protocol, users: USERS });
+for (const [engine, protocol, tls] of SERVERS)
+  test(`${engine} carries data of users of ${protocol}${tls ? ' in TLS' : ''}, and of no stranger`, async () => {
+    const server = await sidecar.start('users', { engine, protocol, tls, users: USERS });
     const { body: echo } = await sidecar.ask('POST', '/echoes', { engine: 'events' });
     /** @param {number[]} places @param {object} spec */
     const outcomeOf = async (places, spec) =>
