@@ -54,7 +54,7 @@ const WARMUP_OVER_LINK = 5;
  * @property {() => Prepared} [prepare] called in setup(); its result becomes part of the run's data
  * @property {(data: Prepared & Data) => Vias} [vias] paths with their own far ends, which `prepare` starts. Default: through
  *   the environment's proxy and direct, to one far end on loopback
- * @property {(round: Round, index: number, plane: Plane<Prepared>) => void} round
+ * @property {(round: Round, index: number, plane: Plane<Prepared>) => unknown} round
  * @property {readonly import('./reach.js').Transport[]} [reaches] transports that setup() tries through the proxy; default: none
  * @property {(plane: Plane<any>) => void} [tries] what setup() tries after that, for the result's `more`
  * @property {number} [connections] maximum at once, for which setup() checks the limit of open files; default: no check
@@ -355,7 +355,7 @@ export function planeScenario(definition) {
       plane ??= new Plane(environment, definition, address, data);
       const index = ownScenario().iterationInTest;
       scenario.markStep(index);
-      definition.round(load.rounds[index], index, plane);
+      return definition.round(load.rounds[index], index, plane);
     },
 
     /** @param {Prepared & Data} data */

@@ -83,6 +83,9 @@ const COLUMNS = [
   },
 ];
 
+const ABOUT_ASSOCIATIONS =
+  'A proxy may keep a UDP association for minutes after its control connection has ended. LINGER_S is a warm-up for that long.';
+
 /** @param {Found[]} all */
 export const leakSections = (all) => [
   sectionOf({
@@ -92,7 +95,7 @@ export const leakSections = (all) => [
     rows: all,
     notes: [
       'Growth is the slope of the lowest reading of each block of cycles, without the largest step (docs/explanation/footprint.md).',
-      'A proxy may keep a UDP association for minutes after its control connection has ended. LINGER_S is a warm-up for that long.',
+      ...(all.some(({ work }) => work.lingers) ? [ABOUT_ASSOCIATIONS] : []),
       ...last(all),
     ],
   }),

@@ -1,4 +1,4 @@
-/** Cycles of work through a proxy, and what its processes hold after each cycle. */
+/** Cycles of work, and what the processes of the system hold after each cycle. */
 import { said, say } from 'k6/x/windtunnel/record';
 import { sleep } from 'k6';
 import { now } from '../clock.js';
@@ -22,7 +22,8 @@ const BETWEEN_S = 0.05;
  * @property {number} of what one unit is, in `each`
  * @property {number} each work of a cycle
  * @property {boolean} [lingers] a proxy may keep it for minutes after its end: sing-box keeps a UDP association for 5 minutes
- * @property {(work: Work) => Record<string, unknown>} spec of the probe of a cycle
+ *
+ * @typedef {Work & { spec: (work: Work) => Record<string, unknown> }} ProbedWork `spec` of the probe of a cycle
  *
  * @typedef {{ done: number, held: Held }} Cycle `done` since the start of this work, units
  * @typedef {Record<string, Cycle[]>} Cycles of each work
@@ -34,7 +35,7 @@ const BETWEEN_S = 0.05;
  * @typedef {import('../dataplane/scenario.js').Plane<any>} Plane
  */
 
-/** @param {{ connections: number, mib: number, associations: number }} each work of a cycle @returns {Work[]} */
+/** @param {{ connections: number, mib: number, associations: number }} each work of a cycle @returns {ProbedWork[]} */
 export const worksOf = ({ connections, mib, associations }) => [
   {
     name: 'connections',
@@ -100,28 +101,38 @@ function settled(window, least) {
 /** Time of a cycle of work that lingers, s: a steady pace, and few at once. */
 const PACE_S = 1;
 
-/** @param {Plane} plane @param {Work} work @param {Times} times */
-export function measureLeak(plane, work, { warmup, cycles, block, lingerS }) {
-  const { window } = plane.data;
+/** measureLeak() by probes. @param {Plane} plane @param {ProbedWork} work @param {Times} times */
+export const probeLeak = (plane, work, times) =>
+  measureLeak(plane.data.window, work, times, (recorded) => {
+    const ended = plane.measure(plane.proxied, work.spec(work));
+    if (recorded) plane.recorded([work.operation], ended);
+  });
+
+/**
+ * @param {string | null} window
+ * @param {Work} work
+ * @param {Times} times
+ * @param {(recorded: boolean) => void | Promise<void>} once the work of a cycle
+ */
+export async function measureLeak(window, work, { warmup, cycles, block, lingerS }, once) {
   const paced = Boolean(work.lingers) && lingerS > 0;
   const begin = now();
-  const once = () => {
+  const cycle = async (/** @type {boolean} */ recorded) => {
     const from = now();
-    const ended = plane.measure(plane.proxied, work.spec(work));
+    await once(recorded);
     if (paced) sleep(Math.max(0, PACE_S - (now() - from) / 1000));
-    return ended;
   };
-  for (let done = 0; done < warmup || (paced && now() - begin < lingerS * 1000); done++) once();
+  for (let done = 0; done < warmup || (paced && now() - begin < lingerS * 1000); done++) await cycle(false);
   /** @type {Cycle[]} */
   const all = [];
   let least = heldNow(window)?.descriptors.all ?? 0;
-  for (let cycle = 1; cycle <= cycles; cycle++) {
-    plane.recorded([work.operation], once());
+  for (let number = 1; number <= cycles; number++) {
+    await cycle(true);
     // The lowest reading of a block counts: its last one has time.
-    const held = cycle % block === 0 && !work.lingers ? settled(window, least) : heldNow(window);
+    const held = number % block === 0 && !work.lingers ? settled(window, least) : heldNow(window);
     if (!held) continue;
     least = Math.min(least, held.descriptors.all);
-    all.push({ done: (cycle * work.each) / work.of, held });
+    all.push({ done: (number * work.each) / work.of, held });
   }
   say(NOTE, { ...cyclesNow(), [work.name]: all });
 }

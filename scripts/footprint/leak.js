@@ -1,15 +1,20 @@
 /**
- * Does a proxy keep memory, descriptors or threads of connections, bytes and associations that have ended?
+ * Does a proxy, a relay or a panel keep memory, descriptors or threads of work that has ended?
  *
  * quick: after a warm-up, 48 cycles each of 500 connections, of 32 MiB, and of 100 UDP associations. After each cycle the sidecar reads
  * what the processes of the proxy hold. full judges associations too, after a warm-up that is longer than their idle life. The slope has an interval; a step of an allocator and a collector's saw-tooth are no leak.
+ *
+ * TESTBED=pulsar-relay: cycles of 500 requests with a connection each, of 500 on one connection, and of 100 WebSocket subscribers.
+ * TESTBED=panel: the same without subscribers.
  */
 import { stop } from '../../lib/execution.js';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { loadPlane } from '../../lib/dataplane/environment.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { envCount, envNumber, sizesOf } from '../../lib/profiles.js';
-import { foundOf, measureLeak, worksOf } from '../../lib/footprint/leak.js';
+import { clientLeak, clientWorksOf } from '../../lib/footprint/client-leak.js';
+import { clientOf } from '../../lib/footprint/clients.js';
+import { foundOf, probeLeak, worksOf } from '../../lib/footprint/leak.js';
 import { leakFacts, leakSections } from '../../lib/footprint/leak-shown.js';
 
 const PROFILES = {
@@ -21,69 +26,87 @@ const PROFILES = {
 const base = sizesOf(PROFILES, 'cycles come one after the other, so that its shape does not apply');
 const lingerS = envNumber('LINGER_S', base.lingerS);
 const times = { warmup: base.warmup, cycles: envCount('CYCLES', base.cycles), block: base.block, lingerS };
-const works = worksOf({
+const each = {
   connections: envCount('CYCLE_CONNECTIONS', base.connections),
   mib: envCount('CYCLE_MIB', base.mib),
   associations: envCount('CYCLE_ASSOCIATIONS', base.associations),
-});
+};
 const most = {
   bytes: envNumber('LEAK_BYTES', 'footprint/leak'),
   mibOfGib: envNumber('LEAK_MIB', 'footprint/leak'),
 };
-const [connections, bytes, associations] = works;
-const found = () => foundOf(works, times, most);
+const client = clientOf();
 
-const script = planeScenario({
-  system: 'footprint',
-  name: 'leak',
-  title: 'What a proxy keeps of connections, bytes and associations that have ended',
-  environment: loadPlane('footprint'),
-  load: roundsLoad(equalRounds(works.length)),
-  echo: 'events',
-  reaches: ['tcp', 'udp'],
-  connections: Math.max(associations.each, 1),
-  socketsEach: 3,
-  parameters: {
-    cycles: times.cycles,
-    connections: connections.each,
-    transfer_mib: bytes.each / 2 ** 20,
-    associations: associations.each,
-    linger_s: lingerS,
-  },
-  operations: {
-    connection: {
-      title: 'Open a tunnel, 64 bytes, close',
-      latencyIs: 'from dialling to the last byte of the first answer of the far end',
-      series: 'total',
-      headline: 'p50',
-      least: times.cycles * connections.each,
-    },
-    transfer: {
-      title: 'Transfer over one tunnel',
-      latencyIs: 'from the first byte sent to the confirmation of the last one',
-      series: 'transfer',
-      least: times.cycles,
-    },
-    datagram: {
-      title: 'First datagram of an association',
-      loop: 'open',
-      latencyIs: 'from the intended send time to the answer received',
-      least: times.cycles * associations.each,
-    },
-  },
-  prepare() {
-    if (!__ENV.INSTANCE)
-      stop(
-        'footprint/leak reads the processes of the proxy, which only a testbed names: give TESTBED=sing-box or another',
-      );
-    return {};
-  },
-  round(_round, index, plane) {
-    measureLeak(plane, works[index], times);
-  },
-  facts: () => leakFacts(found()),
-  more: () => ({ sections: leakSections(found()) }),
+/** In setup(). */
+function checkTestbed() {
+  if (!__ENV.INSTANCE)
+    stop(
+      'footprint/leak reads the processes of the system, which only a testbed names: give TESTBED=sing-box or another',
+    );
+  return {};
+}
+
+/** @param {import('../../lib/footprint/leak.js').Work[]} works */
+const shownOf = (works) => ({
+  facts: () => leakFacts(foundOf(works, times, most)),
+  more: () => ({ sections: leakSections(foundOf(works, times, most)) }),
 });
+
+/** @param {import('../../lib/footprint/clients.js').Client} target */
+function ofClient(target) {
+  const works = clientWorksOf(target, { requests: each.connections, subscribers: each.associations });
+  const title = 'What is kept of requests and subscribers that have ended';
+  return clientLeak(target, { works, times, title, prepare: checkTestbed, ...shownOf(works) });
+}
+
+function ofProxy() {
+  const works = worksOf(each);
+  const [connections, bytes, associations] = works;
+  return planeScenario({
+    system: 'footprint',
+    name: 'leak',
+    title: 'What a proxy keeps of connections, bytes and associations that have ended',
+    environment: loadPlane('footprint'),
+    load: roundsLoad(equalRounds(works.length)),
+    echo: 'events',
+    reaches: ['tcp', 'udp'],
+    connections: Math.max(associations.each, 1),
+    socketsEach: 3,
+    parameters: {
+      cycles: times.cycles,
+      connections: connections.each,
+      transfer_mib: bytes.each / 2 ** 20,
+      associations: associations.each,
+      linger_s: lingerS,
+    },
+    operations: {
+      connection: {
+        title: 'Open a tunnel, 64 bytes, close',
+        latencyIs: 'from dialling to the last byte of the first answer of the far end',
+        series: 'total',
+        headline: 'p50',
+        least: times.cycles * connections.each,
+      },
+      transfer: {
+        title: 'Transfer over one tunnel',
+        latencyIs: 'from the first byte sent to the confirmation of the last one',
+        series: 'transfer',
+        least: times.cycles,
+      },
+      datagram: {
+        title: 'First datagram of an association',
+        loop: 'open',
+        latencyIs: 'from the intended send time to the answer received',
+        least: times.cycles * associations.each,
+      },
+    },
+    prepare: checkTestbed,
+    round: (_round, index, plane) => probeLeak(plane, works[index], times),
+    ...shownOf(works),
+  });
+}
+
+const script = client ? ofClient(client) : ofProxy();
 
 export const { options, setup, teardown, handleSummary } = script;
 export default script.round;

@@ -1,8 +1,9 @@
-/** A proxy that keeps a known amount of each connection: footprint/leak finds what is kept, and no harmless growth. */
+/** A system that keeps a known amount of its ended work: footprint/leak finds what is kept, and no harmless growth. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { startBench } from '../support/bench.js';
-import { temporaryFolder } from '../support/k6.js';
+import { ROOT, temporaryFolder } from '../support/k6.js';
 import { leakyProxy } from '../support/leaky-proxy.js';
 import { reasonsOf } from '../support/reasons.js';
 import { rowsOf, sectionOf } from '../support/sections.js';
@@ -11,12 +12,12 @@ const folder = temporaryFolder('footprint-leak');
 after(folder.remove);
 const proxy = leakyProxy(folder.fresh());
 
-/** @param {string} flags of the proxy @param {Record<string, string>} [variables] */
-async function run(flags, variables = {}) {
+/** @param {string} testbed @param {Record<string, string>} [variables] */
+async function run(testbed, variables = {}) {
   const bench = startBench({
     ONLY: 'footprint/leak',
     PROFILE: 'smoke',
-    TESTBED: proxy(flags),
+    TESTBED: testbed,
     CYCLES: '18',
     CYCLE_CONNECTIONS: '60',
     CYCLE_MIB: '1',
@@ -47,7 +48,7 @@ function near(shown, expected, share = 0.05) {
 
 describe('footprint/leak', () => {
   test('1 MiB and a descriptor of each connection are found, and 1 MiB of each association', async () => {
-    const found = await run('-bytes 1048576 -descriptors -udp-bytes 1048576', {
+    const found = await run(proxy('-bytes 1048576 -descriptors -udp-bytes 1048576'), {
       CYCLE_CONNECTIONS: '10',
       LINGER_S: '1',
       CYCLES: '12',
@@ -71,12 +72,38 @@ describe('footprint/leak', () => {
 
   // tests/unit/footprint-growth.test.js has each shape alone.
   test('a step of 50 MiB in a saw-tooth is no leak', async () => {
-    const found = await run('-step-at 700 -teeth 120');
+    const found = await run(proxy('-step-at 700 -teeth 120'));
     assert.deepEqual(
       found.rows.filter(({ leaks }) => leaks === 'yes'),
       [],
     );
     assert.equal(rowOf(found, 'descriptors', 'connection').leaks, 'no');
     assert.notEqual(found.result.verdict, 'fail');
+  });
+
+  test('64 KiB of each request and a descriptor of each WebSocket of a relay are found', async () => {
+    const found = await run(`pulsar-relay:source=${join(ROOT, 'tests/fixtures/keeping-relay')}`, {
+      CYCLES: '12',
+      CYCLE_CONNECTIONS: '20',
+    });
+    for (const work of ['request', 'kept request']) {
+      const row = rowOf(found, 'own memory', work);
+      assert.equal(row.leaks, 'yes');
+      near(row.slope, 2 ** 16);
+      assert.equal(rowOf(found, 'descriptors', work).leaks, 'no');
+    }
+    const descriptors = rowOf(found, 'descriptors', 'subscriber');
+    assert.deepEqual([descriptors.leaks, descriptors.slope], ['yes', '1.00']);
+    assert.equal(found.result.verdict, 'fail');
+    // Each request of the first round opened a connection, and one or two connections served all of the second.
+    const { opened } = found.result.connections;
+    assert.ok(opened >= 12 * 20 && opened <= 12 * 20 + 10, String(opened));
+  });
+
+  test('a panel keeps no descriptor of a request', async () => {
+    const found = await run('panel', { CYCLES: '12', CYCLE_CONNECTIONS: '10' });
+    assert.deepEqual([...new Set(found.rows.map(({ work }) => work))], ['request', 'kept request']);
+    for (const work of ['request', 'kept request'])
+      assert.equal(rowOf(found, 'descriptors', work).leaks, 'no');
   });
 });
