@@ -75,11 +75,11 @@ validate: bin/k6 #: Check environments and testbeds against their schemas
 # benchmarks/run says what each does.
 benchmark-generators benchmark-meters benchmark-neighbours benchmark-streaming benchmark-runners benchmark-protocols benchmark-kubernetes benchmark-gate primitives: runners
 benchmark-generators: .venv/benchmarks/.installed
-benchmark-link: bin/sidecar
+benchmark-link benchmark-sampler: bin/sidecar
 benchmark-records: bin/k6
 benchmark-variance benchmark-compare: build
 primitives: bin/primitives bin/primitives-portable
-BENCHMARKS := primitives $(addprefix benchmark-,generators meters link link-repeat neighbours streaming runners protocols judge records kubernetes variance compare gate)
+BENCHMARKS := primitives $(addprefix benchmark-,generators meters link link-repeat neighbours sampler streaming runners protocols judge records kubernetes variance compare gate)
 $(BENCHMARKS):
 	+@MAKE='$(MAKE)' setup/needs benchmarks/run --needs $@
 	@benchmarks/run $@

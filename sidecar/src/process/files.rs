@@ -1,4 +1,8 @@
-//! The limit of open files and sockets of this process.
+//! The limit of open files and sockets of this process, and small files of the kernel.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
@@ -14,6 +18,15 @@ pub fn limit() -> Option<u64> {
 pub fn open_of(pid: i32) -> Option<u64> {
     let size = std::fs::metadata(format!("/proc/{pid}/fd")).ok()?.len();
     (size > 0).then_some(size)
+}
+
+/// Reads a small file of `/proc` at once: its size is not known before. `None` if that fails.
+pub fn read(path: impl AsRef<Path>) -> Option<String> {
+    let mut text = Vec::with_capacity(4096);
+    File::open(path).ok()?.read_to_end(&mut text).ok()?;
+    // The name of a process may be no UTF-8.
+    let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Some(String::from_utf8(text).unwrap_or_else(|error| lossy(error.as_bytes())))
 }
 
 /// Raises the soft limit to the hard limit: a thousand tunnels need two thousand sockets. Child processes inherit it. If raising fails,

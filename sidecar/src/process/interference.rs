@@ -42,9 +42,9 @@ pub struct CpuUsage {
     pub steal_s: f64,
 }
 
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Clone)]
 pub struct Interference {
-    generators: Vec<i32>,
+    trees: own_time::Trees,
     last: Option<(processors::Look, own_time::Look)>,
     by_cpu: BTreeMap<usize, Sums>,
     samples: Vec<Sample>,
@@ -63,16 +63,18 @@ struct Sums {
 
 impl Interference {
     /// `generators` are pids of processes of the run that the sidecar did not start.
-    pub fn new(generators: Vec<i32>) -> Self {
+    pub fn new(generators: &[i32]) -> Self {
         Self {
-            generators,
-            ..Self::default()
+            trees: own_time::Trees::new(generators),
+            last: None,
+            by_cpu: BTreeMap::new(),
+            samples: Vec::new(),
         }
     }
 
     /// Begins a stretch.
     pub fn begin(&mut self) {
-        self.last = Some(self.take());
+        self.last = Some(self.take(None));
     }
 
     /// Ends a stretch.
@@ -81,21 +83,20 @@ impl Interference {
         self.last = None;
     }
 
-    fn take(&self) -> (processors::Look, own_time::Look) {
-        let before = self.last.as_ref().map(|(_, own)| own);
-        let own = own_time::Look::take(&self.generators, before);
+    fn take(&mut self, before: Option<&own_time::Look>) -> (processors::Look, own_time::Look) {
+        let own = own_time::Look::take(&mut self.trees, before);
         (processors::Look::take(), own)
     }
 
     /// Takes a sample if a stretch runs.
     pub fn look(&mut self) {
-        let Some((cpus_before, own_before)) = &self.last else {
+        let Some((cpus_before, own_before)) = self.last.take() else {
             return;
         };
-        let (cpus, own) = self.take();
-        let span_s = cpus.seconds_since(cpus_before);
-        let spent = cpus.since(cpus_before);
-        let others = others(&spent, &own.since(own_before));
+        let (cpus, own) = self.take(Some(&own_before));
+        let span_s = cpus.seconds_since(&cpus_before);
+        let spent = cpus.since(&cpus_before);
+        let others = others(&spent, &own.since(&own_before));
         self.last = Some((cpus, own));
         let mut shares = Vec::with_capacity(spent.len());
         for (cpu, spent) in spent {
@@ -245,7 +246,7 @@ mod tests {
         burn.wait().unwrap();
         // The burning process forked off, so it is not a descendant of this test.
         std::thread::sleep(std::time::Duration::from_millis(100));
-        let mut seen = Interference::new(Vec::new());
+        let mut seen = Interference::new(&[]);
         seen.begin();
         for _ in 0..10 {
             std::thread::sleep(std::time::Duration::from_millis(100));

@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::tree;
+use super::files;
+use super::tree::{self, Sampled};
 
 /// Identifies a process or a thread for ever: its id and its start time, in clock ticks from boot.
 type Id = (i32, u64);
@@ -36,20 +37,28 @@ pub struct Used {
     pub anywhere_s: f64,
 }
 
-impl Look {
-    /// `generators` are pids of processes that the sidecar did not start. If a process has used no time since `before`, its threads are
-    /// copied from `before`.
-    pub fn take(generators: &[i32], before: Option<&Self>) -> Self {
+/// The trees of the processes of a run.
+#[derive(Debug, Clone)]
+pub struct Trees(Vec<(i32, Sampled)>);
+
+impl Trees {
+    /// `generators` are pids of processes that the sidecar did not start.
+    pub fn new(generators: &[i32]) -> Self {
         let me = std::process::id() as i32;
-        let parent = nix::unistd::getppid().as_raw();
-        let mut all: Vec<_> = [me, parent]
-            .iter()
-            .chain(generators)
-            .filter_map(|pid| tree::entry(*pid))
-            .collect();
-        for root in generators.iter().chain([&me]) {
-            all.extend(tree::descendants(*root));
+        let roots = generators.iter().chain([&me]);
+        Self(roots.map(|root| (*root, Sampled::default())).collect())
+    }
+}
+
+impl Look {
+    /// A process that has used no time since `before` is copied from there, and so is a thread.
+    pub fn take(trees: &mut Trees, before: Option<&Self>) -> Self {
+        let newest = tree::newest();
+        for (root, tree) in &mut trees.0 {
+            tree.look(&tree::Kernel, *root, 0, newest);
         }
+        let parent = tree::entry(nix::unistd::getppid().as_raw());
+        let trees = trees.0.iter().flat_map(|(_, tree)| tree.entries());
         let read = |entry: &tree::Entry| {
             let id = (entry.pid, entry.start);
             let known = before.and_then(|look| look.0.get(&id));
@@ -57,12 +66,12 @@ impl Look {
                 Some(known) => known.clone(),
                 None => Process {
                     used_ns: entry.own_ns,
-                    threads: threads(entry.pid),
+                    threads: threads(entry.pid, known),
                 },
             };
             (id, process)
         };
-        Self(all.iter().map(read).collect())
+        Self(trees.chain(&parent).map(read).collect())
     }
 
     pub fn since(&self, before: &Self) -> Used {
@@ -89,20 +98,27 @@ fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
-fn threads(pid: i32) -> HashMap<Id, Thread> {
+/// A thread that has used no time since `before` is copied from there: its CPU need not be read.
+fn threads(pid: i32, before: Option<&Process>) -> HashMap<Id, Thread> {
     let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else {
         return HashMap::new();
     };
+    let before = before.iter().flat_map(|process| &process.threads);
+    let known: HashMap<i32, (Id, Thread)> = before.map(|(id, one)| (id.0, (*id, *one))).collect();
     let found = tasks.flatten().filter_map(|task| {
         let tid = task.file_name().to_str()?.parse().ok()?;
         let path = task.path();
-        let schedstat = std::fs::read_to_string(path.join("schedstat")).ok()?;
+        let schedstat = files::read(path.join("schedstat"))?;
         let used_ns = schedstat.split(' ').next()?.parse().ok()?;
-        let stat = std::fs::read_to_string(path.join("stat")).ok()?;
+        let known = known.get(&tid).copied();
+        if let Some(same) = known.filter(|(_, thread)| thread.used_ns == used_ns) {
+            return Some(same);
+        }
+        let stat = files::read(path.join("stat"))?;
         // A name may contain spaces and brackets. The fields behind it begin with the third (proc_pid_stat(5)).
-        let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-        let start = fields.get(22 - 3)?.parse().ok()?;
-        let cpu = fields.get(39 - 3)?.parse().ok()?;
+        let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
+        let start = fields.nth(22 - 3)?.parse().ok()?;
+        let cpu = fields.nth(39 - 23)?.parse().ok()?;
         Some(((tid, start), Thread { used_ns, cpu }))
     });
     found.collect()
@@ -128,7 +144,8 @@ mod tests {
     #[test]
     fn a_pinned_thread_s_time_is_on_its_cpu_and_an_ended_one_s_anywhere() {
         let last = *cpus::allowed().unwrap().last().unwrap();
-        let before = Look::take(&[], None);
+        let mut trees = Trees::new(&[]);
+        let before = Look::take(&mut trees, None);
         let ended = std::thread::spawn(|| spin(30));
         ended.join().unwrap();
         let (spun, wait) = std::sync::mpsc::channel();
@@ -140,7 +157,7 @@ mod tests {
             let _ = ends.recv();
         });
         wait.recv().unwrap();
-        let used = Look::take(&[], Some(&before)).since(&before);
+        let used = Look::take(&mut trees, Some(&before)).since(&before);
         end.send(()).unwrap();
         pinned.join().unwrap();
         assert!(used.by_cpu[&last] >= 0.049, "{used:?}");

@@ -6,6 +6,7 @@ use std::time::Instant;
 use procfs::process::Process;
 use serde::Serialize;
 
+use super::known::Known;
 use super::part::TargetBefore;
 use super::scheduling::Scheduling;
 use super::usage::{Reading, Source, percent, reset_high_water, rounded};
@@ -51,6 +52,8 @@ pub struct Target {
     name: String,
     role: Role,
     pub source: Source,
+    /// Findings of this stretch's samples.
+    known: Known,
     /// CPU time of earlier stretches, before a pause.
     cpu_before_s: f64,
     cpu_at_open_s: f64,
@@ -82,6 +85,7 @@ impl Target {
             name,
             role,
             source,
+            known: Known::default(),
             cpu_before_s: 0.0,
             cpu_at_open_s: 0.0,
             cpu_s: 0.0,
@@ -109,6 +113,8 @@ impl Target {
             .map(|member| (member.pid, member.start))
             .collect();
         self.files.clear();
+        // It has the old marks.
+        self.known = Known::default();
         self.cpu_before_s += self.cpu_s;
         self.cpu_s = 0.0;
         // An ended source has no new usage: all of it is counted already.
@@ -141,6 +147,13 @@ impl Target {
 
     pub fn look(&mut self) {
         if let Some(reading) = self.source.read() {
+            self.take(&reading);
+        }
+    }
+
+    /// Like a look, but cheaper ([`Source::sample`]).
+    pub fn sample(&mut self, newest: Option<u64>) {
+        if let Some(reading) = self.source.sample(&mut self.known, newest) {
             self.take(&reading);
         }
     }

@@ -6,6 +6,8 @@ use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 use procfs::process::Process;
 
+use super::files;
+
 /// Whether the kernel was built with CONFIG_PROC_CHILDREN.
 static KERNEL_LISTS_CHILDREN: LazyLock<bool> = LazyLock::new(|| {
     let pid = std::process::id();
@@ -34,6 +36,8 @@ pub trait Source {
     fn entry(&self, pid: i32) -> Option<Entry>;
     /// The pids of the children of all threads of a process.
     fn children(&self, pid: i32) -> Vec<i32>;
+    /// Own CPU time alone; `None` once the parent has waited for the process.
+    fn clock_ns(&self, pid: i32) -> Option<u64>;
 }
 
 pub struct Kernel;
@@ -45,6 +49,10 @@ impl Source for Kernel {
 
     fn children(&self, pid: i32) -> Vec<i32> {
         children(pid)
+    }
+
+    fn clock_ns(&self, pid: i32) -> Option<u64> {
+        cpu_clock_ns(pid)
     }
 }
 
@@ -88,23 +96,22 @@ pub fn same(pid: i32, start: u64) -> Option<Entry> {
 
 /// The pids of the children of all threads of a process.
 pub fn children(pid: i32) -> Vec<i32> {
-    let Ok(tasks) = Process::new(pid).and_then(|process| process.tasks()) else {
+    if !*KERNEL_LISTS_CHILDREN {
+        return scan(pid);
+    }
+    let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else {
         return Vec::new();
     };
-    let mut found = Vec::new();
-    for task in tasks.flatten() {
-        match task.children() {
-            Ok(children) => found.extend(
-                children
-                    .into_iter()
-                    .filter_map(|child| i32::try_from(child).ok()),
-            ),
-            // The thread has ended.
-            Err(_) if *KERNEL_LISTS_CHILDREN => {}
-            Err(_) => return scan(pid),
-        }
-    }
-    found
+    // A thread that has ended has no file.
+    let lists = tasks
+        .flatten()
+        .filter_map(|task| files::read(task.path().join("children")));
+    lists
+        .flat_map(|list| {
+            let pids = list.split_ascii_whitespace();
+            pids.flat_map(str::parse).collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 fn scan(parent: i32) -> Vec<i32> {
@@ -138,4 +145,187 @@ pub fn descendants_without(source: &impl Source, root: i32, left_out: i32) -> Ve
         }
     }
     found
+}
+
+/// The pid or thread id that the kernel gave last (proc_loadavg(5)); `None` if unknown.
+pub fn newest() -> Option<u64> {
+    let text = files::read("/proc/loadavg")?;
+    let newest = text.split_ascii_whitespace().nth(4)?.parse().ok()?;
+    (newest > 0).then_some(newest)
+}
+
+/// Looks at a tree until it is walked through again in any case: a container may show an old [`newest`].
+const LOOKS_OF_A_WALK: u32 = 10;
+
+/// A tree that is looked at often. A walk reads the children of each thread. While the kernel has given no new pid since the last look, no
+/// process has joined the tree, and none has waited for a child outside of it. Then only CPU clocks are read. After a new pid, only processes
+/// that have used CPU time are read: no other one can have a new child.
+#[derive(Debug, Clone, Default)]
+pub struct Sampled {
+    entries: Vec<Entry>,
+    newest: Option<u64>,
+    looks_left: u32,
+}
+
+impl Sampled {
+    /// Reads the root and its descendants without `left_out`. The caller has read `newest` just before. Returns whether it walked.
+    pub fn look(
+        &mut self,
+        source: &impl Source,
+        root: i32,
+        left_out: i32,
+        newest: Option<u64>,
+    ) -> bool {
+        let before = std::mem::replace(&mut self.newest, newest);
+        let known = newest.is_some() && self.looks_left > 0 && !self.entries.is_empty();
+        if known
+            && match newest == before {
+                true => self.read_clocks(source),
+                false => self.read_changed(source, left_out),
+            }
+        {
+            self.looks_left -= 1;
+            return false;
+        }
+        self.looks_left = LOOKS_OF_A_WALK - 1;
+        // The root is read first: a child that it waits for during the walk is then missed, and not counted twice.
+        self.entries = source.entry(root).into_iter().collect();
+        self.entries
+            .extend(descendants_without(source, root, left_out));
+        true
+    }
+
+    /// False if a process has ended, or is unknown.
+    fn read_clocks(&mut self, source: &impl Source) -> bool {
+        let read = |entry: &mut Entry| {
+            let now = source.clock_ns(entry.pid);
+            entry.own_ns = entry.own_ns.max(now.unwrap_or(0));
+            now.is_some()
+        };
+        self.entries.iter_mut().all(read)
+    }
+
+    /// Also finds new processes. False if a process has ended.
+    fn read_changed(&mut self, source: &impl Source, left_out: i32) -> bool {
+        let mut children = Vec::new();
+        for entry in &mut self.entries {
+            match source.clock_ns(entry.pid) {
+                None => return false,
+                Some(now) if now <= entry.own_ns => continue,
+                Some(_) => {}
+            }
+            let now = source.entry(entry.pid);
+            let Some(now) = now.filter(|now| now.start == entry.start) else {
+                return false;
+            };
+            *entry = now;
+            children.extend(source.children(entry.pid));
+        }
+        let is_new =
+            |pid: &i32| *pid != left_out && self.entries.iter().all(|known| known.pid != *pid);
+        children.retain(is_new);
+        for pid in children {
+            self.entries.extend(source.entry(pid));
+            self.entries
+                .extend(descendants_without(source, pid, left_out));
+        }
+        true
+    }
+
+    /// Makes the next look a walk.
+    pub fn forget(&mut self) {
+        self.looks_left = 0;
+    }
+
+    /// The root, if it lives, and its descendants.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::{Cell, RefCell};
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// A root with children that a test adds and ends. It counts the questions for them.
+    #[derive(Default)]
+    struct Family {
+        children: RefCell<Vec<i32>>,
+        used_ns: Cell<u64>,
+        asked: Cell<u32>,
+    }
+
+    const ROOT: i32 = 3_999_990;
+
+    impl Source for Family {
+        fn entry(&self, pid: i32) -> Option<Entry> {
+            let own_ns = self.clock_ns(pid)?;
+            Some(Entry {
+                pid,
+                start: 1,
+                parent: 0,
+                session: 0,
+                group: 0,
+                zombie: false,
+                own_ns,
+                reaped_ns: 0,
+            })
+        }
+
+        fn children(&self, pid: i32) -> Vec<i32> {
+            if pid != ROOT {
+                return Vec::new();
+            }
+            self.asked.set(self.asked.get() + 1);
+            self.children.borrow().clone()
+        }
+
+        fn clock_ns(&self, pid: i32) -> Option<u64> {
+            let lives = pid == ROOT || self.children.borrow().contains(&pid);
+            lives.then(|| self.used_ns.get())
+        }
+    }
+
+    #[test]
+    fn a_tree_is_walked_through_if_a_process_went_and_every_tenth_time() {
+        let family = Family::default();
+        let mut tree = Sampled::default();
+        let mut look = |newest| {
+            let walked = tree.look(&family, ROOT, 0, newest);
+            let found: Vec<_> = tree.entries().iter().map(|one| one.pid).collect();
+            let used: u64 = tree.entries().iter().map(|one| one.own_ns).sum();
+            (walked, found, used)
+        };
+        assert_eq!(look(Some(5)), (true, vec![ROOT], 0));
+        family.used_ns.set(7);
+        assert_eq!(look(Some(5)), (false, vec![ROOT], 7));
+        assert_eq!(family.asked.get(), 1);
+        family.children.borrow_mut().push(6);
+        family.used_ns.set(8);
+        assert_eq!(look(Some(6)), (false, vec![ROOT, 6], 16));
+        assert_eq!(family.asked.get(), 2);
+        family.used_ns.set(9);
+        assert_eq!(look(Some(6)), (false, vec![ROOT, 6], 18));
+        assert_eq!(look(Some(7)), (false, vec![ROOT, 6], 18));
+        assert_eq!(family.asked.get(), 2, "none can have a new child");
+        family.children.borrow_mut().clear();
+        assert_eq!(look(Some(7)), (true, vec![ROOT], 9));
+        assert!((0..LOOKS_OF_A_WALK - 1).all(|_| !look(Some(7)).0));
+        assert!(look(Some(7)).0, "an old number is not believed for ever");
+        assert!(look(None).0 && look(None).0, "an unknown one never is");
+    }
+
+    #[test]
+    fn each_new_process_has_a_newer_pid() {
+        let before = newest();
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        let after = newest();
+        let found = children(std::process::id() as i32).contains(&(child.id() as i32));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(found && before != after, "{before:?} {after:?}");
+    }
 }

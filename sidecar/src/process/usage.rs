@@ -9,9 +9,11 @@ use std::sync::Arc;
 use procfs::process::Process;
 
 use super::files;
+use super::known::{Known, Size};
+use super::memory::Memory;
 use super::protocol::Exit;
 use super::supervised::Supervised;
-use super::tree::{self, Entry};
+use super::tree::{self, Entry, Sampled};
 
 /// The most readings of a tree whose processes change meanwhile.
 const LOOKS_AGAIN: usize = 4;
@@ -60,42 +62,6 @@ pub struct Member {
     pub file_bytes: u64,
 }
 
-/// Memory of a process, bytes, and its threads (proc_pid_status(5)).
-struct Memory {
-    rss: u64,
-    /// Peak since the mark was last reset.
-    high_water: u64,
-    /// File pages, mainly the program's own text. The kernel decides how many are mapped: if the page cache has a file in larger pieces, a
-    /// fault maps more of it.
-    files: u64,
-    threads: u64,
-}
-
-impl Memory {
-    fn of(pid: i32) -> Option<Self> {
-        let status = Process::new(pid).ok()?.status().ok()?;
-        Some(Self {
-            rss: status.vmrss? * 1024,
-            high_water: status.vmhwm? * 1024,
-            files: status.rssfile.unwrap_or(0) * 1024,
-            threads: status.threads,
-        })
-    }
-
-    fn anon(&self) -> u64 {
-        self.rss.saturating_sub(self.files)
-    }
-
-    fn member(&self, entry: &Entry) -> Member {
-        Member {
-            pid: entry.pid,
-            start: entry.start,
-            high_water_bytes: self.high_water,
-            file_bytes: self.files,
-        }
-    }
-}
-
 impl Source {
     /// A process of our own user, by its pid.
     pub fn pid(pid: i32) -> Result<Self, NoSource> {
@@ -119,11 +85,25 @@ impl Source {
     /// `None` if the source has ended. Its last reading then stays valid.
     pub fn read(&self) -> Option<Reading> {
         match self {
-            Source::Supervised(supervised) => read_supervised(supervised),
+            Source::Supervised(supervised) => read_supervised(supervised, || {
+                Some(read_tree(&tree::Kernel, supervised.guard_pid, None))
+            }),
             Source::Pid { pid, start } => {
                 tree::same(*pid, *start)?;
                 Some(read_tree(&tree::Kernel, *pid, Some(*start)))
             }
+            Source::Own => read_own(),
+        }
+    }
+
+    /// Like [`Source::read`], for readings that follow each other. `newest` is of [`tree::newest`]. CPU time of a process that has just ended
+    /// may be missing until the next reading.
+    pub fn sample(&self, known: &mut Known, newest: Option<u64>) -> Option<Reading> {
+        match self {
+            Source::Supervised(supervised) => read_supervised(supervised, || {
+                known.read(&tree::Kernel, supervised.guard_pid, None, newest)
+            }),
+            Source::Pid { pid, start } => known.read(&tree::Kernel, *pid, Some(*start), newest),
             Source::Own => read_own(),
         }
     }
@@ -166,7 +146,10 @@ impl Source {
     }
 }
 
-fn read_supervised(supervised: &Supervised) -> Option<Reading> {
+fn read_supervised(
+    supervised: &Supervised,
+    read: impl FnOnce() -> Option<Reading>,
+) -> Option<Reading> {
     let ended = |cpu_s| Reading {
         cpu_s,
         ..Reading::default()
@@ -177,9 +160,9 @@ fn read_supervised(supervised: &Supervised) -> Option<Reading> {
     if supervised.finished() {
         return None;
     }
-    let reading = read_tree(&tree::Kernel, supervised.guard_pid, None);
+    let reading = read();
     // The guard may have ended during the reading.
-    Some(supervised.final_cpu_s().map_or(reading, ended))
+    supervised.final_cpu_s().map(ended).or(reading)
 }
 
 /// Reads this process: its threads are the probes and their far ends, its children are measured separately.
@@ -212,49 +195,68 @@ fn read_tree(source: &impl tree::Source, root: i32, start: Option<u64>) -> Readi
             break;
         }
     }
+    reading_of(cpu_ns, &last.entries, Size::of)
+}
+
+/// `size` is `None` for a process without memory.
+pub(super) fn reading_of(
+    cpu_ns: u64,
+    entries: &[Entry],
+    mut size: impl FnMut(&Entry) -> Option<Size>,
+) -> Reading {
     let mut reading = Reading {
         cpu_s: cpu_ns as f64 / 1e9,
         open_files: Some(0),
         ..Reading::default()
     };
-    for entry in last.entries.iter().filter(|entry| !entry.zombie) {
-        let Some(memory) = Memory::of(entry.pid) else {
+    for entry in entries.iter().filter(|entry| !entry.zombie) {
+        let Some(Size {
+            memory, open_files, ..
+        }) = size(entry)
+        else {
             continue;
         };
         reading.rss_bytes += memory.rss;
         reading.anon_bytes += memory.anon();
         reading.threads += memory.threads;
-        let files = files::open_of(entry.pid);
-        reading.open_files = reading.open_files.zip(files).map(|(all, own)| all + own);
+        reading.open_files = reading
+            .open_files
+            .zip(open_files)
+            .map(|(all, own)| all + own);
         reading.members.push(memory.member(entry));
     }
     reading
 }
 
 /// One walk through a tree.
-struct Look {
-    entries: Vec<Entry>,
-    cpu_ns: u64,
+pub(super) struct Look {
+    pub entries: Vec<Entry>,
+    pub cpu_ns: u64,
 }
 
 impl Look {
-    /// With the root's start time, the root's own time counts. Without it, only the time of the children that it has waited for. The root
-    /// is read first: a child that the root waits for during the walk is then missed, and not counted twice.
+    /// With the root's start time, the root's own time counts. Without it, only the time of the children that it has waited for.
     fn take(source: &impl tree::Source, root: i32, start: Option<u64>) -> Self {
-        let first = source.entry(root);
+        let mut tree = Sampled::default();
         // The parent of the sidecar did not use the CPU time of the sidecar and its testbeds.
-        let mut entries = tree::descendants_without(source, root, std::process::id() as i32);
-        let mut cpu_ns = 0;
-        match (first, start) {
-            (Some(entry), Some(start)) if entry.start == start => entries.push(entry),
-            (Some(entry), None) => cpu_ns += entry.reaped_ns,
-            _ => {}
-        }
-        cpu_ns += entries
+        tree.look(source, root, std::process::id() as i32, None);
+        Self::of(tree.entries(), root, start)
+    }
+
+    /// `all` are the root, if it lives, and its descendants.
+    pub fn of(all: &[Entry], root: i32, start: Option<u64>) -> Self {
+        let counts = |entry: &&Entry| entry.pid != root || start == Some(entry.start);
+        let entries: Vec<_> = all.iter().filter(counts).copied().collect();
+        let guard = all.iter().filter(|entry| entry.pid == root);
+        let reaped_ns: u64 = guard.map(|entry| entry.reaped_ns).sum();
+        let own_ns: u64 = entries
             .iter()
             .map(|entry| entry.own_ns + entry.reaped_ns)
-            .sum::<u64>();
-        Self { entries, cpu_ns }
+            .sum();
+        Self {
+            entries,
+            cpu_ns: own_ns + if start.is_none() { reaped_ns } else { 0 },
+        }
     }
 
     fn pids(&self) -> Vec<(i32, u64)> {
@@ -334,6 +336,10 @@ mod tests {
                 MIDDLE if now < self.leaf_ends => vec![LEAF],
                 _ => Vec::new(),
             }
+        }
+
+        fn clock_ns(&self, pid: i32) -> Option<u64> {
+            self.entry(pid).map(|entry| entry.own_ns)
         }
     }
 

@@ -14,6 +14,7 @@ use super::kept::Kept;
 use super::part::{Before, NoPart, Part, Parts, used_since};
 use super::rest::AtRest;
 use super::target::{ProcessUsage, Target};
+use super::tree;
 use super::usage::{Source, percent, rounded};
 use super::whole::{Moment, Whole, WholeCpu};
 use crate::limits::ledger::Ledger;
@@ -116,7 +117,7 @@ impl Window {
 
     /// Also records the use of each CPU, at each sample. Must be called before the window is resumed.
     pub fn watch_cpus(&mut self) {
-        self.interference = Some(Interference::new(pids(&self.targets)));
+        self.interference = Some(Interference::new(&pids(&self.targets)));
     }
 
     /// The use of each CPU over time; empty if the window does not record it.
@@ -289,14 +290,24 @@ impl Window {
         self.peaks
     }
 
-    /// Takes a sample if the window runs. The window closes if all measured processes but this one have ended.
+    /// Reads all if the window runs. The window closes if all measured processes but this one have ended.
     pub fn look(&mut self) {
+        self.look_at_each(Target::look);
+    }
+
+    /// A look that reads only what can have changed since the last one.
+    pub fn sample(&mut self) {
+        let newest = tree::newest();
+        self.look_at_each(|target| target.sample(newest));
+    }
+
+    fn look_at_each(&mut self, look: impl FnMut(&mut Target)) {
         if !self.is_open() {
             return;
         }
         let gone = self.gone();
         if self.runs() {
-            self.targets.iter_mut().for_each(Target::look);
+            self.targets.iter_mut().for_each(look);
         }
         if let Some(interference) = &mut self.interference {
             interference.look();

@@ -120,7 +120,7 @@ impl Windows {
         let windows = all.windows.values_mut();
         windows
             .filter(|window| window.has_peaks())
-            .for_each(Window::look);
+            .for_each(Window::sample);
     }
 
     /// Opens a window, paused or running, and returns its id. It is a conflict if [`MAX_OPEN`] windows are open.

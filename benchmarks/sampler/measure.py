@@ -1,0 +1,110 @@
+"""What does the sidecar's sampling of processes cost, in percent of a CPU?
+
+`make benchmark-sampler` runs it. A window over 20 processes samples ten times a second. The processes have
+nine threads each. They are idle, or one thread of each wakes 50 times a second and writes to memory. Windows
+of a run also tell who used each CPU. The cases take turns, ROUNDS times, EACH_S seconds each. The cost is the
+CPU time of the sidecar, less that without a window.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent.parent
+SIDECAR = os.environ.get("SIDECAR") or str(ROOT / "bin/sidecar")
+PROCESSES = 20
+ROUNDS = int(os.environ.get("ROUNDS", "5"))
+EACH_S = float(os.environ.get("EACH_S", "5"))
+PROCESS = """
+import sys, threading, time
+for _ in range(7): threading.Thread(target=time.sleep, args=(86400,), daemon=True).start()
+threading.Thread(target=lambda: (sys.stdin.read(), __import__("os")._exit(0)), daemon=True).start()
+print("there", flush=True)
+while True:
+    time.sleep(float(sys.argv[1]))
+    block = bytearray(65536)
+"""
+KINDS = {"idle": "86400", "busy": "0.02"}
+CASES: dict[str, tuple[str, dict[str, Any]] | None] = {
+    "no window": None,
+    "20 idle processes": ("idle", {}),
+    "20 busy processes": ("busy", {}),
+    "20 busy processes, and who used each CPU": ("busy", {"by_cpu": True}),
+}
+
+
+def cpu_s(pid: int) -> float:
+    """CPU time of a process so far, by its CPU clock (clock_getcpuclockid(3))."""
+    return time.clock_gettime((~pid << 3) | 2)
+
+
+class Sidecar:
+    def __init__(self, process: subprocess.Popen, url: str, token: str) -> None:
+        self.pid, self.url = process.pid, url
+        self.headers = {"Authorization": f"Bearer {token}"} if token else {}
+
+    def ask(self, path: str, body: dict) -> dict:
+        request = urllib.request.Request(
+            self.url + path, json.dumps(body).encode(), self.headers, method="POST"
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
+
+    def share(self, case: tuple[str, dict[str, Any]] | None, pids: dict[str, list[int]]) -> float:
+        """Percent of a CPU that the sidecar uses."""
+        window = ""
+        if case:
+            kind, more = case
+            named = {f"p{number}": pid for number, pid in enumerate(pids[kind])}
+            window = self.ask("/windows", {"pids": named, **more})["id"]
+        time.sleep(0.3)
+        used, since = cpu_s(self.pid), time.monotonic()
+        time.sleep(EACH_S)
+        used, took = cpu_s(self.pid) - used, time.monotonic() - since
+        if window:
+            self.ask(f"/windows/{window}/close", {})
+        return 100 * used / took
+
+
+def start(stack: ExitStack, command: list[str]) -> tuple[subprocess.Popen, str]:
+    """A process that ends with its standard input, and its first line."""
+    process = stack.enter_context(
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    )
+    stack.callback(process.stdin.close)
+    return process, process.stdout.readline()
+
+
+def main() -> None:
+    with ExitStack() as stack:
+        logs = stack.enter_context(tempfile.TemporaryDirectory())
+        command = [SIDECAR, "serve", "--exit-with-stdin", "--log-dir", logs]
+        process, line = start(stack, command)
+        told = json.loads(line)
+        sidecar = Sidecar(process, told["url"], told.get("token") or "")
+        pids = {
+            kind: [start(stack, [sys.executable, "-c", PROCESS, wait])[0].pid for _ in range(PROCESSES)]
+            for kind, wait in KINDS.items()
+        }
+        shares: dict[str, list[float]] = {name: [] for name in CASES}
+        for turn in range(ROUNDS):
+            for name in list(CASES) if turn % 2 == 0 else reversed(CASES):
+                shares[name].append(sidecar.share(CASES[name], pids))
+    none, *_ = shares
+    print(f"CPU time of the sidecar, percent of a CPU; {ROUNDS} rounds of {EACH_S:g} s; median (min–max)")
+    for name, values in shares.items():
+        less = [value - without for value, without in zip(values, shares[none], strict=True)]
+        values = values if name == none else less
+        print(f"  {name:42} {statistics.median(values):.3f} ({min(values):.3f}–{max(values):.3f})")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+//! Memory and threads of one process, read from `/proc/PID/status`.
+
+use super::files;
+use super::tree::Entry;
+use super::usage::Member;
+
+/// Memory of a process, bytes, and its threads (proc_pid_status(5)).
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Memory {
+    pub rss: u64,
+    /// Peak since the mark was last reset.
+    pub high_water: u64,
+    /// File pages, mainly the program's own text. The kernel decides how many are mapped: if the page cache has a file in larger pieces, a
+    /// fault maps more of it.
+    pub files: u64,
+    pub threads: u64,
+}
+
+impl Memory {
+    pub fn of(pid: i32) -> Option<Self> {
+        Self::in_status(&files::read(format!("/proc/{pid}/status"))?)
+    }
+
+    /// `None` for a process that has no memory, such as a zombie.
+    fn in_status(status: &str) -> Option<Self> {
+        let number = |text: &str| text.split_ascii_whitespace().next()?.parse().ok();
+        let mut memory = Self::default();
+        let mut has_memory = false;
+        for line in status.lines() {
+            let Some((name, value)) = line.split_once(':') else {
+                continue;
+            };
+            match name {
+                "VmHWM" => memory.high_water = number(value)? * 1024,
+                "VmRSS" => (memory.rss, has_memory) = (number(value)? * 1024, true),
+                "RssFile" => memory.files = number(value)? * 1024,
+                "Threads" => {
+                    memory.threads = number(value)?;
+                    break;
+                }
+                _ => {}
+            }
+        }
+        has_memory.then_some(memory)
+    }
+
+    pub fn anon(&self) -> u64 {
+        self.rss.saturating_sub(self.files)
+    }
+
+    pub fn member(&self, entry: &Entry) -> Member {
+        Member {
+            pid: entry.pid,
+            start: entry.start,
+            high_water_bytes: self.high_water,
+            file_bytes: self.files,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use procfs::process::Process;
+
+    use super::*;
+
+    #[test]
+    fn memory_is_that_of_the_kernel_s_own_reader() {
+        let me = std::process::id() as i32;
+        let found = Memory::of(me).unwrap();
+        let status = Process::new(me).unwrap().status().unwrap();
+        let kib = |value: Option<u64>| value.unwrap() * 1024;
+        // Other tests of this process use memory meanwhile.
+        let near = |one: u64, other: u64| one.abs_diff(other) < 64 << 20;
+        assert!(near(found.high_water, kib(status.vmhwm)), "{found:?}");
+        assert!(near(found.rss, kib(status.vmrss)), "{found:?}");
+        assert!(near(found.files, kib(status.rssfile)), "{found:?}");
+        assert!(found.threads.abs_diff(status.threads) < 64 && found.rss > 0);
+        let zombie = "Name:\tVmRSS: 7\nState:\tZ (zombie)\nThreads:\t1\n";
+        assert_eq!(Memory::in_status(zombie), None);
+    }
+}
