@@ -7,7 +7,7 @@ import { envNumber } from './variables.js';
 export const restSeconds = () => envNumber('REST_S');
 
 /** Time after the load in which the system must have closed its connections, seconds. */
-const SETTLE_S = 5;
+export const SETTLE_S = 5;
 
 /** The longest wait after the load, seconds. */
 export const waitAfterLoad = () => Math.max(quietSeconds(), restSeconds(), SETTLE_S);

@@ -14,6 +14,7 @@ import { filesOf, idOfRun, tagScenarios, tagsOf } from './identity.js';
 import { linkParameter, withLink } from './link-evidence.js';
 import { calibrated, calibrationSeconds } from './link.js';
 import { countsOf, loadHasEnded, loadSeconds, timesOf } from './load-end.js';
+import { heldByRows } from './left-open.js';
 import { removeWith } from './leftovers.js';
 import { aboutTokens, expectLoad } from './login.js';
 import { Operation, beginRound } from './operations.js';
@@ -233,6 +234,7 @@ function contributionOf(
     leftovers: leftovers(begun.runId),
     facts: definition.facts?.(begun),
     closes_all: definition.closesAll,
+    held_by_rows: heldByRows(),
     remove_with: removeWith(definition.system, begun.runId),
     notes: [
       ...(environment.connection?.notes ?? []),

@@ -1,5 +1,6 @@
 /** Starts new instances of the run's testbed, for measurements that need a process without a history. */
 import { wrapOf } from '../environment.js';
+import { noteLeft } from '../left-open.js';
 import { wantedLink } from '../link.js';
 import { ask, askOrError, stop } from '../meter.js';
 
@@ -11,7 +12,7 @@ const STOP_MOST_MS = 60_000;
  * @typedef {{ testbed: string, variables: Variables, types: Record<string, string>, instances: string[], link: string }} Found
  *   `instances` that existed before the run; `variables` of the run's instance
  * @typedef {Found & { limits?: string }} Wanted `limits` of the system's processes, in place of those of the run
- * @typedef {{ id: string, outputs: Record<string, string>, secret_outputs: Record<string, string> }} Started
+ * @typedef {{ id: string, outputs: Record<string, string>, secret_outputs: Record<string, string>, versions: Record<string, string> }} Started
  */
 
 /** In setup(): the testbed of the variable INSTANCE. @returns {Found} */
@@ -49,6 +50,8 @@ export function tryFresh(found, overrides, use) {
   const { answer: instance, error, cause } = start(found, overrides);
   if (error !== null) return { used: null, refused: error, cause };
   const used = use(instance);
+  // Over a link the end of a connection may be late. In little memory a program may be slow.
+  if (!found.link && !found.limits) noteLeft([{ ...instance, name: found.testbed }]);
   ask('DELETE', `/instances/${instance.id}`, undefined, STOP_MOST_MS);
   return { used, refused: null };
 }

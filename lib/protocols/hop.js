@@ -194,6 +194,7 @@ function hearSome(hops, plane) {
       ...(server === client ? {} : { server }),
       more: { hop_port: portOf(taps[index].address) },
       logName: `${row.row}/${name}`,
+      name: `${row.row}, ${name}`,
     })),
     plane,
   );

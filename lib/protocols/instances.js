@@ -1,6 +1,7 @@
 /** Starts and stops the sides of a row, as instances of the testbed `protocols`. */
 import { keepLink } from 'k6/x/windtunnel/record';
 import { cpusOf } from '../dataplane/environment.js';
+import { noteLeft } from '../left-open.js';
 import { tryAsk } from '../meter.js';
 import { endsOf, wantedLink } from '../link.js';
 import { requestAll } from '../sidecar.js';
@@ -16,10 +17,11 @@ import { variablesOf } from './way.js';
  * @property {import('./sides.js').Program} [server]
  * @property {Record<string, string | number | boolean>} [more] variables of the testbed
  * @property {string} logName folder of its logs
+ * @property {string} [name] by which reports say what it left open; default: the row's, with a candidate's side
  * @property {string} [link] link to start it over, instead of the run's
  * @property {any} [within] another instance that was started over a link: this one runs at the link's near end, and gets no other link
  *
- * @typedef {{ started: any, row?: string } | { failed: import('./outcome.js').Outcome }} Started
+ * @typedef {{ started: any, row?: string, name?: string } | { failed: import('./outcome.js').Outcome }} Started
  */
 
 const START_MOST_MS = 120_000;
@@ -67,7 +69,7 @@ export function startSides(wanted, plane, far = { engine: 'events' }) {
     }),
   );
   const answers = requestAll('POST', requests, START_MOST_MS).map((response, index) => {
-    const { row, side, server, more, within } = able[index];
+    const { row, side, server, more, within, name = nameOf(row, side) } = able[index];
     const { answer: started } = response;
     if (response.error === null) {
       started.ends = within
@@ -75,7 +77,7 @@ export function startSides(wanted, plane, far = { engine: 'events' }) {
         : endsOf(started, { ...far, cpus: cpusOf(plane.environment.placement.echo_cpus) });
       // A tap in the hop does not know its target yet.
       if (!more?.hop_port) awaitTunnel(row, started, plane);
-      return { started, row: row.row };
+      return { started, row: row.row, name };
     }
     const failure = failureOf(response);
     const { binary } = server && failure.cause?.process === 'server' ? server : side;
@@ -83,6 +85,9 @@ export function startSides(wanted, plane, far = { engine: 'events' }) {
   });
   return wanted.map((one) => (able.includes(one) ? /** @type {Started} */ (answers.shift()) : NOT_OVER_LINK));
 }
+
+/** @param {import('./matrix.js').Row} row @param {import('./sides.js').Program | import('./sides.js').Side} side */
+const nameOf = ({ row }, side) => ('name' in side && side.name === 'candidate' ? `${row}, candidate` : row);
 
 /** @param {import('./matrix.js').Row} row */
 export const comesInBySocks = ({ variables }) => (variables.inbound ?? 'socks') === 'socks';
@@ -101,8 +106,18 @@ function failureOf({ status, answer, error }) {
   return { error: answer.error ?? `the sidecar answers ${status}`, cause: answer.cause };
 }
 
-/** Stops all sides at once. If the sidecar has ended, so have they. @param {Started[]} sides */
+/**
+ * Notes what all sides left open, and stops them at once. If the sidecar has ended, so have they. Sides over a link are not noted: the end of
+ * a connection may be lost or late there.
+ * @param {Started[]} sides
+ */
 export function stopSides(sides) {
+  const onLoopback = sides.flatMap((side) =>
+    'started' in side && side.name && !side.started.ends
+      ? [{ name: side.name, id: side.started.id, versions: side.started.versions }]
+      : [],
+  );
+  noteLeft(onLoopback);
   for (const side of sides)
     if ('started' in side && side.started.link) keepLink(side.row ?? '', side.started.id);
   const paths = sides.flatMap((side) => ('started' in side ? [`/instances/${side.started.id}`] : []));

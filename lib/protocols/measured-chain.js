@@ -64,8 +64,10 @@ export class MeasuredChain {
         const more = { next_port: last ? last.started.variables.socks_port : 0 };
         // The last hop uses the run's link. The earlier hops run at the link's near end.
         const within = last && this.plane.data.link ? last.started : undefined;
-        const logName = `chain/hop-${this.hops.length - up.length}-${hop.row}`;
-        up.push(...startSides([{ row: hop, side: this.side, more, within, logName }], this.plane));
+        const number = this.hops.length - up.length;
+        const logName = `chain/hop-${number}-${hop.row}`;
+        const name = `${this.row.row}, hop ${number}`;
+        up.push(...startSides([{ row: hop, side: this.side, more, within, logName, name }], this.plane));
       }
       const started = up.flatMap((side) => ('started' in side ? [side.started] : [])).reverse();
       const failed = up.flatMap((side) => ('failed' in side ? [side.failed] : []));

@@ -17,7 +17,7 @@ static MARKS: RwLock<()> = RwLock::new(());
 const MIB: f64 = 1024.0 * 1024.0;
 
 /// On `burn` the worker burns CPU time itself, in a thread and in a child that it waits for. On `allocate` it takes and frees memory. On
-/// `map` it maps the file `mapped`, reads it, and unmaps it. When it is done, it prints its usage.
+/// `map` it maps the file `mapped`, reads it, and unmaps it. On `keep` it opens 30 files. When it is done, it prints its usage.
 const WORKER: &str = "
 import mmap, resource, threading
 def burn(seconds):
@@ -29,7 +29,7 @@ root, done = sys.argv[1], []
 print('ready', flush=True)
 while True:
     time.sleep(0.01)
-    for order in ('burn', 'allocate', 'map', 'quit'):
+    for order in ('burn', 'allocate', 'map', 'keep', 'quit'):
         if order in done or not os.path.exists(root + '/' + order): continue
         done.append(order)
         before = used()
@@ -46,6 +46,8 @@ while True:
         if order == 'allocate':
             block = b'x' * (200 * 1024 * 1024)
             del block
+        if order == 'keep':
+            kept = [open('/dev/null') for _ in range(30)]
         if order == 'map':
             mapped = mmap.mmap(os.open(root + '/mapped', os.O_RDONLY), 0, prot=mmap.PROT_READ)
             sum(mapped[at] for at in range(0, len(mapped), 4096))
@@ -222,6 +224,29 @@ fn a_quiet_period_is_of_a_system() {
         let (status, answer) = server.post("/windows/w99/quiet", r#"{"seconds": 0}"#);
         assert_eq!(status, 404, "{answer}");
     });
+}
+
+#[test]
+fn an_instance_tells_what_it_holds_since_it_was_ready() {
+    let root = root();
+    let server = root.serve();
+    let started = server.start("worker", "{}");
+    let path = format!("/instances/{}/held", started["id"].as_str().unwrap());
+    let held = |settle_s: f64| {
+        let asked = json!({"settle_s": settle_s, "closes_all": true});
+        let (status, held) = server.post(&path, &asked.to_string());
+        assert_eq!(status, 200, "{held}");
+        assert_eq!(held["processes"].as_array().unwrap().len(), 1, "{held}");
+        let [before, after] =
+            ["before", "after"].map(|when| &held["processes"][0][when]["descriptors"]["other"]);
+        let more = after.as_u64().unwrap() - before.as_u64().unwrap();
+        (more, held["after_s"].as_f64().unwrap())
+    };
+    let (more, after_s) = held(9.0);
+    assert!(more == 0 && after_s < 9.0, "{more} {after_s}");
+    order(&root, "keep");
+    let (more, after_s) = held(0.5);
+    assert!(more == 30 && after_s >= 0.5, "{more} {after_s}");
 }
 
 #[test]

@@ -96,7 +96,10 @@ export const sidecar = { send: none, end: none };
 export const probes = (specs) => sidecar.end(specs);
 /** @param {string} method @param {string} path @param {unknown} body @param {number} limitMs */
 export const request = (method, path, body, limitMs) => sidecar.send(method, path, body, limitMs);
-export const [requestAll, quantile, watch, keepLink] = [none, none, none, none];
+/** @param {string} method @param {{ path: string, body?: unknown }[]} all @param {number} limitMs */
+export const requestAll = (method, all, limitMs) =>
+  all.map(({ path, body }) => request(method, path, body, limitMs));
+export const [quantile, watch, keepLink] = [none, none, none];
 export const linkUses = () => [];
 
 /** k6's own clock, which a test may set. */

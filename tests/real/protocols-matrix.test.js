@@ -12,6 +12,12 @@ import { reasonsOf } from '../support/reasons.js';
 import { protocolRow, protocolRows, sectionOf } from '../support/sections.js';
 
 const ONLY = 'protocols/matrix';
+
+/** The lines on what rows left open: whether it is right, and the detail. @param {any} result @returns {[boolean | null, string][]} */
+const leftOf = ({ integrity }) =>
+  integrity
+    .filter((/** @type {any} */ { check }) => check === 'left open')
+    .map((/** @type {any} */ { ok, detail }) => [ok, detail]);
 const folder = temporaryFolder('protocols-matrix');
 after(folder.remove);
 
@@ -28,6 +34,9 @@ test('rows of every way in are measured, or say what this machine lacks, and the
       for (const figure of ['handshake_ms', 'rtt_ms', 'mbit_64k', 'peak_anon_mib', 'tunnels_10_p95_ms'])
         assert.ok(figures[figure]?.median > 0, `${name}: ${figure}`);
     }
+    const [[closed, about], ...left] = leftOf(result);
+    assert.deepEqual([closed, left], [true, []], about);
+    assert.match(about, /^\d rows: at most \d+ more than before, at most [\d.]+ s after a turn/);
     const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
     const program = createHash('sha256')
       .update(readFileSync(join(ROOT, 'bin/sing-box')))
@@ -64,6 +73,15 @@ describe('a candidate of the matrix', { concurrency: 2 }, () => {
         'not ready',
         'refused configuration',
       ]);
+      const left = leftOf(result);
+      assert.ok(
+        left.some(([ok, text]) => ok === false && /^socks, candidate: (3\d|40) other descriptors/.test(text)),
+        JSON.stringify(left),
+      );
+      assert.ok(
+        left.every(([ok, text]) => ok !== false || /candidate: /.test(text)),
+        JSON.stringify(left),
+      );
       const few = protocolRow(result, 'http-tls').candidate;
       assert.deepEqual(
         [few.outcome, few.detail.split(':')[0]],

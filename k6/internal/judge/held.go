@@ -16,6 +16,19 @@ var knownToKeep = map[[2]string]string{
 	{"xray", "26.3.27"}: "xray 26.3.27 keeps a connection that its client has closed: all were open 32 s later",
 }
 
+// HeldByRow is what an instance of a row held before its load and after it, and the versions of its programs.
+type HeldByRow struct {
+	Name     string            `json:"name"`
+	Versions map[string]string `json:"versions"`
+	Held     result.Held       `json:"held"`
+}
+
+// UnmarshalJSON leaves out what the sidecar also tells of a process, such as its CPU time.
+func (h *HeldByRow) UnmarshalJSON(data []byte) error {
+	type plain HeldByRow
+	return json.Unmarshal(data, (*plain)(h))
+}
+
 // knownFault is the known fault of the testbed's proxy; "" without one. Another version has no such excuse, and neither has a panel
 // that starts the proxy.
 func knownFault(e Evidence) string {
@@ -25,8 +38,12 @@ func knownFault(e Evidence) string {
 	if _ = json.Unmarshal(e.Run, &run); !e.ClosesAll {
 		return ""
 	}
+	return knownIn(run.Versions)
+}
+
+func knownIn(versions map[string]string) string {
 	for release, fault := range knownToKeep {
-		if run.Versions[release[0]] == release[1] {
+		if versions[release[0]] == release[1] {
 			return fault
 		}
 	}
@@ -102,4 +119,27 @@ func leftOpen(held *result.Held, closesAll bool, known string) []result.Integrit
 		}
 	}
 	return []result.Integrity{line}
+}
+
+// leftByRows judges the rows, whose proxies must close all: a line for each row that left something open or is unknown, and one for
+// all others.
+func leftByRows(rows []HeldByRow) (lines []result.Integrity) {
+	closed, most, slowest, slack := 0, int64(0), 0.0, int64(0)
+	for _, row := range rows {
+		for _, line := range leftOpen(&row.Held, true, knownIn(row.Versions)) {
+			if line.OK == nil || !*line.OK {
+				line.Detail = row.Name + ": " + line.Detail
+				lines = append(lines, line)
+				continue
+			}
+			closed++
+			most, slowest, slack = max(most, *line.Found), max(slowest, row.Held.AfterS), row.Held.Slack
+		}
+	}
+	if closed == 0 {
+		return lines
+	}
+	detail := fmt.Sprintf("%s: at most %d more than before, at most %g s after a turn; %d of a kind may stay in a process",
+		format.Plural(closed, "row"), most, slowest, slack)
+	return append(lines, result.Integrity{Check: result.LeftOpen, Source: processes, Reported: &slack, Found: &most, OK: new(true), Detail: detail})
 }

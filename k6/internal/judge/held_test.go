@@ -80,3 +80,31 @@ func TestConnectionsThatStayOpenFailTheRun(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+func TestEachRowThatLeavesSomethingOpenIsNamed(t *testing.T) {
+	of := func(name string, version string, after result.Holding, afterS float64) HeldByRow {
+		return HeldByRow{name, map[string]string{"xray": version}, result.Held{AfterS: afterS, Slack: 10, Processes: []result.HeldByOne{
+			{Name: "server", Before: holding(0, 1, 0, 2, 8), After: &after}}}}
+	}
+	e := complete()
+	e.Rows = []HeldByRow{of("vless", "26.4.1", holding(3, 1, 0, 2, 8), 0.5), of("trojan", "26.4.1", holding(0, 1, 0, 2, 9), 1.5)}
+	fine := judged(t, e, sent(1000, 0))
+	const closed = "2 rows: at most 3 more than before, at most 1.5 s after a turn; 10 of a kind may stay in a process"
+	if fine.Verdict != result.Pass || len(fine.Integrity) != 1 || fine.Integrity[0].Detail != closed {
+		t.Errorf("%s: %+v", fine.Verdict, fine.Integrity)
+	}
+	e.Rows = append(e.Rows, of("ssh", "26.3.27", holding(60, 1, 0, 2, 8), 5))
+	if known := judged(t, e, sent(1000, 0)); known.Verdict != result.Pass || len(known.Integrity) != 2 || known.Integrity[0].Known == "" {
+		t.Errorf("a known fault: %s: %+v", known.Verdict, known.Integrity)
+	}
+	e.Rows = append(e.Rows, of("vmess, candidate", "26.4.1", holding(0, 1, 0, 2, 68), 5))
+	j := judged(t, e, sent(1000, 0))
+	const want = "left open: vmess, candidate: 60 other descriptors 5 s after the load (server has 71: 1 TCP established, 2 pipes, 68 other); 10 of a kind may stay in a process"
+	if j.Verdict != result.Fail || len(j.Reasons) == 0 || j.Reasons[0].Text != want {
+		t.Errorf("%s: %+v", j.Verdict, j.Reasons)
+	}
+	e.Rows = []HeldByRow{of("socks", "", result.Holding{}, 0)}
+	if unknown := judged(t, e, sent(1000, 0)); unknown.Verdict != result.Inconclusive {
+		t.Errorf("unknown descriptors: %s: %+v", unknown.Verdict, unknown.Reasons)
+	}
+}

@@ -46,8 +46,10 @@ type Evidence struct {
 	// Facts are counts of the target's data and the counts that the run reported; empty if there is nothing to compare.
 	Facts []Fact `json:"facts"`
 	// ClosesAll says that the system must close all descriptors that the load made it open.
-	ClosesAll bool     `json:"closes_all,omitempty"`
-	Notes     []string `json:"notes"`
+	ClosesAll bool `json:"closes_all,omitempty"`
+	// Rows are what the instances of the scenario's rows held; empty for a scenario that starts none.
+	Rows  []HeldByRow `json:"held_by_rows,omitempty"`
+	Notes []string    `json:"notes"`
 	// Link is nil if the two ends of each pair met on loopback.
 	Link *Link `json:"link,omitempty"`
 	// Protocols and Interop are rows of programs; if there are rows, they decide the verdict.
@@ -100,7 +102,7 @@ func judge(e Evidence, m Metrics) (Judged, error) {
 		Schema: result.Schema, Run: e.Run, Headline: e.Headline,
 		Operations: []result.Operation{}, Thresholds: []result.Threshold{}, Notes: []string{}, Sections: []result.Section{},
 		Processes: processesOf(e.Usage), CPU: windowCPU(e.Usage), Limits: limitsOf(e.Usage), Held: heldOf(e.Usage), Rest: restOf(e.RestBefore, e.RestAfter),
-		Integrity: slices.Concat(integrityOf(m, e.Facts), farEndOf(m, e.Operations), leftOpen(heldOf(e.Usage), e.ClosesAll, knownFault(e))),
+		Integrity: slices.Concat(integrityOf(m, e.Facts), farEndOf(m, e.Operations), leftOpen(heldOf(e.Usage), e.ClosesAll, knownFault(e)), leftByRows(e.Rows)),
 	}
 	whole := lastedAsPlanned(e.Plan.Seconds, e.LoadS)
 	for _, op := range e.Operations {

@@ -35,8 +35,10 @@ func combined(all []Recorded) (Evidence, error) {
 	e.CPUs = nil
 	e.Counts.Iterations, e.Counts.Dropped = 0, 0
 	zero := zeroOf(e.Runner)
+	e.Rows = nil
 	for _, one := range all {
 		own := one.Evidence
+		e.Rows = append(e.Rows, own.Rows...)
 		e.Counts.Iterations += own.Counts.Iterations
 		e.Counts.Dropped += own.Counts.Dropped
 		// If one runner's load was cut short, the whole load was.

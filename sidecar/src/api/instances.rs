@@ -19,6 +19,7 @@ use crate::limits::group::Limited;
 use crate::link;
 use crate::probe::registry::Registry;
 use crate::process::complaints::Complaint;
+use crate::process::kept::Kept;
 use crate::process::namespace::NamespaceOf;
 use crate::process::role::Role;
 use crate::process::supervised::Supervised;
@@ -270,6 +271,30 @@ pub async fn rest(
             .collect();
         let watched = rest::watch(processes, time);
         Ok(Json(json!({"processes": watched})))
+    })
+    .await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HeldRequest {
+    settle_s: f64,
+    /// Whether the system must close its files too.
+    #[serde(default)]
+    closes_all: bool,
+}
+
+/// Compares what the instance's system holds after a load with what it held when it was ready.
+pub async fn held(
+    State(supervisor): Shared,
+    Path(id): Path<String>,
+    body: Bytes,
+) -> Result<Json<Kept>> {
+    let request: HeldRequest = read(&body)?;
+    let settle = rest_time("settle_s", request.settle_s)?;
+    blocking(move || {
+        let instance = supervisor.instance(&id)?;
+        Ok(Json(instance.held(settle, request.closes_all)))
     })
     .await
 }

@@ -46,6 +46,7 @@ pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) 
             get(instances::show).merge(delete(instances::stop).with_state(stop)),
         )
         .route("/instances/{id}/programs", get(instances::programs))
+        .route("/instances/{id}/held", post(instances::held))
         .route("/instances/{id}/rest", post(instances::rest))
         .route("/instances/{id}/tun", get(instances::tun))
         .route("/instances/{id}/link", get(links::show).post(links::change))

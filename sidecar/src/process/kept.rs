@@ -9,8 +9,8 @@ use super::role::Role;
 
 /// Descriptors of each kind that a process may open at their first use and then keep.
 pub const SLACK: u64 = 10;
-/// Time between two readings while the system still closes descriptors.
-const BETWEEN: Duration = Duration::from_millis(250);
+/// Time between two readings while the system still closes descriptors: it doubles, from the first to the second one.
+const BETWEEN: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
 
 /// The processes of the system before the load, and after it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -40,6 +40,7 @@ impl Kept {
         most: Duration,
         closes_all: bool,
     ) -> Self {
+        let (mut between, longest) = BETWEEN;
         loop {
             let roots = living.iter().cloned();
             let roots = roots.map(|(name, pid)| (name, Role::System, pid)).collect();
@@ -52,7 +53,8 @@ impl Kept {
             if kept.processes.iter().all(|one| one.has_settled(closes_all)) {
                 return kept;
             }
-            std::thread::sleep(left.min(BETWEEN));
+            std::thread::sleep(left.min(between));
+            between = longest.min(between * 2);
         }
     }
 
@@ -162,7 +164,8 @@ sys.stdin.readline()
     #[test]
     fn files_of_a_system_that_may_keep_files_are_counted_without_a_wait() {
         let (connections, files, after_s) = left("0.5", "30", Duration::from_secs(20), false);
-        assert_eq!((connections, files), (0, 30));
+        // A connection that is closed between its descriptor's reading and that of its socket counts as a file.
+        assert!(connections == 0 && (30..=42).contains(&files), "{files}");
         assert!(after_s < 20.0, "{after_s}");
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use regex::Regex;
 
 use super::file::{Process, Value};
-use super::instance::{Instance, end_group, stop_all};
+use super::instance::{Instance, end_group, roots, stop_all};
 use super::launch::Launch;
 use super::parts::Parts;
 use super::ports;
@@ -16,6 +16,7 @@ use super::ready::{self, Check, NotReady};
 use super::setting::Setting;
 use super::variables::{Values, free_ports, given_ports};
 use crate::failure::{Cause, Failure, Result};
+use crate::process::holding;
 use crate::process::log::Log;
 use crate::process::protocol::{Exit, Order};
 use crate::process::role::Role;
@@ -101,6 +102,7 @@ impl Launch<'_> {
             outputs,
             secret_outputs,
             versions,
+            before: holding::read(roots(&processes).collect()),
             processes,
             log_dir: log_dir.to_owned(),
             namespaces: Mutex::new(std::mem::take(&mut setting.namespaces)),

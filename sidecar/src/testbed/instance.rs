@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
@@ -12,6 +13,8 @@ use crate::limits::group::Group;
 use crate::limits::ledger::Ledger;
 use crate::link::Link;
 use crate::process::folder::Folder;
+use crate::process::holding::Holding;
+use crate::process::kept::Kept;
 use crate::process::namespace::{Namespace, Namespaces};
 use crate::process::role::Role;
 use crate::process::supervised::Supervised;
@@ -27,6 +30,8 @@ pub struct Instance {
     pub secret_outputs: BTreeMap<String, String>,
     pub versions: BTreeMap<String, String>,
     pub processes: Vec<Arc<Supervised>>,
+    /// Holdings of the system when all processes were ready.
+    pub(super) before: Vec<Holding>,
     pub log_dir: PathBuf,
     pub(super) namespaces: Mutex<Namespaces>,
     pub(super) link: Mutex<Option<Arc<Link>>>,
@@ -56,6 +61,13 @@ impl Instance {
                 )
             })
             .collect()
+    }
+
+    /// Compares what the system holds with what it held when it was ready. It gets at most `settle` to close descriptors ([`Kept::settle`]).
+    pub fn held(&self, settle: Duration, closes_all: bool) -> Kept {
+        let system = roots(&self.processes);
+        let living: Vec<_> = system.map(|(name, _, pid)| (name, pid)).collect();
+        Kept::settle(&self.before, &living, Instant::now(), settle, closes_all)
     }
 
     fn namespaces(&self) -> MutexGuard<'_, Namespaces> {
@@ -114,6 +126,16 @@ impl Instance {
         drop(work);
         stopped
     }
+}
+
+/// The processes of the system.
+pub(super) fn roots(
+    processes: &[Arc<Supervised>],
+) -> impl Iterator<Item = (String, Role, i32)> + '_ {
+    let system = processes
+        .iter()
+        .filter(|process| process.role == Role::System);
+    system.map(|process| (process.name.clone(), process.role, process.pid))
 }
 
 /// Removes the group of ended processes. Their logs say whether the kernel killed one of them for memory.

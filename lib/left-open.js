@@ -1,0 +1,37 @@
+/** What the instances that a scenario starts leave open after their load. */
+import { said, say } from 'k6/x/windtunnel/record';
+import { SETTLE_S } from './rest.js';
+import { requestAll } from './sidecar.js';
+
+const NOTE = 'left open';
+const ANSWER_MOST_MS = (SETTLE_S + 10) * 1000;
+
+/** @typedef {{ name: string, id: string, versions: Record<string, string> }} Instance */
+
+/** By name, of this VU, the only one. @type {Record<string, Pick<Instance, 'name' | 'versions'> & { held: { after_s: number } }>} */
+const noted = {};
+
+/**
+ * Notes what instances hold before they end. They get time to close their descriptors. An instance that has needed all of it stands for the
+ * later ones of its name: they are not asked.
+ * @param {Instance[]} instances
+ */
+export function noteLeft(instances) {
+  if (instances.length === 0) return;
+  const asked = instances.filter(({ name }) => !(noted[name]?.held.after_s >= SETTLE_S));
+  const body = { settle_s: SETTLE_S, closes_all: true };
+  const answers = requestAll(
+    'POST',
+    asked.map(({ id }) => ({ path: `/instances/${id}/held`, body })),
+    ANSWER_MOST_MS,
+  );
+  for (const [index, { answer: held, error }] of answers.entries()) {
+    const { name, versions } = asked[index];
+    // The slowest counts.
+    if (error === null && !(noted[name]?.held.after_s > held.after_s)) noted[name] = { name, versions, held };
+  }
+  say(NOTE, noted);
+}
+
+/** What all instances held, for the judge. */
+export const heldByRows = () => Object.values(said()[NOTE] ?? {});
