@@ -86,7 +86,7 @@ def sing_box(
     names: list[str], ranges: list[tuple[int, int]], form: str, port: int, program: str
 ) -> dict[str, Any]:
     match: dict[str, Any] = {"domain_suffix": names, "ip_cidr": [written(one) for one in ranges]}
-    # sing-box 1.14 does not look up localhost in the system's file of hosts by itself.
+    # sing-box 1.14 ignores the system's file of hosts for localhost.
     hosts = {"type": "hosts", "tag": "hosts", "predefined": {"localhost": ["127.0.0.1"]}}
     route: dict[str, Any] = {"final": "direct", "default_domain_resolver": "hosts"}
     if names and form != "inline":
