@@ -1,5 +1,5 @@
 /** Counts the panel's users, by SQL or, without a database, by the panel's API. */
-import { beginsWith, numberOf, withDatabase } from './database.js';
+import { beginsWith, isOfRun, numberOf, quoted, withDatabase } from './database.js';
 import { protocolsOf } from './environment.js';
 import { noteOf, runPrefix, seedPrefix } from './users.js';
 
@@ -14,34 +14,38 @@ import { noteOf, runPrefix, seedPrefix } from './users.js';
  * @property {number | null} others users that do not belong to the run
  */
 
-const OF_RUN = "users.username LIKE ? ESCAPE '!' AND users.note = ?";
-
 /**
  * @param {import('./database.js').Connection} connection
+ * @param {import('./dialect.js').Tables} tables
  * @param {string} runId
  * @param {number} protocols number of protocols of a user, and so of its proxies
  * @returns {Census}
  */
-function bySql(connection, runId, protocols) {
+function bySql(connection, tables, runId, protocols) {
+  const { status } = tables.users;
+  const [users, proxies] = [quoted(tables.users.name), quoted(tables.proxies.name)];
+  const [id, owner] = [`${users}.${quoted(tables.users.id)}`, `${proxies}.${quoted(tables.proxies.user)}`];
+  const ofRun = `${users} WHERE ${isOfRun(tables.users)}`;
+  const inStatus = `${ofRun} AND ${quoted(status.column)} = ?`;
   const created = [beginsWith(runPrefix(runId)), noteOf(runId)];
   const seeded = [beginsWith(seedPrefix(runId)), noteOf(runId)];
   const count = (/** @type {string} */ query, /** @type {unknown[]} */ ...values) =>
     numberOf(connection, `SELECT COUNT(*) FROM ${query}`, ...values);
-  const users = count(`users WHERE ${OF_RUN}`, ...created);
-  const left = count(`users WHERE ${OF_RUN}`, ...seeded);
+  const there = count(ofRun, ...created);
+  const left = count(ofRun, ...seeded);
   return {
-    users,
-    active: count(`users WHERE ${OF_RUN} AND status = 'active'`, ...created),
-    disabled: count(`users WHERE ${OF_RUN} AND status = 'disabled'`, ...created),
+    users: there,
+    active: count(inStatus, ...created, status.active),
+    disabled: count(inStatus, ...created, status.disabled),
     // One statement, because users may be created between two statements.
     incomplete: count(
-      `(SELECT users.id FROM users LEFT JOIN proxies ON proxies.user_id = users.id WHERE ${OF_RUN} GROUP BY users.id HAVING COUNT(proxies.id) <> ?) AS incomplete`,
+      `(SELECT ${id} FROM ${users} LEFT JOIN ${proxies} ON ${owner} = ${id} WHERE ${isOfRun(tables.users)} GROUP BY ${id} HAVING COUNT(${owner}) <> ?) AS incomplete`,
       ...created,
       protocols,
     ),
-    orphans: count('proxies LEFT JOIN users ON users.id = proxies.user_id WHERE users.id IS NULL'),
+    orphans: count(`${proxies} LEFT JOIN ${users} ON ${id} = ${owner} WHERE ${id} IS NULL`),
     seeded: left,
-    others: count('users') - users - left,
+    others: count(users) - there - left,
   };
 }
 
@@ -69,7 +73,7 @@ function byApi(panel, session) {
 export function takeCensus(panel, session) {
   const { stored } = panel.environment;
   if (!stored) return byApi(panel, session);
-  return withDatabase(stored, (connection) =>
-    bySql(connection, session.runId, protocolsOf(panel.environment).length),
+  return withDatabase(stored.database, (connection) =>
+    bySql(connection, stored.tables, session.runId, protocolsOf(panel.environment).length),
   );
 }

@@ -1,7 +1,4 @@
-/**
- * SQL access to the panel's database through xk6-sql (https://github.com/grafana/xk6-sql). Tables and columns are
- * Marzban's. The reference panel has the same ones.
- */
+/** SQL access to the panel's database through xk6-sql (https://github.com/grafana/xk6-sql). */
 import sql from 'k6/x/sql';
 import mysql from 'k6/x/sql/driver/mysql';
 import sqlite from 'k6/x/sql/driver/sqlite3';
@@ -50,6 +47,13 @@ export function inTransaction(connection, work) {
 export function numberOf(connection, query, ...values) {
   return Number(Object.values(connection.query(query, ...values)[0])[0] ?? 0);
 }
+
+/** A table or a column, which may be a word of SQL. MySQL and SQLite both take backticks. @param {string} name */
+export const quoted = (name) => `\`${name}\``;
+
+/** Condition with two values: a prefix's pattern, and a note. @param {{ name: string, username: string, note: string }} users */
+export const isOfRun = ({ name, username, note }) =>
+  `${quoted(name)}.${quoted(username)} LIKE ? ESCAPE '!' AND ${quoted(name)}.${quoted(note)} = ?`;
 
 /** Pattern for LIKE … ESCAPE '!' that matches texts with this prefix. @param {string} text */
 export const beginsWith = (text) => `${text.replace(/[!%_]/g, '!$&')}%`;

@@ -26,8 +26,16 @@ import { textAt } from '../file.js';
  * @property {{ search: string, active: string, disabled: string }} filters parts of a list's query, with {search}
  * @property {string[]} needs fields of the environment's `user`
  * @property {Subscription | null} subscription null: subscriptions cannot be asked for
- * @property {'marzban' | null} tables whether users can be seeded and counted by SQL
+ * @property {Tables | null} tables null: users are neither seeded nor counted by SQL
  */
+/**
+ * @typedef {object} Tables names of the database's tables and columns, and what a seeded user has in them
+ * @property {{ name: string, id: string, username: string, note: string, status: { column: string, active: Cell, disabled: Cell }, row: Record<string, Cell> }} users
+ *   `row`: further columns, with {now}
+ * @property {{ name: string, user: string, type: string, settings: string, protocols: Record<string, { type: Cell, settings: object }> }} proxies
+ *   `user` has the user's id. `protocols`, by their names in the environment's `user`: texts of `settings` may have {key} and {uuid}
+ */
+/** @typedef {string | number | boolean | null} Cell */
 /** @typedef {{ kind: 'links' | 'clash' | 'sing-box' | 'outline', agent: string }} Format of a subscription. `agent` is a client that gets this format. */
 /** @typedef {{ url: string, keys: string, formats: Record<string, Format> }} Subscription fields of a user. `url` is the address. `keys` has the settings of protocols. */
 /** @typedef {{ status: number, json?: Function }} Answer */
@@ -35,92 +43,114 @@ import { textAt } from '../file.js';
 const SCHEMA = 'windtunnel.panel-dialect/1';
 export const DIALECTS = ['marzban', 'pasarguard', '3x-ui'];
 
+/** @typedef {(value: any, at: string) => string | undefined} Check the first fault of a value at a place of the file, in words; undefined without */
+
+/** @param {(value: any) => boolean} holds @param {string} words @returns {Check} */
+const that = (holds, words) => (value, at) => (holds(value) ? undefined : `${at}: not ${words}`);
+/** @param {any[]} values @param {string} words */
+const oneOf = (values, words) => that((value) => values.includes(value), words);
+/** @param {Check} check @returns {Check} */
+const optional = (check) => (value, at) => (value === undefined ? undefined : check(value, at));
+/** @param {Check} check @returns {Check} */
+const orNull = (check) => (value, at) => (value === null ? undefined : check(value, at));
+
 const isText = (/** @type {unknown} */ value) => typeof value === 'string';
-const isPath = (/** @type {unknown} */ value) => isText(value) && /^\/[^\s#]*$/.test(String(value));
 const isObject = (/** @type {unknown} */ value) =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-const isTexts = (/** @type {unknown} */ value) => Array.isArray(value) && value.every(isText);
-const oneOf = (/** @type {unknown[]} */ values) => (/** @type {unknown} */ value) => values.includes(value);
-const optional = (/** @type {(value: unknown) => boolean} */ check) => (/** @type {unknown} */ value) =>
-  value === undefined || check(value);
-const isStatus = (/** @type {unknown} */ value) =>
-  Number.isInteger(value) && Number(value) >= 200 && Number(value) < 300;
 
-const KINDS = ['links', 'clash', 'sing-box', 'outline'];
-/** @param {any} value */
-const isSubscription = (value) =>
-  value === null ||
-  (isObject(value) &&
-    [value.url, value.keys].every(isText) &&
-    isObject(value.formats) &&
-    Object.entries(value.formats).every(
-      ([name, format]) =>
-        /^[a-z][a-z0-9_]*$/.test(name) && KINDS.includes(format?.kind) && isText(format.agent),
-    ));
+/** @param {string} at @param {string} name */
+const below = (at, name) => (at ? `${at}.${name}` : name);
 
-/** The fields of a request: a check, and its words. */
-const REQUEST = {
-  method: [oneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']), 'GET, POST, PUT, PATCH or DELETE'],
-  path: [isPath, 'a path that begins with /'],
-  status: [optional(isStatus), 'a number from 200 to 299'],
-  user: [optional(isText), 'a text'],
-  body: [optional(isObject), 'an object'],
+/** An object with these fields, and with no others. @param {Record<string, Check>} checks @returns {Check} */
+const fields = (checks) => (value, at) => {
+  if (!isObject(value)) return `${at || 'the file'}: not an object`;
+  const strange = Object.keys(value).find((name) => !(name in checks));
+  if (strange) return `${below(at, strange)}: no such field; there are ${Object.keys(checks).join(', ')}`;
+  const faults = Object.entries(checks).map(([name, check]) => check(value[name], below(at, name)));
+  return faults.find(Boolean);
 };
+
+/** An object with any fields. @param {Check} ofName @param {Check} check of each field @returns {Check} */
+const each = (ofName, check) => (value, at) => {
+  if (!isObject(value)) return `${at}: not an object`;
+  const faults = Object.entries(value).map(
+    ([name, one]) => ofName(name, below(at, name)) ?? check(one, below(at, name)),
+  );
+  return faults.find(Boolean);
+};
+
+const TEXT = that(isText, 'a text');
+const TEXTS = that((value) => Array.isArray(value) && value.every(isText), 'a list of texts');
+const PATH = that((value) => isText(value) && /^\/[^\s#]*$/.test(value), 'a path that begins with /');
+const STATUS = that(
+  (value) => Number.isInteger(value) && value >= 200 && value < 300,
+  'a number from 200 to 299',
+);
+const OBJECT = that(isObject, 'an object');
+const VALUE = that((value) => value !== undefined, 'a value');
+/** A value of a column. */
+const CELL = that(
+  (value) => value === null || ['string', 'number', 'boolean'].includes(typeof value),
+  'a text, a number, true, false or null',
+);
+const REQUEST = fields({
+  method: oneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], 'GET, POST, PUT, PATCH or DELETE'),
+  path: PATH,
+  status: optional(STATUS),
+  user: optional(TEXT),
+  body: optional(OBJECT),
+});
 const OPERATIONS = ['create', 'read', 'enable', 'disable', 'delete', 'list', 'system', 'restart'];
-const TEXT = [isText, 'a text'];
-/** The fields of a dialect file. */
-const FIELDS = {
-  schema: [oneOf([SCHEMA]), SCHEMA],
+const KINDS = ['links', 'clash', 'sing-box', 'outline'];
+const FORMAT_NAME = that((name) => /^[a-z][a-z0-9_]*$/.test(name), 'a name of small letters, digits and _');
+const FORMAT = fields({ kind: oneOf(KINDS, KINDS.join(', ')), agent: TEXT });
+/** A table or a column. The name becomes a part of a statement, so it has no quote. */
+const NAME = that((value) => isText(value) && /^\w+$/.test(value), 'a name of letters, digits and _');
+const TABLES = fields({
+  users: fields({
+    name: NAME,
+    id: NAME,
+    username: NAME,
+    note: NAME,
+    status: fields({ column: NAME, active: CELL, disabled: CELL }),
+    row: each(NAME, CELL),
+  }),
+  proxies: fields({
+    name: NAME,
+    user: NAME,
+    type: NAME,
+    settings: NAME,
+    protocols: each(TEXT, fields({ type: CELL, settings: OBJECT })),
+  }),
+});
+const FILE = fields({
+  schema: oneOf([SCHEMA], SCHEMA),
   title: TEXT,
-  login: [(/** @type {unknown} */ value) => value === null || isPath(value), 'a path, or null'],
-  sign: {
-    path: REQUEST.path,
-    is: [oneOf(['object', 'array']), 'object or array'],
-    with: [optional(isTexts), 'a list of texts'],
-    without: [optional(isTexts), 'a list of texts'],
-  },
-  success: [optional(isText), 'a text'],
-  operations: Object.fromEntries(OPERATIONS.map((name) => [name, REQUEST])),
-  fields: {
+  login: orNull(PATH),
+  sign: fields({
+    path: PATH,
+    is: oneOf(['object', 'array'], 'object or array'),
+    with: optional(TEXTS),
+    without: optional(TEXTS),
+  }),
+  success: optional(TEXT),
+  operations: fields(Object.fromEntries(OPERATIONS.map((name) => [name, REQUEST]))),
+  fields: fields({
     users: TEXT,
     total: TEXT,
     figures: TEXT,
     username: TEXT,
     note: TEXT,
-    status: {
-      field: TEXT,
-      active: [(/** @type {unknown} */ value) => value !== undefined, 'a value'],
-      disabled: [(/** @type {unknown} */ value) => value !== undefined, 'a value'],
-    },
-  },
-  filters: { search: TEXT, active: TEXT, disabled: TEXT },
-  needs: [isTexts, 'a list of texts'],
-  subscription: [
-    isSubscription,
-    `null, or url, keys and formats, each with an agent and a kind: ${KINDS.join(', ')}`,
-  ],
-  tables: [oneOf(['marzban', null]), 'marzban or null'],
-};
-
-/**
- * The first bad field of a dialect, in words; undefined without.
- * @param {any} value @param {any} fields @param {string} [at] @returns {string | undefined}
- */
-function faultOf(value, fields, at = '') {
-  if (!isObject(value)) return `${at.slice(0, -1) || 'the file'}: not an object`;
-  const strange = Object.keys(value).find((name) => !(name in fields));
-  if (strange) return `${at}${strange}: no such field; there are ${Object.keys(fields).join(', ')}`;
-  for (const [name, check] of Object.entries(fields)) {
-    if (!Array.isArray(check)) {
-      const fault = faultOf(value[name], check, `${at}${name}.`);
-      if (fault) return fault;
-    } else if (!check[0](value[name])) return `${at}${name}: not ${check[1]}`;
-  }
-  return undefined;
-}
+    status: fields({ field: TEXT, active: VALUE, disabled: VALUE }),
+  }),
+  filters: fields({ search: TEXT, active: TEXT, disabled: TEXT }),
+  needs: TEXTS,
+  subscription: orNull(fields({ url: TEXT, keys: TEXT, formats: each(FORMAT_NAME, FORMAT) })),
+  tables: orNull(TABLES),
+});
 
 /** Puts values into the {names} of every text. @param {any} template @param {Record<string, string | number>} values @returns {any} */
-function filled(template, values) {
+export function filled(template, values) {
   if (typeof template === 'string')
     return template.replace(/\{(\w+)\}/g, (all, name) => String(values[name] ?? all));
   if (Array.isArray(template)) return template.map((one) => filled(one, values));
@@ -270,7 +300,7 @@ export function readDialect(given, folder = '') {
   } catch (error) {
     throw `dialect ${given}: no JSON: ${/** @type {Error} */ (error).message}`;
   }
-  const fault = faultOf(file, FIELDS);
+  const fault = FILE(file, '');
   if (fault) throw `dialect ${given}: ${fault}`;
   return new Dialect(given, file);
 }

@@ -14,11 +14,13 @@ import { DIALECTS, readDialect } from './dialect.js';
  * @property {Record<string, unknown>} user fields of each new user: Marzban's proxies and inbounds, PasarGuard's proxy_settings and group_ids, or any of another dialect
  * @property {import('./database-url.js').Database | null} database null if the environment names no variable, or the
  *   variable is not set
- * @property {import('./database-url.js').Database | null} stored the database, if its tables are known: users are seeded and counted in it
+ * @property {Stored | null} stored the database, if its tables are known: users are seeded and counted in it
  * @property {string[]} components names in the panel's Server-Timing header, the route first
  * @property {{ path: string, histogram: string, label: string } | null} prometheus
  * @property {Record<string, Record<string, import('../environment.js').Bounds>>} thresholds
  */
+
+/** @typedef {{ database: import('./database-url.js').Database, tables: import('./dialect.js').Tables }} Stored */
 
 /** Names of a user's protocols. @param {Pick<PanelEnvironment, 'user'>} environment */
 export const protocolsOf = ({ user }) => Object.keys(user.proxies ?? user.proxy_settings ?? {});
@@ -44,6 +46,7 @@ export function loadPanel() {
   const given = variable ? __ENV[variable] : '';
   const database = given ? databaseAt(given, variable) : null;
   const dialect = spokenBy(own, folder);
+  const { tables, login } = dialect.file;
   return {
     name,
     url,
@@ -51,10 +54,10 @@ export function loadPanel() {
     dialect,
     // Only setup() asks which dialect a panel resembles.
     others: __VU > 0 ? [] : DIALECTS.filter((one) => one !== dialect.name).map((one) => readDialect(one)),
-    auth: readAuth('panel', own.auth, dialect.file.login ?? ''),
+    auth: readAuth('panel', own.auth, login ?? ''),
     user: own.user,
     database,
-    stored: dialect.file.tables ? database : null,
+    stored: database && tables && { database, tables },
     components: own.components ?? COMPONENTS,
     prometheus: own.prometheus ?? null,
     thresholds,

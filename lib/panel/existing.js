@@ -2,28 +2,29 @@
 import { refuse } from '../environment.js';
 import { protocolsOf } from './environment.js';
 import { messageOf, withDatabase } from './database.js';
-import { SEEDABLE, seed, unseed } from './seed.js';
+import { seed, unseed } from './seed.js';
 
 /** @typedef {import('./panel.js').Panel} Panel */
 /** @typedef {import('./panel.js').Session} Session */
 
+/** Why no user can be seeded, and the mend; '' if users can be. @param {import('./environment.js').PanelEnvironment} environment */
+function obstacleOf({ database, dialect, user }) {
+  const { tables, title } = dialect.file;
+  if (!tables) return `the dialect of ${title} has no tables, so no user can be seeded: leave EXISTING out`;
+  if (!database)
+    return "users are seeded by SQL: name the variable with the database's URL in systems.panel.database_env, and set it";
+  const protocols = protocolsOf({ user });
+  if (protocols.length === 0)
+    return 'systems.panel.user has no proxies, and users without any cannot be seeded';
+  const known = Object.keys(tables.proxies.protocols);
+  const strange = protocols.find((protocol) => !known.includes(protocol));
+  return strange ? `systems.panel.user has ${strange}: only ${known.join(', ')} can be seeded` : '';
+}
+
 /** In the init phase: refuses users that cannot be seeded. @param {number} count @param {import('./environment.js').PanelEnvironment} environment */
 export function checkExisting(count, environment) {
-  const { database, stored, user, dialect } = environment;
-  if (count === 0) return;
-  if (!database) {
-    refuse(
-      `EXISTING=${count}: users are seeded by SQL: name the variable with the database's URL in systems.panel.database_env, and set it`,
-    );
-  }
-  if (!stored)
-    refuse(`EXISTING=${count}: the tables of ${dialect.file.title} are not known, so nothing can be seeded`);
-  if (!user.proxies) refuse(`EXISTING=${count}: only users with Marzban's proxies can be seeded`);
-  const strange = protocolsOf(environment).find((protocol) => !SEEDABLE.includes(protocol));
-  if (strange)
-    refuse(
-      `EXISTING=${count}: systems.panel.user.proxies.${strange}: only ${SEEDABLE.join(', ')} can be seeded`,
-    );
+  const obstacle = count > 0 ? obstacleOf(environment) : '';
+  if (obstacle) refuse(`EXISTING=${count}: ${obstacle}`);
 }
 
 /** The largest number of users created through the API of an empty panel. The panel adds them to xray one by one. */
@@ -38,18 +39,16 @@ const CREATED_MOST = 500;
  * @returns {{ seeded: number, made: number }} zeros if the panel has users, or if their number is unknown
  */
 export function toFill({ environment }, before, wanted) {
-  const { stored, user } = environment;
   if (before?.others !== 0) return { seeded: 0, made: 0 };
-  const seedable =
-    stored && user.proxies && protocolsOf(environment).every((protocol) => SEEDABLE.includes(protocol));
-  return seedable ? { seeded: wanted, made: 0 } : { seeded: 0, made: Math.min(wanted, CREATED_MOST) };
+  if (obstacleOf(environment)) return { seeded: 0, made: Math.min(wanted, CREATED_MOST) };
+  return { seeded: wanted, made: 0 };
 }
 
 /** @param {Panel} panel @param {string} runId @returns {ReturnType<typeof unseed> | null} null, with an error in the log, if it failed */
 function removeSeeded({ environment }, runId) {
   try {
-    const database = /** @type {import('./database-url.js').Database} */ (environment.stored);
-    return withDatabase(database, (connection) => unseed(connection, runId));
+    const { database, tables } = /** @type {import('./environment.js').Stored} */ (environment.stored);
+    return withDatabase(database, (connection) => unseed(connection, tables, runId));
   } catch (error) {
     console.error(`panel: seeded users of run ${runId} may be left: ${messageOf(error)}`);
     return null;
@@ -59,11 +58,10 @@ function removeSeeded({ environment }, runId) {
 /** In setup(): seeds users. Throws the error of the database or of the panel. @param {Panel} panel @param {Session} session @param {number} count */
 export function addExisting(panel, session, count) {
   if (count === 0) return;
-  const { stored } = panel.environment;
-  const { dialect } = /** @type {import('./database-url.js').Database} */ (stored);
+  const { database, tables } = /** @type {import('./environment.js').Stored} */ (panel.environment.stored);
   const users = { runId: session.runId, count, protocols: protocolsOf(panel.environment) };
   try {
-    withDatabase(/** @type {any} */ (stored), (connection) => seed(connection, dialect, users));
+    withDatabase(database, (connection) => seed(connection, database.dialect, tables, users));
   } catch (error) {
     throw new Error(`panel: EXISTING=${count}: ${messageOf(error)}`, { cause: error });
   }

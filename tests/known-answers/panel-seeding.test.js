@@ -24,7 +24,7 @@ const DATABASES = {
   },
   'without a column': {
     tables: [USERS(', note TEXT').replace('used_traffic INTEGER,', ''), PROXIES],
-    says: /EXISTING=1500: .*no such column: used_traffic.*only Marzban's tables users and proxies can be seeded/,
+    says: /EXISTING=1500: .*no such column: used_traffic.*the dialect's tables are not in this database/,
   },
   'that refuses in mid-seeding': {
     tables: [USERS(', note TEXT'), PROXIES, REFUSES],

@@ -1,7 +1,7 @@
-/** lib/panel/seed.js on Marzban's own tables, in real databases. */
+/** lib/panel/seed.js in real databases: on Marzban's own tables, and with another panel's names. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { startMariadb, startSqlite } from '../support/database.js';
@@ -25,17 +25,25 @@ writeFileSync(
    const protocols = ['shadowsocks', 'trojan', 'vmess', 'vless'];
    const database = databaseAt(__ENV.DATABASE, 'DATABASE');
    export function setup() {
+     const tables = JSON.parse(__ENV.TABLES);
      withDatabase(database, (connection) => {
-       if (__ENV.UNSEED !== '1') seed(connection, database.dialect, { runId: '${RUN}', count: ${COUNT}, protocols });
-       else console.log(JSON.stringify(unseed(connection, '${RUN}')));
+       if (__ENV.UNSEED !== '1') seed(connection, database.dialect, tables, { runId: '${RUN}', count: ${COUNT}, protocols });
+       else console.log(JSON.stringify(unseed(connection, tables, '${RUN}')));
      });
    }
    export default () => {};`,
 );
 
+const { tables: TABLES } = JSON.parse(readFileSync(join(ROOT, 'lib/panel/dialects/marzban.json'), 'utf8'));
+
 /** @param {import('../support/database.js').Database} database @param {Record<string, string>} [variables] */
 async function run(database, variables = {}) {
-  const env = { ...cleanEnvironment(), ...variables, DATABASE: database.url };
+  const env = {
+    ...cleanEnvironment(),
+    TABLES: JSON.stringify(TABLES),
+    ...variables,
+    DATABASE: database.url,
+  };
   const k6 = start(K6, ['run', '--quiet', '--no-usage-report', '--address', '', script], { env });
   assert.equal(await k6.ended, 0, k6.output.stderr);
   return k6.output.stderr;
@@ -136,6 +144,32 @@ for (const { name, ddl, open } of databases) {
       const told = await run(database, { UNSEED: '1' });
       assert.ok(told.replaceAll('\\', '').includes(`{"removed":${COUNT},"left":0}`), told);
       assert.deepEqual(await everything(database), original);
+    });
+
+    test("another panel's names, even words of SQL, are used", async () => {
+      for (const change of [
+        'TABLE users RENAME COLUMN username TO login',
+        'TABLE users RENAME COLUMN note TO `group`',
+        'TABLE proxies RENAME COLUMN settings TO content',
+        'TABLE users RENAME TO accounts',
+        'TABLE proxies RENAME TO secrets',
+      ])
+        await database.query(`ALTER ${change}`);
+      const own = JSON.stringify({
+        users: { ...TABLES.users, name: 'accounts', username: 'login', note: 'group' },
+        proxies: { ...TABLES.proxies, name: 'secrets', settings: 'content' },
+      });
+      const counts = async () =>
+        (
+          await database.query(
+            `SELECT COUNT(*) AS users, (SELECT COUNT(content) FROM secrets) AS proxies FROM accounts`,
+          )
+        ).map((row) => [Number(row.users), Number(row.proxies)]);
+      const [[users, proxies]] = await counts();
+      await run(database, { TABLES: own });
+      assert.deepEqual(await counts(), [[users + COUNT, proxies + 4 * COUNT]]);
+      await run(database, { TABLES: own, UNSEED: '1' });
+      assert.deepEqual(await counts(), [[users, proxies]]);
     });
   });
 }

@@ -44,7 +44,24 @@ test('a bad field is named in one line', () => {
         (file) => (file.fields.state = 'x'),
         'fields.state: no such field; there are users, total, figures, username, note, status',
       ],
-      [(file) => (file.tables = '3x-ui'), 'tables: not marzban or null'],
+      [(file) => (file.tables = 'marzban'), 'tables: not an object'],
+      [(file) => delete file.tables.users.note, 'tables.users.note: not a name of letters, digits and _'],
+      [
+        (file) => (file.tables.users.row['a` = 1'] = 0),
+        'tables.users.row.a` = 1: not a name of letters, digits and _',
+      ],
+      [
+        (file) => (file.tables.users.row.expire = []),
+        'tables.users.row.expire: not a text, a number, true, false or null',
+      ],
+      [
+        (file) => delete file.tables.proxies.protocols.vless.settings,
+        'tables.proxies.protocols.vless.settings: not an object',
+      ],
+      [
+        (file) => (file.subscription.formats.clash.kind = 'yaml'),
+        'subscription.formats.clash.kind: not links, clash, sing-box, outline',
+      ],
     ]))
       assert.equal(said(change), `dialect own.json: ${line}`);
   } finally {
