@@ -57,6 +57,7 @@ class Relay {
       messages: 0,
       rejected: 0,
       deliveries: 0,
+      mostSubscribers: 0,
       dropped: 0,
       duplicated: 0,
       /** Milliseconds from having read a publish to answering it, measured here. */
@@ -306,6 +307,7 @@ class Relay {
       if (frame.type !== 'subscribe') return;
       await this.pause();
       this.sockets.set(socket, { topics: frame.topics, sent: 0, held: undefined });
+      this.truth.mostSubscribers = Math.max(this.truth.mostSubscribers, this.sockets.size);
       socket.send(JSON.stringify({ type: 'subscribed', topics: frame.topics }));
     });
     socket.on('close', () => this.sockets.delete(socket));
