@@ -81,6 +81,24 @@ export function tryAsk(method, path, body) {
   return error === null ? answer : null;
 }
 
+/** Starts a probe, and does not wait for its end. @param {object} spec @returns {string} its id */
+export const startProbe = (spec) => ask('POST', '/probes', spec).id;
+
+/** Below the time-out of a request to the sidecar. */
+const WAIT_S = 5;
+
+/** Waits for the end of a started probe, and removes it. @param {string} id @returns {any} the probe; null: the sidecar does not answer */
+export function tryEnd(id) {
+  let probe;
+  do probe = tryAsk('GET', `/probes/${id}?wait_s=${WAIT_S}`);
+  while (probe?.state === 'running');
+  tryAsk('DELETE', `/probes/${id}`);
+  return probe;
+}
+
+/** tryEnd() where the sidecar must answer. @param {string} id @returns {any} the outcome; null: the probe failed */
+export const outcomeAtEnd = (id) => (tryEnd(id) ?? stop('the sidecar ended or does not answer')).outcome;
+
 /** @param {object} spec @returns {Echo} */
 export const startEcho = (spec) => ask('POST', '/echoes', spec);
 

@@ -1,7 +1,7 @@
 /** Reloads a proxy that carries tunnels and takes new connections at a rate. */
 import { sleep } from 'k6';
 import { now } from '../clock.js';
-import { ask, tryAsk } from '../meter.js';
+import { outcomeAtEnd, startProbe, tryAsk } from '../meter.js';
 import { RulesProxy, START_MOST_MS, dials } from './rules.js';
 import { operationOf, recorded } from './start.js';
 
@@ -93,16 +93,6 @@ const LIMITS = { timeout_ms: PATIENCE_MS, handshake_timeout_ms: PATIENCE_MS };
 /** @param {string} flow id of a probe */
 const over = (flow) => tryAsk('GET', `/probes/${flow}`)?.state !== 'running';
 
-/** The outcome of the tunnels' probe, at its end. @param {string} id */
-function outcomeOf(id) {
-  for (;;) {
-    const probe = tryAsk('GET', `/probes/${id}?wait_s=5`);
-    if (probe?.state === 'running') continue;
-    tryAsk('DELETE', `/probes/${id}`);
-    return probe?.outcome ?? null;
-  }
-}
-
 /** Connections that the far end has had; null: it is not ours. @param {import('./rules.js').Plane} plane @returns {number | null} */
 const atFarEnd = ({ data }) =>
   (data.echo && tryAsk('GET', `/echoes/${data.echo.id}`)?.tcp_connections) ?? null;
@@ -118,7 +108,7 @@ function openTunnels({ plane, via }, tunnels, seconds) {
     timeout_ms: PATIENCE_MS,
   };
   const all = (atFarEnd(plane) ?? NaN) + tunnels;
-  const { id } = ask('POST', '/probes', plane.specOf(via, spec));
+  const id = startProbe(plane.specOf(via, spec));
   const began = now();
   while (Number(atFarEnd(plane)) < all && !over(id) && now() - began < OPENING_MS) sleep(TRY_S);
   return id;
@@ -158,7 +148,7 @@ export function measureReload(plane, rules, turn, startMs, { tunnels, rate }) {
     const seconds = Math.min(FLOW_MOST_S, BEFORE_MS / 1000 + Math.max(LEAST_S, (STARTS * startMs) / 1000));
     const id = openTunnels(proxy, tunnels, seconds);
     const { before, after, reloaded, orderedAt } = dialThrough(proxy, rate, seconds, id);
-    const found = tunnelsOf(outcomeOf(id), orderedAt);
+    const found = tunnelsOf(outcomeAtEnd(id), orderedAt);
     const gone = proxy.ended();
     const refused_ms = refusedMs(after, gone);
     const operation = recorded(operationOf('back', rules));

@@ -3,7 +3,7 @@ import http from 'k6/http';
 import { sleep } from 'k6';
 import { isAccepted } from '../answers.js';
 import { recordNothing, recordRest, recordSeries } from '../dataplane/probe-operation.js';
-import { ask, measure, startEcho, stop, stopEcho } from '../meter.js';
+import { measure, outcomeAtEnd, startEcho, startProbe, stop, stopEcho } from '../meter.js';
 import { settle } from '../users/accounting.js';
 import { apart } from '../users/accounting-shown.js';
 import { movedBy, rowsOf, totalOf } from '../users/charges.js';
@@ -92,8 +92,8 @@ class Charged {
     };
   }
 
-  /** Adds what a probe carried. @param {import('../meter.js').Outcome} outcome */
-  add({ users = [] }) {
+  /** Adds what a probe carried. @param {NonNullable<import('../meter.js').Outcome['users']>} users */
+  add(users) {
     const byName = new Map(this.moved.map((one) => [one.name, one]));
     for (const { name, sent, received } of users) {
       const one = /** @type {Moved} */ (byName.get(name));
@@ -115,7 +115,7 @@ class Charged {
     }
     recordSeries(CONNECTION, measured, 'total');
     recordRest(CONNECTION, measured);
-    this.add(measured.outcome);
+    this.add(measured.outcome.users ?? []);
     return [];
   }
 
@@ -133,9 +133,7 @@ class Charged {
   restart(what, { restart_s: seconds, right }, again) {
     const before = this.due();
     const list = this.moved.slice(0, STEADY_USERS).map(({ name }) => ({ name }));
-    const { id } = ask(
-      'POST',
-      '/probes',
+    const id = startProbe(
       this.spec('steady', list, {
         seconds: 2 * seconds,
         payload_bytes: STEADY_BYTES,
@@ -147,11 +145,10 @@ class Charged {
     sleep(seconds);
     const answer = again();
     if (!isAccepted(answer)) stop(`panel: the restart of the ${what}: HTTP ${answer.status}`);
-    let probe = ask('GET', `/probes/${id}?wait_s=5`);
-    while (probe.state === 'running') probe = ask('GET', `/probes/${id}?wait_s=5`);
-    /** @type {import('../meter.js').Outcome['users']} */
-    const users = probe.outcome?.users ?? [];
-    this.add({ ...probe.outcome, users });
+    /** @type {import('../meter.js').Outcome | null} */
+    const outcome = outcomeAtEnd(id);
+    const users = outcome?.users ?? [];
+    this.add(users);
     const charges = right ? settle(() => this.read(), this.moved, CHARGED_MOST_MS, ASK_S).charges : null;
     const due = this.due();
     return {
@@ -159,7 +156,7 @@ class Charged {
       due,
       kept: charges && [...charges.values()].reduce((sum, one) => sum + totalOf(one), 0),
       moved: due - before,
-      ended: (users ?? []).filter(({ ended_s: ended }) => ended !== null).length,
+      ended: users.filter(({ ended_s: ended }) => ended !== null).length,
     };
   }
 }

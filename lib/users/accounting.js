@@ -1,7 +1,7 @@
 /** Lets the users of a server move bytes, reads what they were charged, and restarts the server in mid-transfer. */
 import { sleep } from 'k6';
 import { now } from '../clock.js';
-import { ask, tryAsk } from '../meter.js';
+import { ask, outcomeAtEnd, startProbe, tryAsk } from '../meter.js';
 import { movedBy, rowsOf, totalOf } from './charges.js';
 import { addCounts, move, usersOf, viaOf } from './traffic.js';
 
@@ -82,7 +82,7 @@ function restart(plane, statistics, outputs, moved, seconds) {
   const ids = users.map(({ name }) => {
     const via = { ...viaOf(outputs.USERS_LOGIN, name, plane), usage_window: null };
     const limits = { limit_s: 2 * seconds, timeout_ms: 1000, handshake_timeout_ms: 1000 };
-    return ask('POST', '/probes', plane.specOf(via, { ...spec, ...limits })).id;
+    return startProbe(plane.specOf(via, { ...spec, ...limits }));
   });
   sleep(seconds);
   const done = ids.reduce((sum, id) => sum + tryAsk('GET', `/probes/${id}`).done, 0) * 2 * TRIP_BYTES;
@@ -92,9 +92,8 @@ function restart(plane, statistics, outputs, moved, seconds) {
     { kind: 'handshake', warmup: 0, count: 1, target: outputs.USERS_GATE },
   );
   ids.forEach((id, index) => {
-    let probe = ask('GET', `/probes/${id}?wait_s=5`);
-    while (probe.state === 'running') probe = ask('GET', `/probes/${id}?wait_s=5`);
-    if (probe.outcome) addCounts(users[index], 'tcp', probe.outcome);
+    const outcome = outcomeAtEnd(id);
+    if (outcome) addCounts(users[index], 'tcp', outcome);
   });
   if ('error' in order || order.outcome.succeeded !== 1) return null;
   const { engine } = plane.data.base;

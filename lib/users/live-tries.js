@@ -1,4 +1,5 @@
 /** Tries of users through the inbound until they carry data, or until they do not: when a change took effect. */
+import { tryEnd } from '../meter.js';
 import { request } from '../sidecar.js';
 
 /** First time between two tries, ms; the resolution. Later it is a tenth of the elapsed time (sidecar/README.md). */
@@ -6,8 +7,6 @@ export const EVERY_MS = 10;
 /** A try without data for this long is a refusal, ms. */
 export const SILENT_MS = 1000;
 const BYTES = 64;
-/** Below the time-out of a request to the sidecar. */
-const WAIT_S = 5;
 
 /**
  * @typedef {{ protocol: string, address: string, method?: string }} Inbound what a probe must know of it
@@ -27,19 +26,13 @@ export function asked(method, path, body) {
   return answer;
 }
 
-/** Waits for the end of a probe. @param {string} id @returns {any} */
+/** The outcome of a probe, at its end. @param {string} id @returns {any} */
 export function ended(id) {
-  try {
-    for (;;) {
-      const probe = asked('GET', `/probes/${id}?wait_s=${WAIT_S}`);
-      if (probe.state !== 'running') {
-        if (!probe.outcome) throw new Error(`the probe of users: ${probe.error?.message ?? probe.state}`);
-        return probe.outcome;
-      }
-    }
-  } finally {
-    request('DELETE', `/probes/${id}`);
-  }
+  const probe = tryEnd(id);
+  if (probe?.outcome) return probe.outcome;
+  throw new Error(
+    `the probe of users: ${probe?.error?.message ?? probe?.state ?? 'the sidecar does not answer'}`,
+  );
 }
 
 /**
