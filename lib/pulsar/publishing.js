@@ -1,12 +1,13 @@
-/** The common parts of scenarios that publish single messages: load, parameters and operation. */
+/** Scenarios that publish single messages. */
 import { loadSystem } from '../environment.js';
-import { loadParameters, loopOperations } from '../loops.js';
+import { loadParameters, loopOperations, requestLoops } from '../loops.js';
 import { envCount, requestLoad } from '../profiles.js';
 import { defineScenario } from '../scenario.js';
 import { defaultNumber } from '../variables.js';
-import { Relay, filler, topicNames } from './relay.js';
+import { Relay, filler, messageBody, topicNames } from './relay.js';
 
 /**
+ * The parts of a script.
  * @param {{ name: string, title: string, load: { clients: number, smoke: number, quick: number } }} spec
  */
 export function publishing(spec) {
@@ -33,12 +34,23 @@ export function publishing(spec) {
       alone: true,
     }),
   });
+  const relay = new Relay(environment);
+  /** Payload fields of every message apart from its number. */
+  const fields = filler(payloadBytes);
+
+  /** Publishes one message. @param {import('../loops.js').Turn<import('./relay.js').Data>} turn */
+  function publish({ data, index, time }) {
+    const body = messageBody(data.topics[index % data.topics.length], `"seq":${index},${fields}`);
+    time('publish', null, () => relay.publish(relay.current(data.session), body));
+    relay.renewIfDue(data.session);
+  }
+
   return {
-    scenario,
-    relay: new Relay(environment),
-    /** Payload fields of every message apart from its number. */
-    fields: filler(payloadBytes),
-    /** Names of the run's topics. */
-    topics: () => topicNames(scenario.runId(), spec.name, topicCount),
+    options: scenario.options,
+    setup: () => scenario.begin(() => relay.open(topicNames(scenario.runId(), spec.name, topicCount))),
+    ...requestLoops(scenario, publish, () => relay.connect()),
+    /** @param {import('./relay.js').Data} data */
+    teardown: (data) => scenario.end(data, () => relay.close(data)),
+    handleSummary: scenario.summary,
   };
 }

@@ -3,32 +3,13 @@
  *
  * quick: 1,000 messages from 20 clients over 20 topics. Profiles from full on add an open loop at a fixed RATE.
  */
-import { requestLoops } from '../../lib/loops.js';
 import { publishing } from '../../lib/pulsar/publishing.js';
-import { messageBody } from '../../lib/pulsar/relay.js';
 
-const { scenario, relay, topics, fields } = publishing({
+const script = publishing({
   name: 'concurrent',
   title: 'Concurrent ingestion',
   load: { clients: 20, smoke: 200, quick: 1000 },
 });
 
-export const { options } = scenario;
-
-export const setup = () => scenario.begin(() => relay.open(topics()));
-
-/** Publishes one message. @param {import('../../lib/loops.js').Turn<import('../../lib/pulsar/relay.js').Data>} turn */
-function publish({ data, index, time }) {
-  const body = messageBody(data.topics[index % data.topics.length], `"seq":${index},${fields}`);
-  time('publish', null, () => relay.publish(relay.current(data.session), body));
-  relay.renewIfDue(data.session);
-}
-
-const { closedLoop, openLoop } = requestLoops(scenario, publish, () => relay.connect());
-export { openLoop };
-export default closedLoop;
-
-/** @param {import('../../lib/pulsar/relay.js').Data} data */
-export const teardown = (data) => scenario.end(data, () => relay.close(data));
-
-export const handleSummary = scenario.summary;
+export const { options, setup, teardown, handleSummary, openLoop } = script;
+export default script.closedLoop;
