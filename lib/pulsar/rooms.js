@@ -1,15 +1,17 @@
-/** The common parts of the scenarios delivery and broadcast, which publish to rooms of subscribers. */
+/** The scenarios delivery and broadcast, which publish to rooms of subscribers. */
 import exec from 'k6/execution';
 import { loadSystem } from '../environment.js';
 import { clientLoad, currentProfile, envCount, mostClients } from '../profiles.js';
 import { defineScenario } from '../scenario.js';
 import { defaultNumber } from '../variables.js';
 import { Relay, filler, topicNames } from './relay.js';
+import { runRoom } from './room.js';
 
 const ROOMS = defaultNumber('ROOMS');
 const BASE = { clients: 1, smoke: ROOMS, quick: ROOMS, peak: 1 };
 
 /**
+ * The parts of a script.
  * @param {object} spec
  * @param {string} spec.name
  * @param {string} spec.title
@@ -76,21 +78,29 @@ export function rooms(spec) {
     deliver: scenario.operation('deliver'),
     last: spec.last ? scenario.operation('last') : undefined,
   };
+  const relay = new Relay(environment);
   return {
-    scenario,
-    relay: new Relay(environment),
-    /** Names of the topics of all rooms. */
-    topics: () => topicNames(scenario.runId(), spec.name, topicCount * count),
-    /** Topics and sizes of this virtual user's room. @param {string[]} topics of all rooms */
-    room(topics) {
+    options: scenario.options,
+    setup: () =>
+      scenario.begin(() => relay.open(topicNames(scenario.runId(), spec.name, topicCount * count))),
+    /** Runs a room: its subscribers listen, then its publisher sends, and each arrival is timed. @param {import('./relay.js').Data} data */
+    async round(data) {
+      scenario.round(data);
+      relay.renewIfDue(data.session);
       const first = ((exec.vu.idInTest - 1) % count) * topicCount;
-      return {
-        topics: topics.slice(first, first + topicCount),
+      await runRoom({
+        relay,
+        session: relay.current(data.session),
+        endsAt: scenario.endsAt(data),
+        topics: data.topics.slice(first, first + topicCount),
         subscribers,
         messages,
         filler: filler(payloadBytes),
         ...measured,
-      };
+      });
     },
+    /** @param {import('./relay.js').Data} data */
+    teardown: (data) => scenario.end(data, () => relay.close(data)),
+    handleSummary: scenario.summary,
   };
 }
