@@ -13,10 +13,10 @@ const LEAST_USERS = 500;
 /** @typedef {'active' | 'disabled'} Status */
 
 /** @param {Status} status */
-export const verbOf = (status) => (status === 'active' ? 'enable' : 'disable');
+const verbOf = (status) => (status === 'active' ? 'enable' : 'disable');
 
 /**
- * The scenario's part of the spec for panelScenario(), and its users.
+ * The scenario's spec for panelScenario().
  * @param {string} name of the scenario
  * @param {Status} to
  */
@@ -44,36 +44,32 @@ export function switching(name, to) {
   }
 
   return {
-    spec: {
-      ...common,
-      name,
-      tried: verbOf(to),
-      parameters: { users: vus * usersEach },
+    ...common,
+    name,
+    title: `SWITCH ${from} -> ${to}`,
+    tried: verbOf(to),
+    parameters: { users: vus * usersEach },
 
-      /** @param {import('./panel.js').Panel} panel @param {import('./panel.js').Session & { runId: string }} session */
-      prepare(panel, session) {
-        const names = Array.from({ length: vus * usersEach }, (_, index) => nameOf(session.runId, index));
-        panel.createAll(session, names);
-        if (from === 'disabled') panel.disableAll(session, names);
-      },
+    /** @param {import('./panel.js').Panel} panel @param {import('./panel.js').Session & { runId: string }} session */
+    prepare(panel, session) {
+      const names = Array.from({ length: vus * usersEach }, (_, index) => nameOf(session.runId, index));
+      panel.createAll(session, names);
+      if (from === 'disabled') panel.disableAll(session, names);
     },
 
-    /**
-     * The next user to switch, its new status, and a function to call after the success.
-     * @param {string} runId
-     */
-    next(runId) {
+    /** @param {import('./scenario.js').Turn} turn */
+    iterate({ panel, data, measure }) {
       if (nextUser() < 0) wanted = wanted === to ? from : to;
       const index = nextUser();
       const status = wanted;
       next = index + 1;
-      return {
-        user: nameOf(runId, ((exec.vu.idInTest - 1) % vus) * usersEach + index),
-        status,
-        done: () => {
-          statuses[index] = status;
-        },
-      };
+      const user = nameOf(data.runId, ((exec.vu.idInTest - 1) % vus) * usersEach + index);
+      const switched = measure(
+        verbOf(status),
+        () => panel.setStatus(data, user, status),
+        panel.holds('status', status),
+      );
+      if (switched) statuses[index] = status;
     },
   };
 }

@@ -5,22 +5,9 @@
  * disabled, they are enabled again, as a separate row.
  */
 import { panelScenario } from '../../lib/panel/scenario.js';
-import { switching, verbOf } from '../../lib/panel/switching.js';
+import { switching } from '../../lib/panel/switching.js';
 
-const users = switching('users-disable', 'disabled');
-const script = panelScenario({
-  ...users.spec,
-  title: 'SWITCH active -> disabled',
-  iterate({ panel, data, measure }) {
-    const { user, status, done } = users.next(data.runId);
-    const switched = measure(
-      verbOf(status),
-      () => panel.setStatus(data, user, status),
-      panel.holds('status', status),
-    );
-    if (switched) done();
-  },
-});
+const script = panelScenario(switching('users-disable', 'disabled'));
 
 export const { options, setup, teardown, handleSummary, openLoop } = script;
 export default script.closedLoop;

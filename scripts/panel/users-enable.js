@@ -5,22 +5,9 @@
  * enabled, they are disabled again, as a separate row.
  */
 import { panelScenario } from '../../lib/panel/scenario.js';
-import { switching, verbOf } from '../../lib/panel/switching.js';
+import { switching } from '../../lib/panel/switching.js';
 
-const users = switching('users-enable', 'active');
-const script = panelScenario({
-  ...users.spec,
-  title: 'SWITCH disabled -> active',
-  iterate({ panel, data, measure }) {
-    const { user, status, done } = users.next(data.runId);
-    const switched = measure(
-      verbOf(status),
-      () => panel.setStatus(data, user, status),
-      panel.holds('status', status),
-    );
-    if (switched) done();
-  },
-});
+const script = panelScenario(switching('users-enable', 'active'));
 
 export const { options, setup, teardown, handleSummary, openLoop } = script;
 export default script.closedLoop;
