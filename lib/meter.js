@@ -122,6 +122,15 @@ export function cancelProbes() {
  * @typedef {Measured | Nothing} Ended
  */
 
+/** Spec that dials and waits for the first byte. @param {number} count */
+export const firstReply = (count) => ({
+  kind: 'handshake',
+  first_reply: true,
+  payload_bytes: 64,
+  warmup: 0,
+  count,
+});
+
 /** Reasons for an early end that are the system's fault. Planned operations that did not start then count as failed. */
 const BROKEN = ['failures', 'stalled', 'control_closed'];
 

@@ -4,6 +4,7 @@ import { sleep } from 'k6';
 import { now } from '../clock.js';
 import { heldNow } from './held.js';
 import { growthOf, within } from './growth.js';
+import { firstReply } from '../meter.js';
 
 const NOTE = 'held after each cycle';
 const MIB = 2 ** 20;
@@ -43,13 +44,7 @@ export const worksOf = ({ connections, mib, associations }) => [
     unit: 'connection',
     of: 1,
     each: connections,
-    spec: ({ each }) => ({
-      kind: 'handshake',
-      first_reply: true,
-      payload_bytes: 64,
-      count: each,
-      warmup: 0,
-    }),
+    spec: ({ each }) => firstReply(each),
   },
   {
     name: 'bytes',

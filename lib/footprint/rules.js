@@ -1,7 +1,7 @@
 /** A proxy with a number of routing rules, which this scenario starts and reloads itself: the testbed `rules`. */
 import { sleep } from 'k6';
 import { now } from '../clock.js';
-import { ask, tryAsk } from '../meter.js';
+import { ask, firstReply, tryAsk } from '../meter.js';
 
 /** Longest start, ms, and the wait between two tries of a connection, s. */
 export const START_MOST_MS = 280_000;
@@ -35,14 +35,7 @@ export function engineOf(own) {
 }
 
 /** Dials and waits for the first byte. @param {number} count */
-export const dials = (count) => ({
-  kind: 'handshake',
-  first_reply: true,
-  payload_bytes: 64,
-  warmup: 0,
-  count,
-  ...PATIENCE,
-});
+export const dials = (count) => ({ ...firstReply(count), ...PATIENCE });
 
 /** The first try that succeeds; null: none in time, or `over`. @template T @param {() => T | null} tryOnce @param {() => boolean} over @returns {T | null} */
 function until(tryOnce, over) {

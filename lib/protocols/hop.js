@@ -1,6 +1,6 @@
 /** The hop between two programs: whether they are compatible, and what an observer can read there. */
 import { sleep } from 'k6';
-import { ask, measure, measureAll, tryAsk } from '../meter.js';
+import { ask, firstReply, measure, measureAll, tryAsk } from '../meter.js';
 import { cpusOf } from '../dataplane/environment.js';
 import { recordSeries } from '../dataplane/probe-operation.js';
 import { requestAll } from '../sidecar.js';
@@ -122,11 +122,7 @@ function roundTripsOf(plane, instance, look) {
   const counts = Array.from({ length: TRIES }, () => {
     const { round_trips: before } = look();
     measure({
-      kind: 'handshake',
-      first_reply: true,
-      payload_bytes: 64,
-      warmup: 0,
-      count: 1,
+      ...firstReply(1),
       cpus: cpusOf(plane.environment.placement.probe_cpus),
       target: plane.target('tcp'),
       proxy: { address: entryOf(instance).address },
