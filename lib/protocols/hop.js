@@ -8,7 +8,7 @@ import { awaitTunnel } from './dials.js';
 import { older } from './excuse.js';
 import { startSides, stopSides } from './instances.js';
 import { complained, shown } from './outcome.js';
-import { entryOf } from './way.js';
+import { entryOf, portOf } from './way.js';
 
 /**
  * @typedef {'interoperates' | 'does not interoperate' | 'not encrypted' | import('./outcome.js').Name} Name
@@ -32,9 +32,6 @@ export const AT_ONCE = 4;
 /** Time within which the end of a tunnel reaches the tap, s. */
 const CLOSES_S = 0.02;
 const TAP_MOST_MS = 10_000;
-
-/** @param {string} address */
-const portOf = (address) => Number(address.split(':').pop());
 
 /** @param {Pick<Seen, 'payload' | 'request'>} seen @returns {string | null} */
 export function readable({ payload, request: asked }) {

@@ -4,7 +4,7 @@
 export const FAR_HOST = '198.19.0.2';
 
 /** @param {string} address */
-const portOf = (address) => Number(address.split(':').pop());
+export const portOf = (address) => Number(address.split(':').pop());
 
 /**
  * Variables to start a row with. A client that takes no address gets the far end's ports.
