@@ -176,5 +176,5 @@ const submetric = (metric, operation, component) =>
 /** @param {{ ms: number }[]} entries */
 const sumOf = (entries) => entries.reduce((sum, { ms }) => sum + ms, 0);
 
-/** @param {number} value */
-const rounded = (value) => Math.round(value * 1e5) / 1e5;
+/** A figure of a table. @param {number} value */
+export const rounded = (value) => Math.round(value * 1e5) / 1e5;

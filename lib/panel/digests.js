@@ -4,6 +4,7 @@
  */
 import { said, say } from 'k6/x/windtunnel/record';
 import { messageOf, textOf, withDatabase } from './database.js';
+import { rounded } from './components.js';
 
 const RANKS = 10;
 const PICOSECONDS_PER_MS = 1e9;
@@ -86,9 +87,6 @@ export function keepDigests(before, after) {
   const found = { calls: sum('calls'), ms: sum('ms'), rows: sum('rows'), largest: between.slice(0, RANKS) };
   say(DIGESTS_NOTE, found);
 }
-
-/** @param {number} value */
-const rounded = (value) => Math.round(value * 1e5) / 1e5;
 
 /**
  * @typedef {{ requests: number, waitedMs: number, routeMs: number }} Load of the whole run, as the clients saw it

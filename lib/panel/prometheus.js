@@ -5,6 +5,7 @@
 import { carries } from 'k6/x/windtunnel/judge';
 import http from 'k6/http';
 import { said, say } from 'k6/x/windtunnel/record';
+import { rounded } from './components.js';
 
 /** Name of the note with the histograms. */
 const PROMETHEUS_NOTE = 'prometheus';
@@ -116,9 +117,6 @@ export function keepHistograms(before, after, components) {
   });
   say(PROMETHEUS_NOTE, Object.fromEntries(found));
 }
-
-/** @param {number} value */
-const rounded = (value) => Math.round(value * 1e5) / 1e5;
 
 /**
  * In handleSummary: rows of the profiler's table for the whole run.
