@@ -3,6 +3,7 @@ import { currentProfile } from '../profiles.js';
 import { rangeOf, sectionOf } from '../section.js';
 import { spreadOf } from '../spread.js';
 import { sumOf, systemOf } from './idle.js';
+import { percent } from '../units.js';
 
 const KIB = 1024;
 const MINUTE_S = 60;
@@ -114,7 +115,7 @@ function sinsOf(found, most) {
   const bytes = certain(found, overall(found, wireOf(found, 'bytes')) ?? 0);
   const share = cpu / 1000 / MINUTE_S;
   const sins = [];
-  if (share >= SPINS) sins.push(`spins: ${(share * 100).toFixed(0)} % of a CPU`);
+  if (share >= SPINS) sins.push(`spins: ${percent(share)} of a CPU`);
   else if (cpu > most.cpuMs) sins.push(`uses ${cpu.toFixed(0)} ms of CPU a minute`);
   if (woken > most.wakeups) sins.push(`wakes ${woken.toFixed(0)} times a second`);
   if (!direct && bytes > most.bytes)

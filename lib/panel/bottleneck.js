@@ -4,6 +4,7 @@
  * interval: https://doi.org/10.1080/01621459.1927.10502953).
  */
 import { OUTSIDE } from './components.js';
+import { percent } from '../units.js';
 
 /** Fewer requests are not enough evidence. */
 const LEAST_REQUESTS = 30;
@@ -23,8 +24,6 @@ export function wilsonLower(hits, trials) {
   const spread = Z * Math.sqrt((share * (1 - share) + square / (4 * trials)) / trials);
   return (centre - spread) / (1 + square / trials);
 }
-
-const percent = (/** @type {number} */ share) => `${(share * 100).toFixed(0)} %`;
 
 /** @param {string} name */
 const nameInText = (name) =>

@@ -14,6 +14,7 @@ import { Components, overlapsOf } from './components.js';
 import { databaseOf, keepDigests, takeDigests } from './digests.js';
 import { keepHistograms, prometheusTable, scrape } from './prometheus.js';
 import { databaseSections, partSections } from './time-sections.js';
+import { percent } from '../units.js';
 
 const requests = new Counter('panel_requests');
 const waited = new Counter('panel_waited_ms');
@@ -117,6 +118,6 @@ function withServerShare(bottleneck, table, work) {
   const ms = calls.reduce((sum, row) => sum + row.calls * row.avg_ms, 0);
   if (!work || ms === 0 || bottleneck.component !== DATABASE) return bottleneck;
   const share = Math.min(1, work.total_ms / ms);
-  const reason = `${bottleneck.reason} Over the whole run the database server itself worked for ${(share * 100).toFixed(0)} % of the time in ${DATABASE}; the rest is the driver, the mapping and waiting.`;
+  const reason = `${bottleneck.reason} Over the whole run the database server itself worked for ${percent(share)} of the time in ${DATABASE}; the rest is the driver, the mapping and waiting.`;
   return { ...bottleneck, reason };
 }

@@ -2,6 +2,7 @@
 import { sectionOf } from '../section.js';
 import { mayBound } from './figures.js';
 import { muxOf } from './matrix.js';
+import { percent } from '../units.js';
 
 /**
  * @typedef {import('./result.js').Found} Found
@@ -117,9 +118,6 @@ export function comparisonSection(found) {
     notes: notesOf(found, rows),
   });
 }
-
-/** @param {number} share */
-const percent = (share) => `${(share * 100).toFixed(0)} %`;
 
 /** When the rows were judged, and the confidence of an interval. @param {Found} found */
 const aboutLooks = ({ looks = [] }) =>

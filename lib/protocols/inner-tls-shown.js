@@ -4,6 +4,7 @@ import { said } from 'k6/x/windtunnel/record';
 import { rangeOf, sectionOf } from '../section.js';
 import { spreadOf } from '../spread.js';
 import { DIRECTIONS } from './inner-tls.js';
+import { percent } from '../units.js';
 
 /**
  * @typedef {import('./inner-tls.js').Measured} Measured
@@ -73,7 +74,7 @@ function wordOf({ figure, answer: { significant, estimate } }) {
 }
 
 /** @param {number | null} ratio */
-const percent = (ratio) => (ratio === null ? 'unknown' : `${(100 * ratio).toFixed(0)} %`);
+const percentOf = (ratio) => (ratio === null ? 'unknown' : percent(ratio));
 
 /** The finding and the headline on what Vision saves; empty without a line of both ends' CPU. @param {Line[]} lines */
 function visionFinding(lines) {
@@ -81,14 +82,14 @@ function visionFinding(lines) {
   if (both.length === 0) return {};
   const told = both.map(({ a, b, direction, answer, ...line }) => {
     const { estimate, low, high } = answer;
-    const range = low === null ? '' : ` (${percent(low)} to ${percent(high)})`;
-    return `${b.program}, ${DIRECTION[direction]}: ${b.row} uses ${percent(estimate)}${range} of the CPU of ${a.row}: ${wordOf({ ...line, answer })}`;
+    const range = low === null ? '' : ` (${percentOf(low)} to ${percentOf(high)})`;
+    return `${b.program}, ${DIRECTION[direction]}: ${b.row} uses ${percentOf(estimate)}${range} of the CPU of ${a.row}: ${wordOf({ ...line, answer })}`;
   });
   const [{ a, b, answer }] = both;
   return {
     finding: `With TLS 1.3 inside, ${told.join('; ')}.`,
     headline: {
-      value: percent(answer.estimate),
+      value: percentOf(answer.estimate),
       of: `CPU of ${b.row}, of that of ${a.row}`,
       detail: `${b.program}, TLS 1.3 inside, ${DIRECTION[both[0].direction]}`,
     },

@@ -17,6 +17,7 @@ import { defineScenario } from '../../lib/scenario.js';
 import { sectionOf } from '../../lib/section.js';
 import { sleep } from '../../lib/sleep.js';
 import { closeWindow, openWindow, usageOf } from '../../lib/sidecar.js';
+import { percent } from '../../lib/units.js';
 
 const JOIN_MS = 10_000;
 /** Time for the last messages, before the silent subscribers leave. */
@@ -155,7 +156,6 @@ const shown = (rows) =>
 function held(rows) {
   const [without, beside] = rows.map((row) => row.in_time);
   if (beside === undefined || without - beside < 0.1) return '';
-  const percent = (/** @type {number} */ share) => `${Math.round(share * 100)} %`;
   return `A subscriber that reads nothing holds up the others: ${percent(beside)} of their deliveries came before it left, against ${percent(without)} if all read.`;
 }
 
