@@ -3,7 +3,6 @@
 package compare
 
 import (
-	"context"
 	"strings"
 
 	"windtunnel/k6/internal/influx"
@@ -15,18 +14,13 @@ var limits = influx.Limits{Batches: 100, Bytes: 1 << 20}
 // Stream writes the judgement of each comparison to InfluxDB, in the measurement comparisons. It returns a line if a
 // write failed, "" otherwise.
 func Stream(config influx.Config, all []Comparison) string {
-	warning := ""
-	sender := influx.NewSender(config, limits, func(line string) { warning = line })
-	var b influx.Batch
-	for _, c := range all {
-		c.point(&b)
-	}
-	sender.Send(&b)
-	outage := sender.Close(context.Background())
-	if warning == "" && outage.Any() {
-		warning = outage.Missing.Sentence()
-	}
-	return warning
+	return influx.Write(config, limits, func(sender *influx.Sender) {
+		var b influx.Batch
+		for _, c := range all {
+			c.point(&b)
+		}
+		sender.Send(&b)
+	})
 }
 
 func (c Comparison) point(b *influx.Batch) {

@@ -68,6 +68,18 @@ func NewSender(c Config, limits Limits, warn func(line string)) *Sender {
 	return s
 }
 
+// Write sends all that `give` gives to a sender, and waits for its end. It returns a line if a write failed, "" otherwise.
+func Write(c Config, limits Limits, give func(*Sender)) string {
+	warning := ""
+	sender := NewSender(c, limits, func(line string) { warning = line })
+	give(sender)
+	outage := sender.Close(context.Background())
+	if warning == "" && outage.Any() {
+		warning = outage.Missing.Sentence()
+	}
+	return warning
+}
+
 // Send takes ownership of a batch and returns at once.
 func (s *Sender) Send(b *Batch) {
 	if b.lines.Len() == 0 {

@@ -3,7 +3,6 @@
 package trend
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -16,33 +15,28 @@ var limits = influx.Limits{Batches: 100_000, Bytes: 256 << 20}
 // Stream writes a history to InfluxDB: each value to the measurement trend, each change and creep to trend_changes.
 // Writing again replaces the same points. It returns a line if a write failed, "" otherwise.
 func Stream(config influx.Config, h History, groups []Group) string {
-	warning := ""
-	sender := influx.NewSender(config, limits, func(line string) { warning = line })
-	for _, g := range groups {
-		var b influx.Batch
-		for _, s := range g.Series {
-			for i, value := range s.Values {
-				p := g.Points[s.At[i]]
-				b.Add("trend", tags(h, g, s), influx.Fields{"value": value, "testid": p.Run, "version": p.Version()}, p.Start)
+	return influx.Write(config, limits, func(sender *influx.Sender) {
+		for _, g := range groups {
+			var b influx.Batch
+			for _, s := range g.Series {
+				for i, value := range s.Values {
+					p := g.Points[s.At[i]]
+					b.Add("trend", tags(h, g, s), influx.Fields{"value": value, "testid": p.Run, "version": p.Version()}, p.Start)
+				}
+				for _, c := range s.Changes {
+					before, after := g.Between(s, c)
+					b.Add("trend_changes", tags(h, g, s), influx.Fields{"title": s.Figure.Title + ": " + changeText(s, c),
+						"text": fmt.Sprintf("%s, before it %s", of(after), of(before)), "percent": c.Percent(), "p": c.P}, after.Start)
+				}
+				for _, c := range s.Creeps {
+					last := g.Points[s.At[c.Last]]
+					b.Add("trend_changes", tags(h, g, s), influx.Fields{"title": s.Figure.Title + ": creeps", "text": strings.Join(g.remarks(s), "; "),
+						"percent": c.Percent(), "p": c.P}, last.Start)
+				}
 			}
-			for _, c := range s.Changes {
-				before, after := g.Between(s, c)
-				b.Add("trend_changes", tags(h, g, s), influx.Fields{"title": s.Figure.Title + ": " + changeText(s, c),
-					"text": fmt.Sprintf("%s, before it %s", of(after), of(before)), "percent": c.Percent(), "p": c.P}, after.Start)
-			}
-			for _, c := range s.Creeps {
-				last := g.Points[s.At[c.Last]]
-				b.Add("trend_changes", tags(h, g, s), influx.Fields{"title": s.Figure.Title + ": creeps", "text": strings.Join(g.remarks(s), "; "),
-					"percent": c.Percent(), "p": c.P}, last.Start)
-			}
+			sender.Send(&b)
 		}
-		sender.Send(&b)
-	}
-	outage := sender.Close(context.Background())
-	if warning == "" && outage.Any() {
-		warning = outage.Missing.Sentence()
-	}
-	return warning
+	})
 }
 
 // tags have a bounded number of values: scenarios, operations, metrics, and the machine's and testbed's properties.
