@@ -5,8 +5,6 @@ package power
 import (
 	"math"
 	"math/rand/v2"
-	"runtime"
-	"sync"
 
 	"windtunnel/k6/internal/difference"
 )
@@ -54,21 +52,12 @@ func (a Answers) Share(n int) float64 { return float64(n) / float64(a.Runs) }
 // Count simulates the given number of runs; the same seed gives the same answer.
 func (m Matrix) Count(runs int, seed uint64) Answers {
 	all := Answers{Runs: runs}
-	var lock sync.Mutex
-	var group sync.WaitGroup
-	workers := runtime.GOMAXPROCS(0)
-	for worker := range workers {
-		group.Go(func() {
-			for i := worker; i < runs; i += workers {
-				series := m.draw(rand.New(rand.NewPCG(seed, uint64(i))))
-				decisions := difference.Sequence(series, m.Looks)
-				lock.Lock()
-				all.add(decisions, difference.OverallOf(series, decisions))
-				lock.Unlock()
-			}
-		})
-	}
-	group.Wait()
+	simulate(runs, seed, func(random *rand.Rand) (add func()) {
+		series := m.draw(random)
+		decisions := difference.Sequence(series, m.Looks)
+		overall := difference.OverallOf(series, decisions)
+		return func() { all.add(decisions, overall) }
+	})
 	return all
 }
 

@@ -38,29 +38,39 @@ type Counts struct {
 // Count simulates the given number of comparisons; the same seed gives the same answer.
 func (c Case) Count(comparisons int, seed uint64) Counts {
 	all := Counts{Comparisons: comparisons}
+	simulate(comparisons, seed, func(random *rand.Rand) (add func()) {
+		outcome, pairs := c.compare(random)
+		return func() {
+			switch outcome {
+			case difference.Within:
+				all.Passed++
+			case difference.Beyond:
+				all.Broken++
+			default:
+				all.Unclear++
+			}
+			all.Pairs += pairs
+		}
+	})
+	return all
+}
+
+// simulate calls one n times on all CPUs, each time with other random numbers. It calls the returned functions one at a time.
+func simulate(n int, seed uint64, one func(*rand.Rand) (add func())) {
 	var lock sync.Mutex
 	var group sync.WaitGroup
 	workers := runtime.GOMAXPROCS(0)
 	for worker := range workers {
 		group.Go(func() {
-			for i := worker; i < comparisons; i += workers {
-				outcome, pairs := c.compare(rand.New(rand.NewPCG(seed, uint64(i))))
+			for i := worker; i < n; i += workers {
+				add := one(rand.New(rand.NewPCG(seed, uint64(i))))
 				lock.Lock()
-				switch outcome {
-				case difference.Within:
-					all.Passed++
-				case difference.Beyond:
-					all.Broken++
-				default:
-					all.Unclear++
-				}
-				all.Pairs += pairs
+				add()
 				lock.Unlock()
 			}
 		})
 	}
 	group.Wait()
-	return all
 }
 
 // compare makes one comparison like `k6 x compare`.
