@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/result"
@@ -33,7 +32,7 @@ func (j Judged) Text() string {
 		})
 	}
 	lines := []string{"", fmt.Sprintf("%s/%s (%s) on %s: %s", run.System, run.Scenario, run.Profile, run.Environment, j.Verdict)}
-	lines = append(lines, aligned(rows)...)
+	lines = append(lines, format.Align(rows, func(column int) bool { return column > 0 })...)
 	if text := j.CPU.Text(j.Processes); text != "" {
 		lines = append(lines, "  · "+text)
 	}
@@ -61,27 +60,6 @@ func firstReasons(reasons []result.Reason) []string {
 		return texts
 	}
 	return append(texts[:reasonsMost-1:reasonsMost-1], fmt.Sprintf("and %d more: the result has them", len(texts)-reasonsMost+1))
-}
-
-// aligned left-aligns the first column and right-aligns the others.
-func aligned(rows [][]string) (lines []string) {
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, row := range rows {
-		cells := make([]string, len(row))
-		for i, cell := range row {
-			space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if cells[i] = space + cell; i == 0 {
-				cells[i] = cell + space
-			}
-		}
-		lines = append(lines, strings.Join(cells, "  "))
-	}
-	return lines
 }
 
 func repeatedLine(repeated []result.Repeated) string {
