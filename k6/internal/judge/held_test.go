@@ -63,6 +63,11 @@ func TestConnectionsThatStayOpenFailTheRun(t *testing.T) {
 		t.Errorf("a panel that starts it: %s: %+v", panel.Verdict, panel.Integrity)
 	}
 	e.ClosesAll = true
+	if alone := judged(t, e, sent(1000, 0)); alone.Verdict != result.Fail {
+		t.Errorf("a proxy of one process: %s: %+v", alone.Verdict, alone.Integrity)
+	}
+	closed := e.Usage.Held.Processes[0].Before
+	e.Usage.Held.Processes = append(e.Usage.Held.Processes, result.HeldByOne{Name: "client", Before: closed, After: &closed})
 	if known := judged(t, e, sent(1000, 0)); known.Verdict != result.Pass || len(known.Integrity) != 1 || *known.Integrity[0].OK || known.Integrity[0].Known == "" {
 		t.Errorf("a known fault: %s: %+v", known.Verdict, known.Integrity)
 	}
@@ -82,9 +87,10 @@ func TestConnectionsThatStayOpenFailTheRun(t *testing.T) {
 }
 
 func TestEachRowThatLeavesSomethingOpenIsNamed(t *testing.T) {
+	before := holding(0, 1, 0, 2, 8)
 	of := func(name string, version string, after result.Holding, afterS float64) HeldByRow {
 		return HeldByRow{name, map[string]string{"xray": version}, result.Held{AfterS: afterS, Slack: 10, Processes: []result.HeldByOne{
-			{Name: "server", Before: holding(0, 1, 0, 2, 8), After: &after}}}}
+			{Name: "server", Before: before, After: &after}, {Name: "client", Before: before, After: &before}}}}
 	}
 	e := complete()
 	e.Rows = []HeldByRow{of("vless", "26.4.1", holding(3, 1, 0, 2, 8), 0.5), of("trojan", "26.4.1", holding(0, 1, 0, 2, 9), 1.5)}
