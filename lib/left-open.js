@@ -1,4 +1,4 @@
-/** What the instances that a scenario starts leave open after their load. */
+/** Descriptors that the instances of a scenario leave open after their load. */
 import { said, say } from 'k6/x/windtunnel/record';
 import { SETTLE_S } from './rest.js';
 import { requestAll } from './sidecar.js';
@@ -33,5 +33,5 @@ export function noteLeft(instances) {
   say(NOTE, noted);
 }
 
-/** What all instances held, for the judge. */
+/** Holdings of all instances, for the judge. */
 export const heldByRows = () => Object.values(said()[NOTE] ?? {});

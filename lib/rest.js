@@ -15,12 +15,12 @@ export const waitAfterLoad = () => Math.max(quietSeconds(), restSeconds(), SETTL
 /**
  * Cleans up after the quiet period, so that no clean-up request falls into the quiet period.
  * @param {string | null} window a closed window
- * @param {{ watched: boolean, closesAll: boolean }} about whether processes were sampled before the load, so that both samples can be
- *   compared, and whether the system must close its files too
+ * @param {{ ownInstances?: boolean, closesAll?: boolean }} definition of the scenario. Without own instances, processes were sampled before
+ *   the load, so that both samples can be compared.
  * @param {() => void} cleanUp
  */
-export const afterRest = (window, { watched, closesAll }, cleanUp) => () => {
-  const rest_s = watched ? restSeconds() : 0;
+export const afterRest = (window, { ownInstances = false, closesAll = false }, cleanUp) => () => {
+  const rest_s = ownInstances ? 0 : restSeconds();
   awaitQuietPeriod(window, { seconds: quietSeconds(), rest_s, settle_s: SETTLE_S, closes_all: closesAll });
   cleanUp();
 };

@@ -393,9 +393,7 @@ export function defineScenario(definition) {
       loadHasEnded();
       sidecar.closeWindow(data.window);
       const endsAt = data.wallOffset + data.loadFrom + load.seconds * 1000;
-      const about = { watched: !definition.ownInstances, closesAll: definition.closesAll ?? false };
-      const rested = afterRest(data.window, about, cleanUp);
-      cleanedOnce(load.seconds > 0 ? endsAt : 0, rested);
+      cleanedOnce(load.seconds > 0 ? endsAt : 0, afterRest(data.window, definition, cleanUp));
     },
 
     summary: declared ? summaryOf(definition, declared) : () => ({}),

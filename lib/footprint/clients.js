@@ -18,7 +18,7 @@ import { Subscriber } from '../pulsar/subscriber.js';
  * @property {((data: any, index: number) => Subscriber) | null} subscribe null: the system has no subscribers
  */
 
-/** Parameters of a request that has a connection of its own. @template {{ headers: object }} P @param {P} params @returns {P} */
+/** Parameters of a request with its own connection. @template {{ headers: object }} P @param {P} params @returns {P} */
 const alone = (params) => ({ ...params, headers: { ...params.headers, Connection: 'close' } });
 
 /** @returns {Client} */

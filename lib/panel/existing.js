@@ -7,7 +7,7 @@ import { seed, unseed } from './seed.js';
 /** @typedef {import('./panel.js').Panel} Panel */
 /** @typedef {import('./panel.js').Session} Session */
 
-/** Why no user can be seeded, and the mend; '' if users can be. @param {import('./environment.js').PanelEnvironment} environment */
+/** Why no user can be seeded, and the fix; '' if users can be. @param {import('./environment.js').PanelEnvironment} environment */
 function obstacleOf({ database, dialect, user }) {
   const { tables, title } = dialect.file;
   if (!tables) return `the dialect of ${title} has no tables, so no user can be seeded: leave EXISTING out`;

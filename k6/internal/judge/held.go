@@ -24,7 +24,7 @@ type HeldByRow struct {
 	Held     result.Held       `json:"held"`
 }
 
-// UnmarshalJSON leaves out what the sidecar also tells of a process, such as its CPU time.
+// UnmarshalJSON leaves out other figures of a process, such as its CPU time.
 func (h *HeldByRow) UnmarshalJSON(data []byte) error {
 	type plain HeldByRow
 	return json.Unmarshal(data, (*plain)(h))

@@ -7,7 +7,7 @@ use super::memory::Memory;
 use super::tree::{self, Entry, Sampled};
 use super::usage::{Look, Reading, reading_of};
 
-/// What samples of a source have found, so that the next one reads only what can have changed.
+/// Findings of a source's samples, so that the next one reads only what can have changed.
 #[derive(Default)]
 pub struct Known {
     tree: Sampled,
