@@ -19,8 +19,10 @@ export const waitAfterLoad = () => Math.max(quietSeconds(), restSeconds(), SETTL
  *   the load, so that both samples can be compared.
  * @param {() => void} cleanUp
  */
-export const afterRest = (window, { ownInstances = false, closesAll = false }, cleanUp) => () => {
-  const rest_s = ownInstances ? 0 : restSeconds();
-  awaitQuietPeriod(window, { seconds: quietSeconds(), rest_s, settle_s: SETTLE_S, closes_all: closesAll });
-  cleanUp();
-};
+export const afterRest =
+  (window, { ownInstances = false, closesAll = false }, cleanUp) =>
+  () => {
+    const rest_s = ownInstances ? 0 : restSeconds();
+    awaitQuietPeriod(window, { seconds: quietSeconds(), rest_s, settle_s: SETTLE_S, closes_all: closesAll });
+    cleanUp();
+  };

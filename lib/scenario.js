@@ -385,8 +385,7 @@ export function defineScenario(definition) {
     },
 
     /**
-     * teardown(): closes the measuring window and waits for the quiet period, in which nothing is sent. Then one runner calls
-     * `cleanUp`, which removes what `make` of begin() created.
+     * teardown(): closes the measuring window and waits for the quiet period. Then one runner's `cleanUp` removes what begin() made.
      * @param {Begun} data @param {() => void} [cleanUp]
      */
     end(data, cleanUp = () => {}) {

@@ -26,18 +26,27 @@ beforeEach(() => {
 
 test('the sidecar waits for the profile’s time, then the target is cleaned up', () => {
   afterRest('w1', { closesAll: true }, cleanUp)();
-  assert.deepEqual(calls, [quiet({ seconds: 1, rest_s: 0.25, settle_s: 5, closes_all: true }, 15_000), 'cleaned up']);
+  assert.deepEqual(calls, [
+    quiet({ seconds: 1, rest_s: 0.25, settle_s: 5, closes_all: true }, 15_000),
+    'cleaned up',
+  ]);
   assert.equal(waitAfterLoad(), 5);
   calls.length = 0;
   Object.assign(/** @type {any} */ (globalThis).__ENV, { PROFILE: 'quick', REST_S: '10' });
   afterRest('w1', { closesAll: true }, cleanUp)();
-  assert.deepEqual(calls, [quiet({ seconds: 2, rest_s: 10, settle_s: 5, closes_all: true }, 20_000), 'cleaned up']);
+  assert.deepEqual(calls, [
+    quiet({ seconds: 2, rest_s: 10, settle_s: 5, closes_all: true }, 20_000),
+    'cleaned up',
+  ]);
   assert.equal(waitAfterLoad(), 10);
 });
 
 test('processes that nobody watched before the load are not watched at rest after it', () => {
   afterRest('w1', { ownInstances: true }, cleanUp)();
-  assert.deepEqual(calls, [quiet({ seconds: 2, rest_s: 0, settle_s: 5, closes_all: false }, 15_000), 'cleaned up']);
+  assert.deepEqual(calls, [
+    quiet({ seconds: 2, rest_s: 0, settle_s: 5, closes_all: false }, 15_000),
+    'cleaned up',
+  ]);
 });
 
 test('without a window nobody waits', () => {
