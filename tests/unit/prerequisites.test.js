@@ -25,6 +25,7 @@ const COMMANDS = [
   'curl',
   'git',
   'mariadbd',
+  'redis-server',
   'ip',
   'iptables',
   'sshd',
