@@ -58,6 +58,9 @@ func TestConnectionsThatStayOpenFailTheRun(t *testing.T) {
 	if j.Verdict != result.Fail || len(j.Reasons) == 0 || j.Reasons[0].Text != want {
 		t.Errorf("%s: %+v", j.Verdict, j.Reasons)
 	}
+	if text := j.Held.Text(); text != "the system held 8 descriptors and 1.0 MiB before the load, and 1,208 and 2.0 MiB 5 s after it" {
+		t.Error(text)
+	}
 	e.Run = json.RawMessage(`{"start":"1970-01-01T00:16:40Z","versions":{"xray":"26.3.27"}}`)
 	if panel := judged(t, e, sent(1000, 0)); panel.Verdict != result.Fail {
 		t.Errorf("a panel that starts it: %s: %+v", panel.Verdict, panel.Integrity)
@@ -80,9 +83,6 @@ func TestConnectionsThatStayOpenFailTheRun(t *testing.T) {
 	e.Run = json.RawMessage(`{"start":"1970-01-01T00:16:40Z","versions":{"xray":"26.4.1"}}`)
 	if other := judged(t, e, sent(1000, 0)); other.Verdict != result.Fail {
 		t.Errorf("another version: %s: %+v", other.Verdict, other.Integrity)
-	}
-	if text := j.Held.Text(); text != "the system held 8 descriptors and 1.0 MiB before the load, and 1,208 and 2.0 MiB 5 s after it" {
-		t.Error(text)
 	}
 }
 
