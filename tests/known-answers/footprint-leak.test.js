@@ -93,7 +93,9 @@ describe('footprint/leak', () => {
       assert.equal(rowOf(found, 'descriptors', work).leaks, 'no');
     }
     const descriptors = rowOf(found, 'descriptors', 'subscriber');
-    assert.deepEqual([descriptors.leaks, descriptors.slope], ['yes', '1.00']);
+    assert.equal(descriptors.leaks, 'yes');
+    // A reading can come before the last subscribers have closed.
+    assert.ok(Math.abs(Number(descriptors.slope) - 1) <= 0.1, String(descriptors.slope));
     assert.equal(found.result.verdict, 'fail');
     // Each request of the first round opened a connection, and one or two connections served all of the second.
     const { opened } = found.result.connections;

@@ -2,34 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::files;
-use super::memory::Memory;
+use super::reading::{Look, Reading, Size, reading_of};
 use super::tree::{self, Entry, Sampled};
-use super::usage::{Look, Reading, reading_of};
 
 /// Findings of a source's samples, so that the next one reads only what can have changed.
 #[derive(Default)]
 pub struct Known {
     tree: Sampled,
-    /// By pid and start. `at_ns` is the process's CPU time at the reading.
+    /// By pid and start.
     sizes: HashMap<(i32, u64), Size>,
-}
-
-#[derive(Clone, Copy)]
-pub struct Size {
-    at_ns: u64,
-    pub memory: Memory,
-    pub open_files: Option<u64>,
-}
-
-impl Size {
-    pub fn of(entry: &Entry) -> Option<Self> {
-        Some(Self {
-            at_ns: entry.own_ns,
-            memory: Memory::of(entry.pid)?,
-            open_files: files::open_of(entry.pid),
-        })
-    }
 }
 
 impl Known {
@@ -71,67 +52,5 @@ impl Known {
             self.tree.forget();
         }
         Some(reading)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::{BufRead, BufReader, Write};
-    use std::process::{Command, Stdio};
-
-    use super::*;
-    use crate::process::usage::Source;
-
-    /// Takes memory and gives it back, and starts a child that does, each when it is asked.
-    const GROWING: &str = "
-import subprocess, sys
-for size in sys.stdin:
-    if size.strip() == 'child':
-        child = subprocess.Popen([sys.executable, '-c', 'import sys; x = bytearray(48 << 20); print(1, flush=True); sys.stdin.read()'],
-                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        child.stdout.readline()
-    else:
-        memory = bytearray(int(size) << 20)
-        del memory
-    print('done', flush=True)
-";
-
-    #[test]
-    fn samples_find_peaks_and_children_as_full_readings_do() {
-        let mut child = Command::new("python3")
-            .args(["-c", GROWING])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let source = Source::pid(child.id() as i32).unwrap_or_else(|error| panic!("{error:?}"));
-        let mut input = child.stdin.take().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut ask = |what: &str| {
-            writeln!(input, "{what}").unwrap();
-            lines.next().unwrap().unwrap()
-        };
-        let mut known = Known::default();
-        let mut sample = || source.sample(&mut known, tree::newest()).unwrap();
-        let mark = |reading: &Reading| reading.members.iter().map(|one| one.high_water_bytes).max();
-        ask("1");
-        let before = sample();
-        ask("96");
-        let grown = sample();
-        assert!(mark(&grown) > mark(&before).map(|mark| mark + (90 << 20)));
-        assert!(grown.cpu_s > before.cpu_s);
-        ask("child");
-        let both = sample();
-        assert_eq!((before.members.len(), both.members.len()), (1, 2));
-        assert!(both.anon_bytes > before.anon_bytes + (40 << 20));
-        let full = source.read().unwrap();
-        let last = sample();
-        assert_eq!(
-            (last.threads, last.open_files, last.rss_bytes),
-            (full.threads, full.open_files, full.rss_bytes)
-        );
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert!(source.sample(&mut known, tree::newest()).is_none());
     }
 }

@@ -1,8 +1,6 @@
 //! Memory and threads of one process, read from `/proc/PID/status`.
 
 use super::files;
-use super::tree::Entry;
-use super::usage::Member;
 
 /// Memory of a process, bytes, and its threads (proc_pid_status(5)).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -46,15 +44,6 @@ impl Memory {
 
     pub fn anon(&self) -> u64 {
         self.rss.saturating_sub(self.files)
-    }
-
-    pub fn member(&self, entry: &Entry) -> Member {
-        Member {
-            pid: entry.pid,
-            start: entry.start,
-            high_water_bytes: self.high_water,
-            file_bytes: self.files,
-        }
     }
 }
 

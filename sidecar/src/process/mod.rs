@@ -19,6 +19,7 @@ pub mod part;
 pub mod processors;
 pub mod programs;
 pub mod protocol;
+pub mod reading;
 pub mod redact;
 pub mod rest;
 pub mod role;

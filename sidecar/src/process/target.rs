@@ -8,8 +8,9 @@ use serde::Serialize;
 
 use super::known::Known;
 use super::part::TargetBefore;
+use super::reading::Reading;
 use super::scheduling::Scheduling;
-use super::usage::{Reading, Source, percent, reset_high_water, rounded};
+use super::usage::{Source, percent, reset_high_water, rounded};
 use crate::process::role::Role;
 
 /// Counts of each process, by its pid and its start.

@@ -9,11 +9,12 @@ use std::sync::Arc;
 use procfs::process::Process;
 
 use super::files;
-use super::known::{Known, Size};
+use super::known::Known;
 use super::memory::Memory;
 use super::protocol::Exit;
+use super::reading::{Look, Member, Reading, Size, reading_of};
 use super::supervised::Supervised;
-use super::tree::{self, Entry, Sampled};
+use super::tree;
 
 /// The most readings of a tree whose processes change meanwhile.
 const LOOKS_AGAIN: usize = 4;
@@ -35,31 +36,6 @@ pub enum Source {
 pub enum NoSource {
     Missing,
     NotOurs,
-}
-
-/// A reading of a source.
-#[derive(Debug, Clone, Default)]
-pub struct Reading {
-    /// CPU seconds since the source started.
-    pub cpu_s: f64,
-    /// Resident memory of all processes now, bytes.
-    pub rss_bytes: u64,
-    /// Resident memory without file pages ([`Memory::anon`]).
-    pub anon_bytes: u64,
-    /// Open descriptors of all processes now; `None` if unknown.
-    pub open_files: Option<u64>,
-    pub threads: u64,
-    pub members: Vec<Member>,
-}
-
-/// A process of a source, with its peak memory since its mark was last reset.
-#[derive(Debug, Clone, Copy)]
-pub struct Member {
-    pub pid: i32,
-    pub start: u64,
-    pub high_water_bytes: u64,
-    /// Its file pages now, bytes.
-    pub file_bytes: u64,
 }
 
 impl Source {
@@ -175,7 +151,7 @@ fn read_own() -> Option<Reading> {
         anon_bytes: memory.anon(),
         open_files: files::open_of(entry.pid),
         threads: memory.threads,
-        members: vec![memory.member(&entry)],
+        members: vec![Member::of(&entry, &memory)],
     })
 }
 
@@ -196,78 +172,6 @@ fn read_tree(source: &impl tree::Source, root: i32, start: Option<u64>) -> Readi
         }
     }
     reading_of(cpu_ns, &last.entries, Size::of)
-}
-
-/// `size` is `None` for a process without memory.
-pub(super) fn reading_of(
-    cpu_ns: u64,
-    entries: &[Entry],
-    mut size: impl FnMut(&Entry) -> Option<Size>,
-) -> Reading {
-    let mut reading = Reading {
-        cpu_s: cpu_ns as f64 / 1e9,
-        open_files: Some(0),
-        ..Reading::default()
-    };
-    for entry in entries.iter().filter(|entry| !entry.zombie) {
-        let Some(Size {
-            memory, open_files, ..
-        }) = size(entry)
-        else {
-            continue;
-        };
-        reading.rss_bytes += memory.rss;
-        reading.anon_bytes += memory.anon();
-        reading.threads += memory.threads;
-        reading.open_files = reading
-            .open_files
-            .zip(open_files)
-            .map(|(all, own)| all + own);
-        reading.members.push(memory.member(entry));
-    }
-    reading
-}
-
-/// One walk through a tree.
-pub(super) struct Look {
-    pub entries: Vec<Entry>,
-    pub cpu_ns: u64,
-}
-
-impl Look {
-    /// With the root's start time, the root's own time counts. Without it, only the time of the children that it has waited for.
-    fn take(source: &impl tree::Source, root: i32, start: Option<u64>) -> Self {
-        let mut tree = Sampled::default();
-        // The parent of the sidecar did not use the CPU time of the sidecar and its testbeds.
-        tree.look(source, root, std::process::id() as i32, None);
-        Self::of(tree.entries(), root, start)
-    }
-
-    /// `all` are the root, if it lives, and its descendants.
-    pub fn of(all: &[Entry], root: i32, start: Option<u64>) -> Self {
-        let counts = |entry: &&Entry| entry.pid != root || start == Some(entry.start);
-        let entries: Vec<_> = all.iter().filter(counts).copied().collect();
-        let guard = all.iter().filter(|entry| entry.pid == root);
-        let reaped_ns: u64 = guard.map(|entry| entry.reaped_ns).sum();
-        let own_ns: u64 = entries
-            .iter()
-            .map(|entry| entry.own_ns + entry.reaped_ns)
-            .sum();
-        Self {
-            entries,
-            cpu_ns: own_ns + if start.is_none() { reaped_ns } else { 0 },
-        }
-    }
-
-    fn pids(&self) -> Vec<(i32, u64)> {
-        let mut pids: Vec<_> = self
-            .entries
-            .iter()
-            .map(|entry| (entry.pid, entry.start))
-            .collect();
-        pids.sort_unstable();
-        pids
-    }
 }
 
 /// Resets the high-water mark of a process's memory to what it has now.
@@ -292,8 +196,11 @@ pub fn rounded(seconds: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
 
     use super::*;
+    use crate::process::tree::Entry;
 
     const ROOT: i32 = 3_999_990;
     const MIDDLE: i32 = 3_999_991;
@@ -389,5 +296,58 @@ mod tests {
     fn percent_is_of_one_core() {
         assert_eq!(percent(3.0, 2.0), 150.0);
         assert_eq!(percent(3.0, 0.0), 0.0);
+    }
+
+    /// Takes memory and gives it back, and starts a child that does, each when it is asked.
+    const GROWING: &str = "
+import subprocess, sys
+for size in sys.stdin:
+    if size.strip() == 'child':
+        child = subprocess.Popen([sys.executable, '-c', 'import sys; x = bytearray(48 << 20); print(1, flush=True); sys.stdin.read()'],
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        child.stdout.readline()
+    else:
+        memory = bytearray(int(size) << 20)
+        del memory
+    print('done', flush=True)
+";
+
+    #[test]
+    fn samples_find_peaks_and_children_as_full_readings_do() {
+        let mut child = Command::new("python3")
+            .args(["-c", GROWING])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let source = Source::pid(child.id() as i32).unwrap_or_else(|error| panic!("{error:?}"));
+        let mut input = child.stdin.take().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut ask = |what: &str| {
+            writeln!(input, "{what}").unwrap();
+            lines.next().unwrap().unwrap()
+        };
+        let mut known = Known::default();
+        let mut sample = || source.sample(&mut known, tree::newest()).unwrap();
+        let mark = |reading: &Reading| reading.members.iter().map(|one| one.high_water_bytes).max();
+        ask("1");
+        let before = sample();
+        ask("96");
+        let grown = sample();
+        assert!(mark(&grown) > mark(&before).map(|mark| mark + (90 << 20)));
+        assert!(grown.cpu_s > before.cpu_s);
+        ask("child");
+        let both = sample();
+        assert_eq!((before.members.len(), both.members.len()), (1, 2));
+        assert!(both.anon_bytes > before.anon_bytes + (40 << 20));
+        let full = source.read().unwrap();
+        let last = sample();
+        assert_eq!(
+            (last.threads, last.open_files, last.rss_bytes),
+            (full.threads, full.open_files, full.rss_bytes)
+        );
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(source.sample(&mut known, tree::newest()).is_none());
     }
 }
