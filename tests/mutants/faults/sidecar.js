@@ -53,7 +53,7 @@ export default [
   {
     name: 'cpu-of-children',
     what: 'the CPU time of children that ended is lost',
-    file: 'sidecar/src/process/usage.rs',
+    file: 'sidecar/src/process/reading.rs',
     from: '.map(|entry| entry.own_ns + entry.reaped_ns)',
     to: '.map(|entry| entry.own_ns)',
     tests: [{ rust: 'unit', name: 'process::usage' }],
