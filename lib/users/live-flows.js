@@ -50,7 +50,7 @@ const steady = ({ inbound, target }, list, seconds, rate) => ({
 /** @param {number[]} sorted @param {number} share */
 const at = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
 
-/** @param {{ due: number, ns: number }[]} trips @param {number} opened @param {number} lasted ms @returns {Point[]} */
+/** @param {Trip[]} trips @param {number} opened @param {number} lasted ms @returns {Point[]} */
 function courseOf(trips, opened, lasted) {
   const width = lasted / POINTS;
   /** @type {number[][]} */
@@ -77,14 +77,19 @@ const lostOf = ({ users }, opened) =>
       };
     });
 
+/** @typedef {{ ns: number, end: number, due: number }} Trip its duration, and its end and begin in ms since 1970 */
+
+/** Each read of a list copies the list, so both are read once. @param {import('../meter.js').Measured} measured @returns {Trip[]} */
+function tripsOf({ values, ends }) {
+  const lasted = values.round_trip ?? [];
+  const ended = ends.round_trip;
+  return lasted.map((ns, index) => ({ ns, end: ended[index], due: ended[index] - ns / 1e6 }));
+}
+
 /** When the first request of a probe was due, ms since 1970. @param {import('../meter.js').Measured} measured @param {number} otherwise */
-function firstDue({ values, ends }, otherwise) {
-  const trips = values.round_trip ?? [];
-  const first = trips.reduce(
-    (least, ns, index) => Math.min(least, ends.round_trip[index] - ns / 1e6),
-    Infinity,
-  );
-  return trips.length > 0 ? first : otherwise;
+function firstDue(measured, otherwise) {
+  const trips = tripsOf(measured);
+  return trips.length > 0 ? trips.reduce((least, { due }) => Math.min(least, due), Infinity) : otherwise;
 }
 
 /**
@@ -104,13 +109,9 @@ export function follow(way, { kept, leaving }, { seconds, rate, changesFrom, cha
     recordNothing('flow_changes', main);
     return;
   }
-  const { values, ends, outcome } = main;
+  const { outcome } = main;
   const opened = firstDue(main, Date.now());
-  const trips = values.round_trip.map((ns, index) => ({
-    ns,
-    end: ends.round_trip[index],
-    due: ends.round_trip[index] - ns / 1e6,
-  }));
+  const trips = tripsOf(main);
   const lost = lostOf(outcome, opened);
   const early = lost.some(({ at: moment }) => moment === null || moment < changesFrom);
   const phases = /** @type {const} */ ([
