@@ -376,7 +376,7 @@ declare module 'k6/x/windtunnel/judge' {
     facts: Fact[] | undefined;
     /** The system must close all descriptors that the load makes it open. */
     closes_all: boolean | undefined;
-    /** What the instances of the scenario's rows held; empty for a scenario that starts none. */
+    /** Holdings of the instances of the scenario's rows; empty for a scenario without instances. */
     held_by_rows: unknown[];
     notes: string[];
     /** The link between the ends of the pairs; null: loopback. */

@@ -25,7 +25,12 @@ describe('a candidate', { concurrency: 3 }, () => {
     ],
     ['fields', 'vless', 'refused configuration', /FATAL decode config: json: unknown field 'tcp_fast_open'/],
     ['exits', 'vless', 'ended at start', /exit status 1/],
-    ['crawls', 'vless', 'too slow', /: \d+ times slower.*; cut short$/],
+    [
+      'crawls',
+      'vless',
+      'too slow',
+      /(a round trip takes [\d.]+ ms, the baseline's 0\.\d+|a download reaches [\d.]+ Mbit\/s, the baseline's [\d.e+]+): \d+ times slower.*; cut short$/,
+    ],
     ['renamed', 'vless', 'refused configuration', /missing field `listenPort`/],
   ])) {
     test(`a candidate with the fault ${fault} is ${outcome} in ${protocol}`, () =>

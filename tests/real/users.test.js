@@ -1,4 +1,4 @@
-/** The statistics of sing-box charge each user right; tests/real/smoke/users.js has those of xray. */
+/** The statistics of sing-box charge each user right. tests/real/smoke/users.js checks xray's statistics. */
 import { test } from 'node:test';
 import { startBench } from '../support/bench.js';
 import { assertCharged } from '../support/users-smoke.js';

@@ -1,4 +1,4 @@
-/** What instances leave open is noted by name: the slowest of them, and none that has needed all of the time is asked again. */
+/** A note holds, by name, the descriptors of the slowest instance. An instance that has needed all of the time is not asked again. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sidecar } from '../fakes/k6-record.js';

@@ -164,7 +164,7 @@ sys.stdin.readline()
     #[test]
     fn files_of_a_system_that_may_keep_files_are_counted_without_a_wait() {
         let (connections, files, after_s) = left("0.5", "30", Duration::from_secs(20), false);
-        // A connection that is closed between its descriptor's reading and that of its socket counts as a file.
+        // The sidecar reads a descriptor, then its socket. A connection that closes in between counts as a file.
         assert!(connections == 0 && (30..=42).contains(&files), "{files}");
         assert!(after_s < 20.0, "{after_s}");
     }
