@@ -6,15 +6,15 @@ import { sidecar } from '../fakes/k6-record.js';
 /** @type {any} */ (globalThis).__ENV = { SIDECAR_URL: 'http://127.0.0.1:9', PROFILE: 'smoke' };
 const { heldByRows, noteLeft } = await import('../../lib/left-open.js');
 
-/** Seconds that the next answers take, by instance. @type {Record<string, number>} */
-const takes = {};
+/** Answers to the next questions, by instance. @type {Record<string, { after_s: number, processes: object[] }>} */
+const holdings = {};
 /** @type {string[]} */
 const asked = [];
 sidecar.send = (method, path, body) => {
   assert.deepEqual([method, body], ['POST', { settle_s: 5, closes_all: true }]);
   const [, id] = /^\/instances\/(\w+)\/held$/.exec(path) ?? [];
   asked.push(id);
-  return id in takes ? { answer: { after_s: takes[id] }, error: null } : { answer: null, error: 'unknown' };
+  return id in holdings ? { answer: holdings[id], error: null } : { answer: null, error: 'unknown' };
 };
 
 const instance = (/** @type {string} */ id, /** @type {string} */ name) => ({
@@ -24,11 +24,17 @@ const instance = (/** @type {string} */ id, /** @type {string} */ name) => ({
 });
 const noted = () => heldByRows().map(({ name, versions, held }) => [name, versions.own, held.after_s]);
 
+/** @param {number} seconds @param {object | null} [after] what is held then */
+const held = (seconds, after = { descriptors: {} }) => ({
+  after_s: seconds,
+  processes: [{ name: 'server', before: { descriptors: {} }, after }],
+});
+
 test('the slowest instance of a name counts', () => {
-  Object.assign(takes, { one: 0.5, two: 0.1, three: 0.25, four: 5 });
+  Object.assign(holdings, { one: held(0.5), two: held(0.1), three: held(0.25), four: held(5) });
   noteLeft([]);
   assert.deepEqual(noted(), []);
-  noteLeft([instance('one', 'vless'), instance('two', 'trojan'), instance('gone', 'ssh')]);
+  noteLeft([instance('one', 'vless'), instance('two', 'trojan')]);
   noteLeft([instance('three', 'vless'), instance('four', 'trojan')]);
   assert.deepEqual(noted(), [
     ['vless', 'one', 0.5],
@@ -38,4 +44,23 @@ test('the slowest instance of a name counts', () => {
   noteLeft([instance('two', 'trojan'), instance('three', 'ssh')]);
   assert.deepEqual(asked, ['three']);
   assert.deepEqual(noted()[1], ['trojan', 'four', 5]);
+});
+
+test('an instance that nobody could read is not replaced by one that has closed all', () => {
+  Object.assign(holdings, { ended: held(0, null), blind: held(0, { descriptors: null }) });
+  const last = () => heldByRows().slice(-1)[0];
+  for (const [id, unread] of /** @type {[string, boolean][]} */ ([
+    ['ended', false],
+    ['blind', true],
+    ['gone', true],
+  ])) {
+    const name = `${id} at first`;
+    noteLeft([instance(id, name)]);
+    noteLeft([instance('one', name)]);
+    assert.equal(last().versions.own, unread ? id : 'one', name);
+    noteLeft([instance('four', name)]);
+    assert.equal(last().versions.own, 'four', name);
+  }
+  noteLeft([instance('gone', 'ssh, hop 1')]);
+  assert.deepEqual(last().held.processes, []);
 });

@@ -97,13 +97,16 @@ func leftOpen(held *result.Held, closesAll bool, known string) []result.Integrit
 	if other > 0 {
 		left = append(left, format.Count(other)+" other descriptors")
 	}
-	unreadable := "the descriptors could not be read of: " + strings.Join(unknown, ", ")
+	unreadable := "the descriptors could not be read"
+	if len(unknown) > 0 {
+		unreadable += " of: " + strings.Join(unknown, ", ")
+	}
 	bound := fmt.Sprintf("%d of a kind may stay in a process", held.Slack)
 	found := tcp + other
 	switch {
 	case found > 0:
 		line.Detail = fmt.Sprintf("%s %g s after the load (%s); %s", strings.Join(left, " and "), held.AfterS, strings.Join(who, "; "), bound)
-	case len(unknown) > 0:
+	case len(unknown) > 0 || len(held.Processes) == 0:
 		line.Detail = unreadable
 		return []result.Integrity{line}
 	default:

@@ -109,8 +109,10 @@ func TestEachRowThatLeavesSomethingOpenIsNamed(t *testing.T) {
 	if j.Verdict != result.Fail || len(j.Reasons) == 0 || j.Reasons[0].Text != want {
 		t.Errorf("%s: %+v", j.Verdict, j.Reasons)
 	}
-	e.Rows = []HeldByRow{of("socks", "", result.Holding{}, 0)}
-	if unknown := judged(t, e, sent(1000, 0)); unknown.Verdict != result.Inconclusive {
-		t.Errorf("unknown descriptors: %s: %+v", unknown.Verdict, unknown.Reasons)
+	for _, unread := range []HeldByRow{of("socks", "", result.Holding{}, 0), {Name: "an instance that did not answer"}} {
+		e.Rows = []HeldByRow{unread, of("vless", "26.4.1", before, 0.5)}
+		if unknown := judged(t, e, sent(1000, 0)); unknown.Verdict != result.Inconclusive || len(unknown.Integrity) != 2 {
+			t.Errorf("%s: unknown descriptors: %s: %+v", unread.Name, unknown.Verdict, unknown.Integrity)
+		}
 	}
 }
