@@ -21,7 +21,8 @@ import { variablesOf } from './way.js';
  * @property {string} [link] link to start it over, instead of the run's
  * @property {any} [within] another instance that was started over a link: this one runs at the link's near end, and gets no other link
  *
- * @typedef {{ started: any, row?: string, name?: string } | { failed: import('./outcome.js').Outcome }} Started
+ * @typedef {{ started: any, row?: string, name?: string, versions?: Record<string, string> } | { failed: import('./outcome.js').Outcome }} Started
+ *   `versions` of the program that is both ends; empty for two programs
  */
 
 const START_MOST_MS = 120_000;
@@ -77,7 +78,9 @@ export function startSides(wanted, plane, far = { engine: 'events' }) {
         : endsOf(started, { ...far, cpus: cpusOf(plane.environment.placement.echo_cpus) });
       // A tap in the hop does not know its target yet.
       if (!more?.hop_port) awaitTunnel(row, started, plane);
-      return { started, row: row.row, name };
+      // A known fault of one program excuses no other one.
+      const versions = server && server.binary !== side.binary ? {} : started.versions;
+      return { started, row: row.row, name, versions };
     }
     const failure = failureOf(response);
     const { binary } = server && failure.cause?.process === 'server' ? server : side;
@@ -114,7 +117,7 @@ function failureOf({ status, answer, error }) {
 export function stopSides(sides) {
   const onLoopback = sides.flatMap((side) =>
     'started' in side && side.name && !side.started.ends
-      ? [{ name: side.name, id: side.started.id, versions: side.started.versions }]
+      ? [{ name: side.name, id: side.started.id, versions: side.versions ?? {} }]
       : [],
   );
   noteLeft(onLoopback);

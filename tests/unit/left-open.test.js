@@ -5,6 +5,7 @@ import { sidecar } from '../fakes/k6-record.js';
 
 /** @type {any} */ (globalThis).__ENV = { SIDECAR_URL: 'http://127.0.0.1:9', PROFILE: 'smoke' };
 const { heldByRows, noteLeft } = await import('../../lib/left-open.js');
+const { startSides, stopSides } = await import('../../lib/protocols/instances.js');
 
 /** Answers to the next questions, by instance. @type {Record<string, { after_s: number, processes: object[] }>} */
 const holdings = {};
@@ -63,4 +64,37 @@ test('an instance that nobody could read is not replaced by one that has closed 
   }
   noteLeft([instance('gone', 'ssh, hop 1')]);
   assert.deepEqual(last().held.processes, []);
+});
+
+test('a known fault of one program excuses no pair of two programs', () => {
+  const answers = /** @type {Record<string, any>} */ ({
+    '/testbeds/protocols/start': { id: 'one', versions: { xray: '26.3.27' }, variables: {}, outputs: {} },
+  });
+  const ask = sidecar.send;
+  sidecar.send = (method, path, body, limitMs) => {
+    if (method === 'DELETE') return { answer: null, error: null };
+    return path in answers ? { answer: answers[path], error: null } : ask(method, path, body, limitMs);
+  };
+  const plane = /** @type {any} */ ({
+    environment: { placement: {} },
+    data: { link: null },
+    target: () => '127.0.0.1:1',
+  });
+  const row = /** @type {any} */ ({ row: 'vmess', variables: {} });
+  const program = (/** @type {string} */ binary) => ({ name: binary, engine: 'xray', binary });
+  for (const [server, versions] of /** @type {[string, object][]} */ ([
+    ['xray', { xray: '26.3.27' }],
+    ['sing-box', {}],
+  ])) {
+    const wanted = {
+      row,
+      side: program('xray'),
+      server: program(server),
+      more: { hop_port: 1 },
+      logName: '',
+    };
+    stopSides(startSides(/** @type {any} */ ([{ ...wanted, name: `xray to ${server}` }]), plane));
+    assert.deepEqual(heldByRows().slice(-1)[0].versions, versions, server);
+  }
+  sidecar.send = ask;
 });
