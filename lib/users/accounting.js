@@ -135,7 +135,8 @@ function through(plane, statistics, outputs, onWire, sizes, record) {
     unknown,
     delay_ms: settled.at === null ? null : settled.at - settled.from,
     wire,
-    restart: settled.charges && restart(plane, statistics, outputs, moved, sizes.restart_s),
+    // Wrong charges show no loss.
+    restart: settled.at === null ? null : restart(plane, statistics, outputs, moved, sizes.restart_s),
   };
 }
 

@@ -40,9 +40,10 @@ test("a user that is charged for another's bytes is named, and so is the other",
     assert.match(finding, /charged for another user: user-3 for 4,194,\d{3} B of user-0/);
   }));
 
-test('bytes that count twice are named', () =>
-  charged('double', ({ finding, verdict }) => {
+test('bytes that count twice are named, and no loss by a restart is told from wrong charges', () =>
+  charged('double', ({ finding, verdict, whole }) => {
     assert.equal(verdict, 'fail');
+    assert.deepEqual([whole.due, whole.lost], [null, null]);
     assert.match(finding, /^\d of 10 users are charged wrongly\. charged twice: user-0 /);
   }));
 
