@@ -69,11 +69,11 @@ const share = (of) => (of === null ? null : of * PERCENT);
 /** Bytes that a restart lost; null: unknown. @param {Pick<import('./accounting.js').Restart, 'due' | 'kept'>} restart */
 export const lostBy = ({ due, kept }) => (kept === null ? null : Math.max(0, due - kept));
 
-/** Restarts in their order: what an earlier one lost is not due at the next. @template {{ due: number, kept: number | null }} One @param {One[]} restarts */
+/** Restarts in their order: what an earlier one lost, the next one did not lose. @template {{ due: number, kept: number | null }} One @param {One[]} restarts */
 export function apart(restarts) {
   let lost = 0;
   return restarts.map((one) => {
-    const own = { ...one, due: one.due - lost };
+    const own = { ...one, kept: one.kept === null ? null : one.kept + lost };
     lost += lostBy(own) ?? 0;
     return own;
   });
