@@ -85,19 +85,20 @@ export function smallSections(levels, planned) {
 }
 
 /**
- * The run fails if the system needs more than the bound, by default the largest level. If no level carries the load, and the bound is
- * above all levels, nobody knows whether it does.
+ * The run fails if the system needs more than the bound, by default the largest level. The need is unknown if the bound is above the levels
+ * that are too small, and below the smallest level that carries the load.
  * @param {Level[]} levels @param {Planned} planned @returns {import('k6/x/windtunnel/judge').Fact[]}
  */
 export function smallFacts(levels, planned) {
   const smallest = smallestOf(levels, planned);
-  const largest = levels[levels.length - 1].mib;
-  const beyond = planned.most > largest ? null : largest + 1;
+  const tooSmall = levels.filter((level) => carries(level, planned) === false).map(({ mib }) => mib);
+  const least = Math.max(0, ...tooSmall) + 1;
+  const fits = smallest && smallest <= planned.most ? smallest : null;
   return [
     {
       check: 'memory that carries the load, MiB',
       source: 'processes',
-      found: { said: smallest === false ? beyond : smallest },
+      found: { said: least > planned.most ? smallest || least : fits },
       reported: { said: planned.most },
       slack: [],
     },

@@ -53,15 +53,24 @@ describe('footprint/small', () => {
     }
   });
 
-  test('a bound above all levels does not pass if no level carries the load', () => {
-    for (const [most, of, expected] of /** @type {[number, object, number | null][]} */ ([
-      [64, killed, 65],
-      [48, killed, 65],
-      [128, killed, null],
-      [128, {}, 64],
+  test('a bound that no level decides neither passes nor fails', () => {
+    for (const [most, all, expected] of /** @type {[number, object[], number | null][]} */ ([
+      [64, [killed], null],
+      [16, [killed], 17],
+      [15, [killed], 17],
+      [17, [killed], null],
+      [64, [{}], 16],
+      [16, [{}], 16],
+      [15, [{}], null],
+      [32, [killed, {}], 32],
+      [31, [killed, {}], null],
+      [16, [killed, {}], 32],
+      [64, [{}, killed, {}], 64],
+      [32, [{}, killed, {}], 64],
     ])) {
-      const [{ found }] = smallFacts([level(64, of, of)], { ...planned, most });
-      assert.equal(found.said, expected, `${most} MiB`);
+      const levels = all.map((of, index) => level(16 * 2 ** index, of, of));
+      const [{ found }] = smallFacts(levels, { ...planned, most });
+      assert.equal(found.said, expected, `${most} MiB of ${JSON.stringify(levels)}`);
     }
   });
 
