@@ -96,6 +96,9 @@ function tryAll(panel, session, group, address) {
   const users = sampleOf(all);
   const active = users.filter(({ status }) => status === 'active');
   const disabled = users.filter(({ status }) => status === 'disabled');
+  const tried = active.length + disabled.length;
+  if (tried === 0)
+    return { unchecked: `the panel lists ${all.length} switched users, none active or disabled` };
   const echo = asked('POST', '/echoes', { host: '127.0.0.1' });
   try {
     const on = carried(address, echo.tcp, [made, ...active], ACTIVE_TIMEOUT_MS);
@@ -106,7 +109,7 @@ function tryAll(panel, session, group, address) {
       return { unchecked: `a new user carries no data through ${address} any more` };
     const names = (/** @type {any[]} */ some) => some.map(({ username }) => username);
     return {
-      tried: active.length + disabled.length,
+      tried,
       all: all.length,
       carrying: names(disabled).filter((name) => off.get(name)),
       silent: names(active).filter((name) => !on.get(name)),
