@@ -66,8 +66,14 @@ export function chargeSection({ rows, moved }) {
 /** @param {number | null} of */
 const share = (of) => (of === null ? null : of * PERCENT);
 
-/** Bytes that a restart lost; null: unknown. @param {Pick<import('./accounting.js').Restart, 'due' | 'kept'>} restart */
-export const lostBy = ({ due, kept }) => (kept === null ? null : Math.max(0, due - kept));
+/**
+ * Bytes that a restart lost; null: unknown. If nothing moved in mid-transfer, nothing could be lost there.
+ * @param {Pick<import('./accounting.js').Restart, 'due' | 'kept'> & { moved?: number }} restart
+ */
+export function lostBy({ due, kept, moved }) {
+  const lost = kept === null ? null : Math.max(0, due - kept);
+  return lost === 0 && moved === 0 ? null : lost;
+}
 
 /** Restarts in their order: what an earlier one lost, the next one did not lose. @template {{ due: number, kept: number | null }} One @param {One[]} restarts */
 export function apart(restarts) {
@@ -81,7 +87,7 @@ export function apart(restarts) {
 
 /**
  * The loss by a restart, in words.
- * @param {Omit<import('./accounting.js').Restart, 'moved'> | null} restart @param {string} what was restarted
+ * @param {import('./accounting.js').Restart | null} restart @param {string} what was restarted
  */
 export function restartWords(restart, what) {
   if (!restart) return `The restart of the ${what} was not tried.`;

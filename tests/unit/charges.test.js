@@ -1,7 +1,7 @@
 /** Charges: the bound, and the name of each error. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { apart, lostBy } from '../../lib/users/accounting-shown.js';
+import { apart, lostBy, restartWords } from '../../lib/users/accounting-shown.js';
 import { faultsOf, rowsOf } from '../../lib/users/charges.js';
 import { sidecar } from '../fakes/k6-record.js';
 
@@ -74,6 +74,14 @@ test('a restart is not blamed for what an earlier one lost', () => {
     restarts.map(({ due }) => due),
     'all that was moved until then',
   );
+});
+
+test('a restart while nothing moved has lost nothing that is known', () => {
+  const words = (/** @type {number} */ moved, /** @type {number} */ kept) =>
+    restartWords({ due: MIB, kept, moved, open: null }, 'core');
+  assert.equal(words(0, MIB), 'What a restart of the core in mid-transfer loses is unknown.');
+  assert.equal(words(1, MIB), 'A restart of the core in mid-transfer lost nothing.');
+  assert.match(words(0, 0), /lost 1,048,576 B of 1,048,576 B \(100\.0 %\)\.$/);
 });
 
 test('a server that took no order to restart has lost nothing that is known', () => {
