@@ -410,6 +410,8 @@ declare module 'k6/x/windtunnel/judge' {
     digits?: number;
     print?: 'value' | 'none';
     compare?: 'lower' | 'higher';
+    /** A comparison judges its numbers by its bound, in place of speed and CPU time. Lower must be better. */
+    judged?: true;
   }
   /** Part of the result: k6/schemas/result.schema.json describes each field. */
   export interface Section {

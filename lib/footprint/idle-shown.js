@@ -77,8 +77,29 @@ const column = (name, title, of, digits) => ({
   of: (found) => rangeOf(spreadOf(found.times.map(of(found)))),
 });
 
-/** @type {import('../section.js').Column<Found>[]} */
-const COLUMNS = [
+/** A share of the bound that harms nobody: a comparison takes less as this. */
+const HARMLESS = 0.1;
+
+/**
+ * A column that only comparisons read.
+ * @param {string} name @param {string} title @param {number} most @param {(found: Found) => number | null} of
+ * @returns {import('../section.js').Column<Found>}
+ */
+const judgedColumn = (name, title, most, of) => ({
+  name: `judged_${name}`,
+  title: `${title}, at least ${HARMLESS * most}`,
+  unit: 'count',
+  print: 'none',
+  compare: 'lower',
+  judged: true,
+  of: (found) => {
+    const value = of(found);
+    return value === null ? null : Math.max(value, HARMLESS * most);
+  },
+});
+
+/** @param {Most} most @returns {import('../section.js').Column<Found>[]} */
+const columnsOf = (most) => [
   { name: 'state', title: 'Open', unit: 'text', of: ({ state }) => state.title },
   { name: 'count', title: 'Number', unit: 'count', of: ({ state }) => (state.direct ? 0 : state.count) },
   column('cpu_ms', 'CPU ms/min', () => cpuMs, 1),
@@ -93,6 +114,7 @@ const COLUMNS = [
     unit: 'KiB',
     digits: 1,
     compare: 'lower',
+    judged: true,
     of: ({ bytesEach }) => rangeOf(spreadOf(bytesEach), KIB),
   },
   { name: 'life', title: 'Without traffic', unit: 'text', of: lifeOf },
@@ -105,6 +127,11 @@ const COLUMNS = [
         ? `${sumOf(times, ({ answered }) => answered)} of ${sumOf(times, (time) => time.open - time.ended_s.length)}`
         : null,
   },
+  judgedColumn('cpu', 'CPU ms/min', most.cpuMs, (found) => overall(found, cpuMs)),
+  judgedColumn('wakeups', 'wake-ups/s', most.wakeups, (found) => overall(found, wakeups)),
+  judgedColumn('bytes', 'bytes/min, each', most.bytes, (found) =>
+    found.state.direct ? null : overall(found, wireOf(found, 'bytes')),
+  ),
 ];
 
 /** Names what the proxy does too much in a state. @param {Found} found @param {Most} most */
@@ -130,7 +157,7 @@ export const idleSections = (all, most) => [
   sectionOf({
     name: 'idle',
     title: 'While nothing goes on',
-    columns: COLUMNS,
+    columns: columnsOf(most),
     rows: all,
     finding: all.flatMap((found) => sinsOf(found, most)).join(' ') || undefined,
     notes: [

@@ -174,6 +174,7 @@ const descriptors = ({ of }) => (of === GIB ? 1 : 0.001);
  * @property {Work} work
  * @property {Resource} resource
  * @property {number} bound
+ * @property {number} least smallest growth that can be a leak in this run: beyond the bound, and beyond the slack in all
  * @property {Growth | null} growth null: too few cycles
  * @property {boolean | null} within null: cannot tell
  * @property {boolean} judged false: the system may still end what it holds
@@ -189,15 +190,15 @@ export function foundOf(works, { block, lingerS }, most) {
       const points = of.map(({ done, held }) => ({ x: done, y: resource.of(held) }));
       const bound = resource.bound(work);
       const growth = growthOf(points, block);
+      const done = (work.each * of.length) / work.of;
       const judged = !work.lingers || lingerS > 0;
       return {
         work,
         resource,
         bound,
+        least: Math.max(bound, done > 0 ? resource.slack / done : 0),
         growth,
-        within: judged
-          ? within(growth, { bound, slack: resource.slack, work: (work.each * of.length) / work.of })
-          : null,
+        within: judged ? within(growth, { bound, slack: resource.slack, work: done }) : null,
         judged,
         cycles: of,
       };

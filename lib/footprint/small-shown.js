@@ -14,8 +14,11 @@ const WORDS = new Map([
   [null, 'cannot tell'],
 ]);
 
-/** @param {Planned} planned @returns {import('../section.js').Column<Level>[]} */
-const columnsOf = (planned) => [
+/** If no level carries the load, a comparison takes this multiple of the largest level. */
+const TOO_LITTLE = 2;
+
+/** @param {Planned} planned @param {number | null} needs MiB that a comparison takes, null: unknown @returns {import('../section.js').Column<Level>[]} */
+const columnsOf = (planned, needs) => [
   { name: 'memory_mib', title: 'Memory', unit: 'MiB', of: ({ mib }) => mib },
   {
     name: 'carries',
@@ -59,18 +62,28 @@ const columnsOf = (planned) => [
     unit: 'share',
     of: ({ turns }) => rangeOf(spreadOf(turns.map((turn) => turn.throttled))),
   },
+  {
+    name: 'smallest',
+    title: `smallest that carries the load, ${TOO_LITTLE} times the largest if there is none`,
+    unit: 'MiB',
+    print: 'none',
+    compare: 'lower',
+    judged: true,
+    of: () => needs,
+  },
 ];
 
 /** @param {Level[]} levels @param {Planned} planned */
 export function smallSections(levels, planned) {
   const smallest = smallestOf(levels, planned);
+  const needs = smallest === false ? TOO_LITTLE * levels[levels.length - 1].mib : smallest;
   const { tunnels, mib, mbitPerS } = planned.load;
   const load = `${tunnels} tunnels with ${mib} MiB each, at ${mbitPerS} Mbit/s or more together`;
   return [
     sectionOf({
       name: 'small',
       title: 'What it carries in how much memory',
-      columns: columnsOf(planned),
+      columns: columnsOf(planned, needs),
       rows: levels,
       headline: smallest
         ? { value: `${smallest} MiB`, of: 'is the smallest memory that carries the load', detail: load }

@@ -1,6 +1,6 @@
 /** Results of the scenario `footprint/start`: starts by number of rules with the growth of each figure, and reloads. */
 import { grouped, rangeOf, sectionOf } from '../section.js';
-import { spreadOf } from '../spread.js';
+import { median, spreadOf } from '../spread.js';
 import { sentenceOf, wholeTurns } from '../users/by-level.js';
 
 /** @typedef {import('./start.js').Figures} Figures */
@@ -10,6 +10,11 @@ import { sentenceOf, wholeTurns } from '../users/by-level.js';
 
 const BYTES_PER_MIB = 2 ** 20;
 const THOUSAND = 1000;
+/** Columns that a comparison judges. */
+const JUDGED = ['start_ms', 'cpu_s', 'own_mib', 'peak_mib'];
+/** Least that a comparison takes for the tunnels that a reload drops, and for the time without new connections, ms. */
+const LEAST_DROPPED = 1;
+const LEAST_REFUSED_MS = 10;
 
 /** Figures whose growth is stated. @type {import('../users/by-level.js').Stated<Figures>[]} */
 const STATED = [
@@ -22,18 +27,29 @@ const STATED = [
   { what: 'Round trip', unit: 'ms a 1,000 rules', factor: THOUSAND, of: (one) => one.trip_ms },
 ];
 
+/** Names the rows of a comparison. @type {import('../section.js').Column<any>} */
+const LEVEL = {
+  name: 'level',
+  title: 'Level',
+  unit: 'text',
+  print: 'none',
+  of: ({ rules }) => `${grouped(rules)} rules`,
+};
+
 /** @param {string} name @param {string} title @param {string} unit @param {(one: Figures) => number | null} of @param {number} [digits] @returns {import('../section.js').Column<Row>} */
 const column = (name, title, unit, of, digits) => ({
   name,
   title,
   unit,
   compare: 'lower',
+  ...(JUDGED.includes(name) ? { judged: true } : {}),
   ...(digits === undefined ? {} : { digits }),
   of: (row) => rangeOf(spreadOf(row.turns.map(of))),
 });
 
 /** @type {import('../section.js').Column<Row>[]} */
 const COLUMNS = [
+  LEVEL,
   { name: 'rules', title: 'Rules', unit: 'count' },
   column('listen_ms', 'Listens after', 'ms', (one) => one.listen_ms),
   column('start_ms', 'First byte after', 'ms', (one) => one.start_ms),
@@ -57,8 +73,28 @@ function endsOf(turns) {
     .join(', ');
 }
 
+/**
+ * A column that only comparisons read.
+ * @param {'dropped' | 'refused_ms'} name @param {string} title @param {string} unit @param {number} least
+ * @returns {import('../section.js').Column<ReloadRow>}
+ */
+const judgedColumn = (name, title, unit, least) => ({
+  name: `judged_${name}`,
+  title: `${title}, at least ${least}`,
+  unit,
+  print: 'none',
+  compare: 'lower',
+  judged: true,
+  of: ({ turns }) => {
+    const values = turns.map((turn) => turn[name]);
+    if (values.includes(null)) return null;
+    return Math.max(median(/** @type {number[]} */ (values)), least);
+  },
+});
+
 /** @type {import('../section.js').Column<ReloadRow>[]} */
 const RELOAD_COLUMNS = [
+  LEVEL,
   { name: 'rules', title: 'Rules', unit: 'count' },
   { name: 'reloads', title: 'Reloads', unit: 'count', of: ({ turns }) => turns.length },
   { name: 'tunnels', title: 'Tunnels of each', unit: 'count', of: ({ turns }) => turns[0].tunnels },
@@ -98,6 +134,8 @@ const RELOAD_COLUMNS = [
     unit: 'ms',
     of: ({ turns }) => rangeOf(spreadOf(turns.map(({ dial_ms }) => dial_ms))),
   },
+  judgedColumn('dropped', 'dropped', 'count', LEAST_DROPPED),
+  judgedColumn('refused_ms', 'new connections fail for', 'ms', LEAST_REFUSED_MS),
 ];
 
 /** @template {{ rules: number }} Figures @param {Figures[]} all @param {number[]} levels */

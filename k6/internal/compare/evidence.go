@@ -13,12 +13,12 @@ import (
 
 // evidence lists the metrics that explain where the time went: the comparable values of sections, and the CPU time of
 // each process of the system. They are compared like other metrics, but never break the gate: a part that grows while
-// the whole shrinks is no regression.
+// the whole shrinks is no regression. A column that is judged has primary metrics.
 func evidence(r result.Result) []row {
 	var all []row
-	add := func(m Metric, value *float64, quiet bool) {
-		m.Role, m.Notes, m.evidence = Shown, []string{}, true
-		all = append(all, row{m, value, quiet})
+	add := func(m Metric, role string, value *float64, quiet bool) {
+		m.Role, m.Notes, m.evidence = role, []string{}, true
+		all = append(all, row{m, value, quiet && role == Shown})
 	}
 	for _, s := range r.Sections {
 		about := s.Title + ": "
@@ -30,6 +30,10 @@ func evidence(r result.Result) []row {
 			if column.Compare == "" {
 				continue
 			}
+			role := Shown
+			if column.Judged {
+				role = Primary
+			}
 			for i, label := range s.Labels() {
 				m := Metric{Operation: s.Operation, Name: s.Name + "." + label, Title: about + label, Unit: column.Unit, Better: column.Compare}
 				switch {
@@ -38,14 +42,14 @@ func evidence(r result.Result) []row {
 				case !one:
 					m.Name, m.Title = m.Name+"."+column.Name, m.Title+", "+column.Title
 				}
-				add(m, s.Rows[i][k].Value, !s.Named())
+				add(m, role, s.Rows[i][k].Value, !s.Named())
 			}
 			one = false
 		}
 	}
 	for _, p := range r.Processes {
 		if p.Role == "system" {
-			add(Metric{Name: "process." + p.Name, Title: p.Name + " CPU", Unit: "s", Better: direction(false)}, &p.CPUS, true)
+			add(Metric{Name: "process." + p.Name, Title: p.Name + " CPU", Unit: "s", Better: direction(false)}, Shown, &p.CPUS, true)
 		}
 	}
 	return all

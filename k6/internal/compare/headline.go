@@ -16,13 +16,17 @@ func (m Metric) isSpeed() bool {
 	return slices.Contains([]string{meanSpeed, "mbit_per_s", "rate_per_s", "avg", "p50", "p95", "p99"}, m.Name)
 }
 
-// headline says in one sentence how fast B is, by the primary metric of speed.
+// headline says in one sentence how fast B is, by the primary metric of speed. If there is no such metric, the
+// sentence says how much B needs, by the primary metric that changed most for the worse.
 func (c Comparison) headline() string {
-	i := slices.IndexFunc(c.Metrics, func(m Metric) bool { return m.Role == Primary && m.isSpeed() && m.Change != nil })
-	if i < 0 {
+	m, ok := c.leading()
+	if !ok {
 		return nothing
 	}
-	m := c.Metrics[i]
+	words := [4]string{"%s is %s %% faster than %s", "%s is %s %% slower than %s", "%s is as fast as %s", "%s may be faster or slower than %s"}
+	if !m.isSpeed() {
+		words = [4]string{"%s needs %s %% less than %s", "%s needs %s %% more than %s", "%s needs as much as %s", "%s may need more or less than %s"}
+	}
 	a, b := c.names()
 	by := ""
 	if m.Change.Lo != nil && m.Change.Hi != nil {
@@ -31,13 +35,33 @@ func (c Comparison) headline() string {
 	of := " (" + m.Title + ")"
 	switch {
 	case m.Judgement == Better:
-		return fmt.Sprintf("%s is %s %% faster than %s%s%s", b, short(math.Abs(m.Change.Estimate)), a, by, of)
+		return fmt.Sprintf(words[0], b, short(math.Abs(m.Change.Estimate)), a) + by + of
 	case m.Judgement == Worse:
-		return fmt.Sprintf("%s is %s %% slower than %s%s%s", b, short(math.Abs(m.Change.Estimate)), a, by, of)
+		return fmt.Sprintf(words[1], b, short(math.Abs(m.Change.Estimate)), a) + by + of
 	case m.Outcome == string(difference.Within):
-		return fmt.Sprintf("%s is as fast as %s%s%s", b, a, by, of)
+		return fmt.Sprintf(words[2], b, a) + by + of
 	}
-	return fmt.Sprintf("%s may be faster or slower than %s%s%s", b, a, by, of)
+	return fmt.Sprintf(words[3], b, a) + by + of
+}
+
+// leading is the primary metric of speed, else the primary metric that changed most for the worse; false if there is no
+// primary metric.
+func (c Comparison) leading() (Metric, bool) {
+	var leading *Metric
+	for i := range c.Metrics {
+		m := &c.Metrics[i]
+		switch {
+		case m.Role != Primary || m.Change == nil:
+		case m.isSpeed():
+			return *m, true
+		case leading == nil || m.shift.Estimate() > leading.shift.Estimate():
+			leading = m
+		}
+	}
+	if leading == nil {
+		return Metric{}, false
+	}
+	return *leading, true
 }
 
 // names returns names of the sides: their differences, or their letters.

@@ -128,8 +128,13 @@ var ofRun = []measure{
 		}
 		return new(max(float64(*p.PeakOpenFiles), fewDescriptors))
 	})},
-	{leftDescriptors, "descriptors left beyond the slack", "count", false, func(r result.Result, _ result.Operation) *float64 {
-		return r.Held.Beyond()
+	// One counts like none, so that a ratio exists.
+	{leftDescriptors, "descriptors left beyond the slack, at least 1", "count", false, func(r result.Result, _ result.Operation) *float64 {
+		left := r.Held.Beyond()
+		if left == nil {
+			return nil
+		}
+		return new(max(*left, 1))
 	}},
 	{"cpu_s", "total CPU", "s", false, ofTotal(func(p result.Process, _ result.Result) *float64 { return new(p.CPUS) })},
 	{measuredCPU, "CPU per operation", "us", false, func(r result.Result, op result.Operation) *float64 {

@@ -224,8 +224,14 @@ func tooFewFor(r row, a, b []Measured) string {
 }
 
 // findMissingPrimary reports a comparison without a metric of speed, or without CPU time of a system that the bench
-// started.
+// started. If the scenario has judged figures in place of both, it reports a comparison without these.
 func (c *Comparison) findMissingPrimary(all []row, runs []Measured) {
+	if slices.ContainsFunc(all, row.judged) {
+		if !slices.ContainsFunc(c.Metrics, func(m Metric) bool { return m.Role == Primary }) {
+			c.missing = append(c.missing, "no figure that the scenario wants judged has a value on both sides")
+		}
+		return
+	}
 	var speed, cpu bool
 	for _, m := range c.Metrics {
 		speed = speed || m.Role == Primary && m.isSpeed()

@@ -33,11 +33,14 @@ var speeds = []primaryKind{
 	{"mbit_per_s", "throughput", false}, {"rate_per_s", "rate", false}, {"p50", "P50", true},
 }
 
-// markPrimary marks the few metrics that must be within the bound. The first is speed: the metric that the scenario
-// declares, else throughput, else rate, or P50 in an open loop. The second is the CPU time per operation. For several
-// operations the primary metric is their geometric mean, in a separate row; a run has a value if it has all parts. cpu
-// is the kind of CPU time.
+// markPrimary marks the few metrics that must be within the bound. If the scenario's sections have judged figures, those
+// are the primary metrics. Otherwise the first is speed: the metric that the scenario declares, else throughput, else rate, or P50 in an
+// open loop. The second is the CPU time per operation. For several operations the primary metric is their geometric
+// mean, in a separate row; a run has a value if it has all parts. cpu is the kind of CPU time.
 func markPrimary(all []row, cpu string, tables ...[]table) []row {
+	if slices.ContainsFunc(all, row.judged) {
+		return operationsShown(all)
+	}
 	runs := slices.Concat(tables...)
 	parts, kind := declared(runs)
 	for i := 0; len(parts) == 0 && i < len(speeds); i++ {
@@ -52,6 +55,19 @@ func markPrimary(all []row, cpu string, tables ...[]table) []row {
 	}
 	return asPrimary(all, []part{{key: key{"", cpu}}}, Metric{}, tables)
 }
+
+// operationsShown takes the metrics of operations out of the gate: other scenarios judge speed.
+func operationsShown(all []row) []row {
+	for i := range all {
+		if all[i].Operation != "" && !all[i].judged() {
+			all[i].Role = Shown
+		}
+	}
+	return all
+}
+
+// judged reports whether the row is a figure of a section that the scenario wants judged.
+func (r row) judged() bool { return r.evidence && r.Role == Primary }
 
 // declared returns the parts that the scenario declares.
 func declared(runs []table) ([]part, primaryKind) {

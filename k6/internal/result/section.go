@@ -41,6 +41,8 @@ type Column struct {
 	Print  string `json:"print,omitempty"`
 	// Compare says which of two values is better: lower or higher; "" if they are not compared.
 	Compare string `json:"compare,omitempty"`
+	// Judged: a comparison judges the numbers by its bound, in place of speed and CPU time. Lower must be better.
+	Judged bool `json:"judged,omitempty"`
 }
 
 // Glance is a short summary of a section, for a report's card.
@@ -70,13 +72,16 @@ type Lower struct {
 	Y     []string `json:"y"`
 }
 
-// Check reports what is wrong with a section: a duplicate column, a row of another length, or a plot of a missing
-// column.
+// Check reports what is wrong with a section: a duplicate column, a judged column without a direction, a row of another
+// length, or a plot of a missing column.
 func (s Section) Check() error {
 	var names []string
 	for _, c := range s.Columns {
 		if slices.Contains(names, c.Name) {
 			return fmt.Errorf("section %s: two columns %s", s.Name, c.Name)
+		}
+		if c.Judged && c.Compare != "lower" {
+			return fmt.Errorf("section %s: the column %s is judged, but lower is not better", s.Name, c.Name)
 		}
 		names = append(names, c.Name)
 	}
