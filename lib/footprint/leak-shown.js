@@ -66,7 +66,7 @@ const COLUMNS = [
   },
   slopeColumn('bytes', 'growth', 'bytes_each', (unit) => unit === 'B'),
   slopeColumn('number', 'growth', 'each', (unit) => unit === ''),
-  judgedColumn('judged_bytes', 'bytes', (unit) => unit === 'B'),
+  judgedColumn('judged_bytes', 'B', (unit) => unit === 'B'),
   judgedColumn('judged_number', 'times', (unit) => unit === ''),
   {
     name: 'interval',

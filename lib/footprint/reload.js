@@ -36,6 +36,9 @@ const PATIENCE_MS = 3000;
  * @property {number} dial_ms Longest time of a new connection that succeeded.
  */
 
+/** Latency of a reload that refused nothing, ms. A comparison takes latencies of 0 for a fault of the measurement. */
+const LEAST_MS = 0.001;
+
 /**
  * Such as: 3 failures between the second and the sixth dial.
  * @param {Dial[]} all in order @param {string | null} [gone] why the program has ended @returns {number | null} ms; null: not back
@@ -155,7 +158,7 @@ export function measureReload(plane, rules, turn, startMs, { tunnels, rate }) {
     if (before.some(({ ok }) => !ok) || found.dropped === null)
       operation.failure('closed', reloaded, now(), 'connections failed before the reload');
     else if (refused_ms === null) operation.failure('timeout', reloaded, now(), gone ?? 'not back');
-    else operation.success(reloaded, reloaded + refused_ms);
+    else operation.success(reloaded, reloaded + Math.max(refused_ms, LEAST_MS));
     // A proxy need not keep tunnels, unless the environment says so.
     const bounds = plane.environment.thresholds.start?.[operation.name];
     if (bounds?.anomalies !== undefined)

@@ -85,11 +85,20 @@ describe('footprint/start', () => {
   );
 
   test('a reload that keeps all tunnels, and a growth that six turns can tell', async () => {
-    const { reload, start } = await run('-reload keep -rule-bytes 65536', { RULES: '0,100', TURNS: '6' });
+    const { reload, start, result } = await run('-reload keep -rule-bytes 65536', {
+      RULES: '0,100',
+      TURNS: '6',
+    });
     for (const row of rowsOf(reload)) {
       assert.deepEqual([row.survived.value, row.dropped.value, row.refused_ms.value], [32, 0, 0]);
       assert.ok(row.answer_ms.value > 0, 'survivors answered');
     }
     assert.match(start.finding, /Own memory: grows by 6\d{4} bytes a rule/);
+    const back = result.operations.filter(({ name }) => name.startsWith('back_'));
+    assert.equal(back.length, 2);
+    assert.ok(
+      back.every(({ latency_ms }) => latency_ms.min > 0),
+      'a comparison refuses latencies of 0',
+    );
   });
 });
