@@ -12,7 +12,8 @@ import { textAt } from '../file.js';
  * @property {string} path with {name}, {offset}, {limit} or {page}, the page's number from 1
  * @property {number} [status] the only status of a success; any 2xx unless given
  * @property {string} [user] where the answer has the user, '' for the whole answer; an answer has no user unless given
- * @property {object} [body] with {name} and {note}; of `create`, the environment's `user` is put into it
+ * @property {object} [body] with {name} and {note}
+ * @property {string} [part] field of the environment's `user` that is put into the body, '' for the whole `user`; of `create` '' unless given
  */
 /** @typedef {{ path: string, is: 'object' | 'array', with?: string[], without?: string[] }} Sign an address with different answers of panels */
 /**
@@ -99,6 +100,7 @@ const REQUEST = fields({
   status: optional(STATUS),
   user: optional(TEXT),
   body: optional(OBJECT),
+  part: optional(TEXT),
 });
 const OPERATIONS = ['create', 'read', 'enable', 'disable', 'delete', 'list', 'system', 'restart'];
 const KINDS = ['links', 'clash', 'sing-box', 'outline'];
@@ -195,10 +197,12 @@ export class Dialect {
     return this.path('list', { offset, limit }) + parts.join('');
   }
 
-  /** The body of a request; null: none. @param {Operation} operation @param {{ name: string, note: string }} values @param {object} [user] of the environment */
+  /** The body of a request; null: none. @param {Operation} operation @param {{ name: string, note: string }} values @param {any} [user] of the environment */
   body(operation, values, user = {}) {
-    const { body } = this.file.operations[operation];
-    return body === undefined ? null : JSON.stringify(merged(user, filled(body, values)));
+    const { body, part = operation === 'create' ? '' : undefined } = this.file.operations[operation];
+    if (body === undefined) return null;
+    const given = part === undefined ? {} : part === '' ? user : (user[part] ?? {});
+    return JSON.stringify(merged(given, filled(body, values)));
   }
 
   /** @param {Operation} operation */

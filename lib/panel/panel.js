@@ -105,8 +105,7 @@ export class Panel {
 
   /** A request as http.batch() takes it: method, address, body. @param {Operation} operation @param {Session} session @param {string} name @returns {[string, string, string | null]} */
   about(operation, session, name) {
-    const user = operation === 'create' ? this.environment.user : {};
-    const body = this.dialect.body(operation, { name, note: noteOf(session.runId) }, user);
+    const body = this.dialect.body(operation, { name, note: noteOf(session.runId) }, this.environment.user);
     return [this.dialect.method(operation), this.url(operation, { name }), body];
   }
 

@@ -4,7 +4,8 @@ import encoding from 'k6/encoding';
 /** @typedef {import('./dialect.js').Format} Format */
 /** @typedef {{ name: string, address: string, protocols: string[], keys: string[], before: string[] }} Subscriber `before`: its keys before their changes */
 
-const KEY_FIELDS = ['password', 'id', 'uuid'];
+/** `auth` is PasarGuard's name of a Hysteria key. */
+const KEY_FIELDS = ['password', 'id', 'uuid', 'auth'];
 
 /** The keys in a user's settings by protocol, such as `proxies`; protocols without a key are left out. @param {any} settings @returns {string[]} */
 export const keysOf = (settings) =>
@@ -32,11 +33,14 @@ function jsonOf(text) {
   }
 }
 
-/** The key of a share link: before the at sign, or within base64. @param {string} link @returns {string} */
+/** The key of a share link: before the at sign; of VMess in JSON in base64, of Shadowsocks after its method, also in base64. @param {string} link @returns {string} */
 function keyOfLink(link) {
-  const [, before, user] = /^[a-z0-9]+:\/\/(([^@#?]*)(?:@[^#]*)?)/.exec(link) ?? [];
-  const inner = decoded(user ?? '') || decodeURIComponent(user ?? '');
-  return jsonOf(decoded(before ?? ''))?.id ?? inner.slice(inner.indexOf(':') + 1);
+  const [, scheme, whole = '', user = ''] = /^([a-z0-9]+):\/\/(([^@#?]*)(?:@[^#]*)?)/.exec(link) ?? [];
+  if (scheme === 'vmess') return jsonOf(decoded(whole))?.id ?? '';
+  const plain = decodeURIComponent(user);
+  if (scheme !== 'ss') return plain;
+  const inner = decoded(user) || plain;
+  return inner.slice(inner.indexOf(':') + 1);
 }
 
 /** The keys of each format's servers; null: the text is not of this format. @type {Record<Format['kind'], (text: string) => string[] | null>} */

@@ -51,7 +51,12 @@ export async function startThreeXUi({ token, refuseEvery = Infinity }) {
     const client = clients.get(email);
     if (!client) return refused('client not found');
     if (verb === 'del') clients.delete(email);
-    else clients.set(email, { ...client, ...body });
+    else {
+      // An update replaces each field but the keys: what it leaves out is empty afterwards.
+      const lost = Object.keys(client).filter((name) => name !== 'inboundIds' && !(name in body));
+      if (lost.length > 0) mistakes.push(`an update without ${lost.join(', ')}`);
+      clients.set(email, { ...body, inboundIds: client.inboundIds });
+    }
     return done();
   };
 

@@ -10,7 +10,7 @@ const TOKEN = 'a-token-of-3x-ui';
 const THREE = {
   dialect: '3x-ui',
   auth: { mode: 'token', token_env: 'PANEL_TOKEN' },
-  user: { client: { limitIp: 0 }, inboundIds: [1] },
+  user: { client: { limitIp: 2, flow: 'xtls-rprx-vision' }, inboundIds: [1] },
 };
 const PASARGUARD = { dialect: 'pasarguard', user: { proxy_settings: {}, group_ids: [1] } };
 const FEW = { PANEL_TOKEN: TOKEN, USERS: '20', CLIENTS: '4', PAGES: '20', REQUESTS: '100' };

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { DIALECTS, readDialect } from '../../lib/panel/dialect.js';
+import { faultOf, keysOf } from '../../lib/panel/subscription.js';
 import { ROOT, temporaryFolder } from '../support/k6.js';
 
 const FOLDER = `${ROOT}/lib/panel/dialects`;
@@ -83,4 +84,32 @@ test("a request's body has the environment's fields inside", () => {
     readDialect('3x-ui').listPath({ offset: 100, limit: 50, search: 'wt_', status: 'disabled' }),
     '/panel/api/clients/list/paged?page=3&pageSize=50&sort=email&order=ascend&search=wt_&filter=deactive',
   );
+});
+
+test('the key of each kind of link is one of the keys of its user', () => {
+  const base64 = (/** @type {string} */ text) => Buffer.from(text).toString('base64');
+  const uuid = '2b3f9f4e-1111-4222-8333-94aaaa00aaaa';
+  const keys = keysOf({
+    vless: { id: uuid },
+    trojan: { password: 'its-secret' },
+    hysteria: { auth: 'its-auth' },
+  });
+  const user = { name: 'n', address: '', protocols: [], keys, before: [] };
+  const fault = (/** @type {string[]} */ ...links) =>
+    faultOf(base64(links.join('\n')), { kind: 'links', agent: '' }, user, () => false);
+  const right = [
+    `vless://${uuid}@127.0.0.1:1?type=tcp#n`,
+    `vmess://${base64(JSON.stringify({ id: uuid }))}`,
+    'trojan://its-secret@127.0.0.1:1#n',
+    'hysteria2://its-auth@127.0.0.1:1?sni=a#n',
+    `ss://${base64('aes-256-gcm:its-secret')}@127.0.0.1:1#n`,
+    'ss://aes-256-gcm:its-secret@127.0.0.1:1#n',
+  ];
+  assert.equal(fault(...right), null);
+  for (const link of right)
+    assert.match(
+      String(fault(link.replace(/@|[A-Za-z0-9]{4}$/, 'x$&'))),
+      /not the user's own|no subscription/,
+      link,
+    );
 });
