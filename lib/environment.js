@@ -16,7 +16,7 @@ import { defaultOf } from './variables.js';
 
 /**
  * @typedef {{ mode: 'none' } | { mode: 'token', token: string, variable: string }
- *   | { mode: 'login', username: string, password: string, path: string }} Auth
+ *   | { mode: 'login', username: string, password: string, path: string, cookie?: string }} Auth
  * @typedef {Partial<Record<string, number>>} Bounds by the names of k6/schemas/environment.schema.json
  * @typedef {import('k6/x/windtunnel/environment').Connection} Connection
  * @typedef {object} SystemEnvironment
@@ -229,9 +229,10 @@ export function confirmHost(host) {
  * @param {string} system
  * @param {any} auth of the system's entry; undefined: no authentication
  * @param {string} loginPath default path of the log-in
+ * @param {string} [cookie] that the log-in sets in place of a bearer token
  * @returns {Auth}
  */
-export function readAuth(system, auth, loginPath) {
+export function readAuth(system, auth, loginPath, cookie) {
   if (!auth || auth.mode === 'none') return { mode: 'none' };
   if (auth.mode === 'token')
     return { mode: 'token', token: secret(auth.token_env, 'a bearer token'), variable: auth.token_env };
@@ -241,6 +242,7 @@ export function readAuth(system, auth, loginPath) {
     username,
     password: secret(auth.password_env, `the password of ${username}`),
     path: auth.login_path ?? loginPath,
+    cookie,
   };
 }
 

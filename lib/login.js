@@ -1,6 +1,6 @@
 /**
- * How the clients of the relay and of the panel authenticate: with a log-in form that returns a bearer token, or with a
- * configured token.
+ * How the clients of the relay and of the panel authenticate: with a log-in form that returns a bearer token or sets a cookie, or
+ * with a configured token.
  *
  * | metric   | type    | unit  | what                                                     |
  * |----------|---------|-------|----------------------------------------------------------|
@@ -137,7 +137,8 @@ export class Login {
   /** @param {Response} response @returns {Session | null} null if the answer has no token */
   sessionFrom(response) {
     if (!isAccepted(response)) return null;
-    const token = partOf(response, 'access_token');
+    const { cookie } = /** @type {LoginAuth} */ (this.auth);
+    const token = cookie ? response.cookies[cookie]?.[0]?.value : partOf(response, 'access_token');
     return typeof token === 'string' && token !== ''
       ? sessionOf(token, partOf(response, 'expires_in'))
       : null;
@@ -155,7 +156,9 @@ export class Login {
     return (
       this.sessionFrom(response) ??
       stop(
-        `${system}: ${url}${auth.path}: the answer to the log-in holds no access_token: ${shown(response)}: check login_path of the environment`,
+        auth.cookie
+          ? `${system}: ${url}${auth.path}: the answer to the log-in sets no cookie ${auth.cookie}: ${shown(response)}: check user name, password and login_path`
+          : `${system}: ${url}${auth.path}: the answer to the log-in holds no access_token: ${shown(response)}: check login_path of the environment`,
       )
     );
   }

@@ -42,6 +42,16 @@ export function pageOf(users, total, limit = Infinity) {
   return { users, names, total };
 }
 
+/**
+ * Makes the page that a panel would list, from the list of all its users.
+ * @param {Page} all @param {{ offset: number, limit: number, search: string, status: string }} wanted @returns {Page}
+ */
+export function pageIn({ users: all }, { offset, limit, search, status }) {
+  const found = all.filter((user) => isFoundBy(user, search) && (!status || user.status === status));
+  const users = found.slice(offset, offset + limit);
+  return { users, names: users.map(({ username }) => username), total: found.length };
+}
+
 /** Whether a search should find a user: by name or, as in Marzban, by note. @param {any} user @param {string} search */
 export const isFoundBy = ({ username, note }, search) =>
   username.includes(search) || String(note ?? '').includes(search);

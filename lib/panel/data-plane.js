@@ -36,8 +36,9 @@ export function inboundOf() {
   );
 }
 
-/** A user's Shadowsocks settings, in Marzban's or PasarGuard's answer. @param {any} user @returns {{ method?: string, password?: string }} */
-export const keyOf = (user) => (user.proxies ?? user.proxy_settings)?.shadowsocks ?? {};
+/** A user's Shadowsocks settings: Marzban and PasarGuard have them by protocol, 3x-ui in the user itself. @param {any} user @returns {{ method?: string, password?: string }} */
+export const keyOf = (user) =>
+  (user.proxies ?? user.proxy_settings ?? { shadowsocks: user }).shadowsocks ?? {};
 
 /** Users at equal distances. @template T @param {T[]} all @returns {T[]} */
 function sampleOf(all) {

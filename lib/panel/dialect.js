@@ -9,10 +9,10 @@ import { textAt } from '../file.js';
 /**
  * @typedef {object} Request how the panel takes an operation
  * @property {string} method
- * @property {string} path with {name}, {offset}, {limit} or {page}, the page's number from 1
+ * @property {string} path with {name}, {offset}, {limit}, {page} (the page's number from 1), {key} (of the name, secret), or a field of the environment's `user`
  * @property {number} [status] the only status of a success; any 2xx unless given
- * @property {string} [user] where the answer has the user, '' for the whole answer; an answer has no user unless given
- * @property {object} [body] with {name} and {note}
+ * @property {string} [user] where the answer has the user, with {name}; '' for the whole answer; an answer has no user unless given
+ * @property {object} [body] with the same values as `path`, and {note}
  * @property {string} [part] field of the environment's `user` that is put into the body, '' for the whole `user`; of `create` '' unless given
  */
 /** @typedef {{ path: string, is: 'object' | 'array', with?: string[], without?: string[] }} Sign an address with different answers of panels */
@@ -20,10 +20,12 @@ import { textAt } from '../file.js';
  * @typedef {object} DialectFile
  * @property {string} title
  * @property {string | null} login path of the log-in form; null: the panel takes only a token
+ * @property {string} [cookie] that the panel wants in place of a bearer token; its log-in sets it
+ * @property {number} [at_once] most changes at once in set-up and clean-up
  * @property {Sign} sign
  * @property {string} [success] field of every answer that is false in a refusal with a status of 2xx
  * @property {Record<Operation, Request>} operations
- * @property {{ users: string, total: string, figures: string, username: string, note: string, status: { field: string, active: unknown, disabled: unknown } }} fields
+ * @property {{ users: string, total: string | null, figures: string, username: string, note: string, status: { field: string, active: unknown, disabled: unknown } }} fields `total` is null: each list has all users
  * @property {{ search: string, active: string, disabled: string }} filters parts of a list's query, with {search}
  * @property {string[]} needs fields of the environment's `user`
  * @property {Subscription | null} subscription null: subscriptions cannot be asked for
@@ -42,7 +44,7 @@ import { textAt } from '../file.js';
 /** @typedef {{ status: number, json?: Function }} Answer */
 
 const SCHEMA = 'windtunnel.panel-dialect/1';
-export const DIALECTS = ['marzban', 'pasarguard', '3x-ui'];
+export const DIALECTS = ['marzban', 'pasarguard', '3x-ui', '3x-ui-1'];
 
 /** @typedef {(value: any, at: string) => string | undefined} Check the first fault of a value at a place of the file, in words; undefined without */
 
@@ -129,6 +131,8 @@ const FILE = fields({
   schema: oneOf([SCHEMA], SCHEMA),
   title: TEXT,
   login: orNull(PATH),
+  cookie: optional(TEXT),
+  at_once: optional(that((value) => Number.isInteger(value) && value > 0, 'a whole number from 1')),
   sign: fields({
     path: PATH,
     is: oneOf(['object', 'array'], 'object or array'),
@@ -139,7 +143,7 @@ const FILE = fields({
   operations: fields(Object.fromEntries(OPERATIONS.map((name) => [name, REQUEST]))),
   fields: fields({
     users: TEXT,
-    total: TEXT,
+    total: orNull(TEXT),
     figures: TEXT,
     username: TEXT,
     note: TEXT,
@@ -178,6 +182,10 @@ export class Dialect {
   constructor(name, file) {
     this.name = name;
     this.file = file;
+    /** Whether each list has all users: it takes neither a page nor a filter. */
+    this.isWhole = file.fields.total === null;
+    /** Whether the panel wants the users' keys from its client. */
+    this.takesKeys = JSON.stringify(file.operations).includes('{key}');
   }
 
   /** @param {Operation} operation @param {Record<string, string | number>} [values] for {name}, {offset}, {limit} */
@@ -187,22 +195,22 @@ export class Dialect {
     return filled(this.file.operations[operation].path, { page, ...values });
   }
 
-  /** A list's path. @param {{ offset: number, limit: number, search?: string, status?: string }} wanted */
-  listPath({ offset, limit, search = '', status = '' }) {
+  /** A list's path. @param {{ offset: number, limit: number, search?: string, status?: string }} wanted @param {object} [user] of the environment */
+  listPath({ offset, limit, search = '', status = '' }, user = {}) {
     const { filters } = this.file;
     const parts = [
       search && filled(filters.search, { search }),
       status && filters[/** @type {'active' | 'disabled'} */ (status)],
     ];
-    return this.path('list', { offset, limit }) + parts.join('');
+    return this.path('list', { ...user, offset, limit }) + parts.join('');
   }
 
-  /** The body of a request; null: none. @param {Operation} operation @param {{ name: string, note: string }} values @param {any} [user] of the environment */
+  /** The body of a request; null: none. @param {Operation} operation @param {Record<string, string>} values @param {any} [user] of the environment */
   body(operation, values, user = {}) {
     const { body, part = operation === 'create' ? '' : undefined } = this.file.operations[operation];
     if (body === undefined) return null;
     const given = part === undefined ? {} : part === '' ? user : (user[part] ?? {});
-    return JSON.stringify(merged(given, filled(body, values)));
+    return JSON.stringify(merged(given, filled(body, { ...user, ...values })));
   }
 
   /** @param {Operation} operation */
@@ -236,9 +244,9 @@ export class Dialect {
     return this.file.operations[operation].user !== undefined;
   }
 
-  /** The user in an answer to an operation. @param {Operation} operation @param {any} response @returns {User | undefined} */
-  userIn(operation, response) {
-    const user = at(response, this.file.operations[operation].user ?? '');
+  /** The user in an answer to an operation. @param {Operation} operation @param {any} response @param {string} name @returns {User | undefined} */
+  userIn(operation, response, name) {
+    const user = at(response, filled(this.file.operations[operation].user ?? '', { name }));
     return isObject(user) ? this.user(user) : undefined;
   }
 
@@ -260,7 +268,7 @@ export class Dialect {
 
   /** @param {any} response */
   total(response) {
-    return at(response, this.file.fields.total);
+    return at(response, this.file.fields.total ?? '');
   }
 
   /** The object of the system's figures. @param {any} response */

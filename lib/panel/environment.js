@@ -46,7 +46,7 @@ export function loadPanel() {
   const given = variable ? __ENV[variable] : '';
   const database = given ? databaseAt(given, variable) : null;
   const dialect = spokenBy(own, folder);
-  const { tables, login } = dialect.file;
+  const { tables, login, cookie } = dialect.file;
   return {
     name,
     url,
@@ -54,7 +54,7 @@ export function loadPanel() {
     dialect,
     // Only setup() asks which dialect a panel resembles.
     others: __VU > 0 ? [] : DIALECTS.filter((one) => one !== dialect.name).map((one) => readDialect(one)),
-    auth: readAuth('panel', own.auth, login ?? ''),
+    auth: readAuth('panel', own.auth, login ?? '', cookie),
     user: own.user,
     database,
     stored: database && tables && { database, tables },

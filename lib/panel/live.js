@@ -71,7 +71,7 @@ function judgeOf(panel, kind, user) {
 
 /** A new user, of the answer or, if the dialect's answer has no user, of another request. @param {Panel} panel @param {any} data @param {string} name @param {import('./panel.js').Response} response */
 function userOf(panel, data, name, response) {
-  const made = panel.dialect.userIn('create', response);
+  const made = panel.dialect.userIn('create', response, name);
   if (made && keyOf(made).password) return triedOf(made);
-  return triedOf(panel.dialect.userIn('read', panel.read(data, name)) ?? { username: name });
+  return triedOf(panel.dialect.userIn('read', panel.read(data, name), name) ?? { username: name });
 }

@@ -25,11 +25,13 @@ const DIGITS = 12;
 const digestOf = (names) => crypto.sha256(names.join('\n'), 'hex').slice(0, DIGITS);
 
 /**
- * In setup(): reads the pages. Throws if the list cannot be read.
+ * In setup(): reads the pages. Throws if the list cannot be read, or has no pages.
  * @param {Panel} panel @param {Session} session @param {number} limit
  * @returns {Known}
  */
 export function readPages(panel, session, limit) {
+  if (panel.dialect.isWhole)
+    throw new Error(`panel: ${panel.dialect.file.title} lists its users without pages`);
   const total = panel.total(session);
   if (total === null)
     throw new Error(

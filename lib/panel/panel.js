@@ -6,6 +6,7 @@
  * |--------------|---------|-------|-----------------------------------------------------------------|
  * | user_changes | counter | count | changes to users by `change` and `outcome`: sent, done, refused |
  */
+import crypto from 'k6/crypto';
 import http from 'k6/http';
 import { Counter } from 'k6/x/windtunnel/record';
 import { errorIn, isAccepted, redirectOf, saidIn, shown } from '../answers.js';
@@ -14,7 +15,8 @@ import { explain, ofResponse } from '../errors.js';
 import { Login } from '../login.js';
 import { connected } from '../requests.js';
 import { requestTimeoutMs } from '../variables.js';
-import { holds, isFoundBy, pageOf, systemFault } from './answers.js';
+import { holds, isFoundBy, pageIn, pageOf, systemFault } from './answers.js';
+import { paramsOf } from './params.js';
 import { noteOf, runPrefix } from './users.js';
 
 /**
@@ -25,7 +27,6 @@ import { noteOf, runPrefix } from './users.js';
 /** @typedef {{ token: string | null, runId: string }} Session */
 /** @typedef {import('k6/http').RefinedResponse<'text'>} Response */
 
-const JSON_TYPE = { 'Content-Type': 'application/json' };
 const SETUP_TIMEOUT_MS = 30_000;
 /** Longer than a pool waits for a connection (SQLAlchemy: 30 s, Marzban: 10 s), so that the panel can answer, ms. */
 const LOAD_TIMEOUT_MS = requestTimeoutMs('panel');
@@ -35,25 +36,22 @@ const BATCH = 100;
 const LIST_TRIES = 3;
 const WARMUP_USERS = 5;
 const REMOVING = 'removing a user';
-/** Parallel requests of set-up. */
+/** Parallel requests of set-up, unless the dialect says fewer. */
 const AT_ONCE = 6;
+const KEY_DIGITS = 32;
 
 const changes = new Counter('user_changes');
-
-/** @param {string | null} token @param {number} timeout */
-const paramsOf = (token, timeout) => ({
-  headers: { ...JSON_TYPE, ...(token ? { Authorization: `Bearer ${token}` } : {}) },
-  responseType: /** @type {const} */ ('text'),
-  timeout,
-});
 
 export class Panel {
   /** @param {import('./environment.js').PanelEnvironment} environment */
   constructor(environment) {
     this.environment = environment;
     this.dialect = environment.dialect;
-    /** The operation of the last request. @type {Operation} */
+    this.cookie = this.dialect.file.cookie;
+    this.atOnce = this.dialect.file.at_once ?? AT_ONCE;
+    /** The operation and the user of the last request. @type {Operation} */
     this.operation = 'read';
+    this.asked = '';
     this.login = new Login('panel', environment, (what, response) => this.problem(what, response));
     /** The message on the last unreadable list. */
     this.unread = '';
@@ -86,7 +84,7 @@ export class Panel {
     const { token } = this.login.signIn();
     const { dialect, others, url } = this.environment;
     const signed = (/** @type {import('./dialect.js').Dialect} */ one) =>
-      one.isSigned(http.get(url + one.file.sign.path, paramsOf(token, SETUP_TIMEOUT_MS)));
+      one.isSigned(http.get(url + one.file.sign.path, paramsOf(token, SETUP_TIMEOUT_MS, this.cookie)));
     const like = signed(dialect) ? undefined : others.find(signed);
     if (like)
       console.warn(
@@ -100,13 +98,21 @@ export class Panel {
    * @param {Operation} operation @param {Record<string, string | number>} [values] for its path
    */
   url(operation, values) {
-    return this.environment.url + this.dialect.path(operation, values);
+    const { url, user } = this.environment;
+    return url + this.dialect.path(operation, { .../** @type {any} */ (user), ...values });
+  }
+
+  /** The key of a user of the run: the same in each virtual user, and unknown outside. @param {Session} session @param {string} name */
+  keyOf({ token }, name) {
+    return crypto.hmac('sha256', token ?? '', name, 'hex').slice(0, KEY_DIGITS);
   }
 
   /** A request as http.batch() takes it: method, address, body. @param {Operation} operation @param {Session} session @param {string} name @returns {[string, string, string | null]} */
   about(operation, session, name) {
-    const body = this.dialect.body(operation, { name, note: noteOf(session.runId) }, this.environment.user);
-    return [this.dialect.method(operation), this.url(operation, { name }), body];
+    const key = this.dialect.takesKeys ? this.keyOf(session, name) : '';
+    const values = { name, key, note: noteOf(session.runId) };
+    const body = this.dialect.body(operation, values, this.environment.user);
+    return [this.dialect.method(operation), this.url(operation, { name, key }), body];
   }
 
   /** Counts the outcome of a change. After a 5xx, another status of 2xx than the dialect's, or without an answer, the outcome is unknown. @param {Change} change @param {Operation} operation @param {Response} response */
@@ -126,7 +132,7 @@ export class Panel {
   holds(field, wanted) {
     return (response) =>
       this.dialect.namesUser(this.operation)
-        ? holds(field, wanted)(response, this.dialect.userIn(this.operation, response))
+        ? holds(field, wanted)(response, this.dialect.userIn(this.operation, response, this.asked))
         : 1;
   }
 
@@ -137,7 +143,9 @@ export class Panel {
 
   /** @param {Response} response @param {number} [limit] of the request */
   pageOf(response, limit) {
-    return pageOf(this.dialect.users(response), this.dialect.total(response), limit);
+    const users = this.dialect.users(response);
+    if (this.dialect.isWhole) return pageOf(users, users?.length);
+    return pageOf(users, this.dialect.total(response), limit);
   }
 
   /**
@@ -149,9 +157,9 @@ export class Panel {
    * @param {Operation} operation
    */
   changeAll(session, names, change, what, operation) {
-    const params = paramsOf(session.token, LOAD_TIMEOUT_MS);
-    for (let from = 0; from < names.length; from += AT_ONCE) {
-      const part = names.slice(from, from + AT_ONCE);
+    const params = paramsOf(session.token, LOAD_TIMEOUT_MS, this.cookie);
+    for (let from = 0; from < names.length; from += this.atOnce) {
+      const part = names.slice(from, from + this.atOnce);
       changes.add(part.length, { change, outcome: 'sent' });
       const responses = http.batch(part.map((name) => [...this.about(operation, session, name), params]));
       for (const response of responses) this.countOutcome(change, operation, response);
@@ -213,7 +221,7 @@ export class Panel {
 
   /** In setup() and teardown(): makes the panel read its users from the database again. @param {Session} session */
   restart(session) {
-    const params = paramsOf(session.token, RESTART_TIMEOUT_MS);
+    const params = paramsOf(session.token, RESTART_TIMEOUT_MS, this.cookie);
     return http.request(this.dialect.method('restart'), this.url('restart'), null, params);
   }
 
@@ -224,12 +232,15 @@ export class Panel {
    * @returns {import('./answers.js').Page | null}
    */
   list(session, { offset = 0, limit, search = '', status = '' }) {
-    const address = this.environment.url + this.dialect.listPath({ offset, limit, search, status });
+    const { url, user } = this.environment;
+    const wanted = { offset, limit, search, status };
+    const address = url + this.dialect.listPath(wanted, user);
     for (let tries = 0; tries < LIST_TRIES; tries += 1) {
       const response = this.request(session, 'list', (params) => http.get(address, params));
       // A page with more users than the limit is still a list of users. The load judges whether a page is right.
       const page = this.dialect.accepts('list', response) ? this.pageOf(response) : null;
-      if (page !== null && typeof page !== 'string') return page;
+      if (page !== null && typeof page !== 'string')
+        return this.dialect.isWhole ? pageIn(page, wanted) : page;
       this.unread = this.problem(`listing users${page === null ? '' : `: ${page}`}`, response);
       if (response.status < 500) return null;
     }
@@ -255,11 +266,12 @@ export class Panel {
   everyone(session, search) {
     /** @type {Map<string, any>} */
     const found = new Map();
-    for (let offset = 0; ; offset += BATCH) {
-      const page = this.list(session, { offset, limit: BATCH, search });
+    const batch = this.dialect.isWhole ? Infinity : BATCH;
+    for (let offset = 0; ; offset += batch) {
+      const page = this.list(session, { offset, limit: batch, search });
       if (!page) return null;
       for (const user of page.users) found.set(user.username, user);
-      if (offset + BATCH >= page.total) return found.size >= page.total ? [...found.values()] : null;
+      if (offset + batch >= page.total) return found.size >= page.total ? [...found.values()] : null;
     }
   }
 
@@ -285,8 +297,8 @@ export class Panel {
       if (tries > 2) return names.length;
       last = names.join();
       const params = this.params(this.login.current(session).token);
-      for (let from = 0; from < names.length; from += AT_ONCE) {
-        const part = names.slice(from, from + AT_ONCE);
+      for (let from = 0; from < names.length; from += this.atOnce) {
+        const part = names.slice(from, from + this.atOnce);
         http.batch(part.map((name) => [...this.about('delete', session, name), params]));
       }
     }
@@ -301,7 +313,8 @@ export class Panel {
 
   /** @param {string | null} token */
   params(token) {
-    if (this.kept?.token !== token) this.kept = { token, params: paramsOf(token, LOAD_TIMEOUT_MS) };
+    if (this.kept?.token !== token)
+      this.kept = { token, params: paramsOf(token, LOAD_TIMEOUT_MS, this.cookie) };
     return this.kept.params;
   }
 
@@ -319,6 +332,7 @@ export class Panel {
   /** Sends an operation on one user. @param {Operation} operation @param {Session} session @param {string} name */
   send(operation, session, name) {
     const request = this.about(operation, session, name);
+    this.asked = name;
     return this.request(session, operation, (params) => http.request(...request, params));
   }
 

@@ -78,10 +78,10 @@ function renew(panel, data, user, measure) {
   const done = measure(
     'renew',
     () => panel.renew(data, user.name, body),
-    (response) => take(panel.dialect.userIn('enable', response)),
+    (response) => take(panel.dialect.userIn('enable', response, user.name)),
   );
   // The panel may have changed the keys and then failed.
-  if (!done) take(panel.dialect.userIn('read', panel.read(data, user.name)));
+  if (!done) take(panel.dialect.userIn('read', panel.read(data, user.name), user.name));
 }
 
 /** A row for each format. @param {import('k6/x/windtunnel/record').Metrics} metrics */
@@ -156,7 +156,9 @@ const script = panelScenario({
     const names = Array.from({ length: vus * each }, (_, index) => nameOf(session.runId, index));
     panel.createAll(session, names);
     return {
-      subscribers: names.map((name) => subscriberOf(panel.dialect.userIn('read', panel.read(session, name)))),
+      subscribers: names.map((name) =>
+        subscriberOf(panel.dialect.userIn('read', panel.read(session, name), name)),
+      ),
     };
   },
   iterate({ panel, data, measure }) {

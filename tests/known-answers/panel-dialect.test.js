@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startThreeXUi } from '../fakes/panel-3x-ui.js';
+import { startThreeXUiOne } from '../fakes/panel-3x-ui-1.js';
 import { withPanel } from '../support/faulty.js';
 import { operation, runPanel } from '../support/k6.js';
 import { assertVerdict } from '../support/verdict.js';
@@ -13,6 +14,7 @@ const THREE = {
   user: { client: { limitIp: 2, flow: 'xtls-rprx-vision' }, inboundIds: [1] },
 };
 const PASARGUARD = { dialect: 'pasarguard', user: { proxy_settings: {}, group_ids: [1] } };
+const ONE = { dialect: '3x-ui-1', user: { id: 1, method: 'chacha20-ietf-poly1305' } };
 const FEW = { PANEL_TOKEN: TOKEN, USERS: '20', CLIENTS: '4', PAGES: '20', REQUESTS: '100' };
 
 /** @param {number} [refuseEvery] @param {(panel: Awaited<ReturnType<typeof startThreeXUi>>) => Promise<void>} body */
@@ -40,6 +42,49 @@ test('3x-ui and PasarGuard are measured, and the users of the run are removed', 
     assertVerdict(result, 'pass', code);
     assert.equal(stderr, '');
     assert.deepEqual(panel.left(), []);
+  });
+});
+
+/** @param {(panel: Awaited<ReturnType<typeof startThreeXUiOne>>) => Promise<void>} body */
+async function withOne(body) {
+  const panel = await startThreeXUiOne({ password: 'panel' });
+  try {
+    await body(panel);
+    assert.deepEqual(panel.mistakes, []);
+  } finally {
+    await panel.stop();
+  }
+}
+
+test('3x-ui 1.7.9 is measured by one client, with a cookie and a list without pages', async () => {
+  await withOne(async (panel) => {
+    const one = { ...FEW, CLIENTS: '1' };
+    for (const name of ['users-lifecycle', 'users-disable', 'mixed']) {
+      const { code, result, stderr } = await runPanel(name, panel.url, one, ONE);
+      assertVerdict(result, 'pass', code);
+      assert.equal(stderr, '');
+      assert.deepEqual(panel.names(), ['keeper'], 'its users are removed, and no other');
+    }
+    await assert.rejects(
+      runPanel('users-list', panel.url, one, ONE),
+      /3x-ui 1\.7\.9 lists its users without pages/,
+    );
+    await assert.rejects(
+      runPanel('users-create', panel.url, { ...one, PANEL_PASSWORD: 'wrong' }, ONE),
+      /the answer to the log-in sets no cookie session: HTTP 200/,
+    );
+  });
+});
+
+test('users that a panel loses when they are created at once fail the run', async () => {
+  await withOne(async (panel) => {
+    const { result } = await runPanel('users-create', panel.url, FEW, ONE);
+    assertVerdict(result, 'fail');
+    assert.ok(
+      result.integrity.some((/** @type {any} */ { ok }) => !ok),
+      JSON.stringify(result.integrity),
+    );
+    assert.deepEqual(panel.names(), ['keeper']);
   });
 });
 
