@@ -352,6 +352,8 @@ declare module 'k6/x/windtunnel/judge' {
     reported: Amount;
     /** By how much the two may differ; default 0. */
     slack?: Term[];
+    /** By how much less may be found; `slack` unless given. */
+    fewer?: Term[];
     /** More than reported is allowed: other people may have added some. */
     may_grow?: boolean;
     /** Fewer than reported are allowed: other people may have removed some. */

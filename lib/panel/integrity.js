@@ -58,8 +58,6 @@ const unclear = (...changes) =>
 
 const KEPT = [...done('created'), ...less(done('deleted_active', 'deleted_disabled'))];
 const KEPT_OFF = [...done('disabled'), ...less(done('enabled', 'deleted_disabled'))];
-const UNSURE = unclear('created', 'deleted_active', 'deleted_disabled');
-const UNSURE_OFF = unclear('disabled', 'enabled', 'deleted_disabled');
 
 /** A census that failed. @type {Census} */
 const NONE = {
@@ -90,11 +88,20 @@ export function factsOf(taken, sql, alone = false) {
   const none = { said: 0 };
   const active = [...KEPT, ...less(KEPT_OFF)];
   const facts = [
-    { ...fact('users: created less deleted', loaded.users, { counted: KEPT }), slack: UNSURE },
-    { ...fact('users: disabled', loaded.disabled, { counted: KEPT_OFF }), slack: UNSURE_OFF },
+    {
+      ...fact('users: created less deleted', loaded.users, { counted: KEPT }),
+      slack: unclear('created'),
+      fewer: unclear('deleted_active', 'deleted_disabled'),
+    },
+    {
+      ...fact('users: disabled', loaded.disabled, { counted: KEPT_OFF }),
+      slack: unclear('disabled'),
+      fewer: unclear('enabled', 'deleted_disabled'),
+    },
     {
       ...fact('users: active', loaded.active, { counted: active }),
-      slack: [...UNSURE, ...UNSURE_OFF],
+      slack: unclear('created', 'enabled'),
+      fewer: unclear('deleted_active', 'disabled'),
     },
     fact('users: left after removal', removed.users, none),
     // Other people may create and remove users of a shared panel: only the run's own users are judged.

@@ -66,6 +66,17 @@ test('users that were lost fail a run in which every answer was right', async ()
   });
 });
 
+test('answers of 500 do not hide users that were lost', async () => {
+  const faults = { lostEvery: 10, createError: { every: 8, answers: /** @type {500[]} */ ([500]) } };
+  await withPanel(faults, async (panel) => {
+    const { result } = await runPanel('users-create', panel.url, { USERS: '100' });
+    const created = result.integrity[0];
+    const { success, errors } = operation(result, 'create');
+    assert.ok(errors.http_5xx > panel.truth.lost && panel.truth.lost > 0, JSON.stringify(errors));
+    assert.deepEqual([created.found, created.ok], [success - panel.truth.lost, false], created.detail);
+  });
+});
+
 for (const [name, row, sign] of /** @type {const} */ ([
   ['users-disable', 'disable', -1],
   ['users-enable', 'enable', 1],

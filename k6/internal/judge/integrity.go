@@ -20,6 +20,8 @@ type Fact struct {
 	Reported Amount `json:"reported"`
 	// Slack is the allowed difference: requests that were sent and got no clear answer.
 	Slack []Term `json:"slack"`
+	// Fewer is the allowed difference if less was found; Slack unless given.
+	Fewer []Term `json:"fewer"`
 	// MayGrow says that other clients add such data too, so an excess is not caused by the run.
 	MayGrow bool `json:"may_grow"`
 	// MayShrink says that other clients remove such data too.
@@ -74,6 +76,9 @@ func integrityOf(m Metrics, facts []Fact) (lines []result.Integrity) {
 		case processes:
 			judgeGrowth(&line)
 		default:
+			if fact.Fewer != nil && line.Found != nil && line.Reported != nil && *line.Found < *line.Reported {
+				slack = sumOf(m, fact.Fewer)
+			}
 			judgeRows(&line, slack, fact.MayGrow, fact.MayShrink)
 		}
 		lines = append(lines, line)
