@@ -1,11 +1,9 @@
 //! The command line.
 
-mod common;
-
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 
-use common::{Root, eventually, one_line, pid, signal};
+use crate::common::{Root, eventually, one_line, pid, signal};
 use nix::sys::signal::Signal;
 
 fn root() -> Root {

@@ -1,15 +1,13 @@
 //! The DNS probe and the authoritative server, against each other and against servers whose answers are known.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use common::network::udp_server;
-use common::{Root, Server, patient_ms, timely, undisturbed};
+use crate::common::network::udp_server;
+use crate::common::{Root, Server, patient_ms, timely, undisturbed};
 use serde_json::{Value, json};
 use simple_dns::rdata::RData;
 use simple_dns::{CLASS, Name, Packet, PacketFlag, QCLASS, QTYPE, Question, RCODE, TYPE};

@@ -1,12 +1,10 @@
 //! Echo servers over HTTP and from the command line, and what probes report of their faults.
 
-mod common;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Stdio;
 
-use common::{Root, Server, patient_ms, pid, signal, timely, undisturbed};
+use crate::common::{Root, Server, patient_ms, pid, signal, timely, undisturbed};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 

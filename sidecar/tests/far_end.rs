@@ -1,13 +1,11 @@
 //! Compares counts of the far end with counts of a probe.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::time::Duration;
 
-use common::network::*;
-use common::{Root, Server, patient_ms};
+use crate::common::network::*;
+use crate::common::{Root, Server, patient_ms};
 use serde_json::{Value, json};
 
 fn start(server: &Server, spec: &Value) -> Value {

@@ -1,12 +1,10 @@
 //! Fetches: the bytes that arrive, their time if it is known, and faults on the way.
 
-mod common;
-
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use common::network::*;
-use common::{Root, Server, patient, patient_ms, timely, undisturbed};
+use crate::common::network::*;
+use crate::common::{Root, Server, patient, patient_ms, timely, undisturbed};
 use serde_json::{Value, json};
 
 const DELAY: Duration = Duration::from_millis(120);
@@ -257,5 +255,5 @@ fn the_command_line_fetches_too() {
         .output()
         .unwrap();
     assert_eq!(refused.status.code(), Some(2));
-    common::one_line(&refused.stderr, &["fetch.tunnels"]);
+    crate::common::one_line(&refused.stderr, &["fetch.tunnels"]);
 }

@@ -1,8 +1,6 @@
 //! Values that a program makes at the start: they stay secret everywhere.
 
-mod common;
-
-use common::{Root, eventually, one_line};
+use crate::common::{Root, eventually, one_line};
 
 const KEYS: &str = "printf 'a line\\nprivate key: s3cr3t-%s\\npublic key: open-key\\n' $$";
 

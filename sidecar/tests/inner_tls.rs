@@ -1,12 +1,10 @@
 //! TLS inside a tunnel: what its session negotiated, the far end's counts, and faults on the way.
 
-mod common;
-
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use common::network::*;
-use common::{Root, Server};
+use crate::common::network::*;
+use crate::common::{Root, Server};
 use serde_json::{Value, json};
 
 const MIB: u64 = 1 << 20;

@@ -1,10 +1,8 @@
 //! The HTTP interface, and the errors of a start.
 
-mod common;
-
 use std::net::TcpListener;
 
-use common::{PATIENCE, Root, eventually, patient};
+use crate::common::{PATIENCE, Root, eventually, patient};
 use serde_json::json;
 
 const SERVER: &str = "
@@ -107,7 +105,7 @@ fn a_testbed_starts_tells_its_secrets_once_and_stops() {
         );
     }
     for process in procfs::process::all_processes().unwrap().flatten() {
-        assert!(!common::command_line(process.pid).contains(key));
+        assert!(!crate::common::command_line(process.pid).contains(key));
     }
     for guard in root.guards() {
         let environment = procfs::process::Process::new(guard)

@@ -1,10 +1,8 @@
 //! Limits of CPU and memory: whom they apply to, what they say, and that no control group is left behind.
 
-mod common;
-
 use std::path::PathBuf;
 
-use common::{Root, eventually, one_line, pid, signal};
+use crate::common::{Root, eventually, one_line, pid, signal};
 use nix::sys::signal::Signal;
 use serde_json::json;
 

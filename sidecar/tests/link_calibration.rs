@@ -1,9 +1,7 @@
 //! The calibration of a link, whole and brief: it measures a link of known settings, and reports one that cannot be as requested.
 
-mod common;
-
-use common::links::may_make_links;
-use common::{timely, undisturbed};
+use crate::common::links::may_make_links;
+use crate::common::{timely, undisturbed};
 use serde_json::{Value, json};
 
 /// Delay, rate, queue and loss of known size.

@@ -3,13 +3,13 @@
 //! The tests need a TUN device, and root or `unshare -Ur cargo test`; without them only the refusal is tested. The tests compare times
 //! with each other, and with the link's own counts: never with a clock alone.
 
-mod common;
-
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use common::links::may_make_links;
-use common::{Root, Server, eventually, one_line, patient_ms, pid, signal, timely, undisturbed};
+use crate::common::links::may_make_links;
+use crate::common::{
+    Root, Server, eventually, one_line, patient_ms, pid, signal, timely, undisturbed,
+};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 

@@ -1,16 +1,14 @@
 //! Many connections at once, and bulk transfers.
 
-mod common;
-
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::network::{
+use crate::common::network::{
     any_address, echo, echo_proxy, nobody, proxy, read, reply, tcp_server, write,
 };
-use common::{Root, Server, patient_ms, timely, undisturbed};
+use crate::common::{Root, Server, patient_ms, timely, undisturbed};
 use serde_json::{Value, json};
 
 fn echo_server(server: &Server, request: Value) -> (String, Value) {
@@ -151,7 +149,9 @@ fn tunnels_that_are_refused_are_counted_by_kind() {
     );
     let probe = server.measure(&spec(nobody()));
     assert_eq!(probe["error"]["kind"], "connection_refused");
-    let mut late = spec(common::network::tcp_server(common::network::silent));
+    let mut late = spec(crate::common::network::tcp_server(
+        crate::common::network::silent,
+    ));
     late["handshake_timeout_ms"] = json!(200);
     let probe = server.measure(&late);
     assert_eq!(probe["error"]["kind"], "timeout", "{probe}");

@@ -1,8 +1,6 @@
 //! Needs of a start: files that make builds, commands that must succeed, and files that variables name.
 
-mod common;
-
-use common::{Root, one_line};
+use crate::common::{Root, one_line};
 
 const BUILT: &str = "ready = { log = '^ready$' }
 [variables.engine]

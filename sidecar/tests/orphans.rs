@@ -1,10 +1,8 @@
 //! Each end of a process, even a kill, leaves no other process behind.
 
-mod common;
-
 use std::process::Stdio;
 
-use common::{Root, command_line, eventually, one_line, pid, signal};
+use crate::common::{Root, command_line, eventually, one_line, pid, signal};
 use nix::sys::signal::Signal;
 
 /// A program that ignores every signal that asks for its end.

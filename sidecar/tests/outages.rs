@@ -1,13 +1,13 @@
 //! Operations that are under way, or due, at the end of a probe's time: all of them are counted.
 
-mod common;
-
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use common::network::{any_address, echo, proxy, reply, silent, tcp_echo, tcp_server, write};
-use common::{Root, Server};
+use crate::common::network::{
+    any_address, echo, proxy, reply, silent, tcp_echo, tcp_server, write,
+};
+use crate::common::{Root, Server};
 use serde_json::{Value, json};
 
 /// Answers before the far end falls silent.
@@ -102,10 +102,11 @@ fn what_is_under_way_at_the_limit_has_its_own_time() {
 fn a_udp_probe_that_has_sent_all_is_whole() {
     let root = Root::new();
     let server = root.serve();
-    let echo = common::network::udp_server(Ipv4Addr::LOCALHOST.into(), |socket, _, bytes, peer| {
-        std::thread::sleep(Duration::from_millis(600));
-        let _ = socket.send_to(bytes, peer);
-    });
+    let echo =
+        crate::common::network::udp_server(Ipv4Addr::LOCALHOST.into(), |socket, _, bytes, peer| {
+            std::thread::sleep(Duration::from_millis(600));
+            let _ = socket.send_to(bytes, peer);
+        });
     for (count, stopped) in [(1, json!(null)), (5, json!("limit"))] {
         let outcome = server.measure(
             &json!({"kind": "udp", "target": echo.to_string(), "count": count,

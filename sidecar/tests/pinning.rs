@@ -1,8 +1,6 @@
 //! A testbed's processes, and all that they start, are bound to CPUs.
 
-mod common;
-
-use common::{Root, eventually};
+use crate::common::{Root, eventually};
 use procfs::process::Process;
 
 const CHILDREN: &str = "
@@ -59,7 +57,7 @@ fn threads_children_and_grandchildren_are_bound_too() {
             allowed(&pid.to_string()),
             last,
             "{}",
-            common::command_line(pid)
+            crate::common::command_line(pid)
         );
     }
     let python = started["processes"][0]["pid"].as_i64().unwrap() as i32;

@@ -1,13 +1,11 @@
 //! `sidecar bench primitives` with workers that are shell scripts: the handling of their answers.
 
-mod common;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
-use common::{Root, eventually, one_line, signal};
+use crate::common::{Root, eventually, one_line, signal};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
@@ -216,7 +214,7 @@ fn ends_with_nothing_left(end: Signal, code: Option<i32>) {
         .unwrap();
     eventually("the worker runs", || seen.exists());
     let pid: i32 = fs::read_to_string(&seen).unwrap().trim().parse().unwrap();
-    signal(common::pid(&child), end);
+    signal(crate::common::pid(&child), end);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), code, "{}", text(&output.stderr));
     // A container may have no process that waits for orphans.

@@ -1,11 +1,9 @@
 //! Probes without a served sidecar, and the token of a served one.
 
-mod common;
-
 use std::time::Duration;
 
-use common::Root;
-use common::network::*;
+use crate::common::Root;
+use crate::common::network::*;
 use serde_json::Value;
 
 #[test]
@@ -33,7 +31,7 @@ fn a_token_from_outside_is_taken() {
         .output()
         .unwrap();
     assert_eq!(refused.status.code(), Some(2));
-    common::one_line(&refused.stderr, &["SIDECAR_TOKEN"]);
+    crate::common::one_line(&refused.stderr, &["SIDECAR_TOKEN"]);
 }
 
 #[test]
@@ -68,10 +66,10 @@ fn the_command_line_measures_too() {
     );
     let refused = run(&["tcp", "--direct", "--target", &nobody().to_string()]);
     assert_eq!(refused.status.code(), Some(4));
-    common::one_line(&refused.stderr, &["connection_refused"]);
+    crate::common::one_line(&refused.stderr, &["connection_refused"]);
     let elsewhere = run(&["tcp", "--direct", "--target", "192.0.2.1:9"]);
     assert_eq!(elsewhere.status.code(), Some(2));
-    common::one_line(
+    crate::common::one_line(
         &elsewhere.stderr,
         &["not loopback", "--allow-target 192.0.2.1"],
     );
@@ -86,7 +84,7 @@ fn the_command_line_measures_too() {
         "--payload",
         "65508",
     ]);
-    common::one_line(&allowed.stderr, &["payload_bytes"]);
+    crate::common::one_line(&allowed.stderr, &["payload_bytes"]);
     let no_password = run(&[
         "tcp",
         "--proxy",
@@ -96,5 +94,5 @@ fn the_command_line_measures_too() {
         "--target",
         "127.0.0.1:9",
     ]);
-    common::one_line(&no_password.stderr, &["SOCKS_PASSWORD"]);
+    crate::common::one_line(&no_password.stderr, &["SOCKS_PASSWORD"]);
 }

@@ -1,15 +1,13 @@
 //! Proxies that refuse, reset, stay silent, send wrong bytes or go away: each error has its name, and no
 //! probe hangs.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use common::network::*;
-use common::{Root, Server, patient, patient_ms, timely, undisturbed};
+use crate::common::network::*;
+use crate::common::{Root, Server, patient, patient_ms, timely, undisturbed};
 use serde_json::{Value, json};
 
 fn spec(kind: &str, proxy: SocketAddr) -> Value {

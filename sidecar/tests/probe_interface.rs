@@ -1,11 +1,9 @@
 //! The probes' HTTP interface: what it refuses, follows, pages and ends.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::network::*;
-use common::{Root, timely, undisturbed};
+use crate::common::network::*;
+use crate::common::{Root, timely, undisturbed};
 use serde_json::{Value, json};
 
 #[test]

@@ -1,12 +1,10 @@
 //! Measurements of probes, against servers with known answers.
 
-mod common;
-
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use common::network::*;
-use common::{Root, Server, patient_ms, timely, undisturbed};
+use crate::common::network::*;
+use crate::common::{Root, Server, patient_ms, timely, undisturbed};
 use serde_json::{Value, json};
 
 const DELAY: Duration = Duration::from_millis(120);

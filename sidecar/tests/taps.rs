@@ -1,13 +1,11 @@
 //! Taps pass on connections and datagrams, whole and both ways, and report the text that could be read.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream, UdpSocket};
 use std::time::Duration;
 
-use common::network::{tcp_server, udp_echo};
-use common::{Root, Server, eventually};
+use crate::common::network::{tcp_server, udp_echo};
+use crate::common::{Root, Server, eventually};
 use serde_json::{Value, json};
 
 fn start(server: &Server, request: Value) -> (String, SocketAddr) {

@@ -1,16 +1,14 @@
 //! Users' connections, against a strict server that shares no code with the probe.
 
-mod common;
-
 use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::common::network::{read, tcp_echo, tcp_server, write};
+use crate::common::{Root, Server, patient_ms};
 use aes::cipher::{BlockCipherDecrypt, KeyInit};
-use common::network::{read, tcp_echo, tcp_server, write};
-use common::{Root, Server, patient_ms};
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::{aead, hkdf};
 use serde_json::{Value, json};

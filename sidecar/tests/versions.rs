@@ -1,10 +1,8 @@
 //! A query for versions leaves no process behind and blocks no other work.
 
-mod common;
-
 use std::process::Stdio;
 
-use common::{Root, eventually, one_line, pid, signal};
+use crate::common::{Root, eventually, one_line, pid, signal};
 use nix::sys::signal::Signal;
 
 /// A testbed whose version `script` prints. Its process notes that it was started.

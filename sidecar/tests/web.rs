@@ -1,11 +1,9 @@
 //! Fetches by HTTP/2 and HTTP/3: the bytes that arrive, their time if it is known, and faults on the way.
 
-mod common;
-
 use std::net::{SocketAddr, UdpSocket};
 
-use common::network::*;
-use common::{Root, Server, patient_ms, timely, undisturbed};
+use crate::common::network::*;
+use crate::common::{Root, Server, patient_ms, timely, undisturbed};
 use serde_json::{Value, json};
 
 const DELAY_MS: u64 = 120;

@@ -1,10 +1,8 @@
 //! Parts of a testbed that a start leaves out.
 
-mod common;
-
 use std::net::TcpListener;
 
-use common::{Root, one_line};
+use crate::common::{Root, one_line};
 use serde_json::{Value, json};
 
 /// A database that starts only if `database` is true, and a panel that may use it. Each notes its end in

@@ -4,7 +4,7 @@ import { BUSY } from '../support/others.js';
 import { isOf } from '../tiers.js';
 
 /**
- * A test: `go` is a package of k6/, `rust` the sidecar's own unit tests or one of sidecar/tests, `js` a file under Node.js. `name` picks
+ * A test: `go` is a package of k6/, `rust` the sidecar's own unit tests or a program of sidecar/tests, `js` a file under Node.js. `name` picks
  * some of its tests.
  * @typedef {{ go: string, name?: string } | { rust: string, name: string } | { js: string, name?: string }} Test
  *

@@ -82,6 +82,6 @@ export default [
                     return self.stop();`,
     to: `                    self.orphaned = true;
                     return;`,
-    tests: [{ rust: 'orphans', name: 'a_sidecar_that_is_killed_leaves_nothing' }],
+    tests: [{ rust: 'together', name: 'orphans::a_sidecar_that_is_killed_leaves_nothing' }],
   },
 ];
