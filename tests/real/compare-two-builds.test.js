@@ -56,10 +56,10 @@ test('a panel from a folder that was changed is told from the one that was not',
   const file = join(source, 'panel/app.py');
   writeFileSync(file, `${readFileSync(file, 'utf8')}\n# changed\n`);
   const sides = ['--a', 'panel', '--b', `panel:source=${source}`, '--runs', '1'];
-  const run = await compared([...sides, '--scenario', 'panel/users-create,panel/users-disable'], QUICKLY);
+  const run = await compared([...sides, '--scenario', 'panel/users-create'], QUICKLY);
   try {
     assert.equal(run.code, 3, run.output.stdout + run.output.stderr); // too few pairs for a verdict
-    const { a, b, verdict } = JSON.parse(run.text('panel-users-create/compare.json'));
+    const { a, b, verdict } = run.result();
     assert.equal(verdict, 'inconclusive');
     assert.notEqual(a.contents.source, b.contents.source);
     assert.equal(a.contents.python, b.contents.python);
