@@ -77,7 +77,7 @@ async function runAll(names, concurrency, patterns) {
   const found = /** @type {Found} */ ({ passed: 0, failed: [], skipped: [], spoilt: [], seconds: [] });
   /** @type {Map<string, number>} */
   const seconds = new Map();
-  /** The first failed inner test, by file: the outer test says only that an inner test failed. @type {Map<string, Told>} */
+  /** Failed inner tests, by file: the outer test says only that inner tests failed. @type {Map<string, Told[]>} */
   const inner = new Map();
   /** Its first test has the file's own set-up. @param {string} file @param {number} ms */
   const took = (file, ms) => seconds.set(file, (seconds.get(file) ?? 0) + ms / 1000);
@@ -96,12 +96,16 @@ async function runAll(names, concurrency, patterns) {
   stream.on('test:fail', ({ nesting, name, file: path, details }) => {
     const file = nameOf(path);
     const why = messageOf(details.error);
+    const within = inner.get(file) ?? [];
     if (nesting > 0) {
-      inner.set(file, inner.get(file) ?? { file, name, why });
+      inner.set(file, [...within, { file, name, why }]);
       return;
     }
-    const { name: within, why: deeper } = inner.get(file) ?? { why };
-    const told = { file, name: within ? `${name}: ${within}` : name, pattern: name, why: deeper };
+    const [first] = within;
+    const deeper = first?.why ?? why;
+    // One failed test of a suite runs again without the others.
+    const pattern = details.type === 'suite' && within.length === 1 ? first.name : name;
+    const told = { file, name: first ? `${name}: ${first.name}` : name, pattern, why: deeper };
     (deeper.startsWith(SPOILT) ? found.spoilt : found.failed).push(told);
     inner.delete(file);
     took(file, details.duration_ms);

@@ -1,7 +1,7 @@
 /** A failed test with real processes runs once more (tests/run.js). */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { ROOT, temporaryFolder } from '../support/k6.js';
@@ -9,8 +9,8 @@ import { ROOT, temporaryFolder } from '../support/k6.js';
 const folder = temporaryFolder('second-try');
 after(folder.remove);
 
-/** A test file whose tests fail, each this often. @param {string} name @param {number[]} failures */
-function plant(name, failures) {
+/** A test file whose tests fail, each this often. @param {string} name @param {number[]} failures @param {boolean} [suite] of them */
+function plant(name, failures, suite = false) {
   const tests = failures.map(
     (most, index) => `
 test('number ${index}', () => {
@@ -22,8 +22,9 @@ test('number ${index}', () => {
   );
   const imports = `import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { test } from 'node:test';`;
-  writeFileSync(join(folder.path, `${name}.test.js`), [imports, ...tests].join('\n'));
+import { describe, test } from 'node:test';`;
+  const all = suite ? ["describe('a suite', () => {", ...tests, '});'] : tests;
+  writeFileSync(join(folder.path, `${name}.test.js`), [imports, ...all].join('\n'));
   return join(folder.path, name);
 }
 
@@ -47,6 +48,14 @@ test('a test that failed once passes at the second try, and is named', () => {
   const { status, closing, again } = run(plant('once', [1, 0]));
   assert.deepEqual([status, closing, again.length], [0, '2 passed, 0 failed', 1]);
   assert.match(again[0], /number 0: the port is taken/);
+});
+
+test('one failed test of a suite runs again without the others', () => {
+  const { status, closing, again } = run(plant('suite', [0, 1, 0], true));
+  assert.deepEqual([status, closing, again.length], [0, '3 passed, 0 failed', 1]);
+  assert.match(again[0], /a suite: number 1: the port is taken/);
+  const times = [0, 1, 2].map((index) => readFileSync(join(folder.path, `suite-${index}`), 'utf8'));
+  assert.deepEqual(times, ['1', '2', '1']);
 });
 
 test('a test that fails twice fails', () => {
