@@ -1,14 +1,15 @@
 /**
  * Runs the tests under Node.js. The files of tests/alone run one by one, because other files would disturb their measurements. All
- * other files run side by side, the longest first, because they mostly wait. A test whose times did not hold beside others runs once
- * more alone. A test with real processes that failed for another reason runs again, too, if few failed.
+ * other files run side by side, the longest first, because they mostly wait. More of them run while CPUs are idle. A test whose times
+ * did not hold beside others runs once more alone. A test with real processes that failed for another reason runs again, too, if few
+ * failed.
  *
  * With --tier only the files of one tier run (tests/tiers.js). Without it the runner leaves out the files that the rest covers. With
  * names of files only these files run. With --name only the tests run whose names contain these words.
  *
  * Files borrow the systems that they do not break (tests/support/lend.js).
  *
- * The output ends with the files that took longest, each test that was skipped or failed and why, and one line of counts.
+ * The output ends with the time side by side, the files that took longest, each test that was skipped or failed and why, and one line of counts.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -21,13 +22,14 @@ import { parseArgs } from 'node:util';
 import { LENDER } from './support/lend.js';
 import { startLender } from './support/lender.js';
 import { BUSY, watchOthers, whyBusy } from './support/others.js';
+import { packed, watchIdle } from './support/packed.js';
 import { SPOILT } from './support/timely.js';
 import { IN_THE_REST, LONGEST, TIERS, isOf } from './tiers.js';
 
 const TESTS = dirname(fileURLToPath(import.meta.url));
 const ALONE = 'alone';
-/** Files at once: a test uses about a third of a CPU. */
-const AT_ONCE = 2 * availableParallelism() + 1;
+/** Files at once: a test uses about a third of a CPU. While CPUs are idle, more run. */
+const AT_ONCE = { least: 2 * availableParallelism() + 1, most: 3 * availableParallelism() + 1 };
 /** Files whose time is shown at the end. */
 const TOLD = 12;
 /**
@@ -60,58 +62,48 @@ const testsOf = (folder) =>
  * @property {[string, number][]} seconds that each file took
  */
 
-/** @param {string | undefined} path */
-const nameOf = (path) => path?.replace(`${TESTS}/`, '').replace('.test.js', '') ?? '';
-
 /** @param {any} error */
 const messageOf = ({ cause, message }) =>
   (cause instanceof Error ? cause.message : message).replace(/\s+/g, ' ').slice(0, ERROR_TOLD);
 
 /**
- * @param {string[]} names
- * @param {number} concurrency
+ * Runs one file, whose tests may be in files that it imports.
+ * @param {string} file
  * @param {RegExp[]} [patterns] of tests' names: only these
  * @returns {Promise<Found>}
  */
-async function runAll(names, concurrency, patterns) {
+async function runFile(file, patterns) {
   const found = /** @type {Found} */ ({ passed: 0, failed: [], skipped: [], spoilt: [], seconds: [] });
-  /** @type {Map<string, number>} */
-  const seconds = new Map();
-  /** Failed inner tests, by file: the outer test says only that inner tests failed. @type {Map<string, Told[]>} */
-  const inner = new Map();
-  /** Its first test has the file's own set-up. @param {string} file @param {number} ms */
-  const took = (file, ms) => seconds.set(file, (seconds.get(file) ?? 0) + ms / 1000);
+  /** Failed inner tests: the outer test says only that inner tests failed. @type {Told[]} */
+  let inner = [];
+  const began = performance.now();
   const stream = run({
-    files: names.map((name) => resolve(TESTS, `${name}.test.js`)),
-    concurrency,
+    files: [resolve(TESTS, `${file}.test.js`)],
     ...(patterns && { testNamePatterns: patterns }),
   });
-  stream.on('test:pass', ({ nesting, skip, name, file: path, details }) => {
-    const file = nameOf(path);
+  stream.on('test:pass', ({ skip, name, details }) => {
     if (typeof skip === 'string' && !/does not match pattern/.test(skip))
       (skip.startsWith(BUSY) ? found.spoilt : found.skipped).push({ file, name, why: skip });
     if (skip === undefined && details.type !== 'suite') found.passed += 1;
-    if (nesting === 0) took(file, details.duration_ms);
   });
-  stream.on('test:fail', ({ nesting, name, file: path, details }) => {
-    const file = nameOf(path);
+  stream.on('test:fail', ({ nesting, name, details }) => {
     const why = messageOf(details.error);
-    const within = inner.get(file) ?? [];
     if (nesting > 0) {
-      inner.set(file, [...within, { file, name, why }]);
+      inner.push({ file, name, why });
       return;
     }
-    const [first] = within;
+    const [first] = inner;
     const deeper = first?.why ?? why;
     // One failed test of a suite runs again without the others.
-    const pattern = details.type === 'suite' && within.length === 1 ? first.name : name;
+    const pattern = details.type === 'suite' && inner.length === 1 ? first.name : name;
     const told = { file, name: first ? `${name}: ${first.name}` : name, pattern, why: deeper };
     (deeper.startsWith(SPOILT) ? found.spoilt : found.failed).push(told);
-    inner.delete(file);
-    took(file, details.duration_ms);
+    inner = [];
   });
-  for await (const text of stream.compose(tap)) process.stdout.write(text);
-  return { ...found, seconds: [...seconds] };
+  let log = '';
+  for await (const text of stream.compose(tap)) log += text;
+  process.stdout.write(log);
+  return { ...found, seconds: [[file, (performance.now() - began) / 1000]] };
 }
 
 /** @param {string} name */
@@ -128,7 +120,7 @@ const exactly = (name) => new RegExp(`${escaped(name)}$`);
  */
 async function runAlone(name, patterns) {
   const end = watchOthers();
-  const found = await runAll([name], 1, patterns);
+  const found = await runFile(name, patterns);
   const others = end();
   for (const told of found.spoilt.splice(0)) {
     // Such a test itself measured how busy the machine was.
@@ -208,24 +200,33 @@ const ordered = [
   ...LONGEST.filter((name) => together.includes(name)),
   ...together.filter((name) => !LONGEST.includes(name)),
 ];
-const parts = [await runAll(ordered, AT_ONCE, patterns)];
+/** @type {Found[]} */
+const parts = [];
+const [began, idle] = [performance.now(), watchIdle()];
+await packed(
+  ordered.map((name) => async () => void parts.push(await runFile(name, patterns))),
+  AT_ONCE,
+);
+const [beside, share] = [(performance.now() - began) / 1000, idle()];
 // Lent systems would run beside the files that run alone.
 await lender.clear();
 for (const name of all.filter(isAlone)) parts.push(await runAlone(name, patterns));
-for (const file of new Set(parts[0].spoilt.map((told) => told.file))) {
-  const again = parts[0].spoilt.filter((told) => told.file === file);
+for (const { spoilt } of parts.filter((part) => part.spoilt.length > 0))
   parts.push(
     await runAlone(
-      file,
-      again.map(({ name, pattern }) => exactly(pattern ?? name)),
+      spoilt[0].file,
+      spoilt.map(({ name, pattern }) => exactly(pattern ?? name)),
     ),
   );
-}
 const accidents = await runAccidentsAgain(parts);
 await lender.stop();
 
 const failed = parts.flatMap((part) => part.failed);
 const longest = parts.flatMap(({ seconds }) => seconds).toSorted(([, a], [, b]) => b - a);
+if (together.length > 0)
+  console.log(
+    `${beside.toFixed(0).padStart(6)} s  side by side; CPUs were idle for ${(100 * share).toFixed(0)} %`,
+  );
 for (const [name, seconds] of longest.slice(0, TOLD))
   console.log(`${seconds.toFixed(0).padStart(6)} s  ${name}`);
 for (const { file, name, why } of parts.flatMap((part) => part.skipped))
