@@ -1,5 +1,7 @@
 //! Users' connections, against a strict server that shares no code with the probe.
 
+mod udp;
+
 use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::OnceLock;
@@ -39,6 +41,8 @@ enum Fault {
     Flips,
     /// The connection ends after three answers.
     Drops,
+    /// An answer to a datagram names another source.
+    Elsewhere,
 }
 
 struct Seal(LessSafeKey, u64);

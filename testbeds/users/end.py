@@ -51,6 +51,8 @@ def xray_server(protocol: str, keys: list[str], port: int) -> dict[str, Any]:
     elif protocol == "shadowsocks":
         for client in clients:
             client["method"] = METHOD
+    if protocol.startswith("shadowsocks"):
+        settings["network"] = "tcp,udp"
     config: dict[str, Any] = {
         "log": {"loglevel": "warning", "access": "none"},
         "inbounds": [
@@ -75,8 +77,6 @@ def xray_server(protocol: str, keys: list[str], port: int) -> dict[str, Any]:
         counts = {"statsUserUplink": True, "statsUserDownlink": True}
         config |= {"stats": {}, "policy": {"levels": {"0": counts}}}
         config["api"] = {"tag": "api", "listen": address, "services": ["StatsService"]}
-        if protocol.startswith("shadowsocks"):
-            settings["network"] = "tcp,udp"
     return config
 
 

@@ -90,7 +90,7 @@ async fn start(
 fn far_end(supervisor: &Supervisor, echoes: &Echoes, plan: &Plan) -> Result<Option<FarEnd>> {
     let spec = &plan.spec;
     let instance = spec.namespace.as_ref().map(|of| of.instance.as_str());
-    let udp = spec.kind.over_udp();
+    let udp = spec.over_udp();
     let echo = match &spec.far_end {
         Some(id) => Some(echoes.get(id)?),
         None => echoes.at(plan.target_at.address, udp, instance),

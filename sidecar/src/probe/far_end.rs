@@ -71,6 +71,19 @@ impl Carried {
         }
     }
 
+    /// Datagrams of `size` bytes; the last may be shorter. All that is sent comes back.
+    pub fn datagrams(sent: u64, got: u64, size: u64) -> Self {
+        let bytes = Bounds::new(got, sent);
+        let datagrams = Bounds::new(got.div_ceil(size), sent.div_ceil(size));
+        Self {
+            datagrams_up: datagrams,
+            datagrams_down: datagrams,
+            bytes_up: bytes,
+            bytes_down: bytes,
+            ..Self::default()
+        }
+    }
+
     /// A tunnel that was opened and closed.
     pub fn opened() -> Self {
         Self {

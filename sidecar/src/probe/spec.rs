@@ -382,6 +382,11 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// Whether the target is the far end's UDP port.
+    pub fn over_udp(&self) -> bool {
+        self.kind.over_udp() || self.users.as_ref().is_some_and(|users| users.udp)
+    }
+
     /// A spec with these fields, and the default for all others.
     pub fn new(kind: ProbeKind, target: String) -> Self {
         Self {

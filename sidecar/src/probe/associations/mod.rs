@@ -22,6 +22,8 @@ use drive::Drive;
 use opening::open_all;
 use socket::State;
 
+pub use socket::bind;
+
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let failed = |error: std::io::Error| ProbeError::io("epoll", &error);
     let spec = &plan.spec;

@@ -12,6 +12,8 @@ use crate::probe::users::spec::{Credential, Protocol, UserSpec, UsersSpec};
 
 const MOST_USERS: u64 = 100_000;
 const MOST_BYTES: u64 = 16 << 30;
+/// With its packet, a datagram fits into what a probe reads at once.
+const MOST_DATAGRAM_BYTES: u64 = 16_000;
 /// A steady request is one chunk of Shadowsocks, and fits into what an idle connection holds.
 const MOST_STEADY_BYTES: u64 = 16 << 10;
 
@@ -68,6 +70,10 @@ pub fn check(spec: &mut Spec, at: Option<Reached>) -> Result<Option<Users>> {
         let what = "only users has it, with every_ms of 1 to 10000";
         return Err(invalid("until", what, "correct it or leave it out"));
     }
+    if users.udp && (steady || users.until.is_some()) {
+        let what = "only users without until has it";
+        return Err(invalid("udp", what, "leave it out"));
+    }
     if users.tls.is_some() && users.protocol == Protocol::Shadowsocks {
         return Err(invalid("tls", "shadowsocks has none", "leave it out"));
     }
@@ -79,12 +85,14 @@ pub fn check(spec: &mut Spec, at: Option<Reached>) -> Result<Option<Users>> {
             .transpose()?,
         credentials: credentials(users)?,
     };
-    if steady && spec.payload_bytes > MOST_STEADY_BYTES {
-        let mend = format!("give at most {MOST_STEADY_BYTES}");
-        return Err(Failure::invalid(
-            "payload_bytes: it is too much for steady",
-            &mend,
-        ));
+    let most = match (steady, users.udp) {
+        (true, _) => MOST_STEADY_BYTES,
+        (_, true) => MOST_DATAGRAM_BYTES,
+        _ => u64::MAX,
+    };
+    if spec.payload_bytes > most {
+        let what = "payload_bytes: it is too much for steady or for users.udp";
+        return Err(Failure::invalid(what, format!("give at most {most}")));
     }
     spec.count = match (spec.pace, users.seconds) {
         (Loop::Closed, None) if steady => spec.count,

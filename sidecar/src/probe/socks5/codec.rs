@@ -214,7 +214,8 @@ fn address_bytes(bytes: &[u8]) -> Result<usize, Bad> {
     Ok(length)
 }
 
-fn read_address(bytes: &[u8]) -> Result<(Address, usize), Bad> {
+/// The address in front of other bytes, and its length.
+pub fn read_address(bytes: &[u8]) -> Result<(Address, usize), Bad> {
     let used = address_bytes(bytes)?;
     let (host, port) = bytes[1..used].split_at(used - 3);
     let port = u16::from_be_bytes([port[0], port[1]]);

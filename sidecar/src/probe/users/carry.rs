@@ -1,10 +1,11 @@
-//! One connection of a user that carries bytes to the far end and back.
+//! One connection of a user that carries bytes to the far end and back, or one association.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::task::JoinHandle;
 
+use super::datagrams;
 use super::flow::{self, BLOCK, Receiver, Sender, sequence};
 use super::shared::{Shared, lock, ms};
 use crate::net::clock::now_ns;
@@ -23,6 +24,9 @@ pub async fn carry(
     sent: &Arc<AtomicU64>,
     outcome: &mut UserOutcome,
 ) -> Result<(), ErrorKind> {
+    if shared.udp {
+        return datagrams::carry(shared, user, began, sent, outcome).await;
+    }
     let (sender, receiver) = flow::dial(shared, user).await?;
     // The task keeps the sender: its end would close this way of the connection.
     let sending = tokio::spawn(upload(Arc::clone(shared), user, sender, Arc::clone(sent)));
@@ -38,9 +42,9 @@ impl Drop for AbortOnDrop {
     }
 }
 
-/// The lengths of a user's blocks.
-fn blocks(bytes: u64) -> impl Iterator<Item = (u64, usize)> {
-    let most = BLOCK as u64;
+/// The numbers and lengths of a user's blocks.
+pub fn blocks(bytes: u64, most: usize) -> impl Iterator<Item = (u64, usize)> {
+    let most = most as u64;
     (0..bytes.div_ceil(most)).map(move |block| (block, (bytes - block * most).min(most) as usize))
 }
 
@@ -52,7 +56,7 @@ async fn upload(
     sent: Arc<AtomicU64>,
 ) -> Sender {
     let mut room = vec![0; BLOCK];
-    for (block, length) in blocks(shared.bytes[user]) {
+    for (block, length) in blocks(shared.bytes[user], BLOCK) {
         shared.pattern.fill(sequence(user, block), &mut room);
         sent.fetch_add(length as u64, Ordering::Relaxed);
         if sender.send(&room[..length]).await.is_err() {
@@ -70,7 +74,7 @@ async fn download(
     outcome: &mut UserOutcome,
 ) -> Result<(), ErrorKind> {
     let mut room = vec![0; BLOCK];
-    for (block, length) in blocks(shared.bytes[user]) {
+    for (block, length) in blocks(shared.bytes[user], BLOCK) {
         let number = sequence(user, block);
         loop {
             match receiver.take(&shared.pattern, number, length, &mut room) {
@@ -78,15 +82,20 @@ async fn download(
                 Some(false) => return Err(ErrorKind::Corrupted),
                 None => outcome.received += receiver.more().await?,
             }
-            if outcome.first_byte_ms.is_none() {
-                let now = now_ns();
-                outcome.first_byte_ms = Some(ms(now - began));
-                lock(&shared.tally).series[FIRST_BYTE].record(now, now - began);
-            }
+            note_first(shared, began, outcome);
         }
     }
     match receiver.has_more() {
         true => Err(ErrorKind::Corrupted),
         false => Ok(()),
     }
+}
+
+pub fn note_first(shared: &Shared, began: u64, outcome: &mut UserOutcome) {
+    if outcome.first_byte_ms.is_some() {
+        return;
+    }
+    let now = now_ns();
+    outcome.first_byte_ms = Some(ms(now - began));
+    lock(&shared.tally).series[FIRST_BYTE].record(now, now - began);
 }

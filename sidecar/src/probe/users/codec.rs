@@ -9,15 +9,22 @@ use crate::probe::socks5::codec::{Address, push_address};
 
 /// The largest payload of one chunk (SIP004).
 pub const CHUNK: usize = 0x3FFF;
-const VLESS_VERSION: u8 = 0;
-const TCP: u8 = 1;
+pub const VLESS_VERSION: u8 = 0;
+pub const CRLF: &[u8] = b"\r\n";
 /// SIP022: the request and the response, with the time in seconds.
 const REQUEST: u8 = 0;
 const RESPONSE: u8 = 1;
-const STAMPED: usize = 1 + 8;
+pub const STAMPED: usize = 1 + 8;
 /// A clock that differs more is refused by servers (SIP022), s.
 const MOST_SKEW_S: u64 = 30;
 const PADDING: u16 = 16;
+
+/// The transport that a request of VLESS or Trojan asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    Tcp,
+    Udp,
+}
 
 /// Bytes towards the proxy.
 pub struct Up(Option<Sealer>);
@@ -51,6 +58,24 @@ fn now_s() -> u64 {
     now.map_or(0, |now| now.as_secs())
 }
 
+pub fn random(length: usize) -> Result<Vec<u8>, ErrorKind> {
+    let mut bytes = vec![0; length];
+    getrandom::fill(&mut bytes).map_err(|_| ErrorKind::Network)?;
+    Ok(bytes)
+}
+
+pub fn stamp_of_request() -> [u8; STAMPED] {
+    let mut stamped = [REQUEST; STAMPED];
+    stamped[1..].copy_from_slice(&now_s().to_be_bytes());
+    stamped
+}
+
+pub fn is_answer_of_now(stamped: &[u8]) -> bool {
+    let stamp = stamped[1..].iter();
+    let stamp = stamp.fold(0, |number, byte| number << 8 | u64::from(*byte));
+    stamped[0] == RESPONSE && stamp.abs_diff(now_s()) <= MOST_SKEW_S
+}
+
 /// Both ways of a new connection; `out` gets the request for the target.
 pub fn begin(
     credential: &Credential,
@@ -59,19 +84,11 @@ pub fn begin(
 ) -> Result<(Up, Down), ErrorKind> {
     let (up, state) = match credential {
         Credential::Vless(id) => {
-            out.push(VLESS_VERSION);
-            out.extend_from_slice(id);
-            // No addons.
-            out.extend_from_slice(&[0, TCP]);
-            push_vless_address(target, out);
+            push_vless(id, Command::Tcp, target, out);
             (None, State::VlessHead)
         }
         Credential::Trojan(key) => {
-            out.extend_from_slice(key.as_bytes());
-            out.extend_from_slice(b"\r\n");
-            out.push(TCP);
-            push_address(out, target);
-            out.extend_from_slice(b"\r\n");
+            push_trojan(key, Command::Tcp, target, out);
             (None, State::Raw)
         }
         Credential::Shadowsocks {
@@ -80,8 +97,7 @@ pub fn begin(
             server,
         } => {
             let algorithm = method.algorithm();
-            let mut salt = vec![0; algorithm.len()];
-            getrandom::fill(&mut salt).map_err(|_| ErrorKind::Network)?;
+            let salt = random(algorithm.len())?;
             out.extend_from_slice(&salt);
             let mut session = session(*method, algorithm, key, &salt);
             let mut head = Vec::new();
@@ -93,8 +109,7 @@ pub fn begin(
                 // Padding stands for the first payload, which follows in another chunk.
                 head.extend_from_slice(&PADDING.to_be_bytes());
                 head.resize(head.len() + usize::from(PADDING), 0);
-                let mut fixed = vec![REQUEST];
-                fixed.extend_from_slice(&now_s().to_be_bytes());
+                let mut fixed = stamp_of_request().to_vec();
                 fixed.extend_from_slice(&(head.len() as u16).to_be_bytes());
                 session.seal(&fixed, out);
                 session.seal(&head, out);
@@ -120,8 +135,13 @@ fn session(method: Method, algorithm: Algorithm, key: &[u8], salt: &[u8]) -> Sea
     }
 }
 
-/// VLESS: the port is before the address, and IPv6 and names have other types.
-fn push_vless_address(target: &Address, out: &mut Vec<u8>) {
+/// The port is before the address, and IPv6 and names have other types than in SOCKS5.
+pub fn push_vless(id: &[u8; 16], command: Command, target: &Address, out: &mut Vec<u8>) {
+    out.push(VLESS_VERSION);
+    out.extend_from_slice(id);
+    // No addons.
+    out.push(0);
+    out.push(if command == Command::Tcp { 1 } else { 2 });
     let mut as_socks = Vec::new();
     push_address(&mut as_socks, target);
     let port_at = as_socks.len() - 2;
@@ -132,6 +152,14 @@ fn push_vless_address(target: &Address, out: &mut Vec<u8>) {
         other => other,
     });
     out.extend_from_slice(&as_socks[1..port_at]);
+}
+
+pub fn push_trojan(key: &str, command: Command, target: &Address, out: &mut Vec<u8>) {
+    out.extend_from_slice(key.as_bytes());
+    out.extend_from_slice(CRLF);
+    out.push(if command == Command::Tcp { 1 } else { 3 });
+    push_address(out, target);
+    out.extend_from_slice(CRLF);
 }
 
 fn push_chunk(session: &mut Sealer, payload: &[u8], out: &mut Vec<u8>) {
@@ -212,10 +240,7 @@ fn step(state: State, part: &mut [u8], out: &mut Vec<u8>) -> Result<State, Error
             let head = session.open(part).ok_or(broken)?;
             let (stamped, rest) = head.split_at(STAMPED);
             let (salt, size) = rest.split_at(request.len());
-            let stamp = stamped[1..].iter();
-            let stamp = stamp.fold(0, |number, byte| number << 8 | u64::from(*byte));
-            let right = stamped[0] == RESPONSE && stamp.abs_diff(now_s()) <= MOST_SKEW_S;
-            if !right || salt != request {
+            if !is_answer_of_now(stamped) || salt != request {
                 return Err(broken);
             }
             State::Chunk(session, length(size))

@@ -1,6 +1,6 @@
 //! Keys and sealing of Shadowsocks (SIP004, SIP022) and the key of Trojan.
 
-use aes::cipher::{BlockCipherEncrypt, KeyInit};
+use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use md5::{Digest, Md5};
 use ring::aead::{self, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hkdf::{HKDF_SHA1_FOR_LEGACY_USE_ONLY, KeyType, Salt};
@@ -46,6 +46,14 @@ impl Sealer {
             key: LessSafeKey::new(key),
             next: 0,
         }
+    }
+
+    /// The same with another first nonce, of [`NONCE_LEN`] bytes.
+    pub fn with_nonce(self, nonce: &[u8]) -> Self {
+        let mut next = [0; 16];
+        next[..NONCE_LEN].copy_from_slice(nonce);
+        let next = u128::from_le_bytes(next);
+        Self { next, ..self }
     }
 
     fn nonce(&mut self) -> Nonce {
@@ -105,21 +113,44 @@ pub fn session_2022(algorithm: Algorithm, key: &[u8], salt: &[u8]) -> Sealer {
     Sealer::new(algorithm, &subkey)
 }
 
-/// The identity header of SIP023: the hash of the user's key, encrypted by the server's key.
-pub fn identity(server: &[u8], salt: &[u8], user: &[u8]) -> [u8; BLOCK] {
-    let subkey = derived("shadowsocks 2022 identity subkey", server, salt);
-    let mut block = [0; BLOCK];
-    block.copy_from_slice(&blake3::hash(user).as_bytes()[..BLOCK]);
+/// A block, encrypted by AES with a key of 16 or 32 bytes.
+pub fn encrypted(key: &[u8], mut block: [u8; BLOCK]) -> [u8; BLOCK] {
     let into = (&mut block).into();
-    match subkey.len() {
-        BLOCK => aes::Aes128::new_from_slice(&subkey)
+    match key.len() {
+        BLOCK => aes::Aes128::new_from_slice(key)
             .expect("16 bytes")
             .encrypt_block(into),
-        _ => aes::Aes256::new_from_slice(&subkey)
+        _ => aes::Aes256::new_from_slice(key)
             .expect("32 bytes")
             .encrypt_block(into),
     }
     block
+}
+
+pub fn decrypted(key: &[u8], mut block: [u8; BLOCK]) -> [u8; BLOCK] {
+    let into = (&mut block).into();
+    match key.len() {
+        BLOCK => aes::Aes128::new_from_slice(key)
+            .expect("16 bytes")
+            .decrypt_block(into),
+        _ => aes::Aes256::new_from_slice(key)
+            .expect("32 bytes")
+            .decrypt_block(into),
+    }
+    block
+}
+
+/// By which SIP023 knows a user.
+pub fn hash_of(key: &[u8]) -> [u8; BLOCK] {
+    let mut block = [0; BLOCK];
+    block.copy_from_slice(&blake3::hash(key).as_bytes()[..BLOCK]);
+    block
+}
+
+/// The identity header of SIP023: the hash of the user's key, encrypted by the server's key.
+pub fn identity(server: &[u8], salt: &[u8], user: &[u8]) -> [u8; BLOCK] {
+    let subkey = derived("shadowsocks 2022 identity subkey", server, salt);
+    encrypted(&subkey, hash_of(user))
 }
 
 /// OpenSSL's EVP_BytesToKey with MD5 and no salt, as SIP004 makes keys of passwords.

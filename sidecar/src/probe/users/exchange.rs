@@ -1,4 +1,4 @@
-//! The probe `users`: a connection, and its bytes there and back, for each entry.
+//! The probe `users`: a connection or an association, and its bytes there and back, for each entry.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +22,11 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let spec = &plan.spec;
     let series = |name| Series::new(name, spec.count, spec.keep);
     let tally = Tally::new(vec![series("first_byte"), series("total")]);
-    let shared = Shared::new(plan, Pattern::new(BLOCK).tagged(plan.tag), tally)?;
+    let pattern = match spec.over_udp() {
+        true => plan.pattern(),
+        false => Pattern::new(BLOCK).tagged(plan.tag),
+    };
+    let shared = Shared::new(plan, pattern, tally)?;
     let runtime = runtime()?;
     context.measured_begins();
     lock(&shared.tally).begin();

@@ -15,8 +15,8 @@ pub const BLOCK: usize = 16 << 10;
 /// Sequence numbers of different users are this far apart, so that another user's payload is found.
 const APART: u32 = 61;
 
-type Output = Box<dyn AsyncWrite + Send + Unpin>;
-type Input = Box<dyn AsyncRead + Send + Unpin>;
+pub type Output = Box<dyn AsyncWrite + Send + Unpin>;
+pub type Input = Box<dyn AsyncRead + Send + Unpin>;
 
 /// The half that sends.
 pub struct Sender {
@@ -35,7 +35,7 @@ pub struct Receiver {
     plain: Vec<u8>,
 }
 
-fn kind(error: io::Error) -> ErrorKind {
+pub fn kind(error: io::Error) -> ErrorKind {
     ErrorKind::of_io(&error)
 }
 
@@ -44,13 +44,13 @@ pub fn sequence(user: usize, block: u64) -> u32 {
     (user as u32).wrapping_mul(APART).wrapping_add(block as u32)
 }
 
-/// Dials the proxy. The request goes with the first payload.
-pub async fn dial(shared: &Shared, user: usize) -> Result<(Sender, Receiver), ErrorKind> {
+/// A new connection to the proxy.
+pub async fn connection(shared: &Shared) -> Result<(Input, Output), ErrorKind> {
     let stream = TcpStream::connect(shared.users.at.address)
         .await
         .map_err(kind)?;
     stream.set_nodelay(true).map_err(kind)?;
-    let (input, output): (Input, Output) = match &shared.users.tls {
+    Ok(match &shared.users.tls {
         Some(tls) => {
             let (input, output) = split(tls.connect(stream).await.map_err(kind)?);
             (Box::new(input), Box::new(output))
@@ -59,7 +59,12 @@ pub async fn dial(shared: &Shared, user: usize) -> Result<(Sender, Receiver), Er
             let (input, output) = stream.into_split();
             (Box::new(input), Box::new(output))
         }
-    };
+    })
+}
+
+/// Dials the proxy. The request goes with the first payload.
+pub async fn dial(shared: &Shared, user: usize) -> Result<(Sender, Receiver), ErrorKind> {
+    let (input, output) = connection(shared).await?;
     let mut out = Vec::new();
     let (up, down) = codec::begin(&shared.users.credentials[user], &shared.target, &mut out)?;
     let sender = Sender {

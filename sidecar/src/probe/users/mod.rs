@@ -4,13 +4,15 @@
 //! connections as `connections` says are open at once. `steady`: all entries keep their connections open. Request `i` goes through
 //! connection `i mod N` at `start + i / rate`, and its round trip counts from that moment. In the closed loop a request follows the answer
 //! to the one before it. With `until`, an entry of `users` opens one connection after the other until one carries data, or until one does
-//! not.
+//! not. With `udp`, an entry of `users` has an association instead, and sends its bytes as datagrams of `payload_bytes`.
 
 mod carry;
 mod codec;
 pub mod crypto;
+mod datagrams;
 mod exchange;
 mod flow;
+mod packets;
 mod shared;
 pub mod spec;
 mod steady;

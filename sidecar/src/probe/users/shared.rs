@@ -30,6 +30,8 @@ pub struct Shared {
     /// Bytes of each entry.
     pub bytes: Vec<u64>,
     pub until: Option<Until>,
+    /// Datagrams in place of connections.
+    pub udp: bool,
     pub pattern: Pattern,
     pub timeout: Duration,
     /// The next entry that no task has taken.
@@ -65,6 +67,7 @@ impl Shared {
             target: plan.target.clone(),
             bytes: users.list.iter().map(|user| own(user.bytes)).collect(),
             until: users.until,
+            udp: users.udp,
             pattern,
             timeout: plan.timeout,
             next: AtomicUsize::new(0),
@@ -85,7 +88,12 @@ impl Shared {
     }
 
     pub fn note(&self, user: usize, outcome: UserOutcome) {
-        *lock(&self.carried) += Carried::echoed(outcome.sent, outcome.received);
+        let UserOutcome { sent, received, .. } = outcome;
+        *lock(&self.carried) += match self.udp {
+            // All but the last are of the same size.
+            true => Carried::datagrams(sent, received, self.pattern.size() as u64),
+            false => Carried::echoed(sent, received),
+        };
         let one = &mut lock(&self.outcomes)[user];
         let name = std::mem::take(&mut one.name);
         *one = UserOutcome { name, ..outcome };

@@ -10,7 +10,7 @@ use crate::probe::tls::TlsSpec;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
-    /// Version 0 over TCP, without a flow.
+    /// Version 0, without a flow.
     Vless,
     Trojan,
     /// AEAD (SIP004), and 2022 (SIP022) by its methods.
@@ -80,6 +80,9 @@ pub struct UsersSpec {
     /// `users` only: each entry opens connections until one does this.
     #[serde(default)]
     pub until: Option<Until>,
+    /// `users` without `until` only: each entry sends its bytes as datagrams of `payload_bytes`, to the far end's UDP port.
+    #[serde(default)]
+    pub udp: bool,
 }
 
 impl UsersSpec {
