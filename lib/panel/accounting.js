@@ -7,19 +7,23 @@ import { measure, outcomeAtEnd, startEcho, startProbe, stop, stopEcho } from '..
 import { settle } from '../users/accounting.js';
 import { apart } from '../users/accounting-shown.js';
 import { movedBy, rowsOf, totalOf } from '../users/charges.js';
-import { keyOf } from './data-plane.js';
+import { inboundFor, keyOf } from './data-plane.js';
 import { runPrefix } from './users.js';
 
 /**
  * @typedef {import('../users/charges.js').Moved} Moved
- * @typedef {{ users: number, long: number, short: number, restart_s: number }} Sizes
+ * @typedef {import('../users/traffic.js').Sizes & { restart_s: number }} Sizes
  * @typedef {{ what: string, due: number, kept: number | null, moved: number, ended: number }} Restart bytes: `due` of all users, `kept`
  *   what is charged afterwards, null: unknown, `moved` in mid-transfer; `ended`: connections that the restart ended
- * @typedef {{ rows: import('../users/charges.js').Row[], moved: Moved[], unknown: string[], delay_ms: number | null, restarts: Restart[] }} Figures
+ * @typedef {{ rows: import('../users/charges.js').Row[], moved: Moved[], unknown: string[], delay_ms: number | null, restarts: Restart[],
+ *   udp: boolean }} Figures `udp`: whether the inbound carries datagrams of its users
+ * @typedef {{ tcp?: number[], udp?: number }} Part of a user's traffic: bytes of each connection, and of all datagrams
  */
 
 const CONNECTION = 'connection';
+const DATAGRAMS = 'datagrams';
 const SHORT_BYTES = 8 * 1024;
+const DATAGRAM_BYTES = 1200;
 const STEADY_BYTES = 16 * 1024;
 const STEADY_RATE = 90;
 const STEADY_USERS = 3;
@@ -29,16 +33,23 @@ const CHARGED_MOST_MS = 35_000;
 const ASK_S = 0.1;
 const RESTART_MOST_MS = 60_000;
 
-/** Kinds of users, who take turns in the list: bytes of each of a user's connections. @type {Record<string, (sizes: Sizes, share: number) => number[]>} */
+/** @param {Sizes} sizes */
+const shortOf = ({ short }) => Array.from({ length: short }, () => SHORT_BYTES);
+
+/** Kinds of users, who take turns in the list. @type {Record<string, (sizes: Sizes, share: number) => Part>} */
 const KINDS = {
-  'one long connection': ({ long }, share) => [Math.ceil(long * share)],
-  'many short connections': ({ short }) => Array.from({ length: short }, () => SHORT_BYTES),
-  'short and long connections': ({ long, short }, share) => [
-    Math.ceil((long * share) / 2),
-    ...Array.from({ length: short }, () => SHORT_BYTES),
-  ],
-  'one byte': () => [1],
-  none: () => [],
+  'one long connection': ({ long }, share) => ({ tcp: [Math.ceil(long * share)] }),
+  'many short connections': (sizes) => ({ tcp: shortOf(sizes) }),
+  'short and long connections': (sizes, share) => ({
+    tcp: [Math.ceil((sizes.long * share) / 2), ...shortOf(sizes)],
+  }),
+  'datagrams of 1,200 B': ({ datagrams }, share) => ({ udp: Math.ceil(datagrams * share) * DATAGRAM_BYTES }),
+  'TCP and UDP': ({ long, datagrams }, share) => ({
+    tcp: [Math.ceil((long * share) / 8)],
+    udp: Math.ceil(datagrams * share * 2) * DATAGRAM_BYTES,
+  }),
+  'one byte each by TCP and UDP': () => ({ tcp: [1], udp: 1 }),
+  none: () => ({}),
 };
 
 /** A panel, with its inbound. */
@@ -75,48 +86,75 @@ class Charged {
     return new Map(all.map(({ username, used_traffic: total }) => [username, { total }]));
   }
 
-  /** A probe of the users' own connections. @param {string} kind @param {{ name: string, bytes?: number }[]} list @param {Record<string, unknown>} more */
-  spec(kind, list, more) {
+  /**
+   * A probe with the users' own keys.
+   * @param {string} kind @param {{ name: string, bytes?: number }[]} list
+   * @param {{ udp?: boolean, seconds?: number, [field: string]: unknown }} more
+   */
+  spec(kind, list, { udp = false, seconds, ...more }) {
     const keys = new Map(this.users.map((user) => [user.username, keyOf(user)]));
     return {
       kind,
-      target: this.echo.tcp,
+      target: udp ? this.echo.udp : this.echo.tcp,
       users: {
-        protocol: 'shadowsocks',
-        address: this.inbound,
-        method: keyOf(this.users[0]).method,
+        ...inboundFor(this.inbound, this.users[0]),
         list: list.map((one) => ({ ...one, key: keys.get(one.name)?.password })),
-        ...(more.seconds ? { seconds: more.seconds } : {}),
+        udp,
+        ...(seconds ? { seconds } : {}),
       },
-      ...Object.fromEntries(Object.entries(more).filter(([name]) => name !== 'seconds')),
+      ...more,
     };
   }
 
-  /** Adds what a probe carried. @param {NonNullable<import('../meter.js').Outcome['users']>} users */
-  add(users) {
+  /** Adds what a probe carried. @param {import('../meter.js').Outcome | null} outcome @param {'tcp' | 'udp'} transport */
+  add(outcome, transport) {
     const byName = new Map(this.moved.map((one) => [one.name, one]));
-    for (const { name, sent, received } of users) {
-      const one = /** @type {Moved} */ (byName.get(name));
-      one.tcp.up += sent;
-      one.tcp.down += received;
+    for (const { name, sent, received } of outcome?.users ?? []) {
+      const ways = /** @type {Moved} */ (byName.get(name))[transport];
+      ways.up += sent;
+      ways.down += received;
     }
   }
 
-  /** Moves each user's bytes. @param {Sizes} sizes @returns {string[]} users whose bytes are not known */
-  move(sizes) {
-    const list = this.moved.flatMap(({ name, traffic }, index) =>
-      KINDS[traffic](sizes, 1 / (1 + index / 8)).map((bytes) => ({ name, bytes })),
-    );
+  /** Whether the inbound carries a datagram. @param {{ name: string }} user */
+  carriesUdp({ name }) {
+    const measured = measure(this.spec('users', [{ name, bytes: 1 }], { udp: true, timeout_ms: 5000 }));
+    if ('error' in measured) return false;
+    this.add(measured.outcome, 'udp');
+    return measured.outcome.succeeded === 1;
+  }
+
+  /**
+   * Moves bytes of users by one transport.
+   * @param {string} operation @param {'tcp' | 'udp'} transport @param {{ name: string, bytes: number }[]} list
+   * @returns {string[]} users whose bytes are not known
+   */
+  moveBy(operation, transport, list) {
     const limits = { connections: AT_ONCE, timeout_ms: 60_000, limit_s: 600 };
-    const measured = measure(this.spec('users', list, limits));
+    const udp = transport === 'udp' ? { udp: true, payload_bytes: DATAGRAM_BYTES } : {};
+    const measured = measure(this.spec('users', list, { ...limits, ...udp }));
     if ('error' in measured) {
-      recordNothing(CONNECTION, measured);
-      return this.moved.map(({ name }) => name);
+      recordNothing(operation, measured);
+      return list.map(({ name }) => name);
     }
-    recordSeries(CONNECTION, measured, 'total');
-    recordRest(CONNECTION, measured);
-    this.add(measured.outcome.users ?? []);
+    recordSeries(operation, measured, 'total');
+    recordRest(operation, measured);
+    this.add(measured.outcome, transport);
     return [];
+  }
+
+  /** Moves each user's bytes. @param {Sizes} sizes @returns {{ unknown: string[], udp: boolean }} users whose bytes are not known */
+  move(sizes) {
+    const parts = this.moved.map(({ name, traffic }, index) => ({
+      name,
+      ...KINDS[traffic](sizes, 1 / (1 + index / 8)),
+    }));
+    const connections = parts.flatMap(({ name, tcp = [] }) => tcp.map((bytes) => ({ name, bytes })));
+    const datagrams = parts.flatMap(({ name, udp }) => (udp ? [{ name, bytes: udp }] : []));
+    const unknown = this.moveBy(CONNECTION, 'tcp', connections);
+    const udp = this.carriesUdp(datagrams[0]);
+    if (udp) unknown.push(...this.moveBy(DATAGRAMS, 'udp', datagrams));
+    return { unknown, udp };
   }
 
   /** Bytes of all users. */
@@ -147,8 +185,7 @@ class Charged {
     if (!isAccepted(answer)) stop(`panel: the restart of the ${what}: HTTP ${answer.status}`);
     /** @type {import('../meter.js').Outcome | null} */
     const outcome = outcomeAtEnd(id);
-    const users = outcome?.users ?? [];
-    this.add(users);
+    this.add(outcome, 'tcp');
     const charges = right ? settle(() => this.read(), this.moved, CHARGED_MOST_MS, ASK_S).charges : null;
     const due = this.due();
     return {
@@ -156,7 +193,7 @@ class Charged {
       due,
       kept: charges && [...charges.values()].reduce((sum, one) => sum + totalOf(one), 0),
       moved: due - before,
-      ended: users.filter(({ ended_s: ended }) => ended !== null).length,
+      ended: (outcome?.users ?? []).filter(({ ended_s: ended }) => ended !== null).length,
     };
   }
 }
@@ -170,10 +207,10 @@ export function accountPanel(panel, session, inbound, sizes, record) {
   const echo = startEcho({ host: '127.0.0.1', engine: 'events' });
   try {
     const charged = new Charged(panel, session, inbound, echo);
-    const unknown = charged.move(sizes);
+    const { unknown, udp } = charged.move(sizes);
     const settled = settle(() => charged.read(), charged.moved, CHARGED_MOST_MS, ASK_S);
     record(settled);
-    const moved = charged.moved.map((one) => ({ ...one, tcp: { ...one.tcp } }));
+    const moved = charged.moved.map((one) => ({ ...one, tcp: { ...one.tcp }, udp: { ...one.udp } }));
     const rows = rowsOf(moved, settled.charges);
     const { PANEL_RESTART_URL: url, PANEL_RESTART_TOKEN: token } = __ENV;
     const more = { ...sizes, right: settled.at !== null };
@@ -183,7 +220,7 @@ export function accountPanel(panel, session, inbound, sizes, record) {
       restarts.push(charged.restart('panel', more, () => http.post(url, null, params)));
     }
     const delay = settled.at === null ? null : settled.at - settled.from;
-    return { rows, moved, unknown, delay_ms: delay, restarts: apart(restarts) };
+    return { rows, moved, unknown, delay_ms: delay, restarts: apart(restarts), udp };
   } finally {
     stopEcho(echo.id);
   }

@@ -5,7 +5,6 @@
  * `used_traffic` must say so. In the end the core and the panel are restarted in mid-transfer.
  */
 import { said, say } from 'k6/x/windtunnel/record';
-import { refuse } from '../../lib/environment.js';
 import { onceLoad } from '../../lib/once.js';
 import { Operation } from '../../lib/operations.js';
 import { accountPanel } from '../../lib/panel/accounting.js';
@@ -18,11 +17,12 @@ import { chargeFacts, chargeSection, lostBy, restartWords } from '../../lib/user
 
 const MIB = 1024 * 1024;
 const { load, size } = onceLoad({
-  smoke: { users: 10, long: 4 * MIB, short: 20, restart_s: 0.5 },
-  quick: { users: 100, long: 16 * MIB, short: 50, restart_s: 2 },
-  full: { users: 100, long: 100 * MIB, short: 200, restart_s: 6 },
+  smoke: { users: 10, long: 4 * MIB, short: 20, datagrams: 200, restart_s: 0.5 },
+  quick: { users: 100, long: 16 * MIB, short: 50, datagrams: 500, restart_s: 2 },
+  full: { users: 100, long: 100 * MIB, short: 200, datagrams: 2000, restart_s: 6 },
 });
 const sizes = { ...size, users: envCount('USERS', size.users) };
+const inbound = inboundOf() ?? '';
 const NOTE = 'charges';
 const nameOf = namesOf('charged');
 const charged = new Operation('charged');
@@ -30,7 +30,7 @@ const charged = new Operation('charged');
 const found = () => said()[NOTE];
 
 /** @param {import('../../lib/panel/accounting.js').Figures} figures */
-const restartSection = ({ restarts, delay_ms: delay }) =>
+const restartSection = ({ restarts, delay_ms: delay, udp }) =>
   sectionOf({
     name: 'restarts',
     title: 'Restarts in mid-transfer',
@@ -52,7 +52,7 @@ const restartSection = ({ restarts, delay_ms: delay }) =>
     notes: [
       `${delay === null ? 'Not all users were charged in time' : `All users were charged ${(delay / 1000).toFixed(2)} s after the end of the traffic`}. The panel asks the core at an interval, which is the most that a right panel needs. A loss by a restart is reported, not judged.`,
       ...(restarts.length < 2 ? ['The panel was not restarted: PANEL_RESTART_URL is not set.'] : []),
-      "TCP only: the probes have no UDP with users' own keys.",
+      ...(udp ? [] : ['The users moved no UDP: the inbound carries none.']),
     ],
   });
 
@@ -74,6 +74,11 @@ const script = panelScenario({
       latencyIs: 'from the dial to the last byte of our far end',
       least: sizes.users,
     },
+    datagrams: {
+      title: 'Datagrams of a user',
+      latencyIs: 'from the first one sent to the echo of the last one',
+      optional: true,
+    },
   },
   sections: () => {
     const figures = found();
@@ -81,6 +86,10 @@ const script = panelScenario({
   },
   facts: () => chargeFacts(found()),
   prepare(panel, session) {
+    if (!inbound)
+      throw new Error(
+        'panel/users-accounting: set PANEL_INBOUND to the address of the Shadowsocks inbound: ss://127.0.0.1:PORT',
+      );
     if (!present()) throw new Error('panel/users-accounting: there is no sidecar, which moves the bytes');
     panel.createAll(
       session,
@@ -88,11 +97,6 @@ const script = panelScenario({
     );
   },
   iterate({ panel, data }) {
-    const inbound =
-      inboundOf() ??
-      refuse(
-        'panel/users-accounting: set PANEL_INBOUND to the address of the Shadowsocks inbound: ss://127.0.0.1:PORT',
-      );
     const figures = accountPanel(panel, data, inbound, sizes, ({ from, at }) => {
       if (at === null) charged.failure('timeout', from, from);
       else charged.success(from, at);

@@ -1,13 +1,20 @@
 /**
  * A proxy's Shadowsocks inbound (chacha20-ietf-poly1305, SIP004) whose users a fake panel changes, and whose faults are known. It
- * reads each byte of a request, relays to the target, and keeps how long each late change took and which flows it dropped.
+ * reads each byte of a request, relays to the target by TCP and UDP, and keeps how long each late change took, which flows it
+ * dropped, and what each user is charged.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 
 const KEY = 32;
 const TAG = 16;
 const NONCE = 12;
+/** An IPv4 address in front of other bytes. */
+const ADDRESS = 7;
+/** The most bytes in one chunk. */
+const CHUNK = 0x3fff;
 const CIPHER = 'chacha20-poly1305';
 
 /**
@@ -17,6 +24,8 @@ const CIPHER = 'chacha20-poly1305';
  * @property {'restart' | 'never'} [effect] changes take effect only after a restart of the core, or never.
  * @property {boolean} [ends] disabling a user ends the user's open connections.
  * @property {boolean} [closes] a connection of an unknown user is closed; otherwise it stays open in silence, as in xray.
+ * @property {string} [doubles] end of the name of a user who is charged twice.
+ * @property {boolean} [forgetsUdp] datagrams are not charged.
  */
 
 /** EVP_BytesToKey with MD5. @param {string} password */
@@ -134,6 +143,7 @@ class Flow {
   /** The first chunk is an IPv4 address. @param {Buffer} plain */
   chunk(plain) {
     if (this.far) {
+      this.inbound.charge(this.name, plain.length, 'tcp');
       this.far.write(plain);
       return;
     }
@@ -150,9 +160,13 @@ class Flow {
         this.inbound.carried += 1;
         this.inbound.flows.add(this);
       }
-      const length = Buffer.alloc(2);
-      length.writeUInt16BE(data.length);
-      this.socket.write(Buffer.concat([down.seal(length), down.seal(data)]));
+      this.inbound.charge(this.name, data.length, 'tcp');
+      for (let from = 0; from < data.length; from += CHUNK) {
+        const part = data.subarray(from, from + CHUNK);
+        const length = Buffer.alloc(2);
+        length.writeUInt16BE(part.length);
+        this.socket.write(Buffer.concat([down.seal(length), down.seal(part)]));
+      }
     });
     far.on('close', () => this.socket.destroy());
     far.on('error', () => {});
@@ -175,17 +189,70 @@ export class Inbound {
     /** Changes that wait for a restart. @type {(() => void)[]} */
     this.waiting = [];
     this.server = createServer((socket) => new Flow(this, socket.setNoDelay()));
+    this.socket = createSocket('udp4');
+    /** Sockets to the far end, by user and client. @type {Map<string, import('node:dgram').Socket>} */
+    this.associations = new Map();
+    /** Bytes of each user. @type {Map<string, number>} */
+    this.charged = new Map();
   }
 
+  /** @returns {Promise<string>} its address, which is the same for TCP and UDP */
   async listen() {
-    await new Promise((resolve) => this.server.listen(0, '127.0.0.1', () => resolve(undefined)));
+    await once(this.server.listen(0, '127.0.0.1'), 'listening');
     const { port } = /** @type {import('node:net').AddressInfo} */ (this.server.address());
+    this.socket = createSocket('udp4', (packet, client) => this.datagram(packet, client));
+    try {
+      await once(this.socket.bind(port, '127.0.0.1'), 'listening');
+    } catch {
+      await this.stop();
+      return this.listen();
+    }
     return `ss://127.0.0.1:${port}`;
   }
 
   async stop() {
     for (const flow of this.flows) flow.socket.destroy();
+    for (const far of this.associations.values()) far.close();
+    this.socket.close();
     await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  /** @param {string} name @param {number} bytes @param {'tcp' | 'udp'} transport */
+  charge(name, bytes, transport) {
+    const { doubles, forgetsUdp } = this.faults;
+    if (transport === 'udp' && forgetsUdp) return;
+    const times = doubles && name.endsWith(doubles) ? 2 : 1;
+    this.charged.set(name, (this.charged.get(name) ?? 0) + times * bytes);
+  }
+
+  /** Finds the user of a packet. A packet of an unknown user has no answer. @param {Buffer} packet @param {import('node:dgram').RemoteInfo} client */
+  datagram(packet, client) {
+    const salt = packet.subarray(0, KEY);
+    for (const [name, master] of this.users) {
+      const plain = new Seal(master, salt).open(packet.subarray(KEY));
+      if (!plain) continue;
+      this.charge(name, plain.length - ADDRESS, 'udp');
+      const far = this.association(name, master, client);
+      far.send(plain.subarray(ADDRESS), plain.readUInt16BE(5), plain.subarray(1, 5).join('.'));
+      return;
+    }
+  }
+
+  /** @param {string} name @param {Buffer} master @param {import('node:dgram').RemoteInfo} client */
+  association(name, master, client) {
+    const id = `${name} ${client.port}`;
+    const found = this.associations.get(id);
+    if (found) return found;
+    const far = createSocket('udp4', (answer, { address, port }) => {
+      this.charge(name, answer.length, 'udp');
+      const head = Buffer.from([1, ...address.split('.').map(Number), 0, 0]);
+      head.writeUInt16BE(port, 5);
+      const salt = randomBytes(KEY);
+      const sealed = new Seal(master, salt).seal(Buffer.concat([head, answer]));
+      this.socket.send(Buffer.concat([salt, sealed]), client.port, client.address);
+    });
+    this.associations.set(id, far);
+    return far;
   }
 
   /** The hook of a fake panel (tests/fakes/panel-users.js). @param {string} operation @param {string} name @param {string} key */

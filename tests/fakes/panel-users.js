@@ -22,6 +22,7 @@
  * @property {'pasarguard'} [dialect] 201 and 204, and users with group_ids and proxy_settings; without it the dialect of Marzban.
  * @property {'others' | 'empty' | 'stale' | 'page'} [subscription] each subscription has another user's keys, no server, the keys before their change, or is an HTML page with status 200.
  * @property {Partial<Record<Operation, number>>} [statuses] of successful answers.
+ * @property {(name: string) => number} [used] bytes that a user has used, as a list says; 0 unless given.
  * @property {(operation: Operation, name: string, key: string) => void} [changed] called before the answer to a change that succeeds, and to a restart.
  */
 
@@ -302,7 +303,9 @@ export class Users {
     const page = found.slice(from, limited ? from + Number(query.get('limit')) : undefined);
     this.lists += 1;
     if (ignores('order')) page.push(...page.splice(0, this.lists % page.length));
-    return ok({ users: page.map(shown), total: found.length });
+    const used = this.faults.used ?? (() => 0);
+    const users = page.map((user) => ({ ...shown(user), used_traffic: used(user.username) }));
+    return ok({ users, total: found.length });
   }
 
   /** The subscription of a user, in the format of the client's name. @param {Request} request @returns {Answer | undefined} undefined for another path */
