@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, UdpSocket};
 use aes::Aes256;
 use aes::cipher::BlockCipherEncrypt;
 
-use super::common::network::{read_vec, udp_server};
+use crate::common::network::{read_vec, udp_server};
 use super::*;
 
 const PAYLOAD: u64 = 1_000;
