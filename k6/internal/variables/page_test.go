@@ -57,9 +57,10 @@ func TestALineHasWhatTheGroupReads(t *testing.T) {
 			"WAIT":              ": block, spin, yield (block)",
 			"REQUEST_TIMEOUT_S": "-",
 		},
-		"panel": {"REQUEST_TIMEOUT_S": "(60)", "USERS": "[subscription, users-accounting, users-create, users-disable, users-enable, users-lifecycle]"},
-		"*":     {"REST_S": "(0.25)", "ONLY": "every one"},
-		"make":  {"TIMES": "(by target)", "WORSE_BY": "(10)"},
+		"panel":     {"REQUEST_TIMEOUT_S": "(60)", "USERS": "[subscription, users-accounting, users-create, users-disable, users-enable, users-lifecycle]"},
+		"footprint": {"REQUEST_TIMEOUT_S": "(by testbed) [leak]"},
+		"*":         {"REST_S": "(0.25)", "ONLY": "every one"},
+		"make":      {"TIMES": "(by target)", "WORSE_BY": "(10)"},
 	} {
 		g := group{of: of}
 		told := map[string]string{}
