@@ -30,6 +30,19 @@ func TestGoldenDataplane(t *testing.T) {
 	}
 }
 
+func TestWhyAPercentileIsNotShown(t *testing.T) {
+	op := result.Operation{Title: "Send", LatencyMS: &result.Latency{Count: 50}}
+	notes := strings.Join(operationNotes(op), "\n")
+	for _, want := range []string{
+		"Send: no P95 (—): the generator's lateness is more than half of it.",
+		"Send: no P99 (—): it needs 100 samples, there are 50.",
+	} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("%q is missing in\n%s", want, notes)
+		}
+	}
+}
+
 func TestPlacementInWords(t *testing.T) {
 	p := &result.Placement{Name: "split", ProbeCPUs: "1", SystemCPUs: "", EchoCPUs: "1", Wait: "spin"}
 	if got := placement(p); got != "split: probe on CPU 1, echo on CPU 1, system not pinned; spinning" {

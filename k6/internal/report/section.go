@@ -114,10 +114,14 @@ func operationNotes(op result.Operation) []string {
 		value *float64
 		needs int64
 	}{{"P50", l.P50, 2}, {"P95", l.P95, 20}, {"P99", l.P99, 100}} {
-		if p.value == nil {
-			notes = append(notes, fmt.Sprintf("%s: no %s (%s): it needs %d samples, there are %d.",
-				op.Title, p.name, format.None, p.needs, l.Count))
+		if p.value != nil {
+			continue
 		}
+		why := fmt.Sprintf("it needs %d samples, there are %d", p.needs, l.Count)
+		if l.Count >= p.needs {
+			why = "the generator's lateness is more than half of it"
+		}
+		notes = append(notes, fmt.Sprintf("%s: no %s (%s): %s.", op.Title, p.name, format.None, why))
 	}
 	return notes
 }
