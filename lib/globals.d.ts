@@ -260,6 +260,13 @@ declare module 'k6/x/windtunnel/record' {
   export function wholeMs(response: import('k6/http').RefinedResponse<any>): number;
   /** Whether a request opened a new connection. */
   export function opened(response: import('k6/http').RefinedResponse<any>): boolean;
+  /**
+   * Keeps a text under a name for all virtual users of this process, and in no file. Each virtual user parses what setup() returned at its
+   * first iteration, in measured time; it reads a shared text when it needs it.
+   */
+  export function share(name: string, text: string): void;
+  /** The text of share(); null: there is none. */
+  export function shared(name: string): string | null;
   /** Whether the text is new to all virtual users of this process; false after 200 texts. */
   export function once(text: string): boolean;
   /** Notes that the target answered a virtual user. */

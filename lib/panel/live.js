@@ -1,7 +1,7 @@
 /** How a panel changes users while others talk (lib/users/live.js). */
 import { stop } from '../execution.js';
 import { KINDS, LivePlan } from '../users/live-plan.js';
-import { Live } from '../users/live.js';
+import { Live, keepKey } from '../users/live.js';
 import { inboundFor, inboundOf, keyOf, triedOf } from './data-plane.js';
 import { namesOf } from './scenario.js';
 import { runPrefix } from './users.js';
@@ -49,8 +49,9 @@ export class PanelLive extends Live {
         () => (response = timed(() => send(panel, data, kind, name))),
         judgeOf(panel, kind, name),
       );
-      if (!done || !response) return null;
-      return data.users[name] ?? userOf(panel, data, name, response);
+      if (!done || !response) return false;
+      if (kind === 'create') keepKey(userOf(panel, data, name, response));
+      return true;
     });
   }
 }

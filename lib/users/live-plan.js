@@ -104,14 +104,24 @@ export class LivePlan {
     return this.names(runId, 0, this.sizes.flows);
   }
 
-  /** Users of a kind of change. @param {string} runId @param {Kind} kind */
-  of(runId, kind) {
-    return this.names(runId, this.sizes.flows + this.kinds.indexOf(kind) * this.each, this.each);
+  /** Index of the first user of a kind of change. @param {Kind} kind */
+  first(kind) {
+    return this.sizes.flows + this.kinds.indexOf(kind) * this.each;
   }
 
-  /** The change of an iteration. @param {string} runId @param {number} index @returns {{ kind: Kind, user: string }} */
+  /** Users of a kind of change. @param {string} runId @param {Kind} kind */
+  of(runId, kind) {
+    return this.names(runId, this.first(kind), this.each);
+  }
+
+  /** All users of the run. @param {string} runId */
+  all(runId) {
+    return this.names(runId, 0, this.sizes.flows + this.kinds.length * this.each);
+  }
+
+  /** The change of an iteration. It makes one name, as its time counts as lateness. @param {string} runId @param {number} index @returns {{ kind: Kind, user: string }} */
   at(runId, index) {
     const kind = this.kinds[index % this.kinds.length];
-    return { kind, user: this.of(runId, kind)[Math.floor(index / this.kinds.length)] };
+    return { kind, user: this.nameOf(runId, this.first(kind) + Math.floor(index / this.kinds.length)) };
   }
 }

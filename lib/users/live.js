@@ -2,7 +2,7 @@
  * Changes of users while other users' flows are open: the answer of the system that changes them, and when the change takes effect in
  * the data plane. A scenario says how its system changes a user: a panel, or a proxy's own API.
  */
-import { said, say } from 'k6/x/windtunnel/record';
+import { said, say, share, shared } from 'k6/x/windtunnel/record';
 import { now } from '../clock.js';
 import { recordErrors, recordSeries } from '../dataplane/probe-operation.js';
 import { ownScenario, stop } from '../execution.js';
@@ -17,6 +17,8 @@ import { turnsOf } from './live-tries.js';
 const CHANGE = 'live change ';
 const ALIVE = 'live processes ';
 const LATER = 'live, later';
+/** Prefix of shared texts: users' keys. The name of the user follows. */
+const KEY = 'live key ';
 /** Users without effect that are tried again after the load, and for how long, s. */
 const AGAIN_MOST = 10;
 const AGAIN_S = 1.5;
@@ -35,17 +37,25 @@ const AGAIN_S = 1.5;
  * @property {number} [least_ms] beginning of the last connection without the effect, after the answer
  * @property {number} [most_ms] first byte, or beginning of the refused connection, after the answer
  * @typedef {{ user: string, kind: Kind, later: string }} Later what a change without effect did later, in words
- * @typedef {{ inbound: Inbound, users: Record<string, User>, echo: import('../meter.js').Echo, alive: Alive[] | null }} Prepared
+ * @typedef {{ inbound: Inbound, echo: import('../meter.js').Echo, alive: Alive[] | null }} Prepared
  * @typedef {import('../scenario.js').Begun & Prepared} Data
  */
 /**
- * Changes a user, and records it as an operation.
+ * Changes a user, keeps the key of a new one, and records the change as an operation.
  * @callback Changer
  * @param {Kind} kind
  * @param {string} name
  * @param {<T>(send: () => T) => T} timed calls `send`, which must be the request alone
- * @returns {User | null} null: the change failed
+ * @returns {boolean} whether the system confirmed the change
  */
+
+/** @param {User} user */
+export function keepKey({ name, key }) {
+  if (key) share(KEY + name, key);
+}
+
+/** @param {string} name @returns {User} key: undefined if nobody told it */
+export const knownUser = (name) => ({ name, key: shared(KEY + name) ?? undefined });
 
 /** @template T @param {string} prefix @returns {T[]} notes in the order of the changes */
 const numbered = (prefix) =>
@@ -83,7 +93,8 @@ export class Live {
     const echo = startEcho({ host: '127.0.0.1', engine: 'events' });
     const alive = aliveNow();
     if (alive) say(ALIVE + -1, alive);
-    return { inbound, users: Object.fromEntries(users.map((user) => [user.name, user])), echo, alive };
+    users.forEach(keepKey);
+    return { inbound, echo, alive };
   }
 
   /** The iteration that keeps the flows open. @param {Data} data */
@@ -91,10 +102,12 @@ export class Live {
     const { plan } = this;
     const { sizes } = plan;
     const began = ownScenario().startTime;
-    const of = (/** @type {string[]} */ names) => names.map((name) => data.users[name]);
     follow(
       wayOf(data),
-      { kept: of(plan.kept(data.runId)), leaving: of(plan.of(data.runId, plan.leaving)) },
+      {
+        kept: plan.kept(data.runId).map(knownUser),
+        leaving: plan.of(data.runId, plan.leaving).map(knownUser),
+      },
       {
         seconds: (began - data.wallOffset - now()) / 1000 + sizes.quiet + sizes.seconds + sizes.tail,
         rate: sizes.flowRate,
@@ -108,14 +121,14 @@ export class Live {
   change(data, index, changer) {
     const { kind, user: name } = this.plan.at(data.runId, index);
     let [sent, answered] = [0, 0];
-    const user = changer(kind, name, (send) => {
+    const confirmed = changer(kind, name, (send) => {
       sent = data.wallOffset + now();
       const response = send();
       answered = data.wallOffset + now();
       return response;
     });
-    if (user) {
-      const effect = this.effect(data, kind, user, answered);
+    if (confirmed) {
+      const effect = this.effect(data, kind, knownUser(name), answered);
       say(CHANGE + index, { kind, user: name, sent, answered, ...effect });
     }
     this.look(data, index);
@@ -177,10 +190,10 @@ const wayOf = ({ inbound, echo }) => ({ inbound, target: echo.tcp });
 /** @param {Data} data @param {() => void} [restart] @returns {Later[]} */
 function later(data, restart) {
   const all = changesSaid()
-    .filter(({ effect, user }) => effect === 'never' && data.users[user])
+    .filter(({ effect }) => effect === 'never')
     .slice(0, AGAIN_MOST);
   const stay = (/** @type {Change[]} */ some) => {
-    const wanted = some.map(({ user, kind }) => ({ user: data.users[user], carries: CARRIES[kind] }));
+    const wanted = some.map(({ user, kind }) => ({ user: knownUser(user), carries: CARRIES[kind] }));
     const turns = turnsOf(wayOf(data), wanted, AGAIN_S);
     return some.filter((_, index) => turns[index] === null);
   };

@@ -14,7 +14,7 @@ import { defineScenario } from '../../lib/scenario.js';
 import { Handler, inboundAt } from '../../lib/users/handler.js';
 import { LivePlan, liveLoad, liveParameters, liveSizes } from '../../lib/users/live-plan.js';
 import { LiveShown } from '../../lib/users/live-shown.js';
-import { Live } from '../../lib/users/live.js';
+import { Live, knownUser } from '../../lib/users/live.js';
 
 /** gRPC's statuses DEADLINE_EXCEEDED and UNAVAILABLE. */
 const UNANSWERED = /^gRPC (4|14):/;
@@ -50,7 +50,7 @@ const scenario = defineScenario({
 export const { options } = scenario;
 
 /** Draws a new key. @param {string} name @returns {import('../../lib/users/live-tries.js').User} */
-function userOf(name) {
+function newUser(name) {
   const digits = crypto.sha256(crypto.randomBytes(16), 'hex').slice(0, 32);
   const uuid = digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
   return { name, key: protocol === 'vless' ? uuid : digits };
@@ -61,13 +61,13 @@ export const setup = () =>
     if (!api) stop('users/live: set USERS_API to HOST:PORT of xray’s API, or run it by `make`');
     live.check();
     const runId = scenario.runId();
-    const from = [...plan.kept(runId), ...plan.of(runId, 'delete')].map(userOf);
+    const from = [...plan.kept(runId), ...plan.of(runId, 'delete')].map(newUser);
     handler.connect();
     for (const user of from) {
       const fault = handler.add(user);
       if (fault) stop(`users/live: the API at ${api} does not add a user: ${fault}`);
     }
-    return live.prepare(inboundAt(protocol, address), [...from, ...plan.of(runId, 'create').map(userOf)]);
+    return live.prepare(inboundAt(protocol, address), [...from, ...plan.of(runId, 'create').map(newUser)]);
   });
 
 /** Keeps the flows open. @param {any} given */
@@ -79,13 +79,12 @@ export function openLoop(given) {
   const data = ownData(given);
   live.change(data, ownScenario().iterationInTest, (kind, name, timed) => {
     const operation = scenario.operation(`${kind}_open`);
-    const user = data.users[name];
     operation.begin();
     operation.late(now() - intended.at);
     handler.connect();
-    const fault = timed(() => (kind === 'create' ? handler.add(user) : handler.remove(name)));
+    const fault = timed(() => (kind === 'create' ? handler.add(knownUser(name)) : handler.remove(name)));
     operation.ended(fault === null ? null : 'bad_response', intended.at, now(), fault?.split(':')[0]);
-    return fault === null ? user : null;
+    return fault === null;
   });
 }
 
@@ -94,7 +93,7 @@ export function teardown(given) {
   const data = ownData(given);
   scenario.end(data, () => {
     live.settle(data);
-    tellLeft('users', data.runId, 'users of the run', removed(Object.keys(data.users)));
+    tellLeft('users', data.runId, 'users of the run', removed(plan.all(data.runId)));
   });
 }
 

@@ -133,5 +133,12 @@ export function say(name, value) {
 
 export const said = () => told;
 
+/** @type {Map<string, string>} */
+const shares = new Map();
+/** @param {string} name @param {string} text */
+export const share = (name, text) => void shares.set(name, text);
+/** @param {string} name */
+export const shared = (name) => shares.get(name) ?? null;
+
 /** @param {Record<string, { values: Record<string, number> }>} own */
 export const measured = (own) => own;

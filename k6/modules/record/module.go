@@ -72,6 +72,8 @@ func (i *instance) exported() map[string]any {
 		"drop":       i.drop,
 		"isHeld":     func() bool { return i.holds },
 		"once":       i.shared.once,
+		"share":      i.shared.share,
+		"shared":     i.shared.text,
 		"answered":   i.shared.answered,
 		"unanswered": i.shared.unanswered,
 	}

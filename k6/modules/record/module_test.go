@@ -158,6 +158,9 @@ say('census', { users: null, names: ['ä'] })`)
 	if got := x.run(`JSON.stringify(said())`); got != `{"census":{"names":["ä"],"users":null}}` {
 		t.Error(got)
 	}
+	if got := x.run(`share('anna', 'key ä'); JSON.stringify([shared('anna'), shared('berta'), said()])`); got != `["key ä",null,{"census":{"names":["ä"],"users":null}}]` {
+		t.Error(got)
+	}
 	if given := x.given(); len(given) != 3 || given[2].Metric.Contains != metrics.Time {
 		t.Error(given)
 	}

@@ -18,10 +18,12 @@ type shared struct {
 	since float64
 	// links is the traffic of links, by the row that used them.
 	links map[string]linkUse
+	// texts are a script's own, by name.
+	texts map[string]string
 }
 
 func newShared() *shared {
-	return &shared{seen: map[string]bool{}, details: map[string]map[string]bool{}, links: map[string]linkUse{}}
+	return &shared{seen: map[string]bool{}, details: map[string]map[string]bool{}, links: map[string]linkUse{}, texts: map[string]string{}}
 }
 
 // mostTexts bounds the texts that once remembers, and so the lines in a log.
@@ -36,6 +38,23 @@ func (s *shared) once(text string) bool {
 	}
 	s.seen[text] = true
 	return true
+}
+
+// share keeps a text under a name.
+func (s *shared) share(name, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.texts[name] = text
+}
+
+// text returns a text of share, or nil.
+func (s *shared) text(name string) any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if text, known := s.texts[name]; known {
+		return text
+	}
+	return nil
 }
 
 // answered notes that the target answered a VU.
