@@ -42,6 +42,13 @@ function lostFlows(leaving) {
   return [...flows.lost, ...early];
 }
 
+/** @param {Change['effect']} wanted */
+const withEffect = (wanted) => changesSaid().filter(({ effect }) => effect === wanted);
+
+/** @template T @param {T[]} all @param {(one: T) => string} textOf @returns {[string, T[]][]} */
+const byText = (all, textOf) =>
+  [...new Set(all.map(textOf))].map((text) => [text, all.filter((one) => textOf(one) === text)]);
+
 /** The ends of flows of users that are refused, ms after the answer. @param {Kind} leaving */
 function endsOf(leaving) {
   const flows = flowsSaid();
@@ -193,7 +200,13 @@ export class LiveShown {
             name: 'never',
             title: 'Without effect',
             unit: 'count',
-            of: ({ own }) => own.filter(({ effect }) => effect !== 'seen').length,
+            of: ({ own }) => own.filter(({ effect }) => effect === 'never').length,
+          },
+          {
+            name: 'untried',
+            title: 'Not tried',
+            unit: 'count',
+            of: ({ own }) => own.filter(({ effect }) => effect === 'untried').length,
           },
         ],
         rows,
@@ -213,8 +226,8 @@ export class LiveShown {
   /** @returns {import('k6/x/windtunnel/judge').Fact[]} */
   facts() {
     const lost = lostFlows(this.plan.leaving);
-    const without = changesSaid().filter(({ effect }) => effect === 'never').length;
-    const untried = changesSaid().some(({ effect }) => effect === 'untried');
+    const without = withEffect('never').length;
+    const untried = withEffect('untried').length > 0;
     return /** @type {const} */ ([
       ['data plane: untouched flows that were lost', lost?.length ?? null],
       ['data plane: changes without effect', untried && without === 0 ? null : without],
@@ -224,23 +237,19 @@ export class LiveShown {
   /** @returns {string[]} */
   notes() {
     const lost = lostFlows(this.plan.leaving) ?? [];
-    const without = changesSaid().filter(({ effect }) => effect === 'never');
     const later = laterSaid();
+    const words = (/** @type {{ kind: Kind, user: string }[]} */ some) =>
+      some.map(({ kind, user }) => `${kind} ${user}`);
     return [
       ...restartsOf(aliveSaid()),
       ...(aliveSaid().length > 0
         ? []
         : ['restarts of the core were not watched: no testbed names its processes']),
       ...named('untouched flows that were lost', lost.map(aboutLost)),
-      ...named(
-        'changes without effect',
-        without.map(({ kind, user }) => `${kind} ${user}`),
-      ),
-      ...[...new Set(later.map((one) => one.later))].flatMap((words) =>
-        named(
-          words,
-          later.filter((one) => one.later === words).map(({ kind, user }) => `${kind} ${user}`),
-        ),
+      ...named('changes without effect', words(withEffect('never'))),
+      ...byText(later, ({ later: text }) => text).flatMap(([text, some]) => named(text, words(some))),
+      ...byText(withEffect('untried'), ({ why = '' }) => why).flatMap(([why, some]) =>
+        named(`changes that were not tried (${why})`, words(some)),
       ),
     ];
   }

@@ -7,6 +7,8 @@ export const EVERY_MS = 10;
 /** A try without data for this long is a refusal, ms. */
 export const SILENT_MS = 1000;
 const BYTES = 64;
+/** The sidecar's status while the most tries run. */
+const CONFLICT = 409;
 
 /**
  * @typedef {{ protocol: string, address: string, method?: string }} Inbound what a probe must know of it
@@ -35,6 +37,15 @@ export function ended(id) {
   );
 }
 
+/** Starts the tries of one user. @param {object} spec @returns {string} its id. Throws if the sidecar refuses */
+function tried(spec) {
+  const { status, answer, error } = request('POST', '/probes', spec);
+  if (status === CONFLICT)
+    throw new Error('the sidecar tried as many users as it can at once: give a lower RATE');
+  if (error !== null) throw new Error(`sidecar: ${error}`);
+  return answer.id;
+}
+
 /**
  * Tries all users at once, each with one probe.
  * @param {Way} way
@@ -43,18 +54,17 @@ export function ended(id) {
  * @returns {(Turn | null)[]} null: the user did not turn in time. Throws if the sidecar cannot try
  */
 export function turnsOf({ inbound, target }, all, limitS) {
-  const ids = all.map(
-    ({ user, carries }) =>
-      asked('POST', '/probes', {
-        kind: 'users',
-        target,
-        payload_bytes: BYTES,
-        connections: 1,
-        timeout_ms: SILENT_MS,
-        // A refusal by silence begins in time and shows later.
-        limit_s: limitS + SILENT_MS / 1000,
-        users: { ...inbound, list: [user], until: { carries, every_ms: EVERY_MS } },
-      }).id,
+  const ids = all.map(({ user, carries }) =>
+    tried({
+      kind: 'users',
+      target,
+      payload_bytes: BYTES,
+      connections: 1,
+      timeout_ms: SILENT_MS,
+      // A refusal by silence begins in time and shows later.
+      limit_s: limitS + SILENT_MS / 1000,
+      users: { ...inbound, list: [user], until: { carries, every_ms: EVERY_MS } },
+    }),
   );
   return ids.map((id) => {
     const { turn } = ended(id).users[0];

@@ -33,7 +33,8 @@ const AGAIN_S = 1.5;
  * @property {string} user
  * @property {number} sent
  * @property {number} answered
- * @property {'seen' | 'never' | 'untried'} effect never: not within the patience
+ * @property {'seen' | 'never' | 'untried'} effect never: not within the patience; untried: nobody looked
+ * @property {string} [why] nobody looked
  * @property {number} [least_ms] beginning of the last connection without the effect, after the answer
  * @property {number} [most_ms] first byte, or beginning of the refused connection, after the answer
  * @typedef {{ user: string, kind: Kind, later: string }} Later what a change without effect did later, in words
@@ -137,7 +138,7 @@ export class Live {
   /**
    * When a change took effect, recorded as an operation.
    * @param {Data} data @param {Kind} kind @param {User} user @param {number} answered
-   * @returns {Pick<Change, 'effect' | 'least_ms' | 'most_ms'>}
+   * @returns {Pick<Change, 'effect' | 'why' | 'least_ms' | 'most_ms'>}
    */
   effect(data, kind, user, answered) {
     const operation = effectOf(kind);
@@ -155,9 +156,8 @@ export class Live {
       });
       return { effect: 'seen', least_ms: Math.max(0, turn.after - answered), most_ms: most };
     } catch (error) {
-      recordErrors(operation, { network: 1 });
-      console.warn(`${operation}: ${error}`);
-      return { effect: 'untried' };
+      // A change that was not measured is no failure of the system.
+      return { effect: 'untried', why: error instanceof Error ? error.message : String(error) };
     }
   }
 

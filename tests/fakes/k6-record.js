@@ -99,7 +99,9 @@ export const request = (method, path, body, limitMs) => sidecar.send(method, pat
 /** @param {string} method @param {{ path: string, body?: unknown }[]} all @param {number} limitMs */
 export const requestAll = (method, all, limitMs) =>
   all.map(({ path, body }) => request(method, path, body, limitMs));
-export const [quantile, watch, keepLink] = [none, none, none];
+export const [watch, keepLink] = [none, none];
+/** @param {({ values: Record<string, number[]> } | null)[]} all @param {string} series */
+export const quantile = (all, series) => (all.some((one) => one?.values[series].length) ? none() : null);
 export const linkUses = () => [];
 
 /** k6's own clock, which a test may set. */

@@ -3,9 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KINDS, LivePlan } from '../../lib/users/live-plan.js';
 import { restartsOf } from '../../lib/users/live-restarts.js';
+import { LiveShown } from '../../lib/users/live-shown.js';
+import { Live, keepKey } from '../../lib/users/live.js';
+import { samples, sidecar } from '../fakes/k6-record.js';
+
+const sizes = { flows: 3, flowRate: 1, quiet: 1, seconds: 5, tail: 1, rate: 7, patience: 3 };
 
 test('no user is changed twice, and none of the untouched ones', () => {
-  const sizes = { flows: 3, flowRate: 1, quiet: 1, seconds: 5, tail: 1, rate: 7, patience: 3 };
   const plan = new LivePlan(sizes, KINDS, (runId, index) => `${runId}-${index}`);
   // k6 may begin one iteration more than planned.
   const changes = Array.from({ length: 36 }, (_, index) => plan.at('run', index));
@@ -30,4 +34,21 @@ test('each process that takes the place of another one is named', () => {
     ['xray was restarted 3 times: pid 8, then 15, 19, 8'],
   );
   assert.deepEqual(restartsOf([[xray(8)], [xray(9)]]), ['xray was restarted once: pid 8, then 9']);
+});
+
+test('a change beyond the most tries is counted, is no failure of the system, and lets no run pass', () => {
+  const plan = new LivePlan(sizes, ['create', 'delete'], (runId, index) => `${runId}-${index}`);
+  sidecar.send = () => ({ status: 409, answer: null, error: '64 probes run, and more are not started' });
+  const data = /** @type {any} */ ({ runId: 'run', wallOffset: 0, inbound: {}, echo: { tcp: '' } });
+  new Live(plan).change(data, 0, (_kind, name, timed) => {
+    keepKey({ name, key: 'key' });
+    return timed(() => true);
+  });
+  assert.deepEqual(samples, []);
+  const shown = new LiveShown(plan);
+  const [{ columns, rows }] = shown.sections();
+  const of = (/** @type {string} */ name) => rows[0][columns.findIndex((column) => column.name === name)];
+  assert.deepEqual([of('changes'), of('never'), of('untried')], [1, 0, 1]);
+  assert.deepEqual(shown.facts()[1].found, { said: null });
+  assert.match(shown.notes().join('\n'), /not tried \(the sidecar .* a lower RATE\): create run-3$/);
 });
