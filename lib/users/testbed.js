@@ -10,6 +10,9 @@ const METHODS = {
   'shadowsocks-2022': '2022-blake3-aes-128-gcm',
 };
 
+/** The key of a name; Shadowsocks 2022 has another form. @param {string} seed @param {string} name */
+export const keyOf = (seed, name) => crypto.hmac('sha256', seed, name, 'hex').slice(0, 32);
+
 /**
  * The users with the keys that testbeds/users/end.py makes.
  * @param {any} started instance of the testbed, as the answer to its start has it
@@ -19,8 +22,8 @@ const METHODS = {
 export function usersAt({ variables, outputs, secret_outputs: secrets }, places, bytes) {
   const { protocol } = variables;
   const of2022 = protocol === 'shadowsocks-2022';
-  const keyOf = (/** @type {string} */ name) => {
-    const key = crypto.hmac('sha256', secrets.USERS_SEED, name, 'hex').slice(0, 32);
+  const formed = (/** @type {string} */ name) => {
+    const key = keyOf(secrets.USERS_SEED, name);
     return of2022 ? encoding.b64encode(key.slice(0, 16)) : key;
   };
   return {
@@ -28,8 +31,8 @@ export function usersAt({ variables, outputs, secret_outputs: secrets }, places,
     address: outputs.USERS_SERVER,
     tls: variables.tls ? { insecure: true } : undefined,
     method: METHODS[protocol],
-    server_key: of2022 ? keyOf('server') : undefined,
-    list: places.map((place) => ({ name: `user-${place}`, key: keyOf(`user-${place}`), bytes })),
+    server_key: of2022 ? formed('server') : undefined,
+    list: places.map((place) => ({ name: `user-${place}`, key: formed(`user-${place}`), bytes })),
   };
 }
 

@@ -15,6 +15,8 @@ import { Handler, inboundAt } from '../../lib/users/handler.js';
 import { LivePlan, liveLoad, liveParameters, liveSizes } from '../../lib/users/live-plan.js';
 import { LiveShown } from '../../lib/users/live-shown.js';
 import { Live, knownUser } from '../../lib/users/live.js';
+import { lookUp, lookupNotes } from '../../lib/users/lookup.js';
+import { keyOf } from '../../lib/users/testbed.js';
 
 /** gRPC's statuses DEADLINE_EXCEEDED and UNAVAILABLE. */
 const UNANSWERED = /^gRPC (4|14):/;
@@ -43,7 +45,7 @@ const scenario = defineScenario({
   ],
   leftovers: (runId) => `users whose names begin with ${runId}`,
   facts: () => shown.facts(),
-  remarks: () => shown.notes(),
+  remarks: () => [...lookupNotes(), ...shown.notes()],
   more: () => ({ sections: shown.sections() }),
 });
 
@@ -67,7 +69,13 @@ export const setup = () =>
       const fault = handler.add(user);
       if (fault) stop(`users/live: the API at ${api} does not add a user: ${fault}`);
     }
-    return live.prepare(inboundAt(protocol, address), [...from, ...plan.of(runId, 'create').map(newUser)]);
+    const created = plan.of(runId, 'create').map(newUser);
+    const prepared = live.prepare(inboundAt(protocol, address), [...from, ...created]);
+    const { inbound, echo } = prepared;
+    const first = __ENV.USERS_SEED && keyOf(__ENV.USERS_SEED, 'user-0');
+    // xray's list has the users in the order in which they came.
+    if (first) lookUp({ inbound, target: echo.tcp }, { first, last: from[from.length - 1].key });
+    return prepared;
   });
 
 /** Keeps the flows open. @param {any} given */

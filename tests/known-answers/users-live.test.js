@@ -12,13 +12,18 @@ const TESTBED = 'users-live:protocol=trojan,users=10';
 test('a right server passes, and its users come and go', () =>
   withServer('right', TESTBED, SMALL, (bench) => {
     assertLive(bench);
-    assertVerdict(bench.result('users-live'), 'pass');
+    const result = bench.result('users-live');
+    assertVerdict(result, 'pass');
+    assert.doesNotMatch(result.notes.join('\n'), /lookup/);
   }));
 
-test('a server that confirms changes and forgets them fails by each change', () =>
+test('a server that confirms changes and forgets them fails by each change, and a lookup that is a scan is named', () =>
   withServer('deaf', TESTBED, SMALL, (bench) => {
     const result = bench.result('users-live');
     assertVerdict(result, 'fail');
+    const [, first, last] =
+      /lookup is a scan: .* after (\S+) ms, .* after (\S+) ms/.exec(result.notes.join('\n')) ?? [];
+    assert.ok(Number(last) - Number(first) > 5, `${first} ${last}`);
     // The first changes may come before the fault begins.
     for (const { changes, never } of rowsOf(sectionOf(result, 'effects')))
       assert.ok(never >= 3 && changes - never <= 1, `${never} of ${changes}`);
