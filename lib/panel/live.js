@@ -36,7 +36,7 @@ export class PanelLive extends Live {
     const all = panel.everyone(session, runPrefix(session.runId) + GROUP) ?? stop(panel.unread);
     const strange = all.find((user) => !keyOf(user).password);
     if (strange) stop('panel: it does not tell the Shadowsocks keys of its users, so nothing can be tried');
-    return this.prepare(inboundFor(this.address, all[0]), all.map(triedOf));
+    return this.prepare(session.runId, inboundFor(this.address, all[0]), all.map(triedOf));
   }
 
   /** One change by the panel. @param {import('./scenario.js').Turn} turn */

@@ -4,7 +4,8 @@ import { named, sectionOf } from '../section.js';
 import { aliveSaid, changesSaid, effectOf, laterSaid } from './live.js';
 import { flowsSaid } from './live-flows.js';
 import { restartsOf } from './live-restarts.js';
-import { EVERY_MS, SILENT_MS } from './live-tries.js';
+import { SILENT_MS } from './live-tries.js';
+import { lookupNotes, spacing } from './lookup.js';
 
 /** @typedef {import('./live.js').Change} Change */
 /** @typedef {import('./live-flows.js').Lost} Lost */
@@ -212,7 +213,7 @@ export class LiveShown {
         rows,
         ...(restarts.length > 0 ? { finding: `${restarts.join('; ')}.` } : {}),
         notes: [
-          `From the answer to the change. Connections of the user begin ${EVERY_MS} ms apart, later a tenth of the elapsed time. At least: the last one on which the change had no effect began then. At most: the first byte, or the beginning of the first connection that the proxy ended, or left silent for ${SILENT_MS} ms. The clocks agree within 1 ms.`,
+          `From the answer to the change. Connections of the user begin ${spacing().toFixed(0)} ms apart, later a tenth of the elapsed time. At least: the last one on which the change had no effect began then. At most: the first byte, or the beginning of the first connection that the proxy ended, or left silent for ${SILENT_MS} ms. The clocks agree within 1 ms.`,
           flows === 0
             ? `Open flows of ${EFFECTS[leaving][0]} users were not measured.`
             : `Open flows of ${EFFECTS[leaving][0]} users: ${ended.length} of ${flows} ended or fell silent${ended.length > 0 ? `, in the median ${shareOf(ended, 0.5)?.toFixed(0)} ms after the answer` : ''}; the others lived to the end of the run. This is not judged.`,
@@ -241,6 +242,7 @@ export class LiveShown {
     const words = (/** @type {{ kind: Kind, user: string }[]} */ some) =>
       some.map(({ kind, user }) => `${kind} ${user}`);
     return [
+      ...lookupNotes(),
       ...restartsOf(aliveSaid()),
       ...(aliveSaid().length > 0
         ? []

@@ -2,7 +2,7 @@
 import { tryEnd } from '../meter.js';
 import { request } from '../sidecar.js';
 
-/** First time between two tries, ms; the resolution. Later it is a tenth of the elapsed time (sidecar/README.md). */
+/** Shortest time between two tries at first, ms; the resolution. Later it is a tenth of the elapsed time (sidecar/README.md). */
 export const EVERY_MS = 10;
 /** A try without data for this long is a refusal, ms. */
 export const SILENT_MS = 1000;
@@ -13,7 +13,7 @@ const CONFLICT = 409;
 /**
  * @typedef {{ protocol: string, address: string, method?: string }} Inbound what a probe must know of it
  * @typedef {{ name: string, key: string | undefined }} User
- * @typedef {{ inbound: Inbound, target: string }} Way to the far end
+ * @typedef {{ inbound: Inbound, target: string, everyMs: number }} Way to the far end, and the time between two tries at first
  * @typedef {object} Turn ms since 1970
  * @property {number} after The change had no effect yet on a connection that began then; -Infinity: no such connection.
  * @property {number} begun The change had effect on a connection that began then.
@@ -53,7 +53,7 @@ function tried(spec) {
  * @param {number} limitS
  * @returns {(Turn | null)[]} null: the user did not turn in time. Throws if the sidecar cannot try
  */
-export function turnsOf({ inbound, target }, all, limitS) {
+export function turnsOf({ inbound, target, everyMs }, all, limitS) {
   const ids = all.map(({ user, carries }) =>
     tried({
       kind: 'users',
@@ -63,7 +63,7 @@ export function turnsOf({ inbound, target }, all, limitS) {
       timeout_ms: SILENT_MS,
       // A refusal by silence begins in time and shows later.
       limit_s: limitS + SILENT_MS / 1000,
-      users: { ...inbound, list: [user], until: { carries, every_ms: EVERY_MS } },
+      users: { ...inbound, list: [user], until: { carries, every_ms: everyMs } },
     }),
   );
   return ids.map((id) => {

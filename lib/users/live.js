@@ -12,6 +12,7 @@ import { follow } from './live-flows.js';
 import { CARRIES } from './live-plan.js';
 import { aliveNow } from './live-restarts.js';
 import { turnsOf } from './live-tries.js';
+import { lookUp, spacing } from './lookup.js';
 
 /** Prefixes of notes; the number of the change follows. */
 const CHANGE = 'live change ';
@@ -38,7 +39,7 @@ const AGAIN_S = 1.5;
  * @property {number} [least_ms] beginning of the last connection without the effect, after the answer
  * @property {number} [most_ms] first byte, or beginning of the refused connection, after the answer
  * @typedef {{ user: string, kind: Kind, later: string }} Later what a change without effect did later, in words
- * @typedef {{ inbound: Inbound, echo: import('../meter.js').Echo, alive: Alive[] | null }} Prepared
+ * @typedef {{ inbound: Inbound, echo: import('../meter.js').Echo, alive: Alive[] | null, everyMs: number }} Prepared
  * @typedef {import('../scenario.js').Begun & Prepared} Data
  */
 /**
@@ -89,13 +90,20 @@ export class Live {
     if (!present()) stop('the sidecar keeps the flows of users: run the scenario by `make`');
   }
 
-  /** Last in setup(). @param {Inbound} inbound @param {User[]} users all of the plan whose keys are known @returns {Prepared} */
-  prepare(inbound, users) {
+  /**
+   * Last in setup(): no user may change any more.
+   * @param {string} runId @param {Inbound} inbound @param {User[]} users all of the plan whose keys are known
+   * @param {string} [first] key of the first user in the proxy's list, if it is known
+   * @returns {Prepared}
+   */
+  prepare(runId, inbound, users, first) {
     const echo = startEcho({ host: '127.0.0.1', engine: 'events' });
     const alive = aliveNow();
     if (alive) say(ALIVE + -1, alive);
     users.forEach(keepKey);
-    return { inbound, echo, alive };
+    const last = this.plan.kept(runId).map(knownUser).pop()?.key;
+    lookUp({ inbound, target: echo.tcp }, { ...(first ? { first } : {}), ...(last ? { last } : {}) });
+    return { inbound, echo, alive, everyMs: spacing() };
   }
 
   /** The iteration that keeps the flows open. @param {Data} data */
@@ -185,7 +193,7 @@ export class Live {
 }
 
 /** @param {Prepared} data */
-const wayOf = ({ inbound, echo }) => ({ inbound, target: echo.tcp });
+const wayOf = ({ inbound, echo, everyMs }) => ({ inbound, target: echo.tcp, everyMs });
 
 /** @param {Data} data @param {() => void} [restart] @returns {Later[]} */
 function later(data, restart) {

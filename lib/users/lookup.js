@@ -1,22 +1,24 @@
-/** Whether a proxy tries one user after the other to find the user of a new connection. */
+/** How long a proxy takes to find the user of a new connection, and whether it tries one user after the other. */
 import { said, say } from 'k6/x/windtunnel/record';
-import { median } from '../spread.js';
-import { asked, ended } from './live-tries.js';
+import { spreadOf } from '../spread.js';
+import { EVERY_MS, asked, ended } from './live-tries.js';
 
 const NOTE = 'lookup';
 /** Connections of each of the two users. */
-const TURNS = 9;
-const TIMEOUT_MS = 5000;
+const TURNS = 5;
+const TIMEOUT_MS = 2000;
+/** Least time between two tries of a user, in times of a connection. Closer tries of a slow lookup would be more load than the changes. */
+const SPACING = 2;
 /** A scan finds the last user later than the first one by this factor, and by more ms than a connection of any user may vary. */
 const TIMES = 2;
 const BEYOND_MS = 1;
 
-/** @typedef {{ first: number, last: number }} Lookup ms until the first byte of the far end, median */
+/** @typedef {{ first: number | null, last: number | null }} Lookup ms until the first byte of the far end, median; null: unknown */
 
 /**
- * In setup(), while nobody else connects: the first and the last user of the server's list take turns.
- * @param {import('./live-tries.js').Way} way
- * @param {Record<keyof Lookup, string | undefined>} keys
+ * In setup(), before the load: the first and the last user of the server's list take turns.
+ * @param {Pick<import('./live-tries.js').Way, 'inbound' | 'target'>} way
+ * @param {Partial<Record<keyof Lookup, string>>} keys
  */
 export function lookUp({ inbound, target }, keys) {
   const list = Array.from({ length: TURNS }, () =>
@@ -34,14 +36,21 @@ export function lookUp({ inbound, target }, keys) {
     }).id,
   );
   const medianOf = (/** @type {keyof Lookup} */ wanted) =>
-    median(users.map((/** @type {any} */ one) => (one.name === wanted ? one.first_byte_ms : null)));
+    spreadOf(users.map((/** @type {any} */ one) => (one.name === wanted ? one.first_byte_ms : null)))
+      ?.median ?? null;
   say(NOTE, { first: medianOf('first'), last: medianOf('last') });
 }
 
+/** @returns {Partial<Lookup>} */
+const lookupSaid = () => said()[NOTE] ?? {};
+
+/** Time between two tries of a user at first, ms. */
+export const spacing = () => Math.max(EVERY_MS, SPACING * (lookupSaid().last ?? 0));
+
 /** In handleSummary: a line if the lookup is a scan. @returns {string[]} */
 export function lookupNotes() {
-  const { first, last } = /** @type {Lookup} */ (said()[NOTE] ?? {});
-  if (!(last > TIMES * first && last - first > BEYOND_MS)) return [];
+  const { first, last } = lookupSaid();
+  if (!first || !last || last < TIMES * first || last - first < BEYOND_MS) return [];
   return [
     `lookup is a scan: before the load, a new connection of the first user in the server's list carried data after ${first.toFixed(1)} ms, and one of the last user after ${last.toFixed(1)} ms; each flow and each try of a change costs it as much`,
   ];

@@ -15,7 +15,6 @@ import { Handler, inboundAt } from '../../lib/users/handler.js';
 import { LivePlan, liveLoad, liveParameters, liveSizes } from '../../lib/users/live-plan.js';
 import { LiveShown } from '../../lib/users/live-shown.js';
 import { Live, knownUser } from '../../lib/users/live.js';
-import { lookUp, lookupNotes } from '../../lib/users/lookup.js';
 import { keyOf } from '../../lib/users/testbed.js';
 
 /** gRPC's statuses DEADLINE_EXCEEDED and UNAVAILABLE. */
@@ -45,7 +44,7 @@ const scenario = defineScenario({
   ],
   leftovers: (runId) => `users whose names begin with ${runId}`,
   facts: () => shown.facts(),
-  remarks: () => [...lookupNotes(), ...shown.notes()],
+  remarks: () => shown.notes(),
   more: () => ({ sections: shown.sections() }),
 });
 
@@ -70,12 +69,9 @@ export const setup = () =>
       if (fault) stop(`users/live: the API at ${api} does not add a user: ${fault}`);
     }
     const created = plan.of(runId, 'create').map(newUser);
-    const prepared = live.prepare(inboundAt(protocol, address), [...from, ...created]);
-    const { inbound, echo } = prepared;
-    const first = __ENV.USERS_SEED && keyOf(__ENV.USERS_SEED, 'user-0');
     // xray's list has the users in the order in which they came.
-    if (first) lookUp({ inbound, target: echo.tcp }, { first, last: from[from.length - 1].key });
-    return prepared;
+    const first = __ENV.USERS_SEED ? keyOf(__ENV.USERS_SEED, 'user-0') : undefined;
+    return live.prepare(runId, inboundAt(protocol, address), [...from, ...created], first);
   });
 
 /** Keeps the flows open. @param {any} given */

@@ -23,7 +23,8 @@ test('a server that confirms changes and forgets them fails by each change, and 
     assertVerdict(result, 'fail');
     const [, first, last] =
       /lookup is a scan: .* after (\S+) ms, .* after (\S+) ms/.exec(result.notes.join('\n')) ?? [];
-    assert.ok(Number(last) - Number(first) > 5, `${first} ${last}`);
+    // The last user comes 14 users after the first one.
+    assert.ok(Number(last) >= 70 && Number(first) < 70, `${first} ${last}`);
     // The first changes may come before the fault begins.
     for (const { changes, never } of rowsOf(sectionOf(result, 'effects')))
       assert.ok(never >= 3 && changes - never <= 1, `${never} of ${changes}`);

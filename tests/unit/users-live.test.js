@@ -39,7 +39,13 @@ test('each process that takes the place of another one is named', () => {
 test('a change beyond the most tries is counted, is no failure of the system, and lets no run pass', () => {
   const plan = new LivePlan(sizes, ['create', 'delete'], (runId, index) => `${runId}-${index}`);
   sidecar.send = () => ({ status: 409, answer: null, error: '64 probes run, and more are not started' });
-  const data = /** @type {any} */ ({ runId: 'run', wallOffset: 0, inbound: {}, echo: { tcp: '' } });
+  const data = /** @type {any} */ ({
+    runId: 'run',
+    wallOffset: 0,
+    inbound: {},
+    echo: { tcp: '' },
+    everyMs: 10,
+  });
   new Live(plan).change(data, 0, (_kind, name, timed) => {
     keepKey({ name, key: 'key' });
     return timed(() => true);
