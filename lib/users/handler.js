@@ -5,8 +5,10 @@ import { clientOf } from './grpc.js';
 
 /** @typedef {import('./live-tries.js').User} User */
 
-const METHOD = 'xray.app.proxyman.command.HandlerService/AlterInbound';
+const SERVICE = 'xray.app.proxyman.command.HandlerService';
 const OPERATIONS = 'xray.app.proxyman.command';
+/** gRPC's statuses DEADLINE_EXCEEDED and UNAVAILABLE. */
+const UNANSWERED = /^gRPC (4|14):/;
 /** Tag of the inbound (testbeds/users/end.py). */
 const TAG = 'users';
 const TIMEOUT = '10s';
@@ -60,7 +62,7 @@ export class Handler {
     const type = `${OPERATIONS}.${operation}`;
     const bytes = encoding.b64encode(new Uint8Array(value).buffer);
     const { status, error } = this.client.invoke(
-      METHOD,
+      `${SERVICE}/AlterInbound`,
       { tag: TAG, operation: { type, value: bytes } },
       { timeout: TIMEOUT },
     );
@@ -76,5 +78,29 @@ export class Handler {
   /** @param {string} name */
   remove(name) {
     return this.alter('RemoveUserOperation', field(1, name));
+  }
+
+  /**
+   * Removes users. A user that is gone is refused, so that only a call without an answer may leave a user.
+   * @param {string[]} names @returns {number | null} how many may be left; null: the API does not answer
+   */
+  removeAll(names) {
+    try {
+      this.connect();
+    } catch {
+      return null;
+    }
+    return names.filter((name) => UNANSWERED.test(this.remove(name) ?? '')).length;
+  }
+
+  /** Names of the inbound's users. Throws if the API does not list them. @returns {string[]} */
+  names() {
+    const { status, error, message } = this.client.invoke(
+      `${SERVICE}/GetInboundUsers`,
+      { tag: TAG },
+      { timeout: TIMEOUT },
+    );
+    if (status !== StatusOK) throw `gRPC ${status}: ${/** @type {any} */ (error)?.message ?? ''}`;
+    return /** @type {any} */ ((message).users ?? []).map((/** @type {any} */ user) => user.email);
   }
 }
