@@ -50,7 +50,16 @@ async function run(only, flags, variables) {
 
 describe('limits', { skip: lacking }, () => {
   test('a proxy that needs 40 MiB is killed at 32 MiB and carries the load at 64 MiB', async () => {
-    const { result } = await run('footprint/small', '-needs 40', { LEVELS_MIB: '32,64', TURNS: '1' });
+    const { result } = await run('footprint/small', '-needs 40', {
+      LEVELS_MIB: '32,64',
+      TURNS: '1',
+      TRANSFER_MIB: '64',
+      LIMITS: 'cpu:5%',
+    });
+    // The run's limit counts at each level, and the memory of a level does not.
+    const { system } = result.limits;
+    assert.deepEqual([system.text, system.killed], ['cpu:5%', null]);
+    assert.ok(system.periods > 0 && system.throttled_periods > 0, JSON.stringify(system));
     const [small, large] = rowsOf(sectionOf(result, 'small'));
     assert.deepEqual(
       [small.memory_mib, small.carries, large.memory_mib, large.carries],

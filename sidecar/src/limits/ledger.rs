@@ -30,6 +30,19 @@ fn add(sum: &mut Effects, one: Effects) {
     };
 }
 
+/// The effects of a group's limits that the run has too. A start may set others, which do not count.
+fn counted(run: Limits, group: Limits, effects: Effects) -> Effects {
+    let mut counted = Effects::default();
+    if run.cpu_percent.is_some() && run.cpu_percent == group.cpu_percent {
+        counted.throttled = effects.throttled;
+    }
+    if run.memory_bytes.is_some() && run.memory_bytes == group.memory_bytes {
+        counted.peak_memory_bytes = effects.peak_memory_bytes;
+        counted.killed = effects.killed;
+    }
+    counted
+}
+
 impl Ledger {
     pub fn new(limits: Option<Limits>) -> Arc<Self> {
         Arc::new(Self {
@@ -42,16 +55,22 @@ impl Ledger {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A group for a testbed; `None` without limits. `given` are limits of the start alone, which the ledger does not count.
+    /// A group for a testbed; `None` without limits. `given` are limits of the start alone.
     pub fn group(&self, given: Option<Limits>) -> Result<Option<Arc<Group>>> {
         let Some(limits) = given.or(self.limits) else {
             return Ok(None);
         };
         let group = Group::make(limits)?;
-        if given.is_none() {
-            self.state().living.push(Arc::clone(&group));
-        }
+        self.state().living.push(Arc::clone(&group));
         Ok(Some(group))
+    }
+
+    fn counted(&self, group: &Group) -> Effects {
+        counted(
+            self.limits.unwrap_or_default(),
+            group.limits,
+            group.effects(),
+        )
     }
 
     /// Removes a group, whose processes have ended.
@@ -61,7 +80,7 @@ impl Ledger {
         let before = state.living.len();
         state.living.retain(|living| !Arc::ptr_eq(living, group));
         if state.living.len() < before {
-            add(&mut state.ended, group.effects());
+            add(&mut state.ended, self.counted(group));
         }
     }
 
@@ -72,7 +91,7 @@ impl Ledger {
         state
             .living
             .iter()
-            .for_each(|group| add(&mut sum, group.effects()));
+            .for_each(|group| add(&mut sum, self.counted(group)));
         sum
     }
 
@@ -97,5 +116,35 @@ impl Ledger {
             ..self.effects()
         };
         Some(Limited::new(self.limits?, effects))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_effects_of_the_run_s_own_limits_count() {
+        let throttled = Throttled {
+            periods: 9,
+            throttled_periods: 4,
+            throttled_s: 0.5,
+        };
+        let effects = Effects {
+            throttled,
+            peak_memory_bytes: Some(7),
+            killed: Some(1),
+        };
+        let counted_of = |run: &str, group: &str| {
+            let all = counted(run.parse().unwrap(), group.parse().unwrap(), effects);
+            (all.throttled.periods, all.peak_memory_bytes, all.killed)
+        };
+        let both = "cpu:50%,memory:64mib";
+        assert_eq!(counted_of(both, both), (9, Some(7), Some(1)));
+        assert_eq!(counted_of("cpu:50%", both), (9, None, None));
+        assert_eq!(counted_of("memory:64mib", both), (0, Some(7), Some(1)));
+        assert_eq!(counted_of("cpu:50%", "memory:64mib"), (0, None, None));
+        assert_eq!(counted_of("cpu:50%,memory:8mib", both), (9, None, None));
+        assert_eq!(counted_of("cpu:60%", both), (0, None, None));
     }
 }

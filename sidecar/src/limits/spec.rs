@@ -12,7 +12,7 @@ const MEMORY_MOST: u64 = 1 << 44;
 /// Units of memory, the largest first.
 const UNITS: [(&str, u64); 3] = [("gib", 1 << 30), ("mib", 1 << 20), ("kib", 1 << 10)];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Percent of one CPU; 200 means two CPUs.
     pub cpu_percent: Option<u32>,
@@ -23,10 +23,7 @@ impl FromStr for Limits {
     type Err = Failure;
 
     fn from_str(text: &str) -> Result<Self> {
-        let mut limits = Self {
-            cpu_percent: None,
-            memory_bytes: None,
-        };
+        let mut limits = Self::default();
         for item in text.split(',').map(str::trim) {
             let (name, value) = item.split_once(':').unwrap_or((item, ""));
             let twice = match name {
