@@ -397,8 +397,8 @@ sys.stdin.readline()";
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"go\n").unwrap();
     let told = said.next().unwrap().unwrap();
-    // Time for a sample or two at the peak, before the end.
-    std::thread::sleep(patient(Duration::from_millis(500)));
+    // The mark is read once a second.
+    std::thread::sleep(patient(Duration::from_millis(1_200)));
     drop(stdin);
     child.wait().unwrap();
     let output = sample.wait_with_output().unwrap();

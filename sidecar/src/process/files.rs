@@ -1,9 +1,11 @@
 //! The limit of open files and sockets of this process, and small files of the kernel.
 
-use std::fs::File;
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::Read;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
+use nix::fcntl::OFlag;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 /// The limit of open files and sockets of this process, and of each process that it starts; `None` if unknown.
@@ -16,15 +18,49 @@ pub fn limit() -> Option<u64> {
 /// Open descriptors of a process; `None` if unknown. Linux 6.2 and later tell the number as the size of `/proc/PID/fd`, without a walk
 /// through it. An older kernel tells 0.
 pub fn open_of(pid: i32) -> Option<u64> {
-    let size = std::fs::metadata(format!("/proc/{pid}/fd")).ok()?.len();
-    (size > 0).then_some(size)
+    number_in(&std::fs::metadata(format!("/proc/{pid}/fd")).ok()?)
 }
 
-/// Reads a small file of `/proc` at once: its size is not known before. `None` if that fails.
+/// The same of a kept `/proc/PID/fd` ([`keep`]).
+pub fn open_in(folder: &File) -> Option<u64> {
+    number_in(&folder.metadata().ok()?)
+}
+
+/// The links of a kept folder. `/proc/PID/task` has two more than the process has threads.
+pub fn links(folder: &File) -> Option<u64> {
+    Some(folder.metadata().ok()?.nlink())
+}
+
+fn number_in(folder: &Metadata) -> Option<u64> {
+    (folder.len() > 0).then_some(folder.len())
+}
+
+/// A file or folder that stays the one of this process, even if another one gets its pid. It can be asked for its metadata only.
+pub fn keep(path: &str) -> Option<File> {
+    let only_metadata = OFlag::O_PATH.bits();
+    let mut options = OpenOptions::new();
+    let options = options.read(true).custom_flags(only_metadata);
+    options.open(path).ok()
+}
+
+/// Reads a small file of one line from its begin, at most 1,024 bytes. The file may be a kept one.
+pub fn line(file: &File) -> Option<String> {
+    let mut line = [0; 1024];
+    let length = file.read_at(&mut line, 0).ok()?;
+    // The name of a process may be no UTF-8.
+    Some(String::from_utf8_lossy(&line[..length]).into_owned())
+}
+
+pub fn line_of(path: impl AsRef<Path>) -> Option<String> {
+    line(&File::open(path).ok()?)
+}
+
+/// Reads a small file of `/proc` at once. `None` if that fails.
 pub fn read(path: impl AsRef<Path>) -> Option<String> {
     let mut text = Vec::with_capacity(4096);
-    File::open(path).ok()?.read_to_end(&mut text).ok()?;
-    // The name of a process may be no UTF-8.
+    // The limit keeps the library from asking for the size, which is not known before.
+    let mut file = File::open(path).ok()?.take(u64::MAX);
+    file.read_to_end(&mut text).ok()?;
     let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Some(String::from_utf8(text).unwrap_or_else(|error| lossy(error.as_bytes())))
 }
@@ -55,9 +91,11 @@ mod tests {
             .unwrap()
             .count() as u64;
         let counted = open_of(pid);
+        let kept = keep(&format!("/proc/{pid}/fd")).unwrap();
+        assert_eq!(open_in(&kept), counted);
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(counted.is_none() || counted == Some(listed), "{counted:?}");
-        assert_eq!(open_of(pid), None);
+        assert_eq!((open_of(pid), open_in(&kept)), (None, None));
     }
 }

@@ -1,4 +1,6 @@
-//! Memory and threads of one process, read from `/proc/PID/status`.
+//! Memory and threads of one process, read from `/proc/PID/status` or, for less, its memory from `/proc/PID/statm`.
+
+use std::fs::File;
 
 use super::files;
 
@@ -47,6 +49,28 @@ impl Memory {
     }
 }
 
+/// Resident memory, bytes (proc_pid_statm(5)).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Resident {
+    pub all: u64,
+    /// File pages and shared memory together.
+    pub files_and_shared: u64,
+}
+
+impl Resident {
+    /// Reads a kept `/proc/PID/statm`; `None` for a process that has no memory, such as a zombie.
+    pub fn of(statm: &File) -> Option<Self> {
+        let line = files::line(statm)?;
+        let mut pages = line.split_ascii_whitespace().skip(1);
+        let mut bytes = || Some(pages.next()?.parse::<u64>().ok()? * procfs::page_size());
+        let resident = Self {
+            all: bytes()?,
+            files_and_shared: bytes()?,
+        };
+        (resident.all > 0).then_some(resident)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use procfs::process::Process;
@@ -65,6 +89,8 @@ mod tests {
         assert!(near(found.rss, kib(status.vmrss)), "{found:?}");
         assert!(near(found.files, kib(status.rssfile)), "{found:?}");
         assert!(found.threads.abs_diff(status.threads) < 64 && found.rss > 0);
+        let statm = File::open("/proc/self/statm").unwrap();
+        assert!(near(Resident::of(&statm).unwrap().all, found.rss));
         let zombie = "Name:\tVmRSS: 7\nState:\tZ (zombie)\nThreads:\t1\n";
         assert_eq!(Memory::in_status(zombie), None);
     }

@@ -108,18 +108,17 @@ fn threads(pid: i32, before: Option<&Process>) -> HashMap<Id, Thread> {
     let found = tasks.flatten().filter_map(|task| {
         let tid = task.file_name().to_str()?.parse().ok()?;
         let path = task.path();
-        let schedstat = files::read(path.join("schedstat"))?;
+        let schedstat = files::line_of(path.join("schedstat"))?;
         let used_ns = schedstat.split(' ').next()?.parse().ok()?;
         let known = known.get(&tid).copied();
         if let Some(same) = known.filter(|(_, thread)| thread.used_ns == used_ns) {
             return Some(same);
         }
-        let stat = files::read(path.join("stat"))?;
-        // A name may contain spaces and brackets. The fields behind it begin with the third (proc_pid_stat(5)).
-        let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
-        let start = fields.nth(22 - 3)?.parse().ok()?;
-        let cpu = fields.nth(39 - 23)?.parse().ok()?;
-        Some(((tid, start), Thread { used_ns, cpu }))
+        let stat = files::line_of(path.join("stat"))?;
+        let (_, fields) = tree::stat_fields(&stat)?;
+        let field = |number: usize| u64::try_from(*fields.get(number - 4)?).ok();
+        let cpu = usize::try_from(field(39)?).ok()?;
+        Some(((tid, field(22)?), Thread { used_ns, cpu }))
     });
     found.collect()
 }

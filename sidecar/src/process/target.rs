@@ -115,7 +115,7 @@ impl Target {
             .collect();
         self.files.clear();
         // It has the old marks.
-        self.known = Known::default();
+        self.forget();
         self.cpu_before_s += self.cpu_s;
         self.cpu_s = 0.0;
         // An ended source has no new usage: all of it is counted already.
@@ -144,6 +144,11 @@ impl Target {
             let then = self.scheduling_at_open.get(&id);
             self.scheduling += now.since(then.copied().unwrap_or_default());
         }
+    }
+
+    /// Closes the files that samples keep open.
+    pub fn forget(&mut self) {
+        self.known = Known::default();
     }
 
     pub fn look(&mut self) {

@@ -1,10 +1,9 @@
 //! Processes and their descendants, read from `/proc`.
 
+use std::fs::File;
 use std::sync::LazyLock;
 
-use nix::time::{clock_getcpuclockid, clock_gettime};
-use nix::unistd::Pid;
-use procfs::process::Process;
+use nix::time::{ClockId, clock_gettime};
 
 use super::files;
 
@@ -59,27 +58,37 @@ impl Source for Kernel {
 /// One process; `None` if it does not exist, or if its parent waits for it at this moment (state X): the kernel then gives its time to the
 /// parent, and the time would count twice.
 pub fn entry(pid: i32) -> Option<Entry> {
-    let stat = Process::new(pid).ok()?.stat().ok()?;
-    if stat.state == 'X' {
-        return None;
-    }
-    Some(Entry {
+    let text = files::line_of(format!("/proc/{pid}/stat"))?;
+    let (state, fields) = stat_fields(&text)?;
+    let field = |number: usize| fields.get(number - 4).copied();
+    let ticks = |first: usize| Some(u64::try_from(field(first)? + field(first + 1)?).unwrap_or(0));
+    (state != "X").then_some(Entry {
         pid,
-        start: stat.starttime,
-        parent: stat.ppid,
-        session: stat.session,
-        group: stat.pgrp,
-        zombie: stat.state == 'Z',
-        own_ns: cpu_clock_ns(pid)
-            .unwrap_or(0)
-            .max((stat.utime + stat.stime) * tick_ns()),
-        reaped_ns: u64::try_from(stat.cutime + stat.cstime).unwrap_or(0) * tick_ns(),
+        start: u64::try_from(field(22)?).ok()?,
+        parent: i32::try_from(field(4)?).ok()?,
+        session: i32::try_from(field(6)?).ok()?,
+        group: i32::try_from(field(5)?).ok()?,
+        zombie: state == "Z",
+        own_ns: cpu_clock_ns(pid).unwrap_or(0).max(ticks(14)? * tick_ns()),
+        reaped_ns: ticks(16)? * tick_ns(),
     })
 }
 
-/// The process's own CPU clock (clock_getcpuclockid(3)), which is not limited to ticks.
+/// The state in `/proc/PID/stat` or `/proc/PID/task/TID/stat`, and the fields from the fourth to the 39th (proc_pid_stat(5)).
+pub fn stat_fields(text: &str) -> Option<(&str, Vec<i64>)> {
+    // A name may contain spaces and brackets.
+    let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
+    let state = fields.next()?;
+    // Some addresses and limits between them are beyond the range.
+    let number = |field: &str| field.parse().unwrap_or(i64::MAX);
+    Some((state, fields.take(36).map(number).collect()))
+}
+
+/// The process's own CPU clock, which is not limited to ticks. Its number is as clock_getcpuclockid(3) makes it, which asks the kernel first
+/// whether the process exists.
 fn cpu_clock_ns(pid: i32) -> Option<u64> {
-    let clock = clock_getcpuclockid(Pid::from_raw(pid)).ok()?;
+    const ALL_THREADS_BY_THE_SCHEDULER: i32 = 2;
+    let clock = ClockId::from_raw((!pid << 3) | ALL_THREADS_BY_THE_SCHEDULER);
     let time = clock_gettime(clock).ok()?;
     let seconds = u64::try_from(time.tv_sec()).ok()?;
     Some(seconds * 1_000_000_000 + u64::try_from(time.tv_nsec()).ok()?)
@@ -147,15 +156,27 @@ pub fn descendants_without(source: &impl Source, root: i32, left_out: i32) -> Ve
     found
 }
 
-/// The pid or thread id that the kernel gave last (proc_loadavg(5)); `None` if unknown.
+/// The pid or thread id that the kernel gave last (proc_loadavg(5)); `None` if unknown. A container may show an old one: then it is unknown.
 pub fn newest() -> Option<u64> {
-    let text = files::read("/proc/loadavg")?;
+    static FOLLOWS: LazyLock<bool> = LazyLock::new(|| {
+        (0..3).all(|_| {
+            let before = shown_newest();
+            let after = std::thread::spawn(shown_newest).join();
+            after.is_ok_and(|after| after != before)
+        })
+    });
+    shown_newest().filter(|_| *FOLLOWS)
+}
+
+fn shown_newest() -> Option<u64> {
+    static LOADAVG: LazyLock<Option<File>> = LazyLock::new(|| File::open("/proc/loadavg").ok());
+    let text = files::line(LOADAVG.as_ref()?)?;
     let newest = text.split_ascii_whitespace().nth(4)?.parse().ok()?;
     (newest > 0).then_some(newest)
 }
 
-/// Looks at a tree until it is walked through again in any case: a container may show an old [`newest`].
-const LOOKS_OF_A_WALK: u32 = 10;
+/// Looks at a tree until it is walked through again in any case: one in ten seconds.
+const LOOKS_OF_A_WALK: u32 = 100;
 
 /// A tree that is looked at often. A walk reads the children of each thread. While the kernel has given no new pid since the last look, no
 /// process has joined the tree, and none has waited for a child outside of it. Then only CPU clocks are read. After a new pid, only processes
@@ -164,6 +185,8 @@ const LOOKS_OF_A_WALK: u32 = 10;
 pub struct Sampled {
     entries: Vec<Entry>,
     newest: Option<u64>,
+    /// The kernel gave a new pid before the last look. That process may not have been its parent's child yet.
+    is_fresh: bool,
     looks_left: u32,
 }
 
@@ -177,11 +200,12 @@ impl Sampled {
         newest: Option<u64>,
     ) -> bool {
         let before = std::mem::replace(&mut self.newest, newest);
+        let was_fresh = std::mem::replace(&mut self.is_fresh, newest != before);
         let known = newest.is_some() && self.looks_left > 0 && !self.entries.is_empty();
         if known
-            && match newest == before {
-                true => self.read_clocks(source),
-                false => self.read_changed(source, left_out),
+            && match self.is_fresh || was_fresh {
+                true => self.read_changed(source, left_out),
+                false => self.read_clocks(source),
             }
         {
             self.looks_left -= 1;
@@ -211,7 +235,7 @@ impl Sampled {
         for entry in &mut self.entries {
             match source.clock_ns(entry.pid) {
                 None => return false,
-                Some(now) if now <= entry.own_ns => continue,
+                Some(now) if now == entry.own_ns => continue,
                 Some(_) => {}
             }
             let now = source.entry(entry.pid);
@@ -290,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_is_walked_through_if_a_process_went_and_every_tenth_time() {
+    fn a_tree_is_walked_through_if_a_process_went_and_now_and_then() {
         let family = Family::default();
         let mut tree = Sampled::default();
         let mut look = |newest| {
@@ -302,15 +326,15 @@ mod tests {
         assert_eq!(look(Some(5)), (true, vec![ROOT], 0));
         family.used_ns.set(7);
         assert_eq!(look(Some(5)), (false, vec![ROOT], 7));
-        assert_eq!(family.asked.get(), 1);
-        family.children.borrow_mut().push(6);
+        assert_eq!(family.asked.get(), 2, "a child may come a little later");
         family.used_ns.set(8);
-        assert_eq!(look(Some(6)), (false, vec![ROOT, 6], 16));
+        assert_eq!(look(Some(5)), (false, vec![ROOT], 8));
         assert_eq!(family.asked.get(), 2);
+        family.children.borrow_mut().push(6);
         family.used_ns.set(9);
         assert_eq!(look(Some(6)), (false, vec![ROOT, 6], 18));
         assert_eq!(look(Some(7)), (false, vec![ROOT, 6], 18));
-        assert_eq!(family.asked.get(), 2, "none can have a new child");
+        assert_eq!(family.asked.get(), 3, "none can have a new child");
         family.children.borrow_mut().clear();
         assert_eq!(look(Some(7)), (true, vec![ROOT], 9));
         assert!((0..LOOKS_OF_A_WALK - 1).all(|_| !look(Some(7)).0));

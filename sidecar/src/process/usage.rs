@@ -8,11 +8,9 @@ use std::sync::Arc;
 
 use procfs::process::Process;
 
-use super::files;
 use super::known::Known;
-use super::memory::Memory;
 use super::protocol::Exit;
-use super::reading::{Look, Member, Reading, Size, reading_of};
+use super::reading::{Look, Reading, Size, reading_of};
 use super::supervised::Supervised;
 use super::tree;
 
@@ -80,7 +78,7 @@ impl Source {
                 known.read(&tree::Kernel, supervised.guard_pid, None, newest)
             }),
             Source::Pid { pid, start } => known.read(&tree::Kernel, *pid, Some(*start), newest),
-            Source::Own => read_own(),
+            Source::Own => known.read_own(),
         }
     }
 
@@ -144,15 +142,7 @@ fn read_supervised(
 /// Reads this process: its threads are the probes and their far ends, its children are measured separately.
 fn read_own() -> Option<Reading> {
     let entry = tree::entry(std::process::id() as i32)?;
-    let memory = Memory::of(entry.pid)?;
-    Some(Reading {
-        cpu_s: entry.own_ns as f64 / 1e9,
-        rss_bytes: memory.rss,
-        anon_bytes: memory.anon(),
-        open_files: files::open_of(entry.pid),
-        threads: memory.threads,
-        members: vec![Member::of(&entry, &memory)],
-    })
+    Some(reading_of(entry.own_ns, &[entry], Size::of))
 }
 
 /// Reads a tree until two readings find the same processes, or until the limit of readings.
@@ -298,14 +288,19 @@ mod tests {
         assert_eq!(percent(3.0, 0.0), 0.0);
     }
 
-    /// Takes memory and gives it back, and starts a child that does, each when it is asked.
+    /// Takes memory and gives it back, keeps shared memory, files and a thread, and starts a child that takes memory, each when it is asked.
     const GROWING: &str = "
-import subprocess, sys
+import mmap, subprocess, sys, threading, time
 for size in sys.stdin:
     if size.strip() == 'child':
         child = subprocess.Popen([sys.executable, '-c', 'import sys; x = bytearray(48 << 20); print(1, flush=True); sys.stdin.read()'],
                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         child.stdout.readline()
+    elif size.strip() == 'keep':
+        shared = mmap.mmap(-1, 32 << 20)
+        shared.write(bytes(32 << 20))
+        files = [open('/dev/null') for _ in range(30)]
+        threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
     else:
         memory = bytearray(int(size) << 20)
         del memory
@@ -333,9 +328,16 @@ for size in sys.stdin:
         ask("1");
         let before = sample();
         ask("96");
-        let grown = sample();
+        let cpu_s = sample().cpu_s;
+        assert!(cpu_s > before.cpu_s);
+        // The memory is gone, and the mark has its turn.
+        let grown = (0..10).map(|_| sample()).last().unwrap();
         assert!(mark(&grown) > mark(&before).map(|mark| mark + (90 << 20)));
-        assert!(grown.cpu_s > before.cpu_s);
+        ask("keep");
+        let kept = sample();
+        assert!(kept.anon_bytes > grown.anon_bytes + (30 << 20));
+        assert_eq!(kept.open_files, grown.open_files.map(|files| files + 30));
+        assert_eq!(kept.threads, grown.threads + 1);
         ask("child");
         let both = sample();
         assert_eq!((before.members.len(), both.members.len()), (1, 2));
@@ -343,8 +345,18 @@ for size in sys.stdin:
         let full = source.read().unwrap();
         let last = sample();
         assert_eq!(
-            (last.threads, last.open_files, last.rss_bytes),
-            (full.threads, full.open_files, full.rss_bytes)
+            (
+                last.threads,
+                last.open_files,
+                last.rss_bytes,
+                last.anon_bytes
+            ),
+            (
+                full.threads,
+                full.open_files,
+                full.rss_bytes,
+                full.anon_bytes
+            )
         );
         child.kill().unwrap();
         child.wait().unwrap();

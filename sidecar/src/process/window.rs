@@ -176,7 +176,10 @@ impl Window {
         if let Some(interference) = self.interference.as_mut().filter(|_| self.watched == 0) {
             interference.pause();
         }
-        self.targets.iter_mut().for_each(Target::look_closely);
+        for target in &mut self.targets {
+            target.look_closely();
+            target.forget();
+        }
     }
 
     /// Records only the use of each CPU, until each caller that watches has stopped.
@@ -397,6 +400,7 @@ impl Window {
             closed: true,
             ..self.usage()
         };
+        self.targets.iter_mut().for_each(Target::forget);
         self.closed = Some(usage.clone());
         usage
     }

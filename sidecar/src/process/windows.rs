@@ -354,6 +354,33 @@ mod tests {
         assert!(windows.is_open(&alone));
     }
 
+    #[test]
+    fn only_a_running_window_keeps_files_of_its_processes_open() {
+        let windows = Windows::default();
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = child.id() as i32;
+        let source = Source::pid(pid).unwrap_or_else(|error| panic!("{error:?}"));
+        let sources = vec![("child".to_owned(), Role::System, source)];
+        let id = windows.open(sources, Manner::PEAKS).unwrap();
+        let kept = || {
+            let own = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+            let links = own.flat_map(|fd| std::fs::read_link(fd.path()));
+            let of_child = links.filter(|link| link.starts_with(format!("/proc/{pid}")));
+            of_child.count()
+        };
+        windows.sample();
+        assert_eq!(kept(), 3);
+        windows.pause(&id);
+        assert_eq!(kept(), 0);
+        windows.resume(&id);
+        windows.sample();
+        assert_eq!(kept(), 3);
+        windows.close(&id);
+        assert_eq!(kept(), 0);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
     fn spin(ms: u64) {
         let busy = std::time::Instant::now();
         while busy.elapsed() < Duration::from_millis(ms) {}
