@@ -342,10 +342,17 @@ fn a_process_that_ends_keeps_its_last_values() {
         "/windows/{}",
         server.post("/windows", &body).1["id"].as_str().unwrap()
     );
+    let wake_ups = |usage: &Value, process: usize| {
+        let found = usage["processes"][process].get("voluntary_switches");
+        found.map(|count| count.as_u64().unwrap())
+    };
+    assert!(wake_ups(&server.get(&path).1, 0).is_some());
     let told = order(&root, "quit");
     eventually("its end is seen", || {
         server.get(&path).1["processes"][0]["exit"] == "exit status 3"
     });
+    let live = server.get(&path).1;
+    assert!(wake_ups(&live, 0).is_none() && wake_ups(&live, 1).is_some());
     server.delete(&format!("/instances/{}", started["id"].as_str().unwrap()));
     let usage = server.post(&format!("{path}/close"), "").1;
     about(usage["processes"][0]["cpu_s"].as_f64().unwrap(), told);

@@ -40,7 +40,7 @@ pub struct TargetBefore {
     pub peak_anon_bytes: u64,
     pub peak_open_files: Option<u64>,
     pub peak_threads: u64,
-    pub scheduling: Scheduling,
+    pub scheduling: Option<Scheduling>,
 }
 
 /// Why a part cannot be shown, begun or dropped.

@@ -39,7 +39,8 @@ pub struct ProcessUsage {
     pub peak_open_files: Option<u64>,
     /// The most threads of all these readings.
     pub peak_threads: u64,
-    /// While the window ran; absent for a window without peaks, which must cost nothing.
+    /// While the window ran; absent for a window without peaks, which must cost nothing, and for a process that ended while it ran: the
+    /// kernel keeps no counts of it.
     #[serde(flatten)]
     pub scheduling: Option<Scheduling>,
     /// Resident memory at the last reading.
@@ -68,11 +69,11 @@ pub struct Target {
     peak_threads: u64,
     /// Whether context switches and page faults are read.
     closely: bool,
-    /// Sum of earlier stretches.
-    scheduling_before: Scheduling,
+    /// Sum of earlier stretches; `None` if unknown.
+    scheduling_before: Option<Scheduling>,
     scheduling_at_open: Counts,
-    /// Use in the present stretch, by the last close reading.
-    scheduling: Scheduling,
+    /// Use in the present stretch, by the last close reading; `None` if unknown.
+    scheduling: Option<Scheduling>,
     rss_bytes: u64,
     /// Processes whose high-water mark may be from before the window, because it could not be reset.
     unmarked: HashSet<(i32, u64)>,
@@ -96,9 +97,9 @@ impl Target {
             peak_open_files: None,
             peak_threads: 0,
             closely: false,
-            scheduling_before: Scheduling::default(),
+            scheduling_before: Some(Scheduling::default()),
             scheduling_at_open: Counts::new(),
-            scheduling: Scheduling::default(),
+            scheduling: Some(Scheduling::default()),
             rss_bytes: 0,
             unmarked: HashSet::new(),
             files: HashMap::new(),
@@ -122,7 +123,8 @@ impl Target {
         let first = self.source.read().unwrap_or_default();
         self.cpu_at_open_s = first.cpu_s;
         self.take(&first);
-        self.scheduling_before += std::mem::take(&mut self.scheduling);
+        self.scheduling_before = self.scheduling_so_far();
+        self.scheduling = Some(Scheduling::default());
         self.closely = peaks;
         if peaks {
             self.scheduling_at_open = counts(&first);
@@ -132,18 +134,23 @@ impl Target {
     /// Also reads context switches and page faults, of each thread, unless the window has no peaks. A sample of a running window leaves
     /// them out: they only rise.
     pub fn look_closely(&mut self) {
-        let Some(reading) = self.source.read() else {
-            return;
-        };
-        self.take(&reading);
+        let reading = self.source.read();
+        if let Some(reading) = &reading {
+            self.take(reading);
+        }
         if !self.closely {
             return;
         }
-        self.scheduling = Scheduling::default();
-        for (id, now) in counts(&reading) {
+        let now = reading.as_ref().map(counts).unwrap_or_default();
+        let root = self.source.root();
+        let has_root = |counts: &Counts| counts.keys().any(|(pid, _)| *pid == root);
+        let ended = has_root(&self.scheduling_at_open) && !has_root(&now);
+        let mut sum = Scheduling::default();
+        for (id, now) in now {
             let then = self.scheduling_at_open.get(&id);
-            self.scheduling += now.since(then.copied().unwrap_or_default());
+            sum += now.since(then.copied().unwrap_or_default());
         }
+        self.scheduling = (!ended).then_some(sum);
     }
 
     /// Closes the files that samples keep open.
@@ -198,12 +205,8 @@ impl Target {
 
     /// The name and pid, for sampling while idle; `None` if the process has ended, or is this process.
     pub fn living(&self) -> Option<(String, i32)> {
-        let pid = match &self.source {
-            Source::Supervised(supervised) => supervised.pid,
-            Source::Pid { pid, .. } => *pid,
-            Source::Own => return None,
-        };
-        (!self.source.gone()).then(|| (self.name.clone(), pid))
+        let is_own = matches!(self.source, Source::Own);
+        (!is_own && !self.source.gone()).then(|| (self.name.clone(), self.source.root()))
     }
 
     /// The same with the role.
@@ -211,10 +214,10 @@ impl Target {
         self.living().map(|(name, pid)| (name, self.role, pid))
     }
 
-    fn scheduling_so_far(&self) -> Scheduling {
-        let mut sum = self.scheduling_before;
-        sum += self.scheduling;
-        sum
+    fn scheduling_so_far(&self) -> Option<Scheduling> {
+        let mut sum = self.scheduling_before?;
+        sum += self.scheduling?;
+        Some(sum)
     }
 
     pub fn so_far(&self) -> TargetBefore {
@@ -237,7 +240,7 @@ impl Target {
         self.peak_open_files = before.peak_open_files;
         self.peak_threads = before.peak_threads;
         self.scheduling_before = before.scheduling;
-        self.scheduling = Scheduling::default();
+        self.scheduling = Some(Scheduling::default());
     }
 
     pub fn usage(&self, duration_s: f64, opened: Instant) -> ProcessUsage {
@@ -251,7 +254,7 @@ impl Target {
             peak_anon_bytes: self.peak_anon_bytes,
             peak_open_files: self.peak_open_files,
             peak_threads: self.peak_threads,
-            scheduling: self.closely.then(|| self.scheduling_so_far()),
+            scheduling: self.scheduling_so_far().filter(|_| self.closely),
             rss_bytes: self.rss_bytes,
             exit: self.source.ending(),
             exit_after_s: self.source.ended().map(after),

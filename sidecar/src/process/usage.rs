@@ -91,6 +91,15 @@ impl Source {
         }
     }
 
+    /// The pid of the process whose descendants count too.
+    pub fn root(&self) -> i32 {
+        match self {
+            Source::Supervised(supervised) => supervised.pid,
+            Source::Pid { pid, .. } => *pid,
+            Source::Own => std::process::id() as i32,
+        }
+    }
+
     /// When the source ended; `None` while it lives, and for external processes.
     pub fn ended(&self) -> Option<std::time::Instant> {
         match self {
