@@ -98,3 +98,11 @@ export const series = (refId, query, alias) => ({
 export const rows = (refId, query) => ({
   build: () => new InfluxQuery({ refId, query, resultFormat: 'table' }),
 });
+
+/**
+ * The first query of a panel: series if they have an alias, otherwise the rows of a table.
+ * @param {Query & { alias?: string, fill?: 'null' | 'none' | '0', order?: string, ask?: (query: Query) => string }} query
+ * ask is overTime for series and points for rows, unless given
+ */
+export const first = ({ alias, ask, ...query }) =>
+  alias === undefined ? rows('A', (ask ?? points)(query)) : series('A', (ask ?? overTime)(query), alias);

@@ -25,7 +25,7 @@ import * as tables from '@grafana/grafana-foundation-sdk/table';
 import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
 import * as trends from '@grafana/grafana-foundation-sdk/trend';
 import { overridesOf } from './columns.js';
-import { DATASOURCE } from './influx.js';
+import { DATASOURCE, first } from './influx.js';
 import { highest, inOrder } from './transformations.js';
 
 /**
@@ -36,6 +36,7 @@ import { highest, inOrder } from './transformations.js';
  * @property {string} unit
  * @property {number} w of 24
  * @property {number} [h] of about 30 pixels each
+ * @property {Parameters<typeof first>[0]} [shows] its first query
  */
 
 /** Points are one second long. */
@@ -45,13 +46,15 @@ const MOST_POINTS = 1000;
 
 /**
  * @template {{ id(id: number): P, title(t: string): P, description(d: string): P, unit(u: string): P, span(w: number): P,
- *   height(h: number): P, datasource(ref: object): P }} P
+ *   height(h: number): P, datasource(ref: object): P, withTarget(target: import('./influx.js').Target): P }} P
  * @param {P} panel
  * @param {Spec} spec
  * @returns {P}
  */
-const usual = (panel, { id, title, description, unit, w, h = 8 }) =>
+function usual(panel, { id, title, description, unit, w, h = 8, shows }) {
   panel.id(id).title(title).description(description).unit(unit).span(w).height(h).datasource(DATASOURCE);
+  return shows ? panel.withTarget(first(shows)) : panel;
+}
 
 /** From this width on a legend has its figures in a table beside the graph; below, names alone take a line or two. */
 const WIDE = 12;

@@ -1,6 +1,6 @@
 /** Verdicts of comparisons: their runs have no row in the table of runs. */
 import { VERDICTS } from '../../parts/colours.js';
-import { points, rows } from '../../parts/influx.js';
+
 import { table } from '../../parts/panels.js';
 import { units } from '../../parts/units.js';
 
@@ -34,14 +34,10 @@ const comparisons = () =>
       { name: 'headline', width: 300, long: true },
       { name: 'reasons', long: true },
     ],
-  }).withTarget(
-    rows(
-      'A',
-      points({
-        select: '"system", "scenario", "profile", "verdict", "pairs", "a", "b", "headline", "reasons"',
-        from: ['comparisons'],
-        where: [`"system" != ''`],
-        order: `ORDER BY time DESC LIMIT ${MOST}`,
-      }),
-    ),
-  );
+    shows: {
+      select: '"system", "scenario", "profile", "verdict", "pairs", "a", "b", "headline", "reasons"',
+      from: ['comparisons'],
+      where: [`"system" != ''`],
+      order: `ORDER BY time DESC LIMIT ${MOST}`,
+    },
+  });

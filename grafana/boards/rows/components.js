@@ -1,6 +1,6 @@
 /** The time of the panel's requests by component, and their effect on users. */
 import { GraphDrawStyle, StackingConfigBuilder, StackingMode } from '@grafana/grafana-foundation-sdk/common';
-import { CHOSEN, CHOSEN_SCENARIOS, overTime, points, rows, series } from '../../parts/influx.js';
+import { CHOSEN, CHOSEN_SCENARIOS } from '../../parts/influx.js';
 import { graph, table } from '../../parts/panels.js';
 import { units } from '../../parts/units.js';
 
@@ -24,19 +24,14 @@ const shares = () =>
     unit: units.ms,
     w: 12,
     calcs: ['sum', 'max'],
+    shows: {
+      select: 'sum("sum")',
+      from: ['component_ms'],
+      where: [...CHOSEN, NO_ROUTE],
+      by: ['component'],
+      alias: '$tag_component',
+    },
   })
-    .withTarget(
-      series(
-        'A',
-        overTime({
-          select: 'sum("sum")',
-          from: ['component_ms'],
-          where: [...CHOSEN, NO_ROUTE],
-          by: ['component'],
-        }),
-        '$tag_component',
-      ),
-    )
     .drawStyle(GraphDrawStyle.Bars)
     .fillOpacity(60)
     .stacking(new StackingConfigBuilder().mode(StackingMode.Normal).group('A'));
@@ -51,13 +46,14 @@ const slowest = () =>
     w: 12,
     calcs: ['mean', 'max'],
     log: true,
-  }).withTarget(
-    series(
-      'A',
-      overTime({ select: 'max("p95")', from: ['component_ms'], where: CHOSEN, by: ['component'] }),
-      '$tag_component',
-    ),
-  );
+    shows: {
+      select: 'max("p95")',
+      from: ['component_ms'],
+      where: CHOSEN,
+      by: ['component'],
+      alias: '$tag_component',
+    },
+  });
 
 const wholeRun = () =>
   table({
@@ -79,17 +75,13 @@ const wholeRun = () =>
       { name: 'source' },
       { name: 'Time', hidden: true },
     ],
-  }).withTarget(
-    rows(
-      'A',
-      points({
-        select:
-          '"scenario", "operation", "row" AS "component", "section" AS "source", "calls", "avg_ms", "p95_ms", "latency_share"',
-        from: ['sections'],
-        where: [...CHOSEN_SCENARIOS, `"section" =~ /^(component|prometheus)$/`],
-      }),
-    ),
-  );
+    shows: {
+      select:
+        '"scenario", "operation", "row" AS "component", "section" AS "source", "calls", "avg_ms", "p95_ms", "latency_share"',
+      from: ['sections'],
+      where: [...CHOSEN_SCENARIOS, `"section" =~ /^(component|prometheus)$/`],
+    },
+  });
 
 const changes = () =>
   graph({
@@ -100,15 +92,11 @@ const changes = () =>
     unit: units.amount,
     w: 12,
     calcs: ['sum', 'max'],
-  }).withTarget(
-    series(
-      'A',
-      overTime({
-        select: 'sum("count") * 1000 / $__interval_ms',
-        from: ['user_changes'],
-        where: CHOSEN_SCENARIOS,
-        by: ['change', 'outcome'],
-      }),
-      '$tag_change, $tag_outcome',
-    ),
-  );
+    shows: {
+      select: 'sum("count") * 1000 / $__interval_ms',
+      from: ['user_changes'],
+      where: CHOSEN_SCENARIOS,
+      by: ['change', 'outcome'],
+      alias: '$tag_change, $tag_outcome',
+    },
+  });

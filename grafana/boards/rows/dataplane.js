@@ -1,14 +1,6 @@
 /** Traffic and loss of a proxy, and the cost of the same traffic without the proxy. */
 import { GraphDrawStyle } from '@grafana/grafana-foundation-sdk/common';
-import {
-  CHOSEN,
-  CHOSEN_SCENARIOS,
-  FAILED_SHARE,
-  overTime,
-  points,
-  rows,
-  series,
-} from '../../parts/influx.js';
+import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE } from '../../parts/influx.js';
 import { bars, graph, readable } from '../../parts/panels.js';
 import { withoutColumns } from '../../parts/transformations.js';
 import { units } from '../../parts/units.js';
@@ -29,21 +21,15 @@ const throughput = () =>
       'Mean payload in one direction of each probe, a point for each probe at its end, the controls (direct) too. A handshake carries nothing, and interop asks for no throughput.',
     unit: units.mbit,
     w: 12,
-  })
-    .withTarget(
-      series(
-        'A',
-        overTime({
-          select: 'sum("sum") / sum("count")',
-          from: ['operation_mbit_per_s'],
-          where: CHOSEN_SCENARIOS,
-          by: ['operation'],
-          fill: 'none',
-        }),
-        '$tag_operation',
-      ),
-    )
-    .drawStyle(GraphDrawStyle.Points);
+    shows: {
+      select: 'sum("sum") / sum("count")',
+      from: ['operation_mbit_per_s'],
+      where: CHOSEN_SCENARIOS,
+      by: ['operation'],
+      fill: 'none',
+      alias: '$tag_operation',
+    },
+  }).drawStyle(GraphDrawStyle.Points);
 
 const loss = () =>
   graph({
@@ -53,20 +39,15 @@ const loss = () =>
       'Share of the datagrams that did not come back, of connections and requests that failed, the controls (direct) too: what the control loses is not the proxy’s loss.',
     unit: units.share,
     w: 12,
+    shows: {
+      select: FAILED_SHARE,
+      from: ['operation_failed'],
+      where: CHOSEN_SCENARIOS,
+      by: ['operation'],
+      fill: 'none',
+      alias: '$tag_operation',
+    },
   })
-    .withTarget(
-      series(
-        'A',
-        overTime({
-          select: FAILED_SHARE,
-          from: ['operation_failed'],
-          where: CHOSEN_SCENARIOS,
-          by: ['operation'],
-          fill: 'none',
-        }),
-        '$tag_operation',
-      ),
-    )
     .drawStyle(GraphDrawStyle.Points)
     .axisSoftMax(0.01);
 
@@ -92,14 +73,10 @@ const latency = (percentile, id) => {
     empty: `no result yet, or too few samples for a ${percentile}`,
     log: true,
     transformations: [withoutColumns('Time')],
-  }).withTarget(
-    rows(
-      'A',
-      points({
-        select: `"operation", "${field}" AS "through the proxy", "control_${field}" AS "direct"`,
-        from: ['results'],
-        where: CHOSEN,
-      }),
-    ),
-  );
+    shows: {
+      select: `"operation", "${field}" AS "through the proxy", "control_${field}" AS "direct"`,
+      from: ['results'],
+      where: CHOSEN,
+    },
+  });
 };

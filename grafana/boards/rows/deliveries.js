@@ -1,5 +1,5 @@
 /** Messages on their way from publishers to subscribers. */
-import { CHOSEN, RUN, SYSTEM, aSecond, overTime, series } from '../../parts/influx.js';
+import { CHOSEN, RUN, SYSTEM, aSecond } from '../../parts/influx.js';
 import { graph } from '../../parts/panels.js';
 import { units } from '../../parts/units.js';
 
@@ -22,18 +22,14 @@ const rate = () =>
       'Messages that arrived at subscribers a second, in delivery and broadcast, whichever scenario is chosen. Last: messages that the last subscriber has.',
     unit: units.messages,
     w: 8,
-  }).withTarget(
-    series(
-      'A',
-      overTime({
-        select: aSecond('count'),
-        from: ['operation_ms'],
-        where: DELIVERIES,
-        by: ['scenario', 'operation'],
-      }),
-      '$tag_scenario, $tag_operation',
-    ),
-  );
+    shows: {
+      select: aSecond('count'),
+      from: ['operation_ms'],
+      where: DELIVERIES,
+      by: ['scenario', 'operation'],
+      alias: '$tag_scenario, $tag_operation',
+    },
+  });
 
 const duration = () =>
   graph({
@@ -45,18 +41,14 @@ const duration = () =>
     w: 8,
     calcs: ['mean', 'max'],
     log: true,
-  }).withTarget(
-    series(
-      'A',
-      overTime({
-        select: 'mean("p50") AS "P50", max("p95") AS "P95"',
-        from: ['operation_ms'],
-        where: DELIVERIES,
-        by: ['scenario', 'operation'],
-      }),
-      '$col $tag_scenario, $tag_operation',
-    ),
-  );
+    shows: {
+      select: 'mean("p50") AS "P50", max("p95") AS "P95"',
+      from: ['operation_ms'],
+      where: DELIVERIES,
+      by: ['scenario', 'operation'],
+      alias: '$col $tag_scenario, $tag_operation',
+    },
+  });
 
 const carried = () =>
   graph({
@@ -66,13 +58,12 @@ const carried = () =>
       'A second, of the chosen scenarios. A batch carries many messages; where each request is one message, only the answers are counted.',
     unit: units.amount,
     w: 8,
+    shows: {
+      select: aSecond('count'),
+      from: ['operation_ms', 'operation_items'],
+      where: CHOSEN,
+      alias: '$m',
+    },
   })
-    .withTarget(
-      series(
-        'A',
-        overTime({ select: aSecond('count'), from: ['operation_ms', 'operation_items'], where: CHOSEN }),
-        '$m',
-      ),
-    )
     .overrideByName('operation_ms', [{ id: 'displayName', value: 'answers' }])
     .overrideByName('operation_items', [{ id: 'displayName', value: 'messages' }]);

@@ -1,5 +1,5 @@
 /** When a panel's changes of users took effect in the data plane, and the flows of other users meanwhile. */
-import { CHOSEN_SCENARIOS, points, rows } from '../../parts/influx.js';
+import { CHOSEN_SCENARIOS } from '../../parts/influx.js';
 import { table } from '../../parts/panels.js';
 import { units } from '../../parts/units.js';
 
@@ -29,16 +29,12 @@ const effects = () =>
       { name: 'slowest', fitted: true },
       { name: 'Time', hidden: true },
     ],
-  }).withTarget(
-    rows(
-      'A',
-      points({
-        select: '"row" AS "change", "changes", "never", "least", "most", "slowest"',
-        from: ['sections'],
-        where: [...CHOSEN_SCENARIOS, `"section" = 'effects'`],
-      }),
-    ),
-  );
+    shows: {
+      select: '"row" AS "change", "changes", "never", "least", "most", "slowest"',
+      from: ['sections'],
+      where: [...CHOSEN_SCENARIOS, `"section" = 'effects'`],
+    },
+  });
 
 const untouched = () =>
   table({
@@ -56,13 +52,9 @@ const untouched = () =>
       { name: 'lost', title: 'flows lost', fitted: true, unit: units.count },
       { name: 'Time', hidden: true },
     ],
-  }).withTarget(
-    rows(
-      'A',
-      points({
-        select: '"row" AS "phase", "p50_ms", "p95_ms", "p99_ms", "lost"',
-        from: ['sections'],
-        where: [...CHOSEN_SCENARIOS, `"section" = 'untouched'`],
-      }),
-    ),
-  );
+    shows: {
+      select: '"row" AS "phase", "p50_ms", "p95_ms", "p99_ms", "lost"',
+      from: ['sections'],
+      where: [...CHOSEN_SCENARIOS, `"section" = 'untouched'`],
+    },
+  });

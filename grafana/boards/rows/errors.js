@@ -1,6 +1,6 @@
 /** Errors by kind. */
 import { GraphDrawStyle } from '@grafana/grafana-foundation-sdk/common';
-import { CHOSEN, overall, rows, series } from '../../parts/influx.js';
+import { CHOSEN, overall, series } from '../../parts/influx.js';
 import { graph, table } from '../../parts/panels.js';
 import { withoutColumns } from '../../parts/transformations.js';
 import { units } from '../../parts/units.js';
@@ -50,14 +50,11 @@ export const requests = () =>
       { name: 'requests', fitted: true },
       { name: 'failed', fitted: true },
     ],
-  }).withTarget(
-    rows(
-      'A',
-      overall({
-        select: 'sum("count") AS "requests", sum("hits") AS "failed"',
-        from: ['operation_failed'],
-        where: CHOSEN,
-        by: ['scenario', 'operation'],
-      }),
-    ),
-  );
+    shows: {
+      ask: overall,
+      select: 'sum("count") AS "requests", sum("hits") AS "failed"',
+      from: ['operation_failed'],
+      where: CHOSEN,
+      by: ['scenario', 'operation'],
+    },
+  });

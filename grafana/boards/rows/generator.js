@@ -1,6 +1,6 @@
 /** Was the generator fast enough? If not, the figures describe the generator, not the system. */
 import { HOLDS } from '../../parts/colours.js';
-import { CHOSEN, CHOSEN_SCENARIOS, aSecond, overTime, points, rows, series } from '../../parts/influx.js';
+import { CHOSEN, CHOSEN_SCENARIOS, aSecond, overTime, series } from '../../parts/influx.js';
 import { graph, table } from '../../parts/panels.js';
 import { units } from '../../parts/units.js';
 
@@ -22,26 +22,20 @@ const cpu = () =>
       "Of one core, each process that makes load; and how busy the machine's cores were on average. A full machine of which the generator takes the larger part measures itself.",
     unit: units.percent,
     w: 8,
-  })
-    .withTarget(
-      series(
-        'A',
-        overTime({
-          select: 'max("cpu_percent")',
-          from: ['processes'],
-          where: [...CHOSEN_SCENARIOS, `"role" = 'generator'`],
-          by: ['process'],
-        }),
-        '$tag_process, of one core',
-      ),
-    )
-    .withTarget(
-      series(
-        'B',
-        overTime({ select: 'max("busy_percent")', from: ['host'], where: CHOSEN_SCENARIOS }),
-        'machine',
-      ),
-    );
+    shows: {
+      select: 'max("cpu_percent")',
+      from: ['processes'],
+      where: [...CHOSEN_SCENARIOS, `"role" = 'generator'`],
+      by: ['process'],
+      alias: '$tag_process, of one core',
+    },
+  }).withTarget(
+    series(
+      'B',
+      overTime({ select: 'max("busy_percent")', from: ['host'], where: CHOSEN_SCENARIOS }),
+      'machine',
+    ),
+  );
 
 const lateness = () =>
   graph({
@@ -52,14 +46,13 @@ const lateness = () =>
     unit: units.ms,
     w: 8,
     log: true,
+    shows: {
+      select: 'max("p99")',
+      from: ['operation_ms', 'operation_lateness_ms'],
+      where: CHOSEN,
+      alias: '$m',
+    },
   })
-    .withTarget(
-      series(
-        'A',
-        overTime({ select: 'max("p99")', from: ['operation_ms', 'operation_lateness_ms'], where: CHOSEN }),
-        '$m',
-      ),
-    )
     .overrideByName('operation_ms', [{ id: 'displayName', value: 'latency' }])
     .overrideByName('operation_lateness_ms', [{ id: 'displayName', value: 'lateness' }]);
 
@@ -71,18 +64,13 @@ const iterations = () =>
       'k6 drops an iteration of an open loop when no virtual user is free: it was never sent. Virtual users on the right.',
     unit: units.amount,
     w: 8,
+    shows: {
+      select: aSecond('count'),
+      from: ['iterations', 'dropped_iterations'],
+      where: CHOSEN_SCENARIOS,
+      alias: '$m',
+    },
   })
-    .withTarget(
-      series(
-        'A',
-        overTime({
-          select: aSecond('count'),
-          from: ['iterations', 'dropped_iterations'],
-          where: CHOSEN_SCENARIOS,
-        }),
-        '$m',
-      ),
-    )
     .withTarget(
       series('vus', overTime({ select: 'max("value")', from: ['vus'], where: CHOSEN_SCENARIOS }), VUS),
     )
@@ -114,15 +102,5 @@ const checks = () =>
       { name: 'detail', long: true },
       { name: 'Time', hidden: true },
     ],
-  })
-    .withTarget(
-      rows(
-        'A',
-        points({
-          select: '"ok", "scenario", "check", "detail"',
-          from: ['validity'],
-          where: CHOSEN_SCENARIOS,
-        }),
-      ),
-    )
-    .sortBy([{ build: () => ({ displayName: 'holds', desc: false }) }]);
+    shows: { select: '"ok", "scenario", "check", "detail"', from: ['validity'], where: CHOSEN_SCENARIOS },
+  }).sortBy([{ build: () => ({ displayName: 'holds', desc: false }) }]);

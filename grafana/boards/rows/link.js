@@ -17,8 +17,14 @@ export const linkRow = () => ({
   panels: [rate(), queue(), drops()],
 });
 
-/** @param {string} select */
-const ofLinks = (select) => overTime({ select, from: ['link'], where: CHOSEN_SCENARIOS, by: BY });
+/** @param {string} select @param {string} [alias] */
+const ofLinks = (select, alias = '$tag_direction') => ({
+  select,
+  from: ['link'],
+  where: CHOSEN_SCENARIOS,
+  by: BY,
+  alias,
+});
 
 const rate = () =>
   graph({
@@ -27,9 +33,9 @@ const rate = () =>
     description: `IP packets that arrived at the other end, headers included: up is from the client to the server. All links that there were at once together; the dashed line is the rate of one, where it has any. ${NO_LINK}`,
     unit: units.mbit,
     w: 8,
+    shows: ofLinks('sum("delivered_bytes") * 8 / 1000 / $__interval_ms'),
   })
-    .withTarget(series('A', ofLinks('sum("delivered_bytes") * 8 / 1000 / $__interval_ms'), '$tag_direction'))
-    .withTarget(series('asked', ofLinks('max("rate_bit_s") / 1000000'), 'asked, $tag_direction'))
+    .withTarget(series('asked', overTime(ofLinks('max("rate_bit_s") / 1000000')), 'asked, $tag_direction'))
     .overrideByRegexp('/^asked, /', [
       { id: 'custom.lineStyle', value: { fill: 'dash', dash: [10, 10] } },
       { id: 'custom.fillOpacity', value: 0 },
@@ -42,7 +48,8 @@ const queue = () =>
     description: `The most that waited for the line in each second, of several links the most in any. ${NO_LINK}`,
     unit: units.bytes,
     w: 8,
-  }).withTarget(series('A', ofLinks('max("queued_bytes")'), '$tag_direction'));
+    shows: ofLinks('max("queued_bytes")'),
+  });
 
 const drops = () =>
   graph({
@@ -51,14 +58,10 @@ const drops = () =>
     description: `Packets a second that the full queue did not take, that were lost as LINK asks, and that came while the link was dead. ${NO_LINK}`,
     unit: units.amount,
     w: 8,
-  }).withTarget(
-    series(
-      'A',
-      ofLinks(
-        Object.entries(LOSSES)
-          .map(([field, name]) => `${aSecond(field)} AS "${name}"`)
-          .join(', '),
-      ),
+    shows: ofLinks(
+      Object.entries(LOSSES)
+        .map(([field, name]) => `${aSecond(field)} AS "${name}"`)
+        .join(', '),
       '$col, $tag_direction',
     ),
-  );
+  });

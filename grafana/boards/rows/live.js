@@ -1,5 +1,5 @@
 /** The run at present: rate, latency and errors in large graphs, and the time of each scenario. */
-import { CHOSEN, CHOSEN_SCENARIOS, aSecond, overTime, series } from '../../parts/influx.js';
+import { CHOSEN, CHOSEN_SCENARIOS, aSecond } from '../../parts/influx.js';
 import { graph } from '../../parts/panels.js';
 import { units } from '../../parts/units.js';
 import { bounds, dashingBounds } from './bounds.js';
@@ -34,13 +34,8 @@ const rate = (by) =>
     unit: units.requests,
     w: 12,
     h: 10,
-  }).withTarget(
-    series(
-      'A',
-      overTime({ select: aSecond('count'), from: ['operation_failed'], where: CHOSEN, by }),
-      named(by),
-    ),
-  );
+    shows: { select: aSecond('count'), from: ['operation_failed'], where: CHOSEN, by, alias: named(by) },
+  });
 
 /** @param {string[]} by */
 const latency = (by) =>
@@ -54,11 +49,9 @@ const latency = (by) =>
       w: 12,
       h: 10,
       log: true,
+      shows: { select: 'max("p95")', from: ['operation_ms'], where: CHOSEN, by, alias: named(by) },
     })
       .spanNulls(SPAN_MS)
-      .withTarget(
-        series('A', overTime({ select: 'max("p95")', from: ['operation_ms'], where: CHOSEN, by }), named(by)),
-      )
       .withTarget(bounds('operation_ms p\\(95\\)', 'operation')),
   );
 
@@ -71,10 +64,5 @@ const marks = () =>
     unit: units.count,
     w: 24,
     h: 3,
-  }).withTarget(
-    series(
-      'A',
-      overTime({ select: 'max("value")', from: ['vus'], where: CHOSEN_SCENARIOS }),
-      'virtual users',
-    ),
-  );
+    shows: { select: 'max("value")', from: ['vus'], where: CHOSEN_SCENARIOS, alias: 'virtual users' },
+  });

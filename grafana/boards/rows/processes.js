@@ -1,5 +1,5 @@
 /** Usage of the processes of the system under test while under load, and of the load generator's processes. */
-import { CHOSEN_SCENARIOS, overTime, series } from '../../parts/influx.js';
+import { CHOSEN_SCENARIOS } from '../../parts/influx.js';
 import { graph } from '../../parts/panels.js';
 import { units } from '../../parts/units.js';
 
@@ -29,20 +29,16 @@ export const processRow = () => ({
 
 /** @param {string} field @param {import('../../parts/panels.js').Spec} spec */
 const usage = (field, spec) =>
-  graph(spec)
-    .withTarget(
-      series(
-        'A',
-        overTime({
-          select: `max("${field}")`,
-          from: ['processes'],
-          where: CHOSEN_SCENARIOS,
-          by: ['process', 'role'],
-        }),
-        '$tag_process, $tag_role',
-      ),
-    )
-    .overrideByRegexp('/, generator$/', [
-      { id: 'custom.lineStyle', value: { fill: 'dash', dash: [6, 6] } },
-      { id: 'custom.fillOpacity', value: 0 },
-    ]);
+  graph({
+    ...spec,
+    shows: {
+      select: `max("${field}")`,
+      from: ['processes'],
+      where: CHOSEN_SCENARIOS,
+      by: ['process', 'role'],
+      alias: '$tag_process, $tag_role',
+    },
+  }).overrideByRegexp('/, generator$/', [
+    { id: 'custom.lineStyle', value: { fill: 'dash', dash: [6, 6] } },
+    { id: 'custom.fillOpacity', value: 0 },
+  ]);

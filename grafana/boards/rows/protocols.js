@@ -33,17 +33,13 @@ const turns = () =>
       { name: 'outcome', width: 160, colours: OUTCOMES },
       { name: 'turns', fitted: true },
     ],
-  }).withTarget(
-    rows(
-      'A',
-      points({
-        select: 'sum("count") AS "turns"',
-        from: ['protocol_turns'],
-        where: ROWS,
-        by: ['scenario', 'operation', 'outcome'],
-      }),
-    ),
-  );
+    shows: {
+      select: 'sum("count") AS "turns"',
+      from: ['protocol_turns'],
+      where: ROWS,
+      by: ['scenario', 'operation', 'outcome'],
+    },
+  });
 
 /** Figures that k6 has for each turn, by their names here. */
 const FIGURES = {
@@ -115,20 +111,16 @@ const results = () =>
       ...columnsOf(MEDIANS),
       { name: 'detail', long: true },
     ],
-  }).withTarget(
-    rows(
-      'A',
-      points({
-        select: [
-          '"row", "section" AS "side", "outcome_text" AS "outcome"',
-          ...Object.entries(MEDIANS).map(([name, { field }]) => `"${field}" AS "${name}"`),
-          '"detail_text" AS "detail"',
-        ].join(', '),
-        from: ['sections'],
-        where: [...CHOSEN_SCENARIOS, `"section" =~ /^(baseline|candidate)$/`],
-      }),
-    ),
-  );
+    shows: {
+      select: [
+        '"row", "section" AS "side", "outcome_text" AS "outcome"',
+        ...Object.entries(MEDIANS).map(([name, { field }]) => `"${field}" AS "${name}"`),
+        '"detail_text" AS "detail"',
+      ].join(', '),
+      from: ['sections'],
+      where: [...CHOSEN_SCENARIOS, `"section" =~ /^(baseline|candidate)$/`],
+    },
+  });
 
 /** Judged figures, by the short form in the titles beside them: titles are the keys of a table's cells. */
 const TARGETS = { throughput: '64K', latency: 'trip', memory: 'memory' };
@@ -161,21 +153,17 @@ const candidate = () =>
         })),
       ]),
     ],
-  }).withTarget(
-    rows(
-      'A',
-      points({
-        select: [
-          '"row"',
-          ...Object.keys(TARGETS).flatMap((target) => [
-            `"${target}"`,
-            ...Object.entries(BESIDE).map(
-              ([what, { field }]) => `"${target}_${field}" AS "${target}, ${what}"`,
-            ),
-          ]),
-        ].join(', '),
-        from: ['sections'],
-        where: [...CHOSEN_SCENARIOS, `"section" = 'comparison'`],
-      }),
-    ),
-  );
+    shows: {
+      select: [
+        '"row"',
+        ...Object.keys(TARGETS).flatMap((target) => [
+          `"${target}"`,
+          ...Object.entries(BESIDE).map(
+            ([what, { field }]) => `"${target}_${field}" AS "${target}, ${what}"`,
+          ),
+        ]),
+      ].join(', '),
+      from: ['sections'],
+      where: [...CHOSEN_SCENARIOS, `"section" = 'comparison'`],
+    },
+  });

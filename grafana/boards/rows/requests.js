@@ -30,13 +30,14 @@ const rate = (line) =>
       'Requests a second, failed ones too. Samples of a data plane come when their probe ends, each in the second in which it was measured.',
     unit: units.requests,
     w: 5,
-  }).withTarget(
-    series(
-      'A',
-      overTime({ select: aSecond('count'), from: ['operation_failed'], where: CHOSEN, by: [line] }),
-      `$tag_${line}`,
-    ),
-  );
+    shows: {
+      select: aSecond('count'),
+      from: ['operation_failed'],
+      where: CHOSEN,
+      by: [line],
+      alias: `$tag_${line}`,
+    },
+  });
 
 /** @param {string} line */
 const errors = (line) =>
@@ -47,19 +48,14 @@ const errors = (line) =>
       description: 'Share of the requests that failed. The dashed line is the bound of the threshold on it.',
       unit: units.share,
       w: 5,
+      shows: {
+        select: FAILED_SHARE,
+        from: ['operation_failed'],
+        where: CHOSEN,
+        by: [line],
+        alias: `$tag_${line}`,
+      },
     })
-      .withTarget(
-        series(
-          'A',
-          overTime({
-            select: FAILED_SHARE,
-            from: ['operation_failed'],
-            where: CHOSEN,
-            by: [line],
-          }),
-          `$tag_${line}`,
-        ),
-      )
       .withTarget(bounds('operation_failed ', line))
       // Without a failure, Grafana would draw an axis up to 10,000 %.
       .axisSoftMax(0.01),
@@ -77,20 +73,15 @@ const duration = (line) =>
       w: 8,
       calcs: ['mean', 'max'],
       log: true,
+      shows: {
+        select: 'mean("p50") AS "P50", max("p95") AS "P95", max("p99") AS "P99"',
+        from: ['operation_ms'],
+        where: CHOSEN,
+        by: [line],
+        alias: `$col $tag_${line}`,
+      },
     })
       .spanNulls(SPAN_MS)
-      .withTarget(
-        series(
-          'A',
-          overTime({
-            select: 'mean("p50") AS "P50", max("p95") AS "P95", max("p99") AS "P99"',
-            from: ['operation_ms'],
-            where: CHOSEN,
-            by: [line],
-          }),
-          `$col $tag_${line}`,
-        ),
-      )
       .withTarget(
         series('vus', overTime({ select: 'max("value")', from: ['vus'], where: CHOSEN_SCENARIOS }), VUS),
       )
@@ -115,16 +106,12 @@ const latencies = () =>
       'How many successes took how long, second by second. Each cell counts latencies up to its upper edge; two bands mean two kinds of request. Bounds between which nothing fell are left out: read the axis.',
     unit: units.ms,
     w: 6,
-  }).withTarget(
-    series(
-      'A',
-      overTime({
-        select: 'sum("count")',
-        from: ['operation_ms_bucket'],
-        where: CHOSEN,
-        by: ['le'],
-        fill: '0',
-      }),
-      '$tag_le',
-    ),
-  );
+    shows: {
+      select: 'sum("count")',
+      from: ['operation_ms_bucket'],
+      where: CHOSEN,
+      by: ['le'],
+      fill: '0',
+      alias: '$tag_le',
+    },
+  });

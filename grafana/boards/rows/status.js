@@ -2,16 +2,7 @@
 import { ReduceDataOptionsBuilder } from '@grafana/grafana-foundation-sdk/common';
 import { units } from '../../parts/units.js';
 import { HOLDS, VERDICTS, VERDICT_CODES, byThresholds, mapped, thresholds } from '../../parts/colours.js';
-import {
-  CHOSEN,
-  CHOSEN_SCENARIOS,
-  FAILED_SHARE,
-  RUN,
-  overall,
-  points,
-  rows,
-  series,
-} from '../../parts/influx.js';
+import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE, RUN, overall, points, series } from '../../parts/influx.js';
 import { BOARD_OF_SYSTEM, linkTo } from '../../parts/links.js';
 import { stat, table } from '../../parts/panels.js';
 import { countedByValue, highestSeries, redFrom } from '../../parts/transformations.js';
@@ -67,22 +58,18 @@ const verdicts = () =>
     w: VERDICT,
     noValue: 'running',
     names: true,
+    shows: {
+      ask: points,
+      select: 'last("code")',
+      from: ['verdicts'],
+      where: CHOSEN_SCENARIOS,
+      by: ['system', 'scenario'],
+      alias: '$tag_system $tag_scenario',
+    },
   })
     .thresholds(UNKNOWN)
     .colorScheme(byThresholds())
     .transformations(countedByValue())
-    .withTarget(
-      series(
-        'A',
-        points({
-          select: 'last("code")',
-          from: ['verdicts'],
-          where: CHOSEN_SCENARIOS,
-          by: ['system', 'scenario'],
-        }),
-        '$tag_system $tag_scenario',
-      ),
-    )
     .overrides(
       Object.entries(VERDICT_CODES).map(([code, [text, colour]]) => ({
         matcher: { id: 'byRegexp', options: `/^${code}$/` },
@@ -103,18 +90,18 @@ const verdict = () =>
     unit: units.none,
     w: VERDICT,
     noValue: 'running',
+    shows: {
+      ask: points,
+      select: 'last("verdict")',
+      from: ['events'],
+      where: [RUN, `"kind" =~ /^(run|turn)_end$/`],
+      alias: 'verdict',
+    },
   })
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).fields('/^verdict$/').values(false))
     .mappings(VERDICTS)
     .thresholds(UNKNOWN)
-    .colorScheme(byThresholds())
-    .withTarget(
-      series(
-        'A',
-        points({ select: 'last("verdict")', from: ['events'], where: [RUN, `"kind" =~ /^(run|turn)_end$/`] }),
-        'verdict',
-      ),
-    );
+    .colorScheme(byThresholds());
 
 const trust = () =>
   stat({
@@ -146,12 +133,16 @@ const requests = () =>
     description: "Requests so far, within the board's time.",
     unit: units.count,
     w: FIGURE,
+    shows: {
+      ask: overall,
+      select: 'sum("count")',
+      from: ['operation_failed'],
+      where: CHOSEN,
+      alias: 'requests',
+    },
   })
     .thresholds(thresholds([[null, 'blue']]))
-    .colorScheme(byThresholds())
-    .withTarget(
-      series('A', overall({ select: 'sum("count")', from: ['operation_failed'], where: CHOSEN }), 'requests'),
-    );
+    .colorScheme(byThresholds());
 
 const failed = () =>
   stat({
@@ -161,13 +152,11 @@ const failed = () =>
       "Share of the requests that failed so far, within the board's time. Red from the strictest bound on failures that a threshold sets; blue without such a threshold.",
     unit: units.share,
     w: FIGURE,
+    shows: { ask: overall, select: FAILED_SHARE, from: ['operation_failed'], where: CHOSEN, alias: 'failed' },
   })
     .thresholds(thresholds([[null, 'blue']]))
     .colorScheme(byThresholds())
     .transformations([redFrom('bound', 'bound')])
-    .withTarget(
-      series('A', overall({ select: FAILED_SHARE, from: ['operation_failed'], where: CHOSEN }), 'failed'),
-    )
     .withTarget(
       series(
         'bound',
@@ -189,22 +178,18 @@ const slowest = () =>
     unit: units.ms,
     w: SLOWEST,
     names: true,
+    shows: {
+      ask: overall,
+      select: 'max("p95")',
+      from: ['operation_ms'],
+      where: CHOSEN,
+      by: ['scenario', 'operation'],
+      alias: '$tag_scenario $tag_operation',
+    },
   })
     .thresholds(thresholds([[null, 'blue']]))
     .colorScheme(byThresholds())
-    .transformations(highestSeries(SLOWEST_SHOWN))
-    .withTarget(
-      series(
-        'A',
-        overall({
-          select: 'max("p95")',
-          from: ['operation_ms'],
-          where: CHOSEN,
-          by: ['scenario', 'operation'],
-        }),
-        '$tag_scenario $tag_operation',
-      ),
-    );
+    .transformations(highestSeries(SLOWEST_SHOWN));
 
 /** @param {string} board that has the row */
 const scenarios = (board) =>
@@ -249,18 +234,14 @@ const scenarios = (board) =>
       { name: 'reasons', long: true },
       ...['Time', 'from', 'to'].map((name) => ({ name, hidden: true })),
     ],
-  }).withTarget(
-    rows(
-      'A',
-      points({
-        select:
-          '"system", "scenario", "verdict", "trusted", "began_ms", "seconds", "reasons", ' +
-          `"began_ms" - ${MARGIN_MS} AS "from", "ended_ms" + ${MARGIN_MS} AS "to"`,
-        from: ['verdicts'],
-        where: CHOSEN_SCENARIOS,
-      }),
-    ),
-  );
+    shows: {
+      select:
+        '"system", "scenario", "verdict", "trusted", "began_ms", "seconds", "reasons", ' +
+        `"began_ms" - ${MARGIN_MS} AS "from", "ended_ms" + ${MARGIN_MS} AS "to"`,
+      from: ['verdicts'],
+      where: CHOSEN_SCENARIOS,
+    },
+  });
 
 const thresholdTable = () =>
   table({
@@ -281,15 +262,9 @@ const thresholdTable = () =>
       { name: 'unit', width: 100 },
       { name: 'Time', hidden: true },
     ],
-  })
-    .withTarget(
-      rows(
-        'A',
-        points({
-          select: '"ok", "scenario", "operation", "threshold", "value", "bound", "unit"',
-          from: ['thresholds'],
-          where: CHOSEN_SCENARIOS,
-        }),
-      ),
-    )
-    .sortBy([{ build: () => ({ displayName: 'holds', desc: false }) }]);
+    shows: {
+      select: '"ok", "scenario", "operation", "threshold", "value", "bound", "unit"',
+      from: ['thresholds'],
+      where: CHOSEN_SCENARIOS,
+    },
+  }).sortBy([{ build: () => ({ displayName: 'holds', desc: false }) }]);

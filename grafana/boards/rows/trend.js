@@ -1,5 +1,5 @@
 /** Graphs of a history, and the changes that Apache Otava found in it. */
-import { OF_TREND, overTime, points, rows, series } from '../../parts/influx.js';
+import { OF_TREND } from '../../parts/influx.js';
 import { graph, table } from '../../parts/panels.js';
 import { units } from '../../parts/units.js';
 
@@ -76,37 +76,29 @@ const changes = () =>
       { name: 'title', title: 'change', width: 420 },
       { name: 'text', title: 'first with it, and last before' },
     ],
-  }).withTarget(
-    rows(
-      'A',
-      points({
-        select: '"scenario", "title", "text"',
-        from: ['trend_changes'],
-        where: [...OF_TREND, '$timeFilter'],
-        order: 'ORDER BY time DESC LIMIT 100',
-      }),
-    ),
-  );
+    shows: {
+      select: '"scenario", "title", "text"',
+      from: ['trend_changes'],
+      where: [...OF_TREND, '$timeFilter'],
+      order: 'ORDER BY time DESC LIMIT 100',
+    },
+  });
 
 /**
  * A line for each history. The group separates histories, but the legend omits it, because the group is a
  * hash.
  * @param {string[]} by tags beside
  * @param {string} condition
- * @param {string} name
+ * @param {string} alias
  */
-const histories = (by, condition, name) =>
-  series(
-    'A',
-    overTime({
-      select: 'last("value")',
-      from: ['trend'],
-      where: [...OF_TREND, condition],
-      by: [...by, 'operation', 'profile', 'group'],
-      fill: 'none',
-    }),
-    name,
-  );
+const histories = (by, condition, alias) => ({
+  select: 'last("value")',
+  from: ['trend'],
+  where: [...OF_TREND, condition],
+  by: [...by, 'operation', 'profile', 'group'],
+  fill: /** @type {const} */ ('none'),
+  alias,
+});
 
 /** Logarithmic, since scenarios differ by decades. @param {number} id @param {string} title @param {string} metric @param {string} unit */
 const ofAll = (id, title, metric, unit) =>
@@ -119,11 +111,8 @@ const ofAll = (id, title, metric, unit) =>
     h: 10,
     calcs: ['mean', 'last'],
     log: true,
-  })
-    .spanNulls(true)
-    .withTarget(
-      histories(['scenario'], `"metric" = '${metric}'`, '$tag_scenario $tag_operation, $tag_profile'),
-    );
+    shows: histories(['scenario'], `"metric" = '${metric}'`, '$tag_scenario $tag_operation, $tag_profile'),
+  }).spanNulls(true);
 
 /** @param {{ id: number, title: string, unit: string, condition: string, name?: string }} of */
 const ofScenario = ({ condition, name = '$tag_operation $tag_metric, $tag_profile', ...spec }) =>
@@ -132,10 +121,10 @@ const ofScenario = ({ condition, name = '$tag_operation $tag_metric, $tag_profil
     w: 12,
     calcs: ['mean', 'last'],
     log: true,
+    shows: histories(['metric', 'unit'], condition, name),
     ...spec,
   })
     .spanNulls(true)
-    .withTarget(histories(['metric', 'unit'], condition, name))
     .transformations(
       Object.entries(NAMES).map(([metric, people]) => ({
         id: 'renameByRegex',
