@@ -11,26 +11,16 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
+import { ROOT, resultsOf, whole } from '../asked.js';
 import { HEAD, count, madeOf, row } from './count.js';
 
-const ROOT = join(import.meta.dirname, '../..');
 const INTERRUPTED = 130;
-
-/** @param {string} variable @param {number} fallback */
-function whole(variable, fallback) {
-  const given = Number(process.env[variable] || fallback);
-  if (Number.isInteger(given) && given > 0 && given <= 100) return given;
-  console.error(`${variable}=${process.env[variable]}: a whole number from 1 to 100 is wanted`);
-  return process.exit(2);
-}
 
 const runs = whole('RUNS', 20);
 const slower = whole('SLOWER', 15);
 const minutes = whole('MINUTES', 10);
+const { id, folder } = resultsOf('compare-a-a');
 const scenario = process.env.SCENARIO || 'dataplane/socks-tcp';
-const id = process.env.RUN_ID || `compare-a-a-${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`;
-const folder = join(ROOT, 'results', id);
-mkdirSync(folder, { recursive: true });
 
 /** Testbed of each system, and the variable for another program in place of the given one. */
 const SYSTEMS = /** @type {Record<string, { testbed: string, variable: string, program: string }>} */ ({

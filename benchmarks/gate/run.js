@@ -6,28 +6,18 @@
  * and WORSE_BY are passed on. It writes gates.json and gates.md into results/RUN_ID after each gate.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
+import { ROOT, resultsOf, whole } from '../asked.js';
 
-const ROOT = join(import.meta.dirname, '../..');
 const SOURCE = readFileSync(join(ROOT, 'tests/fixtures/small-proxy/proxy.py'), 'utf8');
 const PRICE = /^PRICE = (\d+)$/m;
-
-/** @param {string} variable @param {number} fallback */
-function whole(variable, fallback) {
-  const given = Number(process.env[variable] || fallback);
-  if (Number.isInteger(given) && given > 0 && given <= 100) return given;
-  console.error(`${variable}=${process.env[variable]}: a whole number from 1 to 100 is wanted`);
-  return process.exit(2);
-}
 
 const runs = whole('RUNS', 20);
 const slower = whole('SLOWER', 15);
 const minutes = whole('MINUTES', 10);
-const id = process.env.RUN_ID || `gates-${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`;
-const folder = join(ROOT, 'results', id);
-mkdirSync(folder, { recursive: true });
+const { id, folder } = resultsOf('gates');
 
 /** Writes a proxy that needs more CPU. @param {string} name @param {number} percent more */
 function program(name, percent) {

@@ -11,6 +11,7 @@ import process from 'node:process';
 import { Cluster } from '../../tests/kubernetes/cluster.js';
 import { K6, ROOT, start } from '../../tests/support/k6.js';
 import { table } from './table.js';
+import { whole } from '../asked.js';
 
 /** Exit codes of a run with a result: pass, inconclusive, a threshold that did not hold. */
 const MEASURED = [0, 3, 99];
@@ -22,16 +23,8 @@ const SCENARIOS = [
 /** Profiles with a fixed number of requests, which TIMES multiplies so that a run takes some seconds. */
 const FIXED = ['smoke', 'quick'];
 
-/** @param {string} variable @param {number} fallback @param {number} most */
-function whole(variable, fallback, most) {
-  const given = Number(process.env[variable] || fallback);
-  if (Number.isInteger(given) && given > 0 && given <= most) return given;
-  console.error(`${variable}=${process.env[variable]}: a whole number from 1 to ${most} is wanted`);
-  return process.exit(2);
-}
-
-const rounds = whole('ROUNDS', 3, 100);
-const times = String(whole('TIMES', 4, 100));
+const rounds = whole('ROUNDS', 3);
+const times = String(whole('TIMES', 4));
 const id =
   process.env.RUN_ID || `kubernetes-${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`.toLowerCase();
 const folder = join(ROOT, 'results', id);

@@ -12,27 +12,18 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
 import { disturbances } from 'k6/x/windtunnel/judge';
 import { startSidecar } from '../../tests/support/sidecar.js';
+import { ROOT, whole } from '../asked.js';
 
-const ROOT = join(import.meta.dirname, '../..');
 const CPU = availableParallelism() - 1;
 const TAKEN = [0, 5, 10, 20, 50];
 const BOUNDS = [5, 10, 15, 20];
 const PARTS = 4;
 
-/** @param {string} variable @param {number} fallback */
-function whole(variable, fallback) {
-  const given = Number(process.env[variable] || fallback);
-  if (Number.isInteger(given) && given > 0 && given <= 1000) return given;
-  console.error(`${variable}=${process.env[variable]}: a whole number from 1 to 1000 is wanted`);
-  return process.exit(2);
-}
-
-const rounds = whole('ROUNDS', 40);
-const count = whole('COUNT', 500);
-const period = whole('PERIOD_MS', 100);
+const rounds = whole('ROUNDS', 40, { most: 1000 });
+const count = whole('COUNT', 500, { most: 1000 });
+const period = whole('PERIOD_MS', 100, { most: 1000 });
 
 const logs = mkdtempSync(join(tmpdir(), 'windtunnel-'));
 const sidecar = await startSidecar(logs);

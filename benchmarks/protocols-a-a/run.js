@@ -7,30 +7,22 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
+import { ROOT, resultsOf, whole } from '../asked.js';
 import { count, runOf } from './count.js';
 import { table } from './table.js';
 
-const ROOT = join(import.meta.dirname, '../..');
 /** Variables of the caller that would change the comparison. */
 const OTHERS = ['RUNS', 'MINUTES', 'ONLY', 'BASELINE', 'BASELINE_ENGINE', 'CANDIDATE_ENGINE', 'RUN_ID'];
 const MISSED = 99;
 /** Exit codes of a run without measurements (bad usage, failed set-up). The run prints the reason. */
 const REFUSED = [2, 4];
 
-/** @param {string} variable @param {number} fallback */
-function whole(variable, fallback) {
-  const given = Number(process.env[variable] || fallback);
-  if (Number.isInteger(given) && given > 0) return given;
-  console.error(`${variable}=${process.env[variable]}: a whole number above 0 is wanted`);
-  return process.exit(2);
-}
-
-const runs = whole('RUNS', 5);
-const end = Date.now() + whole('MINUTES', 60) * 60_000;
-const id = process.env.RUN_ID || `protocols-a-a-${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`;
+const runs = whole('RUNS', 5, { most: 100_000 });
+const end = Date.now() + whole('MINUTES', 60, { most: 100_000 }) * 60_000;
+const { id, folder } = resultsOf('protocols-a-a');
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OTHERS.includes(name)));
 env.CANDIDATE = 'sing-box';
 
@@ -81,8 +73,6 @@ if (results.length === 0) {
   process.exit(4);
 }
 const counted = count(results.map(runOf));
-const folder = join(ROOT, 'results', id);
-mkdirSync(folder, { recursive: true });
 const outcomes = results.map(({ run, verdict, reasons }) => ({ id: run.id, verdict, reasons }));
 const all = { asked: runs, runs: outcomes, first: results[0].run, count: counted };
 writeFileSync(join(folder, 'a-a.json'), `${JSON.stringify(all, null, 2)}\n`);

@@ -15,16 +15,7 @@ import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { startSidecar } from '../../tests/support/sidecar.js';
 import { HEAD, partsOf, row } from './parts.js';
-
-const ROOT = join(import.meta.dirname, '../..');
-
-/** @param {string} variable @param {number} fallback @param {number} least */
-function number(variable, fallback, least) {
-  const given = Number(process.env[variable] || fallback);
-  if (Number.isInteger(given) && given >= least && given <= 100) return given;
-  console.error(`${variable}=${process.env[variable]}: a whole number from ${least} to 100 is wanted`);
-  return process.exit(2);
-}
+import { ROOT, resultsOf, whole } from '../asked.js';
 
 /** @typedef {{ rate: number, p50: number, measured: number, whole: number }} Measured per second, ms, s, s */
 
@@ -33,8 +24,9 @@ const TESTBEDS = /** @type {Record<string, string>} */ ({
   panel: 'panel',
   pulsar: 'pulsar-relay',
 });
-const pairs = number('PAIRS', 6, 2);
-const runs = number('RUNS', 5, 2);
+const pairs = whole('PAIRS', 6, { least: 2 });
+const runs = whole('RUNS', 5, { least: 2 });
+const { id, folder } = resultsOf('variance');
 const sizes = (process.env.TIMES || '1,4').split(',');
 if (!sizes.every((times) => /^([1-9]\d?|100)$/.test(times))) {
   console.error(
@@ -51,9 +43,6 @@ if (!testbed || !name) {
   );
   process.exit(2);
 }
-const id = process.env.RUN_ID || `variance-${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`;
-const folder = join(ROOT, 'results', id);
-mkdirSync(folder, { recursive: true });
 // The data plane runs on one CPU, as with the placement `shared`.
 const cpu = String(availableParallelism() - 1);
 const pinned = system === 'dataplane';
@@ -98,11 +87,11 @@ async function measure(instance, times, run) {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   await once(child, 'close');
-  const whole = (performance.now() - begun) / 1000;
+  const took = (performance.now() - begun) / 1000;
   const { operations, verdict } = JSON.parse(readFileSync(join(out, `${system}-${name}.json`), 'utf8'));
   if (verdict === 'fail') throw new Error(`${out}: the run failed`);
   const [{ rate_per_s: rate, latency_ms: latency, window_s: window }] = operations;
-  return { rate, p50: latency.p50, measured: window, whole };
+  return { rate, p50: latency.p50, measured: window, whole: took };
 }
 
 /** @param {Record<string, { a: Measured[], b: Measured[] }[]>} all by size, then by pair of starts */
