@@ -103,6 +103,21 @@ impl Failure {
         }
     }
 
+    /// For `map_err`: the error is the reason why something could not be set up.
+    pub fn of_setup<E: fmt::Display>(what: impl fmt::Display, mend: &str) -> impl Fn(E) -> Self {
+        move |error| Self::setup(format!("{what}: {error}"), mend)
+    }
+
+    /// The same for something that is wrong.
+    pub fn of_invalid<E: fmt::Display>(what: impl fmt::Display, mend: &str) -> impl Fn(E) -> Self {
+        move |error| Self::invalid(format!("{what}: {error}"), mend)
+    }
+
+    /// The same for what the kernel refuses.
+    pub fn of_limits<E: fmt::Display>(what: impl fmt::Display) -> impl Fn(E) -> Self {
+        Self::of_setup(what, "look at the machine's limits")
+    }
+
     pub fn bad_request(error: impl Into<String>, mend: impl Into<String>) -> Self {
         Self::new(Kind::BadRequest, error, mend)
     }

@@ -220,12 +220,10 @@ pub async fn tun(
         let instance = supervisor.instance(&id)?;
         let mut devices = Vec::new();
         for name in instance.namespace_names() {
-            let found = tun::of(&*instance.namespace(&name)?).map_err(|error| {
-                Failure::setup(
-                    format!("namespace {name} of instance {id}: its devices are unknown: {error}"),
-                    "apt-get install iproute2",
-                )
-            })?;
+            let found = tun::of(&*instance.namespace(&name)?).map_err(Failure::of_setup(
+                format!("namespace {name} of instance {id}: its devices are unknown"),
+                "apt-get install iproute2",
+            ))?;
             devices.extend(found);
         }
         Ok(Json(json!({"devices": devices})))

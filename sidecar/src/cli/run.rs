@@ -57,12 +57,10 @@ fn command_on(
     if !on_terminal {
         command.process_group(0);
     }
-    let mut child = command.spawn().map_err(|error| {
-        Failure::setup(
-            format!("{} cannot be started: {error}", words[0]),
-            "look at the machine's limits",
-        )
-    })?;
+    let mut child = command.spawn().map_err(Failure::of_limits(format!(
+        "{} cannot be started",
+        words[0]
+    )))?;
     let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
     let mut sources = instance.sources();
     if let Some(entry) = tree::entry(pid) {

@@ -46,15 +46,10 @@ impl Serve {
                 "give 127.0.0.1:PORT",
             ));
         }
-        let failed = |error: std::io::Error| {
-            Failure::setup(
-                format!("the sidecar cannot start: {error}"),
-                "look at the machine's limits",
-            )
-        };
+        let failed = Failure::of_limits("the sidecar cannot start");
         crate::process::files::raise_limit();
         let token = Token::from_environment()?;
-        let signals = Signals::block(&END, SfdFlags::empty()).map_err(failed)?;
+        let signals = Signals::block(&END, SfdFlags::empty()).map_err(&failed)?;
         let supervisor = Supervisor::new(
             Catalogue::find(self.place.root)?,
             self.logs.log_dir,
@@ -78,7 +73,7 @@ impl Serve {
             .worker_threads(1)
             .enable_all()
             .build()
-            .map_err(failed)?;
+            .map_err(&failed)?;
         let served = runtime.block_on(serve(
             self.listen,
             &token,
@@ -93,17 +88,15 @@ impl Serve {
 }
 
 async fn serve(listen: SocketAddr, token: &Token, router: Router, end: &Notify) -> Result<()> {
-    let failed = |error: std::io::Error| {
-        Failure::setup(
-            format!("--listen {listen}: {error}"),
-            "give another port, or 0 for any free one",
-        )
-    };
-    let listener = TcpListener::bind(listen).await.map_err(failed)?;
-    let address = listener.local_addr().map_err(failed)?;
+    let failed = Failure::of_setup(
+        format!("--listen {listen}"),
+        "give another port, or 0 for any free one",
+    );
+    let listener = TcpListener::bind(listen).await.map_err(&failed)?;
+    let address = listener.local_addr().map_err(&failed)?;
     say(serde_json::json!({"url": format!("http://{address}"), "token": token.reveal()}));
     tokio::select! {
-        served = axum::serve(listener, router) => served.map_err(failed),
+        served = axum::serve(listener, router) => served.map_err(&failed),
         () = end.notified() => Ok(()),
     }
 }

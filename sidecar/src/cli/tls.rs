@@ -49,10 +49,10 @@ fn content(option: &str, path: Option<&Path>) -> Result<Option<String>> {
     let Some(path) = path else {
         return Ok(None);
     };
-    std::fs::read_to_string(path).map(Some).map_err(|error| {
-        Failure::invalid(
-            format!("{option}: {}: {error}", path.display()),
+    std::fs::read_to_string(path)
+        .map(Some)
+        .map_err(Failure::of_invalid(
+            format!("{option}: {}", path.display()),
             "give a file in PEM that can be read",
-        )
-    })
+        ))
 }

@@ -80,9 +80,8 @@ pub struct Interrupts {
 impl Interrupts {
     /// Must be called before any thread starts.
     pub fn listen() -> Result<Self> {
-        let signals = Signals::block(&END, SfdFlags::empty()).map_err(|error| {
-            Failure::setup(format!("signals: {error}"), "look at the machine's limits")
-        })?;
+        let signals =
+            Signals::block(&END, SfdFlags::empty()).map_err(Failure::of_limits("signals"))?;
         let (sender, arrived) = mpsc::channel();
         let interrupted = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&interrupted);
@@ -179,20 +178,18 @@ fn keep(instance: &Instance, env_file: Option<&Path>, interrupts: &Interrupts) -
 }
 
 fn write_env_file(path: &Path, outputs: [&BTreeMap<String, String>; 2]) -> Result<()> {
-    let failed = |error| {
-        Failure::setup(
-            format!("--env-file {}: {error}", path.display()),
-            "give a file that does not exist in a folder that does",
-        )
-    };
+    let failed = Failure::of_setup(
+        format!("--env-file {}", path.display()),
+        "give a file that does not exist in a folder that does",
+    );
     let mut file = std::fs::OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(0o600)
         .open(path)
-        .map_err(failed)?;
+        .map_err(&failed)?;
     for (name, value) in outputs.into_iter().flatten() {
-        writeln!(file, "export {name}={}", quoted(value)).map_err(failed)?;
+        writeln!(file, "export {name}={}", quoted(value)).map_err(&failed)?;
     }
     Ok(())
 }

@@ -139,12 +139,10 @@ fn ip(words: &[&str]) -> Result<()> {
         .env("PATH", format!("{path}:{ADMINISTRATORS}"))
         .stdin(Stdio::null())
         .output()
-        .map_err(|error| {
-            Failure::setup(
-                format!("a link needs the program ip, which cannot be run: {error}"),
-                "apt-get install iproute2",
-            )
-        })?;
+        .map_err(Failure::of_setup(
+            "a link needs the program ip, which cannot be run",
+            "apt-get install iproute2",
+        ))?;
     if output.status.success() {
         return Ok(());
     }

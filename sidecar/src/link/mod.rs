@@ -110,13 +110,8 @@ impl Link {
         cpus::check("cpus", cpus)?;
         let ends = Arc::new(ends::make(spec.mtu)?);
         let shared: Arc<Shared> = Arc::default();
-        let no_thread = |error: std::io::Error| {
-            Failure::setup(
-                format!("a link's thread cannot be started: {error}"),
-                "look at the machine's limits",
-            )
-        };
-        let waker = Arc::new(Waker::new().map_err(no_thread)?);
+        let no_thread = Failure::of_limits("a link's thread cannot be started");
+        let waker = Arc::new(Waker::new().map_err(&no_thread)?);
         let (orders, receiver) = channel();
         let carrier = Carrier::new(spec.clone(), Arc::clone(&ends), Arc::clone(&shared));
         let (cpus, own_waker) = (cpus.to_vec(), Arc::clone(&waker));
@@ -127,7 +122,7 @@ impl Link {
                 let _ = cpus::bind(&cpus);
                 carrier.run(&receiver, &own_waker);
             })
-            .map_err(no_thread)?;
+            .map_err(&no_thread)?;
         Ok(Self {
             spec,
             ends,

@@ -192,12 +192,10 @@ impl Spec {
                 ));
             }
         };
-        let text = text.map_err(|error| {
-            Failure::invalid(
-                format!("{label}: cannot be read: {error}"),
-                "make it readable",
-            )
-        })?;
+        let text = text.map_err(Failure::of_invalid(
+            format!("{label}: cannot be read"),
+            "make it readable",
+        ))?;
         let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             Failure::invalid(format!("{label}: {}", error.message()), "fix the file")
         })?;

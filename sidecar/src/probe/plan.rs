@@ -276,10 +276,7 @@ fn bounds(spec: &Spec) -> Result<()> {
         }
     }
     if spec.first_reply && spec.kind != ProbeKind::Handshake {
-        return Err(Failure::invalid(
-            format!("first_reply: a {} probe has none", spec.kind),
-            "leave first_reply out",
-        ));
+        return Err(has_none("first_reply", spec.kind));
     }
     if spec.half_close && (spec.kind != ProbeKind::Handshake || spec.first_reply) {
         return Err(Failure::invalid(
@@ -308,10 +305,7 @@ fn bounds(spec: &Spec) -> Result<()> {
             within("transfer.warmup_bytes", warmup_bytes, 1, 64 << 30)?;
             within("transfer.write_bytes", transfer.write_bytes, 64, MIB)
         }
-        (Some(_), kind) => Err(Failure::invalid(
-            format!("transfer: a {kind} probe has none"),
-            "leave transfer out",
-        )),
+        (Some(_), kind) => Err(has_none("transfer", kind)),
         (None, _) => Ok(()),
     }
 }
@@ -321,10 +315,7 @@ fn check_dns(spec: &Spec) -> Result<()> {
         return Ok(());
     };
     if spec.kind != ProbeKind::Dns {
-        return Err(Failure::invalid(
-            format!("dns: a {} probe has none", spec.kind),
-            "leave dns out",
-        ));
+        return Err(has_none("dns", spec.kind));
     }
     let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     if run.is_empty() || run.len() > MAX_LABEL_BYTES || !run.bytes().all(fits) {
@@ -341,10 +332,7 @@ fn check_fetch(spec: &Spec) -> Result<()> {
         return Ok(());
     };
     if spec.kind != ProbeKind::Fetch && !spec.kind.of_web() {
-        return Err(Failure::invalid(
-            format!("fetch: a {} probe has none", spec.kind),
-            "leave fetch out",
-        ));
+        return Err(has_none("fetch", spec.kind));
     }
     within("fetch.bytes", fetch.bytes, 1, MAX_OBJECT_BYTES)?;
     within("fetch.objects", fetch.objects, 1, 256)?;
@@ -368,6 +356,13 @@ fn within(field: &str, value: u64, least: u64, most: u64) -> Result<()> {
         return Ok(());
     }
     Err(out_of_bounds(field, value, &format!("{least} to {most}")))
+}
+
+fn has_none(field: &str, kind: ProbeKind) -> Failure {
+    Failure::invalid(
+        format!("{field}: a {kind} probe has none"),
+        format!("leave {field} out"),
+    )
 }
 
 fn out_of_bounds(field: &str, value: impl std::fmt::Display, bound: &str) -> Failure {
@@ -472,12 +467,10 @@ fn address(field: &str, text: &str, reach: Reach<'_>, dialled: bool) -> Result<(
         let address = SocketAddr::new(ip, port);
         return Ok((Address::Ip(address), Reached::given(address)));
     }
-    let mut found = reach::addresses_of(host, port).map_err(|error| {
-        Failure::invalid(
-            format!("{field}: {host}: {error}"),
-            "give a name that resolves",
-        )
-    })?;
+    let mut found = reach::addresses_of(host, port).map_err(Failure::of_invalid(
+        format!("{field}: {host}"),
+        "give a name that resolves",
+    ))?;
     if !by_name {
         found.retain(|address| address.ip().is_loopback());
     }

@@ -136,12 +136,7 @@ impl Registry {
         std::thread::Builder::new()
             .name("probe".to_owned())
             .spawn(move || on_thread.run(namespace))
-            .map_err(|error| {
-                Failure::setup(
-                    format!("the probe has no thread: {error}"),
-                    "look at the machine's limits",
-                )
-            })?;
+            .map_err(Failure::of_limits("the probe has no thread"))?;
         all.last = number;
         all.last_tag = tag;
         let id = entry.id.clone();

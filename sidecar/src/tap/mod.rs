@@ -53,15 +53,13 @@ pub struct Tap {
 impl Tap {
     /// Starts a tap on a free port of 127.0.0.1.
     pub async fn start(request: &Request) -> Result<Self> {
-        let (listener, socket) = both().await.map_err(|error| {
-            Failure::setup(
-                format!("the tap cannot start: {error}"),
-                "look at the machine's limits",
-            )
-        })?;
-        let address = listener.local_addr().map_err(|error| {
-            Failure::setup(format!("the tap has no address: {error}"), "start it again")
-        })?;
+        let (listener, socket) = both()
+            .await
+            .map_err(Failure::of_limits("the tap cannot start"))?;
+        let address = listener.local_addr().map_err(Failure::of_setup(
+            "the tap has no address",
+            "start it again",
+        ))?;
         let search = Arc::new(Search::new(&request.far));
         let (target, of) = watch::channel(None);
         let tasks = [

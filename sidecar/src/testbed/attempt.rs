@@ -68,12 +68,10 @@ impl Launch<'_> {
     pub fn attempt(&self, given: &Values) -> std::result::Result<Instance, Attempt> {
         let mut variables = given.clone();
         let wanted = free_ports(&self.testbed.file.variables, &variables);
-        let found = (self.reserve_ports)(wanted.len()).map_err(|error| {
-            Failure::setup(
-                format!("no free port: {error}"),
-                "stop something that listens",
-            )
-        })?;
+        let found = (self.reserve_ports)(wanted.len()).map_err(Failure::of_setup(
+            "no free port",
+            "stop something that listens",
+        ))?;
         let chosen: Vec<_> = wanted.into_iter().zip(found).collect();
         for (name, port) in &chosen {
             variables.insert(name.clone(), Value::Integer(i64::from(*port)));
@@ -179,20 +177,16 @@ impl Setting<'_> {
             .as_ref()
             .and_then(|ready| Regex::new(ready.log.as_ref()?).ok());
         let log_path = self.launch.log_dir()?.join(format!("{}.log", process.name));
-        let log = Log::create(&log_path, self.redactor.clone(), awaited).map_err(|error| {
-            Failure::setup(
-                format!("log {}: {error}", log_path.display()),
+        let log =
+            Log::create(&log_path, self.redactor.clone(), awaited).map_err(Failure::of_setup(
+                format!("log {}", log_path.display()),
                 "give another --log-dir",
-            )
-        })?;
+            ))?;
         let log = Arc::new(log);
-        let supervised = Supervised::start(&process.name, process.role, &order, log, group)
-            .map_err(|error| {
-                Failure::setup(
-                    format!("process {} cannot be started: {error}", process.name),
-                    "look at the machine's limits",
-                )
-            })?;
+        let supervised =
+            Supervised::start(&process.name, process.role, &order, log, group).map_err(
+                Failure::of_limits(format!("process {} cannot be started", process.name)),
+            )?;
         started.push(Arc::clone(&supervised));
         ready::wait(
             &supervised,

@@ -43,9 +43,8 @@ impl Catalogue {
             }
             return Self::at(&path);
         }
-        let current = std::env::current_dir().map_err(|error| {
-            Failure::setup(format!("current folder: {error}"), "change to another")
-        })?;
+        let current = std::env::current_dir()
+            .map_err(Failure::of_setup("current folder", "change to another"))?;
         match current
             .ancestors()
             .find(|folder| folder.join("testbeds").is_dir())
@@ -59,12 +58,10 @@ impl Catalogue {
     }
 
     fn at(folder: &Path) -> Result<Self> {
-        let root = folder.canonicalize().map_err(|error| {
-            Failure::invalid(
-                format!("root {}: {error}", folder.display()),
-                "give another",
-            )
-        })?;
+        let root = folder.canonicalize().map_err(Failure::of_invalid(
+            format!("root {}", folder.display()),
+            "give another",
+        ))?;
         Ok(Self { root })
     }
 

@@ -46,12 +46,11 @@ impl Generator<'_> {
             cancelled: self.cancelled,
         };
         let log = Arc::new(Log::keeping_all(self.redactor.clone()));
-        let exit = errand.run(Arc::clone(&log)).map_err(|error| {
-            Failure::setup(
-                format!("{name}: {command_text} cannot be started: {error}"),
-                "look at the machine's limits",
-            )
-        })?;
+        let exit = errand
+            .run(Arc::clone(&log))
+            .map_err(Failure::of_limits(format!(
+                "{name}: {command_text} cannot be started"
+            )))?;
         if (self.cancelled)() {
             return Err(Failure::given_up(name));
         }

@@ -141,12 +141,11 @@ impl Setting<'_> {
             cancelled: self.launch.cancelled,
         };
         let log = Arc::new(Log::keeping_all(self.redactor.clone()));
-        let exit = errand.run(Arc::clone(&log)).map_err(|error| {
-            Failure::setup(
-                format!("testbed {name}: {program} cannot be started: {error}"),
-                "look at the machine's limits",
-            )
-        })?;
+        let exit = errand
+            .run(Arc::clone(&log))
+            .map_err(Failure::of_limits(format!(
+                "testbed {name}: {program} cannot be started"
+            )))?;
         if (self.launch.cancelled)() {
             return Err(Failure::given_up(format!("testbed {name}")));
         }

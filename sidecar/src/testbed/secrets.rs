@@ -44,12 +44,10 @@ fn from_environment(env: &str, min_length: usize) -> Result<Option<String>> {
 /// `bytes` random bytes as hexadecimal digits.
 pub fn random_hex(bytes: usize) -> Result<String> {
     let mut random = vec![0; bytes];
-    getrandom::fill(&mut random).map_err(|error| {
-        Failure::setup(
-            format!("no random bytes: {error}"),
-            "look at the kernel's log",
-        )
-    })?;
+    getrandom::fill(&mut random).map_err(Failure::of_setup(
+        "no random bytes",
+        "look at the kernel's log",
+    ))?;
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

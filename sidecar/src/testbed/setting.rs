@@ -73,9 +73,8 @@ impl Launch<'_> {
     ) -> Result<Setting<'a>> {
         let secrets = secrets::make(&self.testbed.file.secrets)?;
         let prefix = format!("windtunnel-{}-", self.testbed.file.name);
-        let work = Folder::create(&prefix).map_err(|error| {
-            Failure::setup(format!("working folder: {error}"), "make room in TMPDIR")
-        })?;
+        let work = Folder::create(&prefix)
+            .map_err(Failure::of_setup("working folder", "make room in TMPDIR"))?;
         let mut env: BTreeMap<String, String> = PASSED_ON
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
@@ -290,12 +289,10 @@ impl Setting<'_> {
                 .parent()
                 .map_or(Ok(()), std::fs::create_dir_all)
                 .and_then(|()| std::fs::write(&path, text));
-            written.map_err(|error| {
-                Failure::setup(
-                    format!("{}: file[{index}].path: {error}", self.file_name()),
-                    "make room in TMPDIR",
-                )
-            })?;
+            written.map_err(Failure::of_setup(
+                format!("{}: file[{index}].path", self.file_name()),
+                "make room in TMPDIR",
+            ))?;
         }
         Ok(())
     }

@@ -60,19 +60,15 @@ impl Supervisor {
     ) -> Result<Arc<Self>> {
         let log_dir =
             log_dir.unwrap_or_else(|| catalogue.root.join("results").join("sidecar-logs"));
-        let log_dir = std::path::absolute(&log_dir).map_err(|error| {
-            Failure::invalid(
-                format!("--log-dir {}: {error}", log_dir.display()),
-                "give another",
-            )
-        })?;
+        let log_dir = std::path::absolute(&log_dir).map_err(Failure::of_invalid(
+            format!("--log-dir {}", log_dir.display()),
+            "give another",
+        ))?;
         // Processes of a killed guard become children of this process.
-        nix::sys::prctl::set_child_subreaper(true).map_err(|error| {
-            Failure::setup(
-                format!("cannot adopt orphans: {error}"),
-                "use Linux 3.4 or later",
-            )
-        })?;
+        nix::sys::prctl::set_child_subreaper(true).map_err(Failure::of_setup(
+            "cannot adopt orphans",
+            "use Linux 3.4 or later",
+        ))?;
         stale::clear();
         let ledger = Ledger::new(limits);
         let supervisor = Arc::new(Self {

@@ -1,6 +1,6 @@
 //! Checks of the fields that only one or two kinds of probes have.
 
-use super::{out_of_bounds, within};
+use super::{has_none, out_of_bounds, within};
 use crate::echo::flow::{MOST_BLOCKS, NAME_BYTES};
 use crate::echo::transfer::Direction;
 use crate::failure::{Failure, Result};
@@ -42,10 +42,7 @@ pub fn check_flow(spec: &Spec) -> Result<()> {
         return Ok(());
     };
     if spec.kind != ProbeKind::Flow {
-        return Err(Failure::invalid(
-            format!("flow: a {} probe has none", spec.kind),
-            "leave flow out",
-        ));
+        return Err(has_none("flow", spec.kind));
     }
     let between = |field: &str, value: f64, least: f64, most: f64| {
         if value >= least && value <= most {

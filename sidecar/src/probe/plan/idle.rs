@@ -1,6 +1,6 @@
 //! Bounds of a probe's idle time.
 
-use super::{out_of_bounds, within};
+use super::{has_none, out_of_bounds, within};
 use crate::failure::{Failure, Result};
 use crate::probe::spec::{IdleSpec, Loop, ProbeKind, Spec};
 
@@ -19,10 +19,7 @@ pub fn check(spec: &Spec) -> Result<()> {
         return Ok(());
     };
     if !matches!(spec.kind, ProbeKind::Concurrency | ProbeKind::Associations) {
-        return Err(Failure::invalid(
-            format!("idle: a {} probe has none", spec.kind),
-            "leave idle out",
-        ));
+        return Err(has_none("idle", spec.kind));
     }
     if spec.kind == ProbeKind::Concurrency && spec.pace != Loop::Closed {
         return Err(Failure::invalid(

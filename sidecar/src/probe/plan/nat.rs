@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 
+use super::has_none;
 use crate::failure::{Failure, Result};
 use crate::probe::spec::{NatSpec, ProbeKind, Spec};
 
@@ -15,10 +16,7 @@ pub fn check(spec: &Spec) -> Result<()> {
     if spec.kind != ProbeKind::Nat {
         return match &spec.nat {
             None => Ok(()),
-            Some(_) => Err(Failure::invalid(
-                format!("nat: a {} probe has none", spec.kind),
-                "leave nat out",
-            )),
+            Some(_) => Err(has_none("nat", spec.kind)),
         };
     }
     if !PAYLOAD_BYTES.contains(&spec.payload_bytes) {

@@ -160,10 +160,8 @@ fn identity(spec: &TlsSpec, provider: &CryptoProvider) -> Result<Option<Certifie
         )
     })?;
     let pair = CertifiedKey::from_der(chain, key, provider);
-    pair.map(Some).map_err(|error| {
-        Failure::invalid(
-            format!("tls.client_cert and tls.client_key: {error}"),
-            "give a certificate and its own key",
-        )
-    })
+    pair.map(Some).map_err(Failure::of_invalid(
+        "tls.client_cert and tls.client_key",
+        "give a certificate and its own key",
+    ))
 }

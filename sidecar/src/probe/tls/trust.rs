@@ -46,12 +46,10 @@ impl Verifier {
             roots.add_parsable_certificates(given.iter().chain(of_system()).cloned());
             let verifier =
                 WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone());
-            let verifier = verifier.build().map_err(|error| {
-                Failure::invalid(
-                    format!("tls: this machine trusts no authority: {error}"),
-                    "give the proxy's authority as tls.ca, or set tls.insecure",
-                )
-            })?;
+            let verifier = verifier.build().map_err(Failure::of_invalid(
+                "tls: this machine trusts no authority",
+                "give the proxy's authority as tls.ca, or set tls.insecure",
+            ))?;
             Some(verifier)
         };
         Ok(Self {
