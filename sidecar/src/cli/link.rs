@@ -10,28 +10,20 @@ use crate::link::calibrate::{Calibration, Figure, WHOLE, calibrate};
 use crate::link::{End, Link, spec};
 use crate::testbed::catalogue::Catalogue;
 
-#[derive(Args)]
-pub struct List {
-    #[command(flatten)]
-    place: Place,
-}
-
-impl List {
-    pub fn run(self) -> Result<u8> {
-        let root = Catalogue::find(self.place.root)?.root;
-        for name in spec::names(&root) {
-            say(format_args!(
-                "{name:15} {}",
-                spec::read(&root, &name)?.title
-            ));
-        }
-        Ok(0)
+pub fn list(place: Place) -> Result<u8> {
+    let root = Catalogue::find(place.root)?.root;
+    for name in spec::names(&root) {
+        say(format_args!(
+            "{name:15} {}",
+            spec::read(&root, &name)?.title
+        ));
     }
+    Ok(0)
 }
 
 /// The link, and the CPUs of its thread.
 #[derive(Args)]
-struct Which {
+pub struct Which {
     /// A name from `sidecar link list`, items such as rtt:100ms,rate:50mbit,loss:1%,queue:1bdp, or both
     link: String,
     /// CPUs of the link's thread [default: any]
@@ -48,42 +40,25 @@ impl Which {
     }
 }
 
-#[derive(Args)]
-pub struct Check {
-    #[command(flatten)]
-    which: Which,
+/// Makes the link and removes it. Exit code 2 means that the text is wrong, and 4 that this machine or user cannot make links.
+pub fn check(which: Which) -> Result<u8> {
+    which.start().map(|_| 0)
 }
 
-impl Check {
-    /// Makes the link and removes it. Exit code 2 means that the text is wrong, and 4 that this machine or user cannot make links.
-    pub fn run(self) -> Result<u8> {
-        self.which.start().map(|_| 0)
-    }
-}
-
-#[derive(Args)]
-pub struct Up {
-    #[command(flatten)]
-    which: Which,
-}
-
-impl Up {
-    pub fn run(self) -> Result<u8> {
-        let interrupts = Interrupts::listen()?;
-        let link = self.which.start()?;
-        let end =
-            |end: &End| json!({"namespace": end.namespace.path(), "address": end.place.address});
-        say(json!({"near": end(link.near()), "far": end(link.far())}));
-        eprintln!(
-            "sidecar: the link {} is up: nsenter --net=NAMESPACE COMMAND runs at one end; Ctrl-C stops it",
-            link.spec.text
-        );
-        let _ = interrupts.arrived.recv();
-        let state = link.state();
-        link.check()?;
-        say(json!({"up": state.up, "down": state.down, "cpu_s": state.cpu_s}));
-        Ok(0)
-    }
+pub fn up(which: Which) -> Result<u8> {
+    let interrupts = Interrupts::listen()?;
+    let link = which.start()?;
+    let end = |end: &End| json!({"namespace": end.namespace.path(), "address": end.place.address});
+    say(json!({"near": end(link.near()), "far": end(link.far())}));
+    eprintln!(
+        "sidecar: the link {} is up: nsenter --net=NAMESPACE COMMAND runs at one end; Ctrl-C stops it",
+        link.spec.text
+    );
+    let _ = interrupts.arrived.recv();
+    let state = link.state();
+    link.check()?;
+    say(json!({"up": state.up, "down": state.down, "cpu_s": state.cpu_s}));
+    Ok(0)
 }
 
 #[derive(Args)]

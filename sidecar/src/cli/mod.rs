@@ -70,7 +70,7 @@ enum Command {
 #[derive(Subcommand)]
 enum Testbed {
     /// List the testbeds
-    List(testbed::List),
+    List(Place),
     /// Show a testbed's variables
     Show(testbed::Show),
     /// Check values of a testbed's variables, and print the values and all errors as JSON
@@ -86,11 +86,11 @@ enum Testbed {
 #[derive(Subcommand)]
 enum Link {
     /// List the links in links/
-    List(link::List),
+    List(Place),
     /// Check that this machine can make a link; print nothing if it can
-    Check(link::Check),
+    Check(link::Which),
     /// Start a link and keep it until Ctrl-C, for other meters; prints the namespaces of its ends and its counts
-    Up(link::Up),
+    Up(link::Which),
     /// Measure whether a link matches its settings: delay, rate, queue, loss, and its capacity on this machine
     Calibrate(link::Calibrate),
 }
@@ -170,7 +170,7 @@ pub fn run() -> u8 {
     };
     let result: Result<u8> = match cli.command {
         Command::Serve(serve) => serve.run(),
-        Command::Testbed(Testbed::List(list)) => list.run(),
+        Command::Testbed(Testbed::List(place)) => testbed::list(place),
         Command::Testbed(Testbed::Show(show)) => show.run(),
         Command::Testbed(Testbed::Check(check)) => check.run(),
         Command::Testbed(Testbed::Needs(needs)) => needs.run(),
@@ -178,9 +178,9 @@ pub fn run() -> u8 {
         Command::Testbed(Testbed::Run(run)) => run.run(),
         Command::Probe(probe) => probe.run(),
         Command::Echo(echo) => echo.run(),
-        Command::Link(Link::List(list)) => list.run(),
-        Command::Link(Link::Check(check)) => check.run(),
-        Command::Link(Link::Up(up)) => up.run(),
+        Command::Link(Link::List(place)) => link::list(place),
+        Command::Link(Link::Check(which)) => link::check(which),
+        Command::Link(Link::Up(which)) => link::up(which),
         Command::Link(Link::Calibrate(calibrate)) => calibrate.run(),
         Command::Limits(check) => check.run(),
         Command::Bench(bench) => bench.run(),

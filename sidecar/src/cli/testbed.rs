@@ -11,38 +11,30 @@ use crate::testbed::check::check;
 use crate::testbed::needs::{names, targets};
 use crate::testbed::variables::Values;
 
-#[derive(Args)]
-pub struct List {
-    #[command(flatten)]
-    place: Place,
-}
-
-impl List {
-    pub fn run(self) -> Result<u8> {
-        let catalogue = Catalogue::find(self.place.root)?;
-        let names = catalogue.names();
-        if names.is_empty() {
-            say(format_args!(
-                "there are no testbeds in {}",
-                catalogue.root.join("testbeds").display()
-            ));
-        }
-        let width = names.iter().map(String::len).max().unwrap_or(0);
-        let mut first_failure = None;
-        for name in names {
-            match catalogue.load(&name) {
-                Ok(testbed) => say(format_args!(
-                    "{name:width$}  {}: {}",
-                    testbed.file.system, testbed.file.title
-                )),
-                Err(failure) => {
-                    eprintln!("sidecar: {failure}");
-                    first_failure.get_or_insert(failure);
-                }
+pub fn list(place: Place) -> Result<u8> {
+    let catalogue = Catalogue::find(place.root)?;
+    let names = catalogue.names();
+    if names.is_empty() {
+        say(format_args!(
+            "there are no testbeds in {}",
+            catalogue.root.join("testbeds").display()
+        ));
+    }
+    let width = names.iter().map(String::len).max().unwrap_or(0);
+    let mut first_failure = None;
+    for name in names {
+        match catalogue.load(&name) {
+            Ok(testbed) => say(format_args!(
+                "{name:width$}  {}: {}",
+                testbed.file.system, testbed.file.title
+            )),
+            Err(failure) => {
+                eprintln!("sidecar: {failure}");
+                first_failure.get_or_insert(failure);
             }
         }
-        Ok(first_failure.map_or(0, |failure| failure.exit_code()))
     }
+    Ok(first_failure.map_or(0, |failure| failure.exit_code()))
 }
 
 #[derive(Args)]
@@ -89,30 +81,43 @@ impl Show {
     }
 }
 
+/// A testbed with values of its variables.
 #[derive(Args)]
-pub struct Check {
+struct With {
     /// The testbed's name
     name: String,
     /// A variable's value
     #[arg(long = "var", value_name = "NAME=VALUE")]
     variables: Vec<String>,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl With {
+    fn read(self) -> Result<(Catalogue, Testbed, Values)> {
+        let catalogue = Catalogue::find(self.place.root)?;
+        let testbed = catalogue.load(&self.name)?;
+        let values = read_variables(&testbed, &self.variables)?;
+        Ok((catalogue, testbed, values))
+    }
+}
+
+#[derive(Args)]
+pub struct Check {
+    #[command(flatten)]
+    with: With,
     /// Values with their types, as a JSON object
     #[arg(long, value_name = "JSON", default_value = "{}")]
     values: String,
-    #[command(flatten)]
-    place: Place,
 }
 
 impl Check {
     /// Prints the values with their types, and all errors. Exit code 2 means that a value is wrong.
     pub fn run(self) -> Result<u8> {
-        let catalogue = Catalogue::find(self.place.root)?;
-        let testbed = catalogue.load(&self.name)?;
+        let (catalogue, testbed, given) = self.with.read()?;
         let mut values: BTreeMap<String, serde_json::Value> = serde_json::from_str(&self.values)
-            .map_err(|error| {
-                Failure::invalid(format!("--values: {error}"), "give an object of JSON")
-            })?;
-        for (name, value) in read_variables(&testbed, &self.variables)? {
+            .map_err(Failure::of_invalid("--values", "give an object of JSON"))?;
+        for (name, value) in given {
             values.insert(name, serde_json::json!(value));
         }
         let mut checked = check(&testbed.file, &values);
@@ -135,23 +140,16 @@ impl Check {
 
 #[derive(Args)]
 pub struct Needs {
-    /// The testbed's name
-    name: String,
-    /// A variable's value
-    #[arg(long = "var", value_name = "NAME=VALUE")]
-    variables: Vec<String>,
+    #[command(flatten)]
+    with: With,
     /// A variable of type choice or boolean; include the needs of each of its values [repeatable]
     #[arg(long, value_name = "VARIABLE")]
     any: Vec<String>,
-    #[command(flatten)]
-    place: Place,
 }
 
 impl Needs {
     pub fn run(self) -> Result<u8> {
-        let catalogue = Catalogue::find(self.place.root)?;
-        let testbed = catalogue.load(&self.name)?;
-        let given = read_variables(&testbed, &self.variables)?;
+        let (catalogue, testbed, given) = self.with.read()?;
         for target in targets(&testbed, &catalogue.root, &given, &self.any)? {
             say(target);
         }
