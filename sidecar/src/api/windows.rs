@@ -26,7 +26,6 @@ type Shared = State<Arc<Supervisor>>;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OpenRequest {
-    #[serde(default)]
     instance: Option<String>,
     #[serde(default)]
     pids: BTreeMap<String, i32>,
@@ -93,26 +92,12 @@ fn source(name: &str, pid: i32) -> Result<Source> {
 }
 
 pub async fn show(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Usage>> {
-    blocking(move || {
-        supervisor
-            .windows
-            .usage(&id)
-            .map(Json)
-            .ok_or_else(|| unknown(&id))
-    })
-    .await
+    known(id, move |id| supervisor.windows.usage(id)).await
 }
 
 /// The use of each CPU by programs, over time.
 pub async fn cpus(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Vec<Sample>>> {
-    blocking(move || {
-        supervisor
-            .windows
-            .samples(&id)
-            .map(Json)
-            .ok_or_else(|| unknown(&id))
-    })
-    .await
+    known(id, move |id| supervisor.windows.samples(id)).await
 }
 
 /// Memory, descriptors by kind and threads of the measured processes now.
@@ -120,14 +105,8 @@ pub async fn holding(
     State(supervisor): Shared,
     Path(id): Path<String>,
 ) -> Result<Json<serde_json::Value>> {
-    blocking(move || {
-        let held = supervisor
-            .windows
-            .holding(&id)
-            .ok_or_else(|| unknown(&id))?;
-        Ok(Json(json!({"processes": held})))
-    })
-    .await
+    let held = known(id, move |id| supervisor.windows.holding(id)).await?;
+    Ok(Json(json!({"processes": held.0})))
 }
 
 #[derive(Deserialize)]
@@ -192,14 +171,7 @@ fn part_result<T>(found: Option<std::result::Result<T, NoPart>>, id: &str) -> Re
 }
 
 pub async fn close(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Usage>> {
-    blocking(move || {
-        supervisor
-            .windows
-            .close(&id)
-            .map(Json)
-            .ok_or_else(|| unknown(&id))
-    })
-    .await
+    known(id, move |id| supervisor.windows.close(id)).await
 }
 
 #[derive(Deserialize)]
@@ -242,6 +214,14 @@ pub async fn quiet(
         })
     })
     .await
+}
+
+/// What is found of a window.
+async fn known<T: Send + 'static>(
+    id: String,
+    find: impl FnOnce(&str) -> Option<T> + Send + 'static,
+) -> Result<Json<T>> {
+    blocking(move || find(&id).map(Json).ok_or_else(|| unknown(&id))).await
 }
 
 fn unknown(id: &str) -> Failure {

@@ -49,20 +49,16 @@ pub fn delay_flow(
     to: &End,
     (side, amount): (&Side, Amount),
 ) -> Result<Flow> {
-    run(
-        link,
-        from,
-        to,
-        &Plan {
-            payload: LEAST_PAYLOAD,
-            together: 1,
-            pace: Pace::Each(5.0 * MS),
-            duration: Duration::from_secs(30),
-            count: amount.delays,
-            silence: silence(side, 0.0),
-            once: true,
-        },
-    )
+    let plan = Plan {
+        payload: LEAST_PAYLOAD,
+        together: 1,
+        pace: Pace::Each(5.0 * MS),
+        duration: Duration::from_secs(30),
+        count: amount.delays,
+        silence: silence(side, 0.0),
+        once: true,
+    };
+    run(link, from, to, &plan)
 }
 
 pub fn loss_flow(link: &Link, from: &End, to: &End, side: &Side) -> Result<Flow> {
@@ -70,20 +66,16 @@ pub fn loss_flow(link: &Link, from: &End, to: &End, side: &Side) -> Result<Flow>
     let line = side
         .rate_bit_s
         .map_or(f64::INFINITY, |rate| rate as f64 / bits * LOSSES_OF_LINE);
-    run(
-        link,
-        from,
-        to,
-        &Plan {
-            payload: LEAST_PAYLOAD,
-            together: 1,
-            pace: Pace::Each(1e9 / line.min(LOSSES_PER_S)),
-            duration: Duration::from_secs(60),
-            count: LOSSES,
-            silence: silence(side, 0.0),
-            once: side.duplicate == 0.0,
-        },
-    )
+    let plan = Plan {
+        payload: LEAST_PAYLOAD,
+        together: 1,
+        pace: Pace::Each(1e9 / line.min(LOSSES_PER_S)),
+        duration: Duration::from_secs(60),
+        count: LOSSES,
+        silence: silence(side, 0.0),
+        once: side.duplicate == 0.0,
+    };
+    run(link, from, to, &plan)
 }
 
 /// Measures the capacity with packets of full size and of the smallest size.
@@ -99,20 +91,16 @@ pub fn carries(link: &Link, amount: Amount) -> Result<Carries> {
         down: free(&settings.down),
     })?;
     let a_second = |payload: usize| -> Result<f64> {
-        let flow = run(
-            link,
-            link.near(),
-            link.far(),
-            &Plan {
-                payload,
-                together: usize::MAX,
-                pace: Pace::Window(WINDOW),
-                duration: amount.carry_for,
-                count: u64::MAX,
-                silence: SILENCE,
-                once: true,
-            },
-        )?;
+        let plan = Plan {
+            payload,
+            together: usize::MAX,
+            pace: Pace::Window(WINDOW),
+            duration: amount.carry_for,
+            count: u64::MAX,
+            silence: SILENCE,
+            once: true,
+        };
+        let flow = run(link, link.near(), link.far(), &plan)?;
         Ok(flow.arrivals.len() as f64 / amount.carry_for.as_secs_f64())
     };
     let mtu = link.spec.mtu as usize;
@@ -153,12 +141,10 @@ pub fn silence(side: &Side, queue_ms: f64) -> Duration {
 }
 
 pub fn run(link: &Link, from: &End, to: &End, plan: &Plan) -> Result<Flow> {
-    let flow = flow::run(from, to, plan).map_err(|error| {
-        Failure::setup(
-            format!("the link {} cannot be measured: {error}", link.spec.text),
-            "look at the machine's limits",
-        )
-    })?;
+    let flow = flow::run(from, to, plan).map_err(Failure::of_limits(format!(
+        "the link {} cannot be measured",
+        link.spec.text
+    )))?;
     link.check()?;
     Ok(flow)
 }

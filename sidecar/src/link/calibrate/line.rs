@@ -52,20 +52,16 @@ impl Filled {
         let queue_ms = held as f64 * packet_ms;
         let over = if rate > FAST { OVER_FAST } else { OVER };
         let full_after = Duration::from_secs_f64(queue_ms / 1e3 / (over - 1.0));
-        let flow = run(
-            link,
-            from,
-            to,
-            &Plan {
-                payload: packet - HEADERS,
-                together: (held / OF_QUEUE) as usize,
-                pace: Pace::Each(packet_ms * MS / over),
-                duration: full_after + rate_for,
-                count: u64::MAX,
-                silence: silence(side, queue_ms),
-                once: true,
-            },
-        )?;
+        let plan = Plan {
+            payload: packet - HEADERS,
+            together: (held / OF_QUEUE) as usize,
+            pace: Pace::Each(packet_ms * MS / over),
+            duration: full_after + rate_for,
+            count: u64::MAX,
+            silence: silence(side, queue_ms),
+            once: true,
+        };
+        let flow = run(link, from, to, &plan)?;
         let arrivals = &flow.arrivals;
         if arrivals.is_empty() {
             return Err(nothing_came(link));

@@ -37,7 +37,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
             opened.stopped = warm_up.stopped;
             // The connection is in the middle of a transfer, so no other transfer can follow.
             if let Some(kind) = warm_up.errors.into_map().into_keys().next() {
-                let what = format!("warm-up: a transfer failed ({})", kind.name());
+                let what = format!("warm-up: a transfer failed ({kind})");
                 return Err(ProbeError::new(kind, what));
             }
         }
@@ -152,25 +152,18 @@ fn round(
 fn connection(line: Line<'_>, start: &Gate, measured: bool) -> Vec<Tally> {
     let direction = line.plan.transfer.direction;
     let new = || Tally::new(series(line.plan, 2));
-    if !direction.down() {
+    if direction.count() == 1 {
         let mut tally = new();
         if !start.pass() {
             return Vec::new();
         }
         let began_ns = tally.begin();
-        let sent = line.send().and_then(|()| line.confirmed());
-        note(line, &mut tally, began_ns, sent, measured);
-        tally.end();
-        return vec![tally];
-    }
-    if !direction.up() {
-        let mut tally = new();
-        if !start.pass() {
-            return Vec::new();
-        }
-        let began_ns = tally.begin();
-        let received = line.ask().and_then(|()| line.receive());
-        note(line, &mut tally, began_ns, received, measured);
+        let moved = if direction.up() {
+            line.send().and_then(|()| line.confirmed())
+        } else {
+            line.ask().and_then(|()| line.receive())
+        };
+        note(line, &mut tally, began_ns, moved, measured);
         tally.end();
         return vec![tally];
     }
