@@ -5,22 +5,26 @@ package kinds
 import (
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 )
 
-// TestSidecarsKindsAreListed reads the names of the sidecar's kinds from its source.
+// TestSidecarsKindsAreListed reads the names of the sidecar's kinds from its source: serde writes them in snake case.
 func TestSidecarsKindsAreListed(t *testing.T) {
 	source, err := os.ReadFile("../../../sidecar/src/probe/kinds.rs")
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := regexp.MustCompile(`Self::\w+ => "(\w+)"`).FindAllSubmatch(source, -1)
+	_, enum, _ := strings.Cut(string(source), "#[serde(rename_all = \"snake_case\")]\npub enum ErrorKind {")
+	enum, _, _ = strings.Cut(enum, "\n}\n")
+	names := regexp.MustCompile(`(?m)^ +(\w+),$`).FindAllStringSubmatch(enum, -1)
 	if len(names) < 25 {
 		t.Fatalf("%d names", len(names))
 	}
 	for _, name := range names {
-		if All[string(name[1])].Says == "" {
-			t.Errorf("the sidecar names %s, and kinds.json does not", name[1])
+		snake := strings.ToLower(regexp.MustCompile(`\B[A-Z]`).ReplaceAllString(name[1], "_$0"))
+		if All[snake].Says == "" {
+			t.Errorf("the sidecar names %s, and kinds.json does not", snake)
 		}
 	}
 }

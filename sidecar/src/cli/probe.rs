@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use super::tls::TlsOptions;
 use super::up::Interrupts;
 use super::{Targets, probe_table, say};
-use crate::echo::transfer::{Direction, Transfer};
+use crate::echo::transfer::Transfer;
 use crate::echo::zone::Zone;
 use crate::echo::{Echo, Engine, Request};
 use crate::failure::{Failure, Result, exit_code};
@@ -17,9 +17,7 @@ use crate::probe::context::Nobody;
 use crate::probe::far_end::FarEnd;
 use crate::probe::plan::{Allowed, Plan};
 use crate::probe::registry::{Registry, State};
-use crate::probe::spec::{
-    DnsSpec, FetchSpec, FlowDirection, FlowSpec, Loop, NatSpec, ProbeKind, ProxySpec, Spec,
-};
+use crate::probe::spec::{DnsSpec, FetchSpec, FlowSpec, Loop, NatSpec, ProbeKind, ProxySpec, Spec};
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The environment variable with the proxy's password.
@@ -40,15 +38,15 @@ enum Kind {
     /// From TCP dial to a usable tunnel, by stages
     Handshake(Options),
     /// Bulk transfer
-    Throughput(ThroughputOptions),
+    Throughput(With<Transfer>),
     /// Many tunnels open at once
     Concurrency(Options),
     /// DNS queries over UDP, with a window in flight
-    Dns(DnsOptions),
+    Dns(With<DnsSpec>),
     /// Objects from the far end: pages, or segments of a stream
     Fetch(FetchOptions),
     /// Tunnels that are kept full for a time, with requests on the same tunnels
-    Flow(FlowOptions),
+    Flow(With<FlowSpec>),
     /// How a UDP association behaves: mapping, filtering, idle life
     Nat(NatOptions),
 }
@@ -66,22 +64,19 @@ struct NatOptions {
     far_ends: Vec<Ipv4Addr>,
 }
 
+/// The options of all probes, and those of one kind.
+#[derive(Args)]
+struct With<T: Args> {
+    #[command(flatten)]
+    options: Options,
+    #[command(flatten)]
+    spec: T,
+}
+
 #[derive(Args)]
 struct FetchOptions {
     #[command(flatten)]
-    options: Options,
-    /// Bytes of an object
-    #[arg(long, value_name = "N", default_value_t = FetchSpec::default().bytes)]
-    bytes: u64,
-    /// Objects per operation; the other objects are requested after the first has arrived
-    #[arg(long, value_name = "N", default_value_t = FetchSpec::default().objects)]
-    objects: u64,
-    /// Tunnels that carry the objects at once
-    #[arg(long, value_name = "N", default_value_t = FetchSpec::default().tunnels)]
-    tunnels: u64,
-    /// Open new tunnels for each operation
-    #[arg(long)]
-    fresh: bool,
+    with: With<FetchSpec>,
     /// Fetch from a web server over one connection instead, which each operation opens
     #[arg(long, value_enum, conflicts_with_all = ["tunnels", "fresh"])]
     http: Option<Http>,
@@ -92,53 +87,6 @@ struct FetchOptions {
 enum Http {
     H2,
     H3,
-}
-
-#[derive(Args)]
-struct FlowOptions {
-    #[command(flatten)]
-    options: Options,
-    /// Direction in which the tunnels are kept full
-    #[arg(long, value_enum, default_value = "neither")]
-    direction: FlowDirection,
-    /// Duration of the measured part
-    #[arg(long, value_name = "S", default_value_t = FlowSpec::default().seconds)]
-    seconds: f64,
-    /// Duration of the warm-up, with full tunnels
-    #[arg(long, value_name = "S", default_value_t = FlowSpec::default().warmup_s)]
-    warmup_s: f64,
-    /// Requests on each tunnel
-    #[arg(long, value_name = "PER_S", default_value_t = FlowSpec::default().requests_per_s)]
-    requests: f64,
-    /// Congestion control of both ends' sockets [default: the kernel's own]
-    #[arg(long, value_name = "NAME")]
-    congestion: Option<String>,
-}
-
-#[derive(Args)]
-struct DnsOptions {
-    #[command(flatten)]
-    options: Options,
-    /// Number of names to query in turn [default: a new name each time]
-    #[arg(long, value_name = "N")]
-    names: Option<u64>,
-    /// The label before windtunnel.test
-    #[arg(long, value_name = "LABEL", default_value_t = DnsSpec::default().run)]
-    run: String,
-}
-
-#[derive(Args)]
-struct ThroughputOptions {
-    #[command(flatten)]
-    options: Options,
-    /// Bytes per connection and direction
-    #[arg(long, value_name = "N", default_value_t = Transfer::default().bytes)]
-    bytes: u64,
-    /// Bytes of one write
-    #[arg(long, value_name = "N", default_value_t = Transfer::default().write_bytes)]
-    write_bytes: u64,
-    #[arg(long, value_enum, default_value = "up")]
-    direction: Direction,
 }
 
 #[derive(Args)]
@@ -206,32 +154,15 @@ impl Probe {
             Kind::Handshake(options) => (ProbeKind::Handshake, options),
             Kind::Concurrency(options) => (ProbeKind::Concurrency, options),
             Kind::Throughput(more) => {
-                transfer = Some(Transfer {
-                    bytes: more.bytes,
-                    warmup_bytes: None,
-                    write_bytes: more.write_bytes,
-                    direction: more.direction,
-                    every_byte: false,
-                });
+                transfer = Some(more.spec);
                 (ProbeKind::Throughput, more.options)
             }
-            Kind::Dns(DnsOptions {
-                options,
-                names,
-                run,
-            }) => {
-                dns = Some(DnsSpec { run, names });
-                (ProbeKind::Dns, options)
+            Kind::Dns(more) => {
+                dns = Some(more.spec);
+                (ProbeKind::Dns, more.options)
             }
             Kind::Flow(more) => {
-                flow = Some(FlowSpec {
-                    direction: more.direction,
-                    seconds: more.seconds,
-                    warmup_s: more.warmup_s,
-                    requests_per_s: more.requests,
-                    congestion: more.congestion,
-                    ..FlowSpec::default()
-                });
+                flow = Some(more.spec);
                 (ProbeKind::Flow, more.options)
             }
             Kind::Nat(NatOptions {
@@ -246,18 +177,13 @@ impl Probe {
                 (ProbeKind::Nat, options)
             }
             Kind::Fetch(more) => {
-                fetch = Some(FetchSpec {
-                    bytes: more.bytes,
-                    objects: more.objects,
-                    tunnels: more.tunnels,
-                    fresh: more.fresh,
-                });
+                fetch = Some(more.with.spec);
                 let kind = match more.http {
                     None => ProbeKind::Fetch,
                     Some(Http::H2) => ProbeKind::H2,
                     Some(Http::H3) => ProbeKind::H3,
                 };
-                (kind, more.options)
+                (kind, more.with.options)
             }
         };
         let json = options.json;
@@ -301,7 +227,7 @@ impl Probe {
         }
         match (probe.state, probe.error) {
             (State::Failed, Some(error)) => Err(Failure::setup(
-                format!("{}: {error}", error.kind.name()),
+                format!("{}: {error}", error.kind),
                 "look at the proxy and at the target",
             )),
             (State::Cancelled, _) => Ok(exit_code("interrupted")),

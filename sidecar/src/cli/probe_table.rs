@@ -22,7 +22,7 @@ pub fn outcome(outcome: &Outcome) -> String {
         outcome.probe_cpu_s * 1e6 / outcome.attempted.max(1) as f64,
     );
     for (kind, count) in &outcome.errors {
-        text.push_str(&format!("failed: {count} {}\n", kind.name()));
+        text.push_str(&format!("failed: {count} {kind}\n"));
     }
     let anomalies = outcome.anomalies;
     for (count, name) in [
@@ -37,7 +37,7 @@ pub fn outcome(outcome: &Outcome) -> String {
         }
     }
     if let Some(stopped) = outcome.stopped {
-        text.push_str(&format!("stopped before its end: {}\n", stopped.name()));
+        text.push_str(&format!("stopped before its end: {stopped}\n"));
     }
     if let Some(tunnels) = &outcome.tunnels {
         text.push_str(&format!(
@@ -50,10 +50,7 @@ pub fn outcome(outcome: &Outcome) -> String {
             if let Some(died) = &tunnel.died {
                 text.push_str(&format!(
                     "a tunnel died after {:.1} s: {}; {} of {} bytes had arrived\n",
-                    died.at_s,
-                    died.kind.name(),
-                    tunnel.received,
-                    tunnel.sent
+                    died.at_s, died.kind, tunnel.received, tunnel.sent
                 ));
             }
         }

@@ -63,32 +63,22 @@ pub enum Engine {
 
 /// The request for a new server. Faults and DNS need the events engine.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct Request {
-    #[serde(default = "local")]
     pub host: IpAddr,
-    #[serde(default)]
     pub engine: Engine,
-    #[serde(default)]
     pub cpus: Vec<usize>,
-    #[serde(default)]
     pub wait: Wait,
-    #[serde(default)]
     pub faults: Option<Faults>,
     /// Makes the server an authoritative DNS server instead of an echo.
-    #[serde(default)]
     pub dns: Option<Zone>,
     /// TCP connections are in TLS 1.3, with this sidecar's own key, and have no flows. Only the engine `blocking` has TLS.
-    #[serde(default)]
     pub tls: bool,
     /// Makes the server a web server instead of an echo. Its only fault is the delay.
-    #[serde(default)]
     pub web: bool,
     /// UDP addresses: the host and the ones after it, at one port. More than one need the events engine without faults, and 127.0.0.0/8.
-    #[serde(default = "one")]
     pub destinations: u32,
     /// The namespace in which the server listens; `None` means this machine's loopback.
-    #[serde(default)]
     pub namespace: Option<NamespaceOf>,
     /// Port 0 means any free port.
     #[serde(skip)]
@@ -97,18 +87,10 @@ pub struct Request {
     pub udp_port: u16,
 }
 
-fn one() -> u32 {
-    1
-}
-
-fn local() -> IpAddr {
-    Ipv4Addr::LOCALHOST.into()
-}
-
 impl Default for Request {
     fn default() -> Self {
         Self {
-            host: local(),
+            host: Ipv4Addr::LOCALHOST.into(),
             engine: Engine::default(),
             cpus: Vec::new(),
             wait: Wait::default(),
@@ -116,7 +98,7 @@ impl Default for Request {
             dns: None,
             tls: false,
             web: false,
-            destinations: one(),
+            destinations: 1,
             namespace: None,
             tcp_port: 0,
             udp_port: 0,
@@ -199,12 +181,8 @@ impl Echo {
         let udp = UdpSocket::bind(SocketAddr::new(request.host, request.udp_port))
             .map_err(|error| failed("UDP", request.host, request.udp_port, &error))?;
         let more = destinations::others(&request, &udp)?;
-        Self::run(request, listener, udp, more).map_err(|error| {
-            Failure::setup(
-                format!("the echo server cannot start: {error}"),
-                "look at the machine's limits",
-            )
-        })
+        Self::run(request, listener, udp, more)
+            .map_err(Failure::of_limits("the echo server cannot start"))
     }
 
     fn run(

@@ -3,31 +3,31 @@
 use serde::{Deserialize, Serialize};
 
 /// The traffic of a throughput probe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::Args)]
+#[serde(deny_unknown_fields, default)]
 pub struct Transfer {
     /// Bytes per connection and direction.
-    #[serde(default = "transfer_bytes")]
+    #[arg(long, value_name = "N", default_value_t = Self::default().bytes, help = "Bytes per connection and direction")]
     pub bytes: u64,
     /// Bytes per connection and direction of a warm-up. The default is `bytes`.
-    #[serde(default)]
+    #[arg(skip)]
     pub warmup_bytes: Option<u64>,
     /// Bytes of one write.
-    #[serde(default = "write_bytes")]
+    #[arg(long, value_name = "N", default_value_t = Self::default().write_bytes, help = "Bytes of one write")]
     pub write_bytes: u64,
-    #[serde(default)]
+    #[arg(long, value_enum, default_value = "up")]
     pub direction: Direction,
     /// Whether every byte is checked, in both directions. Otherwise the receiver checks each KiB's number, and all bytes of one KiB in 16.
-    #[serde(default)]
+    #[arg(skip)]
     pub every_byte: bool,
 }
 
 impl Default for Transfer {
     fn default() -> Self {
         Self {
-            bytes: transfer_bytes(),
+            bytes: 64 << 20,
             warmup_bytes: None,
-            write_bytes: write_bytes(),
+            write_bytes: 64 << 10,
             direction: Direction::default(),
             every_byte: false,
         }
@@ -55,12 +55,4 @@ impl Direction {
     pub fn count(self) -> usize {
         1 + usize::from(self == Self::Both)
     }
-}
-
-fn transfer_bytes() -> u64 {
-    64 << 20
-}
-
-fn write_bytes() -> u64 {
-    64 << 10
 }

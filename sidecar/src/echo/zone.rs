@@ -12,21 +12,16 @@ const EDNS_BYTES: u16 = 1232;
 
 /// The zone `windtunnel.test` ([`crate::dns`]).
 #[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct Zone {
     /// TTL of the records, seconds.
-    #[serde(default = "an_hour")]
     pub ttl_s: u32,
 }
 
 impl Default for Zone {
     fn default() -> Self {
-        Self { ttl_s: an_hour() }
+        Self { ttl_s: 3_600 }
     }
-}
-
-fn an_hour() -> u32 {
-    3_600
 }
 
 impl Zone {

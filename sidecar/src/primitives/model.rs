@@ -14,10 +14,10 @@ pub struct Key {
     /// The library, such as `ring`
     pub implementation: String,
     /// Payload of one operation
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     /// Size of the rule set
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rules: Option<u64>,
 }
 
@@ -43,7 +43,6 @@ pub struct Round {
 pub struct Measurement {
     #[serde(flatten)]
     pub key: Key,
-    #[serde(default)]
     pub build_s: Option<f64>,
     pub rounds: Vec<Round>,
 }

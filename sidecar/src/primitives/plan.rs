@@ -1,5 +1,7 @@
 //! The measured parts, and the duration and number of measurements.
 
+use std::fmt;
+
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -34,20 +36,14 @@ pub enum Section {
     Buffers,
 }
 
-impl Section {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Control => "control",
-            Self::Memory => "memory",
-            Self::Aead => "aead",
-            Self::Hash => "hash",
-            Self::Domain => "domain",
-            Self::Ip => "ip",
-            Self::Geoip => "geoip",
-            Self::Buffers => "buffers",
-        }
+/// As JSON has it.
+impl fmt::Display for Section {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(out)
     }
+}
 
+impl Section {
     /// Whether the build without CPU extensions measures this part as well.
     pub fn has_portable(self) -> bool {
         matches!(self, Self::Aead | Self::Hash)

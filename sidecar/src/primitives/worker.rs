@@ -73,9 +73,9 @@ pub fn run(
         let portable = section.has_portable().then_some(&workers.portable);
         for program in std::iter::once(&workers.accelerated).chain(portable) {
             let name = program.file_name().unwrap_or_default().to_string_lossy();
-            report(&format!("{name}: {}", section.name()));
+            report(&format!("{name}: {section}"));
             let mut words = vec![program.display().to_string()];
-            words.extend(["--section", section.name()].map(str::to_owned));
+            words.extend(["--section".to_owned(), section.to_string()]);
             words.extend(plan.options());
             answers.push((section, answer(words, cpu, &name, interrupted)?));
         }
@@ -102,9 +102,8 @@ fn answer(
     interrupted: &Receiver<Arrived>,
 ) -> Result<Answer> {
     let failed = |error: &dyn std::fmt::Display| Failure::setup(format!("{name}: {error}"), MEND);
-    let work = Folder::create("windtunnel-primitives-").map_err(|error| {
-        Failure::setup(format!("temporary folder: {error}"), "make room in TMPDIR")
-    })?;
+    let work = Folder::create("windtunnel-primitives-")
+        .map_err(Failure::of_setup("temporary folder", "make room in TMPDIR"))?;
     words.extend(["--work".to_owned(), work.path().display().to_string()]);
     // Criterion prints to standard output, and reads the environment.
     let child = exec::command(Signal::SIGKILL, &cpu.to_string(), None, &[], &words)

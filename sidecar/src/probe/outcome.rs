@@ -1,6 +1,7 @@
 //! The result of a probe, as JSON has it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::net::SocketAddr;
 
 use serde::Serialize;
@@ -28,16 +29,10 @@ pub enum Stopped {
     Cancelled,
 }
 
-impl Stopped {
-    /// As JSON has it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Limit => "limit",
-            Self::Stalled => "stalled",
-            Self::Failures => "failures",
-            Self::ControlClosed => "control_closed",
-            Self::Cancelled => "cancelled",
-        }
+/// As JSON has it.
+impl fmt::Display for Stopped {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(out)
     }
 }
 

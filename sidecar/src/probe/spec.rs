@@ -59,24 +59,10 @@ impl ProbeKind {
     }
 }
 
+/// As JSON has it.
 impl fmt::Display for ProbeKind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Tcp => "tcp",
-            Self::Udp => "udp",
-            Self::Associations => "associations",
-            Self::Handshake => "handshake",
-            Self::Throughput => "throughput",
-            Self::Concurrency => "concurrency",
-            Self::Dns => "dns",
-            Self::Fetch => "fetch",
-            Self::Flow => "flow",
-            Self::Nat => "nat",
-            Self::H2 => "h2",
-            Self::H3 => "h3",
-            Self::Users => "users",
-            Self::Steady => "steady",
-        })
+        self.serialize(out)
     }
 }
 
@@ -93,51 +79,55 @@ pub enum Loop {
 
 /// The queries of a DNS probe: A records of `n0000000000.RUN.windtunnel.test` and so on
 /// ([`crate::dns`]).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, clap::Args)]
+#[serde(deny_unknown_fields, default)]
 pub struct DnsSpec {
     /// A label that separates the names of this probe from the names of other probes.
-    #[serde(default = "defaults::run")]
+    #[arg(long, value_name = "LABEL", default_value_t = Self::default().run, help = "The label before windtunnel.test")]
     pub run: String,
     /// The number of names that the probe repeats; if left out, each query has a new name.
-    #[serde(default)]
+    #[arg(
+        long,
+        value_name = "N",
+        help = "Number of names to query in turn [default: a new name each time]"
+    )]
     pub names: Option<u64>,
 }
 
 impl Default for DnsSpec {
     fn default() -> Self {
         Self {
-            run: defaults::run(),
+            run: "r0".into(),
             names: None,
         }
     }
 }
 
 /// One operation of a fetch: a document first, then the other objects over several tunnels at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::Args)]
+#[serde(deny_unknown_fields, default)]
 pub struct FetchSpec {
     /// Size of one object.
-    #[serde(default = "defaults::object_bytes")]
+    #[arg(long, value_name = "N", default_value_t = Self::default().bytes, help = "Bytes of an object")]
     pub bytes: u64,
     /// Number of objects, the document included.
-    #[serde(default = "defaults::one")]
+    #[arg(long, value_name = "N", default_value_t = Self::default().objects, help = "Objects per operation; the other objects are requested after the first has arrived")]
     pub objects: u64,
     /// Object `i` comes over tunnel `i mod tunnels`. With `h2` and `h3` all objects come over one connection, which each operation opens.
-    #[serde(default = "defaults::one")]
+    #[arg(long, value_name = "N", default_value_t = Self::default().tunnels, help = "Tunnels that carry the objects at once")]
     pub tunnels: u64,
     /// Each operation opens its tunnels: the first one at its start, and the others when the document is here. If false, tunnels are kept
     /// from operation to operation.
-    #[serde(default)]
+    #[arg(long, help = "Open new tunnels for each operation")]
     pub fresh: bool,
 }
 
 impl Default for FetchSpec {
     fn default() -> Self {
         Self {
-            bytes: defaults::object_bytes(),
-            objects: defaults::one(),
-            tunnels: defaults::one(),
+            bytes: 32 << 10,
+            objects: 1,
+            tunnels: 1,
             fresh: false,
         }
     }
@@ -165,29 +155,38 @@ pub enum FlowDirection {
     Down,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, clap::Args)]
+#[serde(deny_unknown_fields, default)]
 pub struct FlowSpec {
-    #[serde(default)]
+    #[arg(
+        long,
+        value_enum,
+        default_value = "neither",
+        help = "Direction in which the tunnels are kept full"
+    )]
     pub direction: FlowDirection,
     /// Length of the measured part.
-    #[serde(default = "defaults::flow_seconds")]
+    #[arg(long, value_name = "S", default_value_t = Self::default().seconds, help = "Duration of the measured part")]
     pub seconds: f64,
     /// Length of the warm-up, with the same load as the measured part.
-    #[serde(default)]
+    #[arg(long, value_name = "S", default_value_t = Self::default().warmup_s, help = "Duration of the warm-up, with full tunnels")]
     pub warmup_s: f64,
     /// Rate on each tunnel; 0: no requests.
-    #[serde(default = "defaults::requests_per_s")]
+    #[arg(long = "requests", value_name = "PER_S", default_value_t = Self::default().requests_per_s, help = "Requests on each tunnel")]
     pub requests_per_s: f64,
     /// Whether the probe reads the payload that comes down. A tunnel that is not read has no requests.
-    #[serde(default = "defaults::reads")]
+    #[arg(skip = Self::default().reads)]
     pub reads: bool,
     /// KiB of one write.
-    #[serde(default = "defaults::blocks")]
+    #[arg(skip = Self::default().blocks)]
     pub blocks: u64,
     /// Congestion control of the sockets at both ends, such as `cubic`; if left out, the kernel's default. If a proxy is between, the
     /// setting applies to the ends, not to the hop.
-    #[serde(default)]
+    #[arg(
+        long,
+        value_name = "NAME",
+        help = "Congestion control of both ends' sockets [default: the kernel's own]"
+    )]
     pub congestion: Option<String>,
 }
 
@@ -195,11 +194,11 @@ impl Default for FlowSpec {
     fn default() -> Self {
         Self {
             direction: FlowDirection::default(),
-            seconds: defaults::flow_seconds(),
+            seconds: 10.0,
             warmup_s: 0.0,
-            requests_per_s: defaults::requests_per_s(),
-            reads: defaults::reads(),
-            blocks: defaults::blocks(),
+            requests_per_s: 10.0,
+            reads: true,
+            blocks: 16,
             congestion: None,
         }
     }
@@ -223,21 +222,19 @@ impl FlowSpec {
 
 /// The idle times and the far ends of a NAT probe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct NatSpec {
     /// For each of these times an association carries nothing, s. The probe takes the longest time and some timeouts.
-    #[serde(default = "defaults::idle_s")]
     pub idle_s: Vec<f64>,
     /// Two addresses of this machine, at which the far ends are.
-    #[serde(default = "defaults::far_ends")]
     pub far_ends: [Ipv4Addr; 2],
 }
 
 impl Default for NatSpec {
     fn default() -> Self {
         Self {
-            idle_s: defaults::idle_s(),
-            far_ends: defaults::far_ends(),
+            idle_s: vec![1.0, 1.5, 2.5],
+            far_ends: [Ipv4Addr::LOCALHOST, Ipv4Addr::new(127, 0, 0, 2)],
         }
     }
 }
@@ -270,13 +267,10 @@ pub struct IdleSpec {
 #[serde(deny_unknown_fields)]
 pub struct ProxySpec {
     pub address: String,
-    #[serde(default)]
     pub username: Option<String>,
-    #[serde(default)]
     pub password: Option<String>,
     /// TCP connections to the proxy are in TLS, and so are control connections of UDP associations;
     /// datagrams are not.
-    #[serde(default)]
     pub tls: Option<TlsSpec>,
 }
 
@@ -293,7 +287,6 @@ pub struct Spec {
     pub kind: ProbeKind,
     /// HOST:PORT, requested from the proxy, or dialled if no proxy is given.
     pub target: String,
-    #[serde(default)]
     pub proxy: Option<ProxySpec>,
     #[serde(default, rename = "loop")]
     pub pace: Loop,
@@ -311,11 +304,9 @@ pub struct Spec {
     #[serde(default = "defaults::one")]
     pub window: u64,
     /// Timeout of one operation. The default is 300 for udp, 500 for nat, 1,000 for dns and 5,000 for other kinds.
-    #[serde(default)]
     pub timeout_ms: Option<u64>,
     /// The probe ends after this time without any datagram, or without any byte of the tunnels that are held. The default is 3,000; for
     /// udp and dns it is ten timeouts if that is more.
-    #[serde(default)]
     pub stall_ms: Option<u64>,
     #[serde(default = "defaults::handshake_timeout_ms")]
     pub handshake_timeout_ms: u64,
@@ -325,21 +316,14 @@ pub struct Spec {
     /// Addresses at the far end that associations send to, one each in turn: `target` and the addresses after it.
     #[serde(default = "defaults::one")]
     pub destinations: u64,
-    #[serde(default)]
     pub transfer: Option<Transfer>,
-    #[serde(default)]
     pub dns: Option<DnsSpec>,
-    #[serde(default)]
     pub fetch: Option<FetchSpec>,
-    #[serde(default)]
     pub flow: Option<FlowSpec>,
-    #[serde(default)]
     pub nat: Option<NatSpec>,
     /// For `concurrency` and `associations`.
-    #[serde(default)]
     pub idle: Option<IdleSpec>,
     /// The users of `users` and `steady`.
-    #[serde(default)]
     pub users: Option<UsersSpec>,
     /// h3: the largest datagram that discovery may try, bytes, at both ends.
     #[serde(default = "defaults::mtu")]
@@ -365,19 +349,14 @@ pub struct Spec {
     #[serde(default = "defaults::keep")]
     pub keep: u64,
     /// Testbed instance whose usage is measured over exactly the measured part.
-    #[serde(default)]
     pub instance: Option<String>,
     /// The namespace of the probe's own sockets; if left out, this machine's own network.
-    #[serde(default)]
     pub namespace: Option<NamespaceOf>,
     /// The echo server at the end of the path, if `target` is not its address.
-    #[serde(default)]
     pub far_end: Option<String>,
     /// A paused measuring window (POST /windows) that runs over exactly the measured part.
-    #[serde(default)]
     pub usage_window: Option<String>,
     /// A measuring window that shows which processes use each CPU over the measured part, and measures only this.
-    #[serde(default)]
     pub watched_by: Option<String>,
 }
 
@@ -389,41 +368,8 @@ impl Spec {
 
     /// A spec with these fields, and the default for all others.
     pub fn new(kind: ProbeKind, target: String) -> Self {
-        Self {
-            kind,
-            target,
-            proxy: None,
-            pace: Loop::default(),
-            count: defaults::count(),
-            warmup: 0,
-            connections: defaults::one(),
-            payload_bytes: defaults::payload_bytes(),
-            window: defaults::one(),
-            timeout_ms: None,
-            stall_ms: None,
-            handshake_timeout_ms: defaults::handshake_timeout_ms(),
-            limit_s: defaults::limit_s(),
-            destinations: defaults::one(),
-            transfer: None,
-            dns: None,
-            fetch: None,
-            flow: None,
-            nat: None,
-            idle: None,
-            users: None,
-            mtu: defaults::mtu(),
-            first_reply: false,
-            half_close: false,
-            inner_tls: false,
-            cpus: Vec::new(),
-            wait: Wait::default(),
-            keep: defaults::keep(),
-            instance: None,
-            namespace: None,
-            far_end: None,
-            usage_window: None,
-            watched_by: None,
-        }
+        let given = serde_json::json!({ "kind": kind, "target": target });
+        serde_json::from_value(given).expect("all other fields have defaults")
     }
 }
 
@@ -432,16 +378,11 @@ pub const LEAST_MTU: u16 = 1_200;
 pub use defaults::MOST_MTU;
 
 mod defaults {
-    use std::net::Ipv4Addr;
-
     /// The largest datagram that quinn's discovery tries by default, bytes: it fits into an Ethernet frame over IPv6.
     pub const MOST_MTU: u16 = 1_452;
 
     pub fn mtu() -> u16 {
         MOST_MTU
-    }
-    pub fn run() -> String {
-        "r0".into()
     }
     pub fn count() -> u64 {
         2_000
@@ -461,29 +402,7 @@ mod defaults {
     pub fn keep() -> u64 {
         1_000_000
     }
-    pub fn flow_seconds() -> f64 {
-        10.0
-    }
-    pub fn requests_per_s() -> f64 {
-        10.0
-    }
-    pub fn reads() -> bool {
-        true
-    }
-    pub fn blocks() -> u64 {
-        16
-    }
-    pub fn far_ends() -> [Ipv4Addr; 2] {
-        [Ipv4Addr::LOCALHOST, Ipv4Addr::new(127, 0, 0, 2)]
-    }
-
-    pub fn idle_s() -> Vec<f64> {
-        vec![1.0, 1.5, 2.5]
-    }
     pub fn settle_s() -> f64 {
         0.5
-    }
-    pub fn object_bytes() -> u64 {
-        32 << 10
     }
 }

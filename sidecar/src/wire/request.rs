@@ -34,7 +34,6 @@ pub struct Request {
     pub shows: Shows,
     #[serde(default)]
     pub far: Vec<SocketAddr>,
-    #[serde(default)]
     pub namespace: Option<NamespaceOf>,
 }
 

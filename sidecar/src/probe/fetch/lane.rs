@@ -173,7 +173,7 @@ fn receive(
             download
                 .take(&room[..count])
                 .map(|()| download.whole())
-                .map_err(|kind| ProbeError::new(kind, format!("object: {}", kind.name())))
+                .map_err(|kind| ProbeError::new(kind, format!("object: {kind}")))
         }
         Err(error) if later(&error) => Ok(false),
         Err(error) => Err(ProbeError::io("object", &error)),

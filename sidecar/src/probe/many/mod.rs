@@ -50,7 +50,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
         if stopped == Some(Stopped::Failures)
             && let Some(kind) = ignored.errors.into_map().into_keys().next()
         {
-            let what = format!("warm-up: the operations fail ({})", kind.name());
+            let what = format!("warm-up: the operations fail ({kind})");
             return Err(ProbeError::new(kind, what));
         }
     }

@@ -331,10 +331,7 @@ fn ask(
                 let kind = ErrorKind::of_reply(code);
                 return Err(ProbeError::new(
                     kind,
-                    format!(
-                        "{what}: the proxy refused it with reply {code} ({})",
-                        kind.name()
-                    ),
+                    format!("{what}: the proxy refused it with reply {code} ({kind})"),
                 ));
             }
             Err(Bad::Short) => {

@@ -166,7 +166,7 @@ impl Opening {
                 Ok(Reply::Granted(..)) => Err(self.garbage("there is more than a reply")),
                 Ok(Reply::Refused(code)) => {
                     let kind = ErrorKind::of_reply(code);
-                    let what = format!("refused with reply {code} ({})", kind.name());
+                    let what = format!("refused with reply {code} ({kind})");
                     Err(self.refused(kind, &what))
                 }
                 Err(Bad::Short) => Ok(false),

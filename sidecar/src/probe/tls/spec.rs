@@ -13,18 +13,14 @@ use crate::failure::{Failure, Result};
 #[serde(deny_unknown_fields)]
 pub struct TlsSpec {
     /// Trusted certificates, in addition to the system's.
-    #[serde(default)]
     pub ca: Option<String>,
     /// The name that the certificate has; if left out, the proxy's host.
-    #[serde(default)]
     pub server_name: Option<String>,
     /// True: the client verifies no certificate.
     #[serde(default)]
     pub insecure: bool,
     /// The client's certificate and those between it and its authority; it and its key go together.
-    #[serde(default)]
     pub client_cert: Option<String>,
-    #[serde(default)]
     pub client_key: Option<String>,
 }
 

@@ -223,7 +223,7 @@ struct Body {
 
 impl Body {
     fn take(&mut self, bytes: &[u8]) -> Result<(), ProbeError> {
-        let wrong = |kind: ErrorKind| ProbeError::new(kind, format!("object: {}", kind.name()));
+        let wrong = |kind: ErrorKind| ProbeError::new(kind, format!("object: {kind}"));
         if bytes.is_empty() {
             return Ok(());
         }
