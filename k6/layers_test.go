@@ -16,7 +16,7 @@ import (
 // layers are the packages of internal/, from the lowest: a package imports only packages of the same layer or of a lower one. Data
 // goes from the plan through the record and the judge to the report. Runs call all of them, comparisons call runs.
 var layers = []struct{ name, packages string }{
-	{"base", "ambient closest cpus difference difference/power document exitcode fault format influx jsvalue kinds " +
+	{"base", "ambient closest cpus difference difference/power document exit format influx jsvalue kinds " +
 		"listing machine markdown neighbour profiles protocolrows result root run schema startup testbed testsupport/busy variables"},
 	{"ask", "builds check connect contents doctor environment plan target"},
 	{"record", "farend record redact sidecar stream"},

@@ -16,7 +16,7 @@ import (
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/compare"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/root"
 )
 
@@ -42,18 +42,15 @@ machine is refused (docs/how-to/baselines.md).
 	cmd.Flags().StringVar(&out, "out", "", "folder to write to (default baseline/ in the folder of the run)")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) != 2 {
-			fmt.Fprintln(gs.Stderr, "give the name of a baseline and a run, such as results/latest; "+command.See("baseline"))
-			return exitcode.Usage
+			return exit.Say(gs.Stderr, exit.Usage, "give the name of a baseline and a run, such as results/latest; %s", command.See("baseline"))
 		}
 		base, err := root.Find("", gs.Env["WINDTUNNEL_ROOT"], dir)
 		if err != nil {
-			fmt.Fprintln(gs.Stderr, err)
-			return exitcode.Usage
+			return exit.Say(gs.Stderr, exit.Usage, "%v", err)
 		}
 		kept, err := baseline.Find(base, args[0])
 		if err != nil {
-			fmt.Fprintln(gs.Stderr, err)
-			return exitcode.Usage
+			return exit.Say(gs.Stderr, exit.Usage, "%v", err)
 		}
 		run := command.Locate(args[1:], dir, gs.Env["WINDTUNNEL_ROOT"])[0]
 		switch {
@@ -80,13 +77,11 @@ Of several scenarios the worst counts: the first of 4, 99, 3, 0.`
 func Judge(stdout, stderr io.Writer, base string, kept baseline.Baseline, run, out string, bounds compare.Bounds) int {
 	judgement, err := kept.Judge(run, bounds, check.Beds(base))
 	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return exitcode.Usage
+		return exit.Say(stderr, exit.Usage, "%v", err)
 	}
 	fmt.Fprintf(stdout, "\nbaseline %s, %s:\n%s", kept.Name, kept.Count(), judgement.Summary())
 	if err := judgement.Write(out); err != nil {
-		fmt.Fprintf(stderr, "cannot write the judgement: %v\n", err)
-		return exitcode.Setup
+		return exit.Say(stderr, exit.Setup, "cannot write the judgement: %v", err)
 	}
 	page := filepath.Join(out, compare.PageName)
 	if relative, err := filepath.Rel(base, page); err == nil && filepath.IsLocal(relative) {

@@ -3,7 +3,6 @@
 package bench
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,7 +14,7 @@ import (
 	"windtunnel/k6/internal/baseline"
 	"windtunnel/k6/internal/bench"
 	"windtunnel/k6/internal/compare"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/machine"
 	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/variables"
@@ -37,35 +36,31 @@ func isKept(name string) bool {
 func againstBaseline(stdout, stderr io.Writer, o bench.Options, name string) int {
 	kept, err := baseline.Find(o.Root, name)
 	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return exitcode.Usage
+		return exit.Say(stderr, exit.Usage, "%v", err)
 	}
 	if why := kept.Excluded(machine.Here()); why != "" {
-		fmt.Fprintln(stderr, why)
-		return exitcode.Usage
+		return exit.Say(stderr, exit.Usage, "%v", why)
 	}
 	given, line := variables.GivenTo("baseline", o.Environ)
 	if line != "" {
-		fmt.Fprintln(stderr, line)
-		return exitcode.Usage
+		return exit.Say(stderr, exit.Usage, "%v", line)
 	}
 	// A script would read the variable as the path of a program.
 	o.Environ = slices.DeleteFunc(o.Environ, func(pair string) bool { return strings.HasPrefix(pair, variable+"=") })
 	id, f := run.ID(o.RunID, o.Profile, time.Now())
 	if f != nil {
-		fmt.Fprintln(stderr, f.Message)
-		return f.Code
+		return f.Say(stderr)
 	}
 	o.RunID = id
 	folder := filepath.Join(o.Root, "results", o.RunID)
 	_, there := os.Stat(folder)
 	code := bench.Run(o)
-	if _, err := run.Read(folder); err != nil || there == nil || code == exitcode.Interrupted {
+	if _, err := run.Read(folder); err != nil || there == nil || code == exit.Interrupted {
 		return code
 	}
 	judged := judging.Judge(stdout, stderr, o.Root, kept, folder, filepath.Join(folder, "baseline"), compare.BoundsOf(given, baseline.WorseBy))
-	if judged == exitcode.Usage {
+	if judged == exit.Usage {
 		return judged
 	}
-	return exitcode.Worst(code, judged)
+	return exit.Worst(code, judged)
 }

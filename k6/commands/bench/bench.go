@@ -13,7 +13,7 @@ import (
 
 	"windtunnel/k6/internal/bench"
 	"windtunnel/k6/internal/command"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/variables"
 )
 
@@ -39,7 +39,7 @@ data planes run. --influx URL, with INFLUX_PASSWORD or INFLUX_TOKEN, streams the
 InfluxDB (docs/reference/streaming.md).
 Within a system, the file scripts/SYSTEM/ORDER lists scenarios in their order, one a line.
 
-` + exitcode.Help,
+` + exit.Help,
 		Example: `
 --only pulsar/ingest
 --only pulsar,panel --profile quick --env local
@@ -59,16 +59,14 @@ Within a system, the file scripts/SYSTEM/ORDER lists scenarios in their order, o
 	command.VariableFlags(cmd, gs.Env)
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) > 0 {
-			fmt.Fprintf(gs.Stderr, "unexpected argument %q; to choose scenarios give --only; %s\n", args[0], command.See("bench"))
-			return exitcode.Usage
+			return exit.Say(gs.Stderr, exit.Usage, "unexpected argument %q; to choose scenarios give --only; %s", args[0], command.See("bench"))
 		}
 		if why := wrongRunners(runners); why != "" {
-			fmt.Fprintln(gs.Stderr, why)
-			return exitcode.Usage
+			return exit.Say(gs.Stderr, exit.Usage, "%v", why)
 		}
 		o.Runners = int(variables.Number("RUNNERS", runners))
 		stop, code := command.PrepareBench(gs, &o, *rootFlag, dir)
-		if code != exitcode.Pass {
+		if code != exit.Pass {
 			return code
 		}
 		defer stop()

@@ -23,8 +23,7 @@ import (
 	"windtunnel/k6/internal/children"
 	"windtunnel/k6/internal/cleanup"
 	"windtunnel/k6/internal/command"
-	"windtunnel/k6/internal/exitcode"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/redact"
 	"windtunnel/k6/internal/root"
@@ -59,13 +58,11 @@ Exit codes:
 	cmd.Flags().StringVar(&o.root, "root", "", "the checkout (default: upward from here)")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) != 1 {
-			fmt.Fprintf(gs.Stderr, "give the id of one run; %s\n", command.See(cmd.Name()))
-			return exitcode.Usage
+			return exit.Say(gs.Stderr, exit.Usage, "give the id of one run; %s", command.See(cmd.Name()))
 		}
 		o.runID = args[0]
 		if err := o.complete(gs, dir); err != nil {
-			fmt.Fprintln(gs.Stderr, err)
-			return exitcode.Usage
+			return exit.Say(gs.Stderr, exit.Usage, "%v", err)
 		}
 		return o.run(gs)
 	})
@@ -111,29 +108,26 @@ func (o *options) complete(gs *state.GlobalState, dir string) (err error) {
 func (o *options) run(gs *state.GlobalState) int {
 	env, problems := check.Environment(o.root, o.env)
 	if len(problems) > 0 {
-		fmt.Fprintln(gs.Stderr, problems[0])
-		return exitcode.Usage
+		return exit.Say(gs.Stderr, exit.Usage, "%v", problems[0])
 	}
 	program, err := os.Executable()
 	if err != nil {
-		fmt.Fprintln(gs.Stderr, err)
-		return exitcode.Setup
+		return exit.Say(gs.Stderr, exit.Setup, "%v", err)
 	}
 	folder, err := os.MkdirTemp("", "windtunnel-clean-up-")
 	if err != nil {
-		fmt.Fprintf(gs.Stderr, "cannot make a folder for the log: %v\n", fault.Reason(err))
-		return exitcode.Setup
+		return exit.Say(gs.Stderr, exit.Setup, "cannot make a folder for the log: %v", exit.Reason(err))
 	}
 	defer os.RemoveAll(folder)
 	environ := o.environ(gs, folder)
 	known := plan.Plan{Env: env}
 	redactor := redact.New(known.Secrets(plan.Asked{Environ: environ}), known.Public()...)
-	code := exitcode.Pass
+	code := exit.Pass
 	for _, system := range o.systems {
 		child := children.K6{Program: program, Dir: o.root, Env: environ, LogPath: filepath.Join(folder, system+".log"), Redactor: redactor}
 		if why := cleanup.Run(child, cleanup.ScriptOf(o.root, system)); why != "" {
 			fmt.Fprintln(gs.Stderr, strings.TrimPrefix(why, "setup failed: "))
-			code = exitcode.Setup
+			code = exit.Setup
 			continue
 		}
 		fmt.Fprintf(gs.Stdout, "%s: nothing of run %s is left\n", system, o.runID)

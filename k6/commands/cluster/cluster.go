@@ -5,7 +5,6 @@ package cluster
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
@@ -14,7 +13,7 @@ import (
 	"windtunnel/k6/internal/bench"
 	"windtunnel/k6/internal/cluster"
 	"windtunnel/k6/internal/command"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/variables"
 )
 
@@ -39,7 +38,7 @@ Each flag can be given as an environment variable too: PROFILE, ENV, ONLY, RUN_I
 PULL_SECRET, NAMESPACE, RUNNER_CPU, RUNNER_MEMORY, WINDTUNNEL_ROOT. CONFIRM_REMOTE=HOST,… allows load on
 the hosts that the environment names.
 
-` + exitcode.Help,
+` + exit.Help,
 	}
 	rootFlag := command.BenchFlags(gs, cmd, &o)
 	flags := cmd.Flags()
@@ -53,16 +52,14 @@ the hosts that the environment names.
 	flags.BoolVar(&print, "print", false, "print the manifests, and run nothing")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) > 0 {
-			fmt.Fprintf(gs.Stderr, "unexpected argument %q; to choose scenarios give --only; %s\n", args[0], command.See("cluster"))
-			return exitcode.Usage
+			return exit.Say(gs.Stderr, exit.Usage, "unexpected argument %q; to choose scenarios give --only; %s", args[0], command.See("cluster"))
 		}
 		if wrong := variables.Find("RUNNERS").Wrong(runners); wrong != "" {
-			fmt.Fprintf(gs.Stderr, "--runners %s: %s\n", runners, wrong)
-			return exitcode.Usage
+			return exit.Say(gs.Stderr, exit.Usage, "--runners %s: %s", runners, wrong)
 		}
 		o.Runners = int(variables.Number("RUNNERS", runners))
 		stop, code := command.PrepareBench(gs, &o, *rootFlag, dir)
-		if code != exitcode.Pass {
+		if code != exit.Pass {
 			return code
 		}
 		defer stop()

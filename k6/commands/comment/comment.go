@@ -20,8 +20,7 @@ import (
 	"windtunnel/k6/internal/comment"
 	"windtunnel/k6/internal/compare"
 	"windtunnel/k6/internal/contents"
-	"windtunnel/k6/internal/exitcode"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/redact"
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/run"
@@ -63,7 +62,7 @@ Exit codes:
 	var junit string
 	cmd.Flags().StringVar(&o.Name, "name", "gate", "name of the gate: a later run with this name replaces the comment")
 	cmd.Flags().StringVar(&o.Failed, "failed", "", "a file whose last lines say why nothing could be measured: the comment has them if the folder has no result")
-	cmd.Flags().IntVar(&o.Code, "code", exitcode.Setup, "with --failed: the exit code that it ended with")
+	cmd.Flags().IntVar(&o.Code, "code", exit.Setup, "with --failed: the exit code that it ended with")
 	cmd.Flags().BoolVar(&o.Strict, "fail-inconclusive", false, "treat every inconclusive verdict as a failure (default: only if something is missing)")
 	cmd.Flags().StringVar(&o.Verdict, "verdict", "", "file to write verdict=, doubt=, conclusion= and code= to, a line each")
 	cmd.Flags().StringVar(&o.Out, "out", "", "file to write to (default standard output)")
@@ -92,7 +91,7 @@ func secrets(env map[string]string) []string {
 func Run(stdout, stderr io.Writer, o Options, junit string) int {
 	usage := func(format string, args ...any) int {
 		fmt.Fprintf(stderr, format+"; "+command.See("comment")+"\n", args...)
-		return exitcode.Usage
+		return exit.Usage
 	}
 	if len(o.Paths) != 1 {
 		return usage("give one folder, such as results/latest")
@@ -102,20 +101,17 @@ func Run(stdout, stderr io.Writer, o Options, junit string) int {
 		return usage("%v", err)
 	}
 	if err := o.write(stdout, o.Out, c.Each(clean(o.Secrets)).Markdown()); err != nil {
-		fmt.Fprintf(stderr, "cannot write the comment: %v\n", err)
-		return exitcode.Setup
+		return exit.Say(stderr, exit.Setup, "cannot write the comment: %v", err)
 	}
 	if err := o.writeVerdict(stdout, c); err != nil {
-		fmt.Fprintf(stderr, "cannot write the verdict: %v\n", err)
-		return exitcode.Setup
+		return exit.Say(stderr, exit.Setup, "cannot write the verdict: %v", err)
 	}
 	if junit != "" && suites != nil {
 		if err := o.write(stdout, junit, clean(asXML(o.Secrets))(string(suites))); err != nil {
-			fmt.Fprintf(stderr, "cannot write JUnit: %v\n", err)
-			return exitcode.Setup
+			return exit.Say(stderr, exit.Setup, "cannot write JUnit: %v", err)
 		}
 	}
-	return exitcode.Pass
+	return exit.Pass
 }
 
 // clean masks secrets and tokens in a text.
@@ -164,13 +160,13 @@ func (o Options) read(folder string) (c comment.Comment, junit []byte, err error
 	c.Strict = o.Strict
 	if ended := o.ended(); o.Failed != "" && c.Verdict != ended {
 		c.Why = fmt.Sprintf("the measurement ended as %s (code %d), and the result says %s: %s", ended, o.Code, c.Verdict, c.Why)
-		c.Verdict, c.Doubt, c.Missing = exitcode.Verdict(exitcode.Setup), "", false
+		c.Verdict, c.Doubt, c.Missing = exit.Verdict(exit.Setup), "", false
 	}
 	return c, junit, nil
 }
 
 // ended returns the word for the measurement's exit code.
-func (o Options) ended() string { return exitcode.Verdict(exitcode.Worst(o.Code)) }
+func (o Options) ended() string { return exit.Verdict(exit.Worst(o.Code)) }
 
 func (o Options) found(folder string) (c comment.Comment, junit []byte, err error) {
 	all, err := compare.ReadAll(folder)
@@ -185,7 +181,7 @@ func (o Options) found(folder string) (c comment.Comment, junit []byte, err erro
 	switch {
 	case err == nil:
 		c = report.Comment(o.Name, set)
-		if c.Verdict == exitcode.Verdict(exitcode.Inconclusive) {
+		if c.Verdict == exit.Verdict(exit.Inconclusive) {
 			c.Doubt = doubtOf(set)
 			c.Missing = c.Doubt == compare.IsMissing
 		}
@@ -200,10 +196,10 @@ func (o Options) found(folder string) (c comment.Comment, junit []byte, err erro
 
 // unmeasured returns the exit code if nothing was measured. It is never the code of a verdict.
 func (o Options) unmeasured() int {
-	if o.Code == exitcode.Inconclusive || o.Code == exitcode.Interrupted {
+	if o.Code == exit.Inconclusive || o.Code == exit.Interrupted {
 		return o.Code
 	}
-	return exitcode.Setup
+	return exit.Setup
 }
 
 // unchanged is the doubt if nothing was measured because base and head have the same bytes.
@@ -220,23 +216,23 @@ func (o Options) failed() (c comment.Comment, err error) {
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return c, fmt.Errorf("--failed %s: %w", o.Failed, fault.Reason(err))
+		return c, fmt.Errorf("--failed %s: %w", o.Failed, exit.Reason(err))
 	}
 	// Mask before cutting: a secret may have several lines, or lie across the cut.
 	text := clean(o.Secrets)(string(data))
 	text = text[max(0, len(text)-mostSaid):]
 	var lines []string
 	for line := range strings.Lines(text) {
-		if line = fault.OneLine(line); line != "" {
+		if line = exit.OneLine(line); line != "" {
 			lines = append(lines, line)
 		}
 	}
-	c = comment.Comment{Name: o.Name, Verdict: exitcode.Verdict(o.unmeasured()), Why: "nothing was measured"}
+	c = comment.Comment{Name: o.Name, Verdict: exit.Verdict(o.unmeasured()), Why: "nothing was measured"}
 	if n := len(lines); n > 0 {
 		c.Why = lines[n-1]
 		c.Folds = []comment.Fold{{Title: "what it said last", Lines: lines[max(0, n-mostLines):]}}
 	}
-	if o.unmeasured() == exitcode.Inconclusive {
+	if o.unmeasured() == exit.Inconclusive {
 		c.Doubt = unchanged
 		if c.Missing = !strings.Contains(c.Why, contents.MeasureSame); c.Missing {
 			c.Doubt = compare.IsMissing

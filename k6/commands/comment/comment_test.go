@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"windtunnel/k6/internal/contents"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 )
 
 // hidden are secrets that Markdown, GitHub's limit, XML or a line break would split.
@@ -41,16 +41,16 @@ func TestRun(t *testing.T) {
 		says    []string
 		saysNot []string
 	}{
-		"a run":                        {Options{Paths: []string{results}}, exitcode.Pass, []string{"<!-- windtunnel gate ", "| pulsar/ingest "}, nil},
-		"nothing":                      {Options{Paths: []string{empty}}, exitcode.Usage, []string{"no result in it"}, nil},
-		"what it said":                 {Options{Paths: []string{empty}, Failed: said, Code: exitcode.Setup}, exitcode.Pass, []string{"set-up-failed", "@&#8203;everyone: exit status 1", "password " + strings.TrimSuffix(strings.Repeat(`\[secret\] and `, len(hidden)+1), " and ")}, append(hidden, jwt)},
-		"the same bytes":               {Options{Paths: []string{empty}, Failed: same, Code: exitcode.Inconclusive}, exitcode.Pass, []string{"inconclusive-both-sides-are-the-same neutral -->", ": cannot tell: both sides are the same\n"}, nil},
-		"strict, and the same bytes":   {Options{Paths: []string{empty}, Failed: same, Code: exitcode.Inconclusive, Strict: true}, exitcode.Pass, []string{"inconclusive-both-sides-are-the-same failure -->", ": ✗ cannot tell: both sides are the same\n"}, nil},
-		"nothing that is inconclusive": {Options{Paths: []string{empty}, Failed: said, Code: exitcode.Inconclusive}, exitcode.Pass, []string{"inconclusive-something-is-missing failure -->", ": ✗ cannot tell: something is missing\n"}, nil},
-		"another end than its result":  {Options{Paths: []string{results}, Failed: said, Code: exitcode.Pass}, exitcode.Pass, []string{"set-up-failed failure -->", "ended as pass"}, nil},
-		"never a pass":                 {Options{Paths: []string{empty}, Failed: said, Code: exitcode.Pass}, exitcode.Pass, []string{"set-up-failed"}, []string{"✓"}},
-		"no log":                       {Options{Paths: []string{empty}, Failed: "none"}, exitcode.Usage, []string{"--failed none: no such file"}, nil},
-		"no folder":                    {Options{}, exitcode.Usage, []string{"give one folder"}, nil},
+		"a run":                        {Options{Paths: []string{results}}, exit.Pass, []string{"<!-- windtunnel gate ", "| pulsar/ingest "}, nil},
+		"nothing":                      {Options{Paths: []string{empty}}, exit.Usage, []string{"no result in it"}, nil},
+		"what it said":                 {Options{Paths: []string{empty}, Failed: said, Code: exit.Setup}, exit.Pass, []string{"set-up-failed", "@&#8203;everyone: exit status 1", "password " + strings.TrimSuffix(strings.Repeat(`\[secret\] and `, len(hidden)+1), " and ")}, append(hidden, jwt)},
+		"the same bytes":               {Options{Paths: []string{empty}, Failed: same, Code: exit.Inconclusive}, exit.Pass, []string{"inconclusive-both-sides-are-the-same neutral -->", ": cannot tell: both sides are the same\n"}, nil},
+		"strict, and the same bytes":   {Options{Paths: []string{empty}, Failed: same, Code: exit.Inconclusive, Strict: true}, exit.Pass, []string{"inconclusive-both-sides-are-the-same failure -->", ": ✗ cannot tell: both sides are the same\n"}, nil},
+		"nothing that is inconclusive": {Options{Paths: []string{empty}, Failed: said, Code: exit.Inconclusive}, exit.Pass, []string{"inconclusive-something-is-missing failure -->", ": ✗ cannot tell: something is missing\n"}, nil},
+		"another end than its result":  {Options{Paths: []string{results}, Failed: said, Code: exit.Pass}, exit.Pass, []string{"set-up-failed failure -->", "ended as pass"}, nil},
+		"never a pass":                 {Options{Paths: []string{empty}, Failed: said, Code: exit.Pass}, exit.Pass, []string{"set-up-failed"}, []string{"✓"}},
+		"no log":                       {Options{Paths: []string{empty}, Failed: "none"}, exit.Usage, []string{"--failed none: no such file"}, nil},
+		"no folder":                    {Options{}, exit.Usage, []string{"give one folder"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"windtunnel/k6/internal/compare"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/testsupport/madeup"
 )
@@ -73,7 +73,7 @@ func told(t *testing.T, reasons []result.Reason, change func(*result.Result)) (t
 	})
 	file := filepath.Join(root, "verdict")
 	var stdout, stderr bytes.Buffer
-	if code := Run(&stdout, &stderr, Options{Name: "gate", Paths: []string{folder}, Verdict: file, Code: exitcode.Inconclusive, Dir: root}, ""); code != exitcode.Pass {
+	if code := Run(&stdout, &stderr, Options{Name: "gate", Paths: []string{folder}, Verdict: file, Code: exit.Inconclusive, Dir: root}, ""); code != exit.Pass {
 		t.Fatalf("ends with %d: %s", code, &stderr)
 	}
 	data, err := os.ReadFile(file)

@@ -11,41 +11,35 @@ import (
 	"windtunnel/k6/internal/children"
 	"windtunnel/k6/internal/compare"
 	"windtunnel/k6/internal/contents"
-	"windtunnel/k6/internal/exitcode"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/run"
 )
 
 // Built builds base and head, compares them and returns the exit code. It removes the worktrees before it returns.
 func Built(o Options, b bench.Options) int {
-	refused := func(f *fault.Fault) int {
-		fmt.Fprintln(b.Stderr, f.Message)
-		return f.Code
-	}
 	o.Build.Root = b.Root
 	if o.Protocol != "" {
 		if f := knownRows(b.Root, o.Protocol); f != nil {
-			return refused(f)
+			return f.Say(b.Stderr)
 		}
 		o.Scenario, o.Build.Testbed = matrix, matrixTestbed
 	}
 	pair, f := builds.Check(o.Build)
 	if f != nil {
-		return refused(f)
+		return f.Say(b.Stderr)
 	}
 	if same := pair.Same(); same != "" && !b.Same {
-		return refused(&fault.Fault{Code: exitcode.Inconclusive, Message: fmt.Sprintf(
-			"BASE and HEAD are the same (%s): nothing is built or measured; %s", same, contents.MeasureSame)})
+		return exit.Say(b.Stderr, exit.Inconclusive, "BASE and HEAD are the same (%s): nothing is built or measured; %s", same, contents.MeasureSame)
 	}
 	scenarios, f := plan.Named(b.Root, compare.List(o.Scenario))
 	if f != nil {
-		return refused(f)
+		return f.Say(b.Stderr)
 	}
 	// A build at the same time as a measurement would disturb the measurement.
 	held, f := b.Reserve("compare", func(format string, args ...any) { fmt.Fprintf(b.Stderr, format+"\n", args...) })
 	if f != nil {
-		return refused(f)
+		return f.Say(b.Stderr)
 	}
 	defer held.Release()
 	defer func() {
@@ -55,16 +49,16 @@ func Built(o Options, b bench.Options) int {
 	}()
 	specs, f := buildBoth(pair, b, run.Logs(b.Dir()))
 	if f != nil {
-		return refused(f)
+		return f.Say(b.Stderr)
 	}
 	if o.Protocol != "" {
 		if f := samePrograms(b, pair.Paths()); f != nil {
-			return refused(f)
+			return f.Say(b.Stderr)
 		}
 		b, specs = ofRows(o, b, pair.Paths()), [2]string{}
 	}
 	if f := install(pair, b, scenarios, specs, run.Logs(b.Dir())); f != nil {
-		return refused(f)
+		return f.Say(b.Stderr)
 	}
 	if o.Protocol != "" {
 		return bench.Run(b)
@@ -75,10 +69,10 @@ func Built(o Options, b bench.Options) int {
 }
 
 // buildBoth builds both sides and returns their testbeds.
-func buildBoth(pair *builds.Pair, b bench.Options, logs string) (specs [2]string, f *fault.Fault) {
+func buildBoth(pair *builds.Pair, b bench.Options, logs string) (specs [2]string, f *exit.Fault) {
 	env, problems := check.Environment(b.Root, b.Env)
 	if len(problems) > 0 {
-		return specs, fault.Usage("%s", problems[0])
+		return specs, exit.BadUsage("%s", problems[0])
 	}
 	var secrets []string
 	for _, system := range env.Systems {
@@ -93,10 +87,10 @@ func buildBoth(pair *builds.Pair, b bench.Options, logs string) (specs [2]string
 	return specs, f
 }
 
-var unmeasured = &fault.Fault{Code: exitcode.Interrupted, Message: "interrupted: nothing was measured"}
+var unmeasured = &exit.Fault{Code: exit.Interrupted, Message: "interrupted: nothing was measured"}
 
 // install makes the other programs that the scenarios need with these testbeds; "" is the environment's testbed.
-func install(pair *builds.Pair, b bench.Options, scenarios []plan.Scenario, specs [2]string, logs string) *fault.Fault {
+func install(pair *builds.Pair, b bench.Options, scenarios []plan.Scenario, specs [2]string, logs string) *exit.Fault {
 	interrupts, ctx, stop := children.Watch(b.Signals, func(string) {})
 	defer stop()
 	var names []string

@@ -22,7 +22,7 @@ import (
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/compare"
 	"windtunnel/k6/internal/difference"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/profiles"
 	"windtunnel/k6/internal/stream"
 	"windtunnel/k6/internal/variables"
@@ -102,11 +102,10 @@ results/before -- results/after`,
 			}
 		}
 		if line := o.wrongForRuns(); line != "" {
-			fmt.Fprintln(gs.Stderr, line)
-			return exitcode.Usage
+			return exit.Say(gs.Stderr, exit.Usage, "%v", line)
 		}
 		stop, code := command.PrepareBench(gs, &b, *rootFlag, dir)
-		if code != exitcode.Pass {
+		if code != exit.Pass {
 			return code
 		}
 		defer stop()
@@ -193,7 +192,7 @@ func Measured(o Options, b bench.Options, made [2]*builds.Build) int {
 	common := compare.Request{SpecA: o.A, SpecB: o.B, BuildA: made[0], BuildB: made[1], Bounds: o.Bounds, Beds: check.Beds(b.Root)}
 	length, _ := o.length(b.Profile)
 	dir, all, code := compare.Measure(b, o.Scenario, length, common)
-	if code != exitcode.Pass {
+	if code != exit.Pass {
 		return code
 	}
 	if o.Out != "" {
@@ -239,7 +238,7 @@ func finish(stdout, stderr io.Writer, all []compare.Request, dir, here string, t
 		}
 	}
 	if refused {
-		return exitcode.Usage
+		return exit.Usage
 	}
 	var made interface {
 		Write(dir string) error
@@ -262,8 +261,7 @@ func finish(stdout, stderr io.Writer, all []compare.Request, dir, here string, t
 		err = made.Write(dir)
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "cannot write the comparison: %v\n", err)
-		return exitcode.Setup
+		return exit.Say(stderr, exit.Setup, "cannot write the comparison: %v", err)
 	}
 	if relative, err := filepath.Rel(here, dir); err == nil {
 		dir = relative

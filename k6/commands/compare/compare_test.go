@@ -15,7 +15,7 @@ import (
 	"windtunnel/k6/internal/builds"
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/compare"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 )
 
 // results makes n files of the report's fixture, with latencies and rate scaled by factor. They start 20 s apart, from
@@ -80,19 +80,19 @@ func TestExisting(t *testing.T) {
 		code int
 		says []string
 	}{
-		"same":         {Options{Paths: join(a, same), Dash: 14}, exitcode.Pass, []string{"verdict: pass, by 14 pairs in ", "\nUDP P95 (ms) "}},
-		"slower":       {Options{Paths: join(a, slow), Dash: 14}, exitcode.Fail, []string{"UDP P50 is worse by more than 10 %: +50.", "worse, beyond the bound"}},
-		"a loose gate": {Options{Paths: join(a, slow), Dash: 14, Bounds: compare.Bounds{WorseBy: 60}}, exitcode.Pass, []string{" worse\n"}},
-		"unpaired":     {Options{Paths: join(a, late), Dash: 14}, exitcode.Fail, []string{"UDP P50 is worse by more than 10 %: +50."}},
-		"one each":     {Options{Paths: []string{a[0], slow[0]}, Dash: -1}, exitcode.Inconclusive, []string{"one run each: no confidence", "not judged"}},
-		"differ":       {Options{Paths: []string{a[0], other}, Dash: 1}, exitcode.Usage, []string{"cannot be compared: they differ in profile (quick and full)"}},
-		"a folder":     {Options{Paths: []string{fixture + "dataplane", a[0]}, Dash: -1, Scenario: "dataplane/socks-udp"}, exitcode.Inconclusive, []string{"one run each"}},
-		"which":        {Options{Paths: []string{fixture + "dataplane", a[0]}, Dash: -1}, exitcode.Usage, []string{"hold several scenarios: give --scenario, one or more of dataplane/concurrency, "}},
-		"none of it":   {Options{Paths: []string{a[0], a[1]}, Dash: -1, Scenario: "dataplane/socks-upd"}, exitcode.Usage, []string{"A: ", "did you mean dataplane/socks-udp?"}},
-		"no dash":      {Options{Paths: a, Dash: -1}, exitcode.Usage, []string{"give the runs of A, then --, then the runs of B"}},
-		"one":          {Options{Paths: a[:1], Dash: -1}, exitcode.Usage, []string{"is no folder of a comparison"}},
-		"nothing":      {Options{Dash: -1}, exitcode.Usage, []string{"give the runs of A"}},
-		"missing":      {Options{Paths: []string{a[0], "nothing"}, Dash: -1}, exitcode.Usage, []string{"nothing: no such file or folder"}},
+		"same":         {Options{Paths: join(a, same), Dash: 14}, exit.Pass, []string{"verdict: pass, by 14 pairs in ", "\nUDP P95 (ms) "}},
+		"slower":       {Options{Paths: join(a, slow), Dash: 14}, exit.Fail, []string{"UDP P50 is worse by more than 10 %: +50.", "worse, beyond the bound"}},
+		"a loose gate": {Options{Paths: join(a, slow), Dash: 14, Bounds: compare.Bounds{WorseBy: 60}}, exit.Pass, []string{" worse\n"}},
+		"unpaired":     {Options{Paths: join(a, late), Dash: 14}, exit.Fail, []string{"UDP P50 is worse by more than 10 %: +50."}},
+		"one each":     {Options{Paths: []string{a[0], slow[0]}, Dash: -1}, exit.Inconclusive, []string{"one run each: no confidence", "not judged"}},
+		"differ":       {Options{Paths: []string{a[0], other}, Dash: 1}, exit.Usage, []string{"cannot be compared: they differ in profile (quick and full)"}},
+		"a folder":     {Options{Paths: []string{fixture + "dataplane", a[0]}, Dash: -1, Scenario: "dataplane/socks-udp"}, exit.Inconclusive, []string{"one run each"}},
+		"which":        {Options{Paths: []string{fixture + "dataplane", a[0]}, Dash: -1}, exit.Usage, []string{"hold several scenarios: give --scenario, one or more of dataplane/concurrency, "}},
+		"none of it":   {Options{Paths: []string{a[0], a[1]}, Dash: -1, Scenario: "dataplane/socks-upd"}, exit.Usage, []string{"A: ", "did you mean dataplane/socks-udp?"}},
+		"no dash":      {Options{Paths: a, Dash: -1}, exit.Usage, []string{"give the runs of A, then --, then the runs of B"}},
+		"one":          {Options{Paths: a[:1], Dash: -1}, exit.Usage, []string{"is no folder of a comparison"}},
+		"nothing":      {Options{Dash: -1}, exit.Usage, []string{"give the runs of A"}},
+		"missing":      {Options{Paths: []string{a[0], "nothing"}, Dash: -1}, exit.Usage, []string{"nothing: no such file or folder"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			here, err := os.Getwd()
@@ -114,7 +114,7 @@ func TestExisting(t *testing.T) {
 			}
 			path := filepath.Join(c.o.Out, "compare.json")
 			switch {
-			case c.code == exitcode.Usage:
+			case c.code == exit.Usage:
 				if strings.Count(stderr.String(), "\n") != 1 {
 					t.Errorf("not one line: %s", &stderr)
 				}
@@ -173,13 +173,13 @@ func TestExistingOfSeveralScenarios(t *testing.T) {
 		says  []string
 		wrote []string
 	}{
-		"all":        {Options{Paths: []string{dir}, Dash: -1}, exitcode.Fail, []string{"1 of 2 scenarios pass", "dataplane/echo: B is as fast as A", "dataplane/socks-udp: UDP P50 is worse by more than 10 %"}, []string{"compare.md", "dataplane-echo/compare.json", "dataplane-socks-udp/compare.md"}},
-		"loose":      {Options{Paths: []string{dir}, Dash: -1, Bounds: compare.Bounds{WorseBy: 60}}, exitcode.Pass, []string{"2 of 2 scenarios pass"}, []string{"compare.md"}},
-		"one of all": {Options{Paths: []string{dir}, Dash: -1, Scenario: "dataplane/echo"}, exitcode.Pass, []string{"1 of 1 scenarios pass"}, []string{"dataplane-echo/compare.json"}},
-		"unknown":    {Options{Paths: []string{dir}, Dash: -1, Scenario: "dataplane/ech"}, exitcode.Usage, []string{"has no comparison of dataplane/ech; there are: dataplane-echo, dataplane-socks-udp"}, nil},
-		"its folder": {Options{Paths: []string{filepath.Join(dir, "dataplane-echo")}, Dash: -1}, exitcode.Pass, []string{"B is as fast as A: 0 to 0 % ("}, []string{"compare.json"}},
-		"a list":     {Options{Paths: both, Dash: 36, Scenario: "dataplane/socks-udp,dataplane/echo"}, exitcode.Fail, []string{"1 of 2 scenarios pass"}, []string{"dataplane-echo/compare.json"}},
-		"no list":    {Options{Paths: both, Dash: 36}, exitcode.Usage, []string{"hold several scenarios: give --scenario, one or more of dataplane/echo, dataplane/socks-udp"}, nil},
+		"all":        {Options{Paths: []string{dir}, Dash: -1}, exit.Fail, []string{"1 of 2 scenarios pass", "dataplane/echo: B is as fast as A", "dataplane/socks-udp: UDP P50 is worse by more than 10 %"}, []string{"compare.md", "dataplane-echo/compare.json", "dataplane-socks-udp/compare.md"}},
+		"loose":      {Options{Paths: []string{dir}, Dash: -1, Bounds: compare.Bounds{WorseBy: 60}}, exit.Pass, []string{"2 of 2 scenarios pass"}, []string{"compare.md"}},
+		"one of all": {Options{Paths: []string{dir}, Dash: -1, Scenario: "dataplane/echo"}, exit.Pass, []string{"1 of 1 scenarios pass"}, []string{"dataplane-echo/compare.json"}},
+		"unknown":    {Options{Paths: []string{dir}, Dash: -1, Scenario: "dataplane/ech"}, exit.Usage, []string{"has no comparison of dataplane/ech; there are: dataplane-echo, dataplane-socks-udp"}, nil},
+		"its folder": {Options{Paths: []string{filepath.Join(dir, "dataplane-echo")}, Dash: -1}, exit.Pass, []string{"B is as fast as A: 0 to 0 % ("}, []string{"compare.json"}},
+		"a list":     {Options{Paths: both, Dash: 36, Scenario: "dataplane/socks-udp,dataplane/echo"}, exit.Fail, []string{"1 of 2 scenarios pass"}, []string{"dataplane-echo/compare.json"}},
+		"no list":    {Options{Paths: both, Dash: 36}, exit.Usage, []string{"hold several scenarios: give --scenario, one or more of dataplane/echo, dataplane/socks-udp"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.o.Dir, c.o.Out = t.TempDir(), t.TempDir()
@@ -227,7 +227,7 @@ func TestRefusalNamesTheScenario(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	code := Existing(&stdout, &stderr, Options{Paths: []string{dir}, Dash: -1, Dir: dir, Out: t.TempDir(), Bounds: compare.Bounds{WorseBy: 10}})
 	want := "dataplane/echo: these runs cannot be compared: they differ in profile (quick and full)\n"
-	if code != exitcode.Usage || stderr.String() != want || stdout.Len() != 0 {
+	if code != exit.Usage || stderr.String() != want || stdout.Len() != 0 {
 		t.Errorf("%d %q %s", code, &stderr, &stdout)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/compare"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/root"
 )
 
@@ -28,7 +28,7 @@ type existingRuns struct {
 func Existing(stdout, stderr io.Writer, o Options) int {
 	usage := func(format string, args ...any) int {
 		fmt.Fprintf(stderr, format+"\n", args...)
-		return exitcode.Usage
+		return exit.Usage
 	}
 	parts, line := o.parts()
 	if line != "" {

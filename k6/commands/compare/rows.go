@@ -13,8 +13,7 @@ import (
 	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/compare"
 	"windtunnel/k6/internal/contents"
-	"windtunnel/k6/internal/exitcode"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/protocolrows"
 )
 
@@ -29,8 +28,7 @@ func Rows(o Options, b bench.Options, programs [2]string) int {
 		f = samePrograms(b, programs)
 	}
 	if f != nil {
-		fmt.Fprintln(b.Stderr, f.Message)
-		return f.Code
+		return f.Say(b.Stderr)
 	}
 	return bench.Run(ofRows(o, b, programs))
 }
@@ -63,10 +61,10 @@ func ofRows(o Options, b bench.Options, programs [2]string) bench.Options {
 }
 
 // knownRows rejects an unknown row before anything is built.
-func knownRows(root, list string) *fault.Fault {
+func knownRows(root, list string) *exit.Fault {
 	of, err := protocolrows.Read(filepath.Join(root, "testbeds", matrixTestbed))
 	if err != nil {
-		return fault.Usage("%v", err)
+		return exit.BadUsage("%v", err)
 	}
 	var names []string
 	for _, row := range of.Rows {
@@ -75,14 +73,14 @@ func knownRows(root, list string) *fault.Fault {
 	for _, wanted := range compare.List(list) {
 		prefix, many := strings.CutSuffix(wanted, "*")
 		if !slices.ContainsFunc(names, func(name string) bool { return name == wanted || many && strings.HasPrefix(name, prefix) }) {
-			return fault.Usage("PROTOCOL=%s: no such row%s; there are %s", wanted, closest.Hint(wanted, names), strings.Join(names, ", "))
+			return exit.BadUsage("PROTOCOL=%s: no such row%s; there are %s", wanted, closest.Hint(wanted, names), strings.Join(names, ", "))
 		}
 	}
 	return nil
 }
 
 // samePrograms rejects two sides with the same bytes, unless the user allows it: otherwise a failed build would pass.
-func samePrograms(b bench.Options, programs [2]string) *fault.Fault {
+func samePrograms(b bench.Options, programs [2]string) *exit.Fault {
 	if b.Same {
 		return nil
 	}
@@ -90,14 +88,14 @@ func samePrograms(b bench.Options, programs [2]string) *fault.Fault {
 	for i, path := range programs {
 		ref, bed, err := check.TestbedSpec(b.Root, matrixTestbed+":binary="+path)
 		if err != nil {
-			return fault.Usage("%v", err)
+			return exit.BadUsage("%v", err)
 		}
 		if sides[i], err = contents.Of(b.Root, ref, bed); err != nil {
-			return fault.Usage("%v", err)
+			return exit.BadUsage("%v", err)
 		}
 	}
 	if contents.Same(sides[0], sides[1]) {
-		return &fault.Fault{Code: exitcode.Inconclusive, Message: fmt.Sprintf("both sides are the same (%s): nothing is measured; "+
+		return &exit.Fault{Code: exit.Inconclusive, Message: fmt.Sprintf("both sides are the same (%s): nothing is measured; "+
 			"was a build forgotten, or one path given twice? %s", sides[1].Contents, contents.MeasureSame)}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"windtunnel/k6/internal/bench"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/plan"
 )
 
@@ -29,7 +29,7 @@ func TestWhatACandidateIsToldHoldsForTheBaselineToo(t *testing.T) {
 func TestRowsThatThereAreNotAreRefused(t *testing.T) {
 	for list, says := range map[string]string{"socks": "", "vless*,socks": "", "sokcs": "PROTOCOL=sokcs: no such row; did you mean socks?; there are socks, ", "x*": "PROTOCOL=x*: no such row"} {
 		f := knownRows("../../..", list)
-		if (f == nil) != (says == "") || f != nil && (f.Code != exitcode.Usage || !strings.HasPrefix(f.Message, says)) {
+		if (f == nil) != (says == "") || f != nil && (f.Code != exit.Usage || !strings.HasPrefix(f.Message, says)) {
 			t.Errorf("%s: %+v", list, f)
 		}
 	}
@@ -48,7 +48,7 @@ func TestTwoProgramsOfTheSameBytesAreRefused(t *testing.T) {
 		return path
 	}
 	b := bench.Options{Asked: plan.Asked{Root: root}}
-	if f := samePrograms(b, [2]string{program("one"), program("one")}); f == nil || f.Code != exitcode.Inconclusive {
+	if f := samePrograms(b, [2]string{program("one"), program("one")}); f == nil || f.Code != exit.Inconclusive {
 		t.Errorf("%+v", f)
 	}
 	if f := samePrograms(b, [2]string{program("one"), program("two")}); f != nil {

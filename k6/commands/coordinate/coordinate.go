@@ -4,7 +4,6 @@
 package coordinate
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +13,7 @@ import (
 	"windtunnel/k6/internal/bench"
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/coordinator/alone"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 )
 
 func init() {
@@ -39,7 +38,7 @@ variables COORDINATOR_URL and COORDINATOR_TOKEN, and the same RUN_ID, ENV and PR
 one time, one of them cleans up; their records come here, and results/RUN/ has the result and the report. docs/how-to/runners.md tells
 how it goes. COORDINATOR_TOKEN must be set here, too: 16 characters or more.
 
-` + exitcode.Help,
+` + exit.Help,
 	}
 	rootFlag := command.BenchFlags(gs, cmd, &b)
 	flags := cmd.Flags()
@@ -52,11 +51,10 @@ how it goes. COORDINATOR_TOKEN must be set here, too: 16 characters or more.
 	flags.BoolVar(&o.More, "more", false, "scenarios of the same run come after this one")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) > 0 {
-			fmt.Fprintf(gs.Stderr, "unexpected argument %q; %s\n", args[0], command.See("coordinate"))
-			return exitcode.Usage
+			return exit.Say(gs.Stderr, exit.Usage, "unexpected argument %q; %s", args[0], command.See("coordinate"))
 		}
 		stop, code := command.PrepareBench(gs, &b, *rootFlag, dir)
-		if code != exitcode.Pass {
+		if code != exit.Pass {
 			return code
 		}
 		defer stop()

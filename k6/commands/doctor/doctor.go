@@ -13,7 +13,7 @@ import (
 
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/doctor"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/root"
 )
 
@@ -43,28 +43,25 @@ Exit codes:
 	cmd.Flags().StringVar(&rootFlag, "root", "", "the checkout (default: upward from here)")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) > 0 {
-			fmt.Fprintf(gs.Stderr, "unexpected argument %q; %s\n", args[0], command.See(cmd.Name()))
-			return exitcode.Usage
+			return exit.Say(gs.Stderr, exit.Usage, "unexpected argument %q; %s", args[0], command.See(cmd.Name()))
 		}
 		base, err := root.Find(rootFlag, gs.Env["WINDTUNNEL_ROOT"], dir)
 		if err != nil {
-			fmt.Fprintln(gs.Stderr, err)
-			return exitcode.Usage
+			return exit.Say(gs.Stderr, exit.Usage, "%v", err)
 		}
 		found := doctor.Examine(base)
 		if asJSON {
 			encoder := json.NewEncoder(gs.Stdout)
 			encoder.SetIndent("", "  ")
 			if err := encoder.Encode(map[string]any{"sections": found}); err != nil {
-				fmt.Fprintln(gs.Stderr, err)
-				return exitcode.Setup
+				return exit.Say(gs.Stderr, exit.Setup, "%v", err)
 			}
 		} else {
 			fmt.Fprint(gs.Stdout, doctor.Text(found))
 		}
 		if doctor.Stopped(found) {
-			return exitcode.Setup
+			return exit.Setup
 		}
-		return exitcode.Pass
+		return exit.Pass
 	})
 }

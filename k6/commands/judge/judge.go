@@ -18,7 +18,7 @@ import (
 	"go.k6.io/k6/subcommand"
 
 	"windtunnel/k6/internal/command"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/judge"
 	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/record"
@@ -39,7 +39,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 and prints the result. A run of several runners has one record per runner: give all of them, or
 the run's folder, whose runs are judged one after the other. docs/explanation/judge.md describes the file.
 
-` + exitcode.Help,
+` + exit.Help,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as its file has it")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
@@ -54,17 +54,16 @@ func Run(stdout, stderr io.Writer, paths []string, asJSON bool, dir string) int 
 		err = fmt.Errorf("%s has %d runs, and --json prints one result; give the records of one", paths[0], len(runs))
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return exitcode.Usage
+		return exit.Say(stderr, exit.Usage, "%v", err)
 	}
 	var all []int
 	for _, records := range runs {
 		all = append(all, print(stdout, stderr, records, asJSON))
 	}
-	if slices.Contains(all, exitcode.Usage) {
-		return exitcode.Usage
+	if slices.Contains(all, exit.Usage) {
+		return exit.Usage
 	}
-	return exitcode.Worst(all...)
+	return exit.Worst(all...)
 }
 
 // print judges the records of one run.
@@ -81,14 +80,13 @@ func print(stdout, stderr io.Writer, paths []string, asJSON bool) int {
 		text, err = found.File()
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return exitcode.Usage
+		return exit.Say(stderr, exit.Usage, "%v", err)
 	}
 	_, _ = stdout.Write(text)
 	return codes[found.Verdict]
 }
 
-var codes = map[string]int{result.Pass: exitcode.Pass, result.Fail: exitcode.Fail, result.Inconclusive: exitcode.Inconclusive}
+var codes = map[string]int{result.Pass: exit.Pass, result.Fail: exit.Fail, result.Inconclusive: exit.Inconclusive}
 
 // runsOf groups the records by run. Given files are one run; the files of a folder are grouped by their names.
 func runsOf(paths []string, dir string) (runs [][]string, err error) {

@@ -13,7 +13,7 @@ import (
 
 	"go.k6.io/k6/metrics"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/judge"
 	"windtunnel/k6/internal/record"
 )
@@ -58,13 +58,13 @@ func TestARecordIsJudged(t *testing.T) {
 		code        int
 		says        string
 	}{
-		{"100", "40", exitcode.Pass, "pulsar/ingest (smoke) on local: pass"},
-		{"10", "40", exitcode.Fail, "send: P95 38.0 ms, at most 10 ms"},
-		{"100", "30", exitcode.Inconclusive, "complete: 30 of 40 iterations: ended early"},
+		{"100", "40", exit.Pass, "pulsar/ingest (smoke) on local: pass"},
+		{"10", "40", exit.Fail, "send: P95 38.0 ms, at most 10 ms"},
+		{"100", "30", exit.Inconclusive, "complete: 30 of 40 iterations: ended early"},
 	} {
 		var stdout, stderr bytes.Buffer
 		code := Run(&stdout, &stderr, []string{filepath.Base(written(t, c.bound, c.done))}, false, "/nowhere")
-		if code != exitcode.Usage || !strings.Contains(stderr.String(), "no such file") {
+		if code != exit.Usage || !strings.Contains(stderr.String(), "no such file") {
 			t.Fatal(code, stderr.String())
 		}
 		path := written(t, c.bound, c.done)
@@ -80,7 +80,7 @@ func TestARecordIsJudged(t *testing.T) {
 func TestTheResultIsPrinted(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	path := written(t, "100", "40")
-	if code := Run(&stdout, &stderr, []string{path}, true, "/"); code != exitcode.Pass {
+	if code := Run(&stdout, &stderr, []string{path}, true, "/"); code != exit.Pass {
 		t.Fatal(code, stderr.String())
 	}
 	var found struct {
@@ -114,7 +114,7 @@ func TestWhatIsNoRecordIsRefusedInALine(t *testing.T) {
 	} {
 		dir, _ := os.Getwd()
 		var stdout, stderr bytes.Buffer
-		if code := Run(&stdout, &stderr, c.paths, false, dir); code != exitcode.Usage || !strings.Contains(stderr.String(), c.says) || strings.Count(stderr.String(), "\n") != 1 {
+		if code := Run(&stdout, &stderr, c.paths, false, dir); code != exit.Usage || !strings.Contains(stderr.String(), c.says) || strings.Count(stderr.String(), "\n") != 1 {
 			t.Errorf("%d, %q, want %q", code, stderr.String(), c.says)
 		}
 	}
@@ -138,7 +138,7 @@ func TestRecordsOfManyRunnersAreOneRun(t *testing.T) {
 	paths := writtenByTwo(t)
 	for _, given := range [][]string{paths, {filepath.Dir(paths[0])}} {
 		var stdout, stderr bytes.Buffer
-		if code := Run(&stdout, &stderr, given, true, "/"); code != exitcode.Pass {
+		if code := Run(&stdout, &stderr, given, true, "/"); code != exit.Pass {
 			t.Fatal(code, stdout.String(), stderr.String())
 		}
 		var found struct {
@@ -154,7 +154,7 @@ func TestRecordsOfManyRunnersAreOneRun(t *testing.T) {
 		}
 	}
 	var stdout, stderr bytes.Buffer
-	if code := Run(&stdout, &stderr, paths[:1], false, "/"); code != exitcode.Inconclusive || !strings.Contains(stdout.String(), "runner 2: no record came") {
+	if code := Run(&stdout, &stderr, paths[:1], false, "/"); code != exit.Inconclusive || !strings.Contains(stdout.String(), "runner 2: no record came") {
 		t.Error(code, stdout.String())
 	}
 }
@@ -165,7 +165,7 @@ func TestAFolderMayHaveManyRuns(t *testing.T) {
 		writtenAs(t, filepath.Join(dir, name), strings.NewReplacer("%BOUND%", bound, "%DONE%", "40", "ingest", strings.Split(name, ".")[0]).Replace(evidence))
 	}
 	var stdout, stderr bytes.Buffer
-	if code := Run(&stdout, &stderr, []string{dir}, false, "/"); code != exitcode.Fail || !strings.Contains(stdout.String(), "ingest (smoke) on local: pass") ||
+	if code := Run(&stdout, &stderr, []string{dir}, false, "/"); code != exit.Fail || !strings.Contains(stdout.String(), "ingest (smoke) on local: pass") ||
 		!strings.Contains(stdout.String(), "bulk (smoke) on local: fail") {
 		t.Error(code, stdout.String(), stderr.String())
 	}
@@ -179,7 +179,7 @@ func TestAFolderMayHaveManyRuns(t *testing.T) {
 		{[]string{t.TempDir()}, false, "no record is in it"},
 	} {
 		stderr.Reset()
-		if code := Run(&stdout, &stderr, c.given, c.asJSON, "/"); code != exitcode.Usage || !strings.Contains(stderr.String(), c.says) {
+		if code := Run(&stdout, &stderr, c.given, c.asJSON, "/"); code != exit.Usage || !strings.Contains(stderr.String(), c.says) {
 			t.Error(code, stderr.String())
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"windtunnel/k6/internal/baseline"
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/command"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/root"
 )
 
@@ -63,13 +63,11 @@ Exit codes:
 // Run keeps the runs and returns the exit code.
 func Run(stdout, stderr io.Writer, o Options) int {
 	if o.Name == "" || len(o.Paths) == 0 {
-		fmt.Fprintln(stderr, "give --name NAME and a run, such as results/latest; "+command.See("keep"))
-		return exitcode.Usage
+		return exit.Say(stderr, exit.Usage, "give --name NAME and a run, such as results/latest; %s", command.See("keep"))
 	}
 	base, err := root.Find("", o.Variable, o.Dir)
 	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return exitcode.Usage
+		return exit.Say(stderr, exit.Usage, "%v", err)
 	}
 	to := baseline.Folder(base)
 	switch {
@@ -81,25 +79,22 @@ func Run(stdout, stderr io.Writer, o Options) int {
 	folder, left, err := baseline.Keep(baseline.Keeping{Name: o.Name, Runs: command.Locate(o.Paths, o.Dir, o.Variable), To: to, Records: o.Records,
 		Beds: check.Beds(base)})
 	if refused := (baseline.Refused{}); errors.As(err, &refused) {
-		fmt.Fprintln(stderr, refused)
-		return exitcode.Usage
+		return exit.Say(stderr, exit.Usage, "%v", refused)
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "cannot keep %s: %v\n", o.Name, err)
-		return exitcode.Setup
+		return exit.Say(stderr, exit.Setup, "cannot keep %s: %v", o.Name, err)
 	}
 	for _, line := range left {
 		fmt.Fprintln(stderr, line)
 	}
 	kept, err := baseline.Find(base, folder)
 	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return exitcode.Setup
+		return exit.Say(stderr, exit.Setup, "%v", err)
 	}
 	display := folder
 	if relative, err := filepath.Rel(o.Dir, folder); err == nil && filepath.IsLocal(relative) {
 		display = relative
 	}
 	fmt.Fprintf(stdout, "kept: %s, %s\n", display, kept.Count())
-	return exitcode.Pass
+	return exit.Pass
 }

@@ -13,7 +13,7 @@ import (
 
 	"windtunnel/k6/internal/bench"
 	"windtunnel/k6/internal/command"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/plan"
 )
 
@@ -40,23 +40,21 @@ compare; --testbed can be given several times.`,
 	flags.StringArrayVar(&testbeds, "testbed", given(gs.Env["TESTBED"]), "NAME or NAME:VARIABLE=VALUE,… in place of the environment's testbed for its system")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) > 0 {
-			fmt.Fprintf(gs.Stderr, "unexpected argument %q; %s\n", args[0], command.See("needs"))
-			return exitcode.Usage
+			return exit.Say(gs.Stderr, exit.Usage, "unexpected argument %q; %s", args[0], command.See("needs"))
 		}
 		stop, code := command.PrepareBench(gs, &o, *rootFlag, dir)
-		if code != exitcode.Pass {
+		if code != exit.Pass {
 			return code
 		}
 		defer stop()
 		targets, wrong := plan.Needs(o.Asked, split(scenarios), testbeds)
 		if wrong != nil {
-			fmt.Fprintln(gs.Stderr, wrong.Message)
-			return wrong.Code
+			return wrong.Say(gs.Stderr)
 		}
 		for _, target := range targets {
 			fmt.Fprintln(gs.Stdout, target)
 		}
-		return exitcode.Pass
+		return exit.Pass
 	})
 }
 

@@ -19,7 +19,7 @@ import (
 
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/command"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/primitives"
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/run"
@@ -40,7 +40,7 @@ written, judges whether its figures can be trusted, compares AES-256-GCM and
 ChaCha20-Poly1305 at each size by the rounds of the run, writes the result and the reports of
 a run into DIR, and prints the report. It streams the result where INFLUX says so.
 
-` + exitcode.Help,
+` + exit.Help,
 	}
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		return Run(gs.Stdout, gs.Stderr, args, dir, func(name string) string { return gs.Env[name] })
@@ -51,8 +51,7 @@ a run into DIR, and prints the report. It streams the result where INFLUX says s
 // variables.
 func Run(stdout, stderr io.Writer, args []string, dir string, getenv func(string) string) int {
 	if len(args) != 1 {
-		fmt.Fprintln(stderr, "give one folder, such as results/primitives-20260102T030405Z; "+command.See("primitives"))
-		return exitcode.Usage
+		return exit.Say(stderr, exit.Usage, "give one folder, such as results/primitives-20260102T030405Z; %s", command.See("primitives"))
 	}
 	folder := args[0]
 	if !filepath.IsAbs(folder) {
@@ -60,24 +59,21 @@ func Run(stdout, stderr io.Writer, args []string, dir string, getenv func(string
 	}
 	path, told := filepath.Join(folder, primitives.EvidenceName), filepath.Join(args[0], primitives.EvidenceName)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		fmt.Fprintf(stderr, "%s: no such file; name a folder of `make primitives`\n", told)
-		return exitcode.Usage
+		return exit.Say(stderr, exit.Usage, "%s: no such file; name a folder of `make primitives`", told)
 	}
 	if problems := check.File("", path, told); len(problems) > 0 {
 		for _, problem := range problems {
 			fmt.Fprintln(stderr, problem)
 		}
-		return exitcode.Usage
+		return exit.Usage
 	}
 	set, record, err := made(folder, path)
 	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return exitcode.Setup
+		return exit.Say(stderr, exit.Setup, "%v", err)
 	}
 	page, err := report.Markdown(set, report.Options{})
 	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return exitcode.Setup
+		return exit.Say(stderr, exit.Setup, "%v", err)
 	}
 	_, _ = stdout.Write(page)
 	for _, line := range streamed(set, record, getenv) {

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"windtunnel/k6/internal/check"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/result"
 )
 
@@ -71,7 +71,7 @@ func TestARunOfThePrimitivesBecomesAResultAsAnyOther(t *testing.T) {
 	write(t, dir, evidence(16))
 	for range 2 { // the second run replaces the first
 		var stdout, stderr bytes.Buffer
-		if code := Run(&stdout, &stderr, []string{filepath.Base(dir)}, filepath.Dir(dir), nobody); code != exitcode.Pass {
+		if code := Run(&stdout, &stderr, []string{filepath.Base(dir)}, filepath.Dir(dir), nobody); code != exit.Pass {
 			t.Fatalf("%d: %s", code, &stderr)
 		}
 		page, err := os.ReadFile(filepath.Join(dir, "report.md"))
@@ -100,7 +100,7 @@ func TestWhatCannotBeTrustedIsInconclusive(t *testing.T) {
 	busy["waited"] = 0.4
 	write(t, dir, busy)
 	var stdout, stderr bytes.Buffer
-	if code := Run(&stdout, &stderr, []string{dir}, "/", nobody); code != exitcode.Inconclusive || !strings.Contains(stdout.String(), "waiting for the CPU: at most 40 % of a part") {
+	if code := Run(&stdout, &stderr, []string{dir}, "/", nobody); code != exit.Inconclusive || !strings.Contains(stdout.String(), "waiting for the CPU: at most 40 % of a part") {
 		t.Errorf("%d: %s%s", code, &stdout, &stderr)
 	}
 }
@@ -124,7 +124,7 @@ func TestItIsStreamedWhereTheVariablesSaySo(t *testing.T) {
 	defer server.Close()
 	given := map[string]string{"INFLUX": server.URL, "INFLUX_PASSWORD": "x"}
 	var stdout, stderr bytes.Buffer
-	if code := Run(&stdout, &stderr, []string{dir}, "/", func(name string) string { return given[name] }); code != exitcode.Pass || stderr.Len() > 0 {
+	if code := Run(&stdout, &stderr, []string{dir}, "/", func(name string) string { return given[name] }); code != exit.Pass || stderr.Len() > 0 {
 		t.Fatalf("%d: %s", code, &stderr)
 	}
 	mu.Lock()
@@ -146,17 +146,17 @@ func TestWhatIsMissingOrWrongIsOneLine(t *testing.T) {
 			t.Errorf("%v: %d, %q, want %q", args, got, &stderr, want)
 		}
 	}
-	run(exitcode.Usage, "give one folder")
-	run(exitcode.Usage, "give one folder", "a", "b")
-	run(exitcode.Usage, "nothing/evidence/primitives.json: no such file; name a folder of `make primitives`", "nothing")
+	run(exit.Usage, "give one folder")
+	run(exit.Usage, "give one folder", "a", "b")
+	run(exit.Usage, "nothing/evidence/primitives.json: no such file; name a folder of `make primitives`", "nothing")
 	write(t, dir, json.RawMessage(`"x"`))
-	run(exitcode.Usage, "evidence/primitives.json", ".")
+	run(exit.Usage, "evidence/primitives.json", ".")
 	wrong := evidence(16)
 	wrong["mode"] = "fast"
 	write(t, dir, wrong)
-	run(exitcode.Usage, "mode", dir)
+	run(exit.Usage, "mode", dir)
 	none := evidence(16)
 	none["measurements"] = none["measurements"].([]map[string]any)[1:]
 	write(t, dir, none)
-	run(exitcode.Setup, `did not measure the control "empty"; run make bin/primitives`, dir)
+	run(exit.Setup, `did not measure the control "empty"; run make bin/primitives`, dir)
 }

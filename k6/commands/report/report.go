@@ -15,7 +15,7 @@ import (
 	"go.k6.io/k6/subcommand"
 
 	"windtunnel/k6/internal/command"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/report"
 )
 
@@ -43,7 +43,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Long: `Reads results/RUN (a folder, or the name of a run) or result files, writes report.md,
 report.html and report.xml (JUnit) there, prints the summary and ends with the verdict.
 
-` + exitcode.Help,
+` + exit.Help,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.Formats, "format", strings.Join(report.Formats(), ","), "what to write")
@@ -57,21 +57,17 @@ report.html and report.xml (JUnit) there, prints the summary and ends with the v
 
 // Run makes the report and returns the exit code.
 func Run(stdout, stderr io.Writer, o Options) int {
-	fault := func(code int, format string, args ...any) int {
-		fmt.Fprintf(stderr, format+"\n", args...)
-		return code
-	}
 	if len(o.Paths) == 0 {
-		return fault(exitcode.Usage, "give a run, such as results/latest; "+command.See("report"))
+		return exit.Say(stderr, exit.Usage, "give a run, such as results/latest; %s", command.See("report"))
 	}
 	formats, err := report.ParseFormats(o.Formats)
 	if err != nil {
-		return fault(exitcode.Usage, "%v", err)
+		return exit.Say(stderr, exit.Usage, "%v", err)
 	}
 	paths := command.Locate(o.Paths, o.Dir, o.Variable)
 	set, err := report.Load(paths)
 	if err != nil {
-		return fault(exitcode.Usage, "%v", err)
+		return exit.Say(stderr, exit.Usage, "%v", err)
 	}
 	out := o.Out
 	switch info, err := os.Stat(paths[0]); {
@@ -83,11 +79,11 @@ func Run(stdout, stderr io.Writer, o Options) int {
 		out = filepath.Dir(paths[0])
 	}
 	if err := os.MkdirAll(out, 0o755); err != nil {
-		return fault(exitcode.Setup, "cannot make %v", err)
+		return exit.Say(stderr, exit.Setup, "cannot make %v", err)
 	}
 	options := report.Options{Reference: o.Reference}
 	if err := report.Write(set, out, formats, options); err != nil {
-		return fault(exitcode.Setup, "cannot write the report: %v", err)
+		return exit.Say(stderr, exit.Setup, "cannot write the report: %v", err)
 	}
 	fmt.Fprint(stdout, report.SummaryMarkdown(set, options))
 	return set.ExitCode()

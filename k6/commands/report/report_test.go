@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 )
 
 const fixture = "../../internal/report/testdata/run"
@@ -21,13 +21,13 @@ func TestRun(t *testing.T) {
 		says  string
 		files string
 	}{
-		"folder":          {Options{Paths: []string{fixture}}, exitcode.Setup, "verdict: set-up failed\n", "report.html report.md report.xml"},
-		"one that passes": {Options{Paths: []string{fixture + "/pulsar-ingest.json"}, Formats: "md"}, exitcode.Pass, "verdict: pass", "report.md"},
-		"one that doubts": {Options{Paths: []string{fixture + "/pulsar-delivery.json"}, Formats: "junit"}, exitcode.Inconclusive, "verdict: inconclusive", "report.xml"},
-		"two files":       {Options{Paths: []string{fixture + "/pulsar-ingest.json", fixture + "/pulsar-bulk.json"}, Formats: "html"}, exitcode.Fail, "pulsar/bulk", "report.html"},
-		"no argument":     {Options{}, exitcode.Usage, "give a run", ""},
-		"bad format":      {Options{Paths: []string{fixture}, Formats: "md,htm"}, exitcode.Usage, `unknown format "htm"; did you mean`, ""},
-		"no such run":     {Options{Paths: []string{"nothing"}}, exitcode.Usage, "nothing: no such file or folder", ""},
+		"folder":          {Options{Paths: []string{fixture}}, exit.Setup, "verdict: set-up failed\n", "report.html report.md report.xml"},
+		"one that passes": {Options{Paths: []string{fixture + "/pulsar-ingest.json"}, Formats: "md"}, exit.Pass, "verdict: pass", "report.md"},
+		"one that doubts": {Options{Paths: []string{fixture + "/pulsar-delivery.json"}, Formats: "junit"}, exit.Inconclusive, "verdict: inconclusive", "report.xml"},
+		"two files":       {Options{Paths: []string{fixture + "/pulsar-ingest.json", fixture + "/pulsar-bulk.json"}, Formats: "html"}, exit.Fail, "pulsar/bulk", "report.html"},
+		"no argument":     {Options{}, exit.Usage, "give a run", ""},
+		"bad format":      {Options{Paths: []string{fixture}, Formats: "md,htm"}, exit.Usage, `unknown format "htm"; did you mean`, ""},
+		"no such run":     {Options{Paths: []string{"nothing"}}, exit.Usage, "nothing: no such file or folder", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			here, err := os.Getwd()
@@ -67,7 +67,7 @@ func TestNameOfARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer
-	if code := Run(&stdout, &stderr, Options{Paths: []string{"r2"}, Formats: "md", Dir: filepath.Join(root, "scripts")}); code != exitcode.Setup {
+	if code := Run(&stdout, &stderr, Options{Paths: []string{"r2"}, Formats: "md", Dir: filepath.Join(root, "scripts")}); code != exit.Setup {
 		t.Errorf("code %d: %s", code, &stderr)
 	}
 	if _, err := os.Stat(filepath.Join(root, "results/r2/report.md")); err != nil {

@@ -19,7 +19,7 @@ import (
 	"go.k6.io/k6/subcommand"
 
 	"windtunnel/k6/internal/command"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/root"
 	"windtunnel/k6/internal/target"
 )
@@ -44,26 +44,22 @@ and protocols-interop, once everything is built. The variables that make was giv
 	cmd.Flags().StringVar(&rootFlag, "root", "", "the checkout (default: upward from here)")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) != 1 {
-			fmt.Fprintln(gs.Stderr, "give one target, such as pulsar-ingest; "+command.See(cmd.Name()))
-			return exitcode.Usage
+			return exit.Say(gs.Stderr, exit.Usage, "give one target, such as pulsar-ingest; %s", command.See(cmd.Name()))
 		}
 		base, err := root.Find(rootFlag, gs.Env["WINDTUNNEL_ROOT"], dir)
 		if err != nil {
-			fmt.Fprintln(gs.Stderr, err)
-			return exitcode.Usage
+			return exit.Say(gs.Stderr, exit.Usage, "%v", err)
 		}
 		plan, wrong := target.Of(args[0], base, gs.Env)
 		if wrong == nil && !needs {
 			wrong = plan.Refused
 		}
 		if wrong != nil {
-			fmt.Fprintln(gs.Stderr, wrong.Message)
-			return wrong.Code
+			return wrong.Say(gs.Stderr)
 		}
 		self, err := os.Executable()
 		if err != nil {
-			fmt.Fprintln(gs.Stderr, err)
-			return exitcode.Setup
+			return exit.Say(gs.Stderr, exit.Setup, "%v", err)
 		}
 		r := runner{gs: gs, program: []string{self, "x"}}
 		switch {
@@ -71,7 +67,7 @@ and protocols-interop, once everything is built. The variables that make was giv
 			for _, call := range plan.Calls {
 				fmt.Fprintln(gs.Stdout, line(call))
 			}
-			return exitcode.Pass
+			return exit.Pass
 		case needs:
 			return r.needs(plan, gs.Stdout)
 		}
@@ -107,12 +103,12 @@ type runner struct {
 
 // needs prints what make has to build.
 func (r runner) needs(plan target.Plan, out io.Writer) int {
-	code := exitcode.Pass
+	code := exit.Pass
 	if len(plan.Needs.Args) > 0 {
 		code = r.call(plan.Needs)
 	}
 	for _, file := range plan.Built {
-		if code == exitcode.Pass {
+		if code == exit.Pass {
 			fmt.Fprintln(out, file)
 		}
 	}
@@ -127,15 +123,14 @@ var become = syscall.Exec
 func (r runner) all(calls []target.Call) int {
 	if len(calls) == 1 {
 		words := append(slices.Clone(r.program), calls[0].Args...)
-		fmt.Fprintln(r.gs.Stderr, become(words[0], words, environ(r.gs.Env, calls[0])))
-		return exitcode.Setup
+		return exit.Say(r.gs.Stderr, exit.Setup, "%v", become(words[0], words, environ(r.gs.Env, calls[0])))
 	}
-	code := exitcode.Pass
+	code := exit.Pass
 	for _, call := range calls {
-		if ended := r.call(call); ended != exitcode.Pass {
+		if ended := r.call(call); ended != exit.Pass {
 			code = ended
 		}
-		if code == exitcode.Interrupted {
+		if code == exit.Interrupted {
 			break
 		}
 	}
@@ -152,8 +147,7 @@ func (r runner) call(call target.Call) int {
 	r.gs.SignalNotify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer r.gs.SignalStop(signals)
 	if err := cmd.Start(); err != nil {
-		fmt.Fprintln(r.gs.Stderr, err)
-		return exitcode.Setup
+		return exit.Say(r.gs.Stderr, exit.Setup, "%v", err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
@@ -171,14 +165,14 @@ func (r runner) call(call target.Call) int {
 }
 
 func codeOf(err error) int {
-	var exit *exec.ExitError
+	var ended *exec.ExitError
 	switch {
 	case err == nil:
-		return exitcode.Pass
-	case errors.As(err, &exit) && exit.ExitCode() >= 0:
-		return exit.ExitCode()
+		return exit.Pass
+	case errors.As(err, &ended) && ended.ExitCode() >= 0:
+		return ended.ExitCode()
 	}
-	return exitcode.Setup
+	return exit.Setup
 }
 
 // environ is the caller's environment with what a call changes.

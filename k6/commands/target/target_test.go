@@ -14,7 +14,7 @@ import (
 
 	"go.k6.io/k6/cmd/state"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/target"
 )
 
@@ -47,10 +47,10 @@ func TestCallsAreMadeInTurnUntilOneIsInterrupted(t *testing.T) {
 		want  int
 		lines []string
 	}{
-		{[]string{"0", "0"}, exitcode.Pass, []string{"bed0--0", "bed0--0"}},
-		{[]string{"99", "0"}, exitcode.Fail, []string{"bed99--99", "bed0--0"}},
-		{[]string{"3", "4"}, exitcode.Setup, []string{"bed3--3", "bed4--4"}},
-		{[]string{"0", "130", "0"}, exitcode.Interrupted, []string{"bed0--0", "bed130--130"}},
+		{[]string{"0", "0"}, exit.Pass, []string{"bed0--0", "bed0--0"}},
+		{[]string{"99", "0"}, exit.Fail, []string{"bed99--99", "bed0--0"}},
+		{[]string{"3", "4"}, exit.Setup, []string{"bed3--3", "bed4--4"}},
+		{[]string{"0", "130", "0"}, exit.Interrupted, []string{"bed0--0", "bed130--130"}},
 	} {
 		r, lines := called(t)
 		if code := r.all(calls(c.codes...)); code != c.want || !slices.Equal(lines(), c.lines) {

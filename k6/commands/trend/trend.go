@@ -19,7 +19,7 @@ import (
 	"windtunnel/k6/internal/baseline"
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/command"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/root"
 	"windtunnel/k6/internal/run"
@@ -69,8 +69,7 @@ Exit codes:
 		if stream {
 			config, err := influx.FromEnvironment(func(name string) string { return gs.Env[name] })
 			if err != nil {
-				fmt.Fprintln(gs.Stderr, err)
-				return exitcode.Usage
+				return exit.Say(gs.Stderr, exit.Usage, "%v", err)
 			}
 			o.Influx = &config
 		}
@@ -86,7 +85,7 @@ func Run(stdout, stderr io.Writer, o Options) int {
 	}
 	var err error
 	if o.Root, err = root.Find("", o.Variable, o.Dir); err != nil {
-		return fault(exitcode.Usage, "%v", err)
+		return fault(exit.Usage, "%v", err)
 	}
 	history := o.absolute(o.History, filepath.Join(o.Root, "results", "history"))
 	out := o.absolute(o.Out, history)
@@ -95,24 +94,24 @@ func Run(stdout, stderr io.Writer, o Options) int {
 	}
 	otava := o.absolute(o.Otava, filepath.Join(o.Root, ".venv", "trend", "bin", "otava"))
 	if _, err := os.Stat(otava); err != nil {
-		return fault(exitcode.Setup, "Apache Otava is not installed: run `make .venv/trend/.installed`, or give --otava")
+		return fault(exit.Setup, "Apache Otava is not installed: run `make .venv/trend/.installed`, or give --otava")
 	}
-	if code := o.add(stdout, stderr, history); code != exitcode.Pass {
+	if code := o.add(stdout, stderr, history); code != exit.Pass {
 		return code
 	}
 	histories, err := trend.Histories(history)
 	if err != nil {
-		return fault(exitcode.Usage, "%v", err)
+		return fault(exit.Usage, "%v", err)
 	}
 	for _, h := range histories {
 		groups := h.Groups()
 		if err := trend.Detect(otava, groups); err != nil {
-			return fault(exitcode.Setup, "%v", err)
+			return fault(exit.Setup, "%v", err)
 		}
 		tell(stdout, h, groups)
 		page, err := write(out, h, groups)
 		if err != nil {
-			return fault(exitcode.Setup, "cannot write the trend: %v", err)
+			return fault(exit.Setup, "cannot write the trend: %v", err)
 		}
 		fmt.Fprintf(stdout, "page: %s\n", o.display(page))
 		if o.Influx == nil {
@@ -122,13 +121,13 @@ func Run(stdout, stderr io.Writer, o Options) int {
 			fmt.Fprintln(stderr, line)
 		}
 	}
-	return exitcode.Pass
+	return exit.Pass
 }
 
 // add adds the given runs.
 func (o Options) add(stdout, stderr io.Writer, history string) int {
 	if len(o.Paths) == 0 {
-		return exitcode.Pass
+		return exit.Pass
 	}
 	var folders []string
 	for _, path := range command.Locate(o.Paths, o.Dir, o.Variable) {
@@ -138,30 +137,26 @@ func (o Options) add(stdout, stderr io.Writer, history string) int {
 		}
 		kept, err := baseline.Find(o.Root, path)
 		if err != nil {
-			fmt.Fprintf(stderr, "%s is neither the folder of a run nor a baseline\n", path)
-			return exitcode.Usage
+			return exit.Say(stderr, exit.Usage, "%s is neither the folder of a run nor a baseline", path)
 		}
 		folders = append(folders, kept.Runs...)
 	}
 	points, left, err := trend.Points(folders, o.Commit, check.Beds(o.Root))
 	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return exitcode.Usage
+		return exit.Say(stderr, exit.Usage, "%v", err)
 	}
 	for _, line := range left {
 		fmt.Fprintln(stderr, line)
 	}
 	added, err := trend.Add(history, points)
 	if errors.Is(err, trend.ErrWrite) {
-		fmt.Fprintln(stderr, err)
-		return exitcode.Setup
+		return exit.Say(stderr, exit.Setup, "%v", err)
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return exitcode.Usage
+		return exit.Say(stderr, exit.Usage, "%v", err)
 	}
 	fmt.Fprintf(stdout, "%d of %d points added; the others were there\n", added, len(points))
-	return exitcode.Pass
+	return exit.Pass
 }
 
 // tell prints the changes.

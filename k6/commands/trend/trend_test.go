@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/testsupport/madeup"
 )
@@ -58,7 +58,7 @@ func TestChangesAreShownAndGateNothing(t *testing.T) {
 	}
 	var stdout, stderr bytes.Buffer
 	code := Run(&stdout, &stderr, Options{Paths: names, Otava: standIn(t, 6), Dir: root})
-	if code != exitcode.Pass || stderr.Len() > 0 {
+	if code != exit.Pass || stderr.Len() > 0 {
 		t.Fatalf("ends with %d: %s%s", code, &stdout, &stderr)
 	}
 	for _, want := range []string{"12 of 12 points added", "\n  pulsar/ingest quick, testbed ", ": Publish rate -50.0 %, worse, since 2026-01-08", "(pulsar-relay 0.6.0; before it pulsar-relay 0.5.0)"} {
@@ -115,7 +115,7 @@ func TestChangesAreShownAndGateNothing(t *testing.T) {
 	}
 
 	stdout.Reset()
-	if code := Run(&stdout, &stderr, Options{Paths: names[:1], Otava: standIn(t, 6), Dir: root}); code != exitcode.Pass || !strings.Contains(stdout.String(), "0 of 1 points added") {
+	if code := Run(&stdout, &stderr, Options{Paths: names[:1], Otava: standIn(t, 6), Dir: root}); code != exit.Pass || !strings.Contains(stdout.String(), "0 of 1 points added") {
 		t.Errorf("a point that is there: ends with %d: %s", code, &stdout)
 	}
 }
@@ -138,18 +138,18 @@ func TestRefusals(t *testing.T) {
 	otava := standIn(t, 1)
 	file := filepath.Join(root, "one.jsonl")
 	var out bytes.Buffer
-	if code := Run(&out, &out, Options{Paths: []string{own}, History: file, Otava: otava, Dir: root}); code != exitcode.Pass {
+	if code := Run(&out, &out, Options{Paths: []string{own}, History: file, Otava: otava, Dir: root}); code != exit.Pass {
 		t.Fatalf("ends with %d: %s", code, &out)
 	}
 	for want, c := range map[string]struct {
 		o    Options
 		code int
 	}{
-		"the run other is of another class of machine than the history one.jsonl: they differ in CPUs (2 and 64)": {Options{Paths: []string{"other"}, History: file, Otava: otava}, exitcode.Usage},
-		"is neither the folder of a run nor a baseline":                                                           {Options{Paths: []string{"nothing"}, Otava: otava}, exitcode.Usage},
-		"cannot write the history: not a directory":                                                               {Options{Paths: []string{"own"}, History: "/dev/null/history.jsonl", Otava: otava}, exitcode.Setup},
-		"no point in":                    {Options{Otava: otava}, exitcode.Usage},
-		"Apache Otava is not installed:": {Options{Paths: []string{"own"}}, exitcode.Setup},
+		"the run other is of another class of machine than the history one.jsonl: they differ in CPUs (2 and 64)": {Options{Paths: []string{"other"}, History: file, Otava: otava}, exit.Usage},
+		"is neither the folder of a run nor a baseline":                                                           {Options{Paths: []string{"nothing"}, Otava: otava}, exit.Usage},
+		"cannot write the history: not a directory":                                                               {Options{Paths: []string{"own"}, History: "/dev/null/history.jsonl", Otava: otava}, exit.Setup},
+		"no point in":                    {Options{Otava: otava}, exit.Usage},
+		"Apache Otava is not installed:": {Options{Paths: []string{"own"}}, exit.Setup},
 	} {
 		var stdout, stderr bytes.Buffer
 		c.o.Dir = root

@@ -18,7 +18,7 @@ import (
 
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/command"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/root"
 )
 
@@ -38,7 +38,7 @@ checkout's own testbed files too. Without arguments: environments/*.json,
 testbeds/*.toml, scripts/*/system.toml, scripts/*/thresholds.json, and the rows and
 engines of testbeds/protocols of the checkout.
 
-` + exitcode.Help,
+` + exit.Help,
 	}
 	cmd.Flags().StringVar(&rootFlag, "root", "", "the checkout (default: upward from here)")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
@@ -64,14 +64,14 @@ func Run(stdout, stderr io.Writer, paths []string, rootFlag, rootVariable, dir s
 		fmt.Fprintln(stderr, p)
 	}
 	if len(problems) > 0 {
-		return exitcode.Usage
+		return exit.Usage
 	}
 	noun := "files"
 	if len(files) == 1 {
 		noun = "file"
 	}
 	fmt.Fprintf(stdout, "%d %s valid\n", len(files), noun)
-	return exitcode.Pass
+	return exit.Pass
 }
 
 // file is a file to check and its name in messages.

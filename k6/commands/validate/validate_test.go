@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 )
 
 func TestRun(t *testing.T) {
@@ -25,14 +25,14 @@ func TestRun(t *testing.T) {
 		code  int
 		says  string
 	}{
-		"all":             {"", nil, "", exitcode.Pass, "4 files valid\n"},
-		"from below":      {"", nil, "scripts/pulsar", exitcode.Pass, "4 files valid\n"},
-		"one":             {"", []string{"environments/loop.json"}, "", exitcode.Pass, "1 file valid\n"},
-		"folder and file": {"", []string{"environments", "environments/loop.json"}, "", exitcode.Pass, "3 files valid\n"},
-		"bad":             {"{", nil, "", exitcode.Usage, "environments/bad.json: line 1, column 1: bad JSON"},
-		"missing":         {"", []string{"environments/none.json"}, "", exitcode.Usage, "environments/none.json: no such file or folder\n"},
-		"other kind":      {"", []string{"scripts/pulsar/ORDER"}, "", exitcode.Usage, "must be a .json or .toml file"},
-		"empty folder":    {"", []string{"scripts/panel"}, "", exitcode.Usage, "no .json or .toml file in it"},
+		"all":             {"", nil, "", exit.Pass, "4 files valid\n"},
+		"from below":      {"", nil, "scripts/pulsar", exit.Pass, "4 files valid\n"},
+		"one":             {"", []string{"environments/loop.json"}, "", exit.Pass, "1 file valid\n"},
+		"folder and file": {"", []string{"environments", "environments/loop.json"}, "", exit.Pass, "3 files valid\n"},
+		"bad":             {"{", nil, "", exit.Usage, "environments/bad.json: line 1, column 1: bad JSON"},
+		"missing":         {"", []string{"environments/none.json"}, "", exit.Usage, "environments/none.json: no such file or folder\n"},
+		"other kind":      {"", []string{"scripts/pulsar/ORDER"}, "", exit.Usage, "must be a .json or .toml file"},
+		"empty folder":    {"", []string{"scripts/panel"}, "", exit.Usage, "no .json or .toml file in it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.bad != "" {
@@ -51,7 +51,7 @@ func TestRun(t *testing.T) {
 		})
 	}
 	var stdout, stderr bytes.Buffer
-	if code := Run(&stdout, &stderr, nil, "", "", t.TempDir()); code != exitcode.Usage || !strings.Contains(stderr.String(), "WINDTUNNEL_ROOT") {
+	if code := Run(&stdout, &stderr, nil, "", "", t.TempDir()); code != exit.Usage || !strings.Contains(stderr.String(), "WINDTUNNEL_ROOT") {
 		t.Errorf("outside a checkout: %d %s", code, &stderr)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"go.k6.io/k6/subcommand"
 
 	"windtunnel/k6/internal/command"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/root"
 	"windtunnel/k6/internal/variables"
 )
@@ -42,17 +42,15 @@ shows and the tables of docs/reference/variables.md are generated from it; --che
 	cmd.Flags().BoolVar(&check, "check", false, "end with 2 if one of these files is out of date")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
 		if len(args) > 0 {
-			fmt.Fprintf(gs.Stderr, "unexpected argument %q; %s\n", args[0], command.See("variables"))
-			return exitcode.Usage
+			return exit.Say(gs.Stderr, exit.Usage, "unexpected argument %q; %s", args[0], command.See("variables"))
 		}
 		if !write && !check {
 			fmt.Fprint(gs.Stdout, variables.Help())
-			return exitcode.Pass
+			return exit.Pass
 		}
 		base, err := root.Find(rootFlag, gs.Env["WINDTUNNEL_ROOT"], dir)
 		if err != nil {
-			fmt.Fprintln(gs.Stderr, err)
-			return exitcode.Usage
+			return exit.Say(gs.Stderr, exit.Usage, "%v", err)
 		}
 		return Keep(gs.Stderr, base, write)
 	})
@@ -62,10 +60,9 @@ shows and the tables of docs/reference/variables.md are generated from it; --che
 func Keep(stderr io.Writer, base string, write bool) int {
 	made, err := variables.Made(base)
 	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return exitcode.Usage
+		return exit.Say(stderr, exit.Usage, "%v", err)
 	}
-	code := exitcode.Pass
+	code := exit.Pass
 	for _, name := range slices.Sorted(maps.Keys(made)) {
 		path := filepath.Join(base, name)
 		there, _ := os.ReadFile(path) // a missing file counts as out of date
@@ -73,11 +70,10 @@ func Keep(stderr io.Writer, base string, write bool) int {
 		case string(there) == made[name]:
 		case !write:
 			fmt.Fprintf(stderr, "%s is not what k6/lists/variables.json makes it: run `make variables`\n", name)
-			code = exitcode.Usage
+			code = exit.Usage
 		default:
 			if err := os.WriteFile(path, []byte(made[name]), 0o644); err != nil {
-				fmt.Fprintln(stderr, err)
-				return exitcode.Setup
+				return exit.Say(stderr, exit.Setup, "%v", err)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 )
 
 func TestWhatIsNotAsTheRegistryHasItIsToldAndWritten(t *testing.T) {
@@ -27,12 +27,12 @@ func TestWhatIsNotAsTheRegistryHasItIsToldAndWritten(t *testing.T) {
 	}
 
 	var stderr bytes.Buffer
-	if code := Keep(&stderr, base, false); code != exitcode.Usage || strings.Count(stderr.String(), "run `make variables`\n") != 2 {
+	if code := Keep(&stderr, base, false); code != exit.Usage || strings.Count(stderr.String(), "run `make variables`\n") != 2 {
 		t.Errorf("code %d, %s", code, &stderr)
 	}
 	stderr.Reset()
 	for _, write := range []bool{true, false} {
-		if code := Keep(&stderr, base, write); code != exitcode.Pass || stderr.Len() > 0 {
+		if code := Keep(&stderr, base, write); code != exit.Pass || stderr.Len() > 0 {
 			t.Errorf("write %v: code %d, %s", write, code, &stderr)
 		}
 	}
@@ -48,7 +48,7 @@ func TestWhatIsNotAsTheRegistryHasItIsToldAndWritten(t *testing.T) {
 
 func TestWhatCannotBeReadIsTold(t *testing.T) {
 	var stderr bytes.Buffer
-	if code := Keep(&stderr, t.TempDir(), true); code != exitcode.Usage || !strings.Contains(stderr.String(), "docs/reference/variables.md") {
+	if code := Keep(&stderr, t.TempDir(), true); code != exit.Usage || !strings.Contains(stderr.String(), "docs/reference/variables.md") {
 		t.Errorf("code %d, %s", code, &stderr)
 	}
 }

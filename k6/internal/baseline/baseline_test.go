@@ -13,7 +13,7 @@ import (
 
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/compare"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/machine"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/testsupport/madeup"
@@ -47,10 +47,10 @@ func TestARunIsWithinBeyondOrUnclear(t *testing.T) {
 		factor float64
 		code   int
 	}{
-		"equal":  {1.01, exitcode.Pass},
-		"faster": {0.7, exitcode.Pass},
-		"near":   {1.25, exitcode.Inconclusive},
-		"slower": {1.7, exitcode.Fail},
+		"equal":  {1.01, exit.Pass},
+		"faster": {0.7, exit.Pass},
+		"near":   {1.25, exit.Inconclusive},
+		"slower": {1.7, exit.Fail},
 	} {
 		folder := madeup.Run(t, root, "own-"+name, 30, c.factor, nil)
 		j, err := b.Judge(folder, compare.Bounds{WorseBy: WorseBy}, check.Beds(""))
@@ -74,7 +74,7 @@ func TestARunIsWithinBeyondOrUnclear(t *testing.T) {
 func TestOneKeptRunTellsGrossChanges(t *testing.T) {
 	root := t.TempDir()
 	b := kept(t, root, steady[:1])
-	for factor, want := range map[float64]int{1: exitcode.Inconclusive, 2.5: exitcode.Fail} {
+	for factor, want := range map[float64]int{1: exit.Inconclusive, 2.5: exit.Fail} {
 		j, err := b.Judge(madeup.Run(t, root, fmt.Sprintf("own-%g", factor), 30, factor, nil), compare.Bounds{WorseBy: WorseBy}, check.Beds(""))
 		if err != nil || j.ExitCode() != want {
 			t.Errorf("slower by %v: ends with %d, want %d: %v\n%s", factor, j.ExitCode(), want, err, j.Summary())
@@ -114,7 +114,7 @@ func TestAScenarioThatWasNotKeptIsNoPass(t *testing.T) {
 		t.Fatal(err)
 	}
 	j, err := b.Judge(own, compare.Bounds{WorseBy: WorseBy}, check.Beds(""))
-	if err != nil || !slices.Equal(j.Missing, []string{"pulsar/bulk"}) || j.ExitCode() != exitcode.Inconclusive {
+	if err != nil || !slices.Equal(j.Missing, []string{"pulsar/bulk"}) || j.ExitCode() != exit.Inconclusive {
 		t.Errorf("missing %v, ends with %d: %v", j.Missing, j.ExitCode(), err)
 	}
 }

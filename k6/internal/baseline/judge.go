@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/compare"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/machine"
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/testbed"
@@ -95,7 +95,7 @@ func (b Baseline) request(e report.Entry, kept []compare.Measured, own compare.M
 // ExitCode is the worst exit code of the comparisons; a scenario that is not judged is inconclusive.
 func (j Judgement) ExitCode() int {
 	if len(j.Missing) > 0 {
-		return exitcode.Worst(j.Set.ExitCode(), exitcode.Inconclusive)
+		return exit.Worst(j.Set.ExitCode(), exit.Inconclusive)
 	}
 	return j.Set.ExitCode()
 }

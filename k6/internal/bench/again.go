@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/judge"
 	"windtunnel/k6/internal/record"
@@ -42,7 +42,7 @@ func (b *bench) attemptUndisturbed(ctx context.Context, j job, entry *run.Scenar
 			return broken
 		}
 		if err := j.forget(b.Runners); err != nil {
-			b.screen.Error("%s: not measured again: the files of the first measurement cannot be removed: %v", j.scenario, fault.Reason(err))
+			b.screen.Error("%s: not measured again: the files of the first measurement cannot be removed: %v", j.scenario, exit.Reason(err))
 			return broken
 		}
 		b.screen.Line("%s  %s  %s: %s: measured again (%d of %d at most)", j.label, b.screen.Paint(entry.Outcome),

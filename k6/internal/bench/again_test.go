@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/variables"
 )
@@ -20,14 +20,14 @@ func TestADisturbedScenarioIsMeasuredAgain(t *testing.T) {
 		code    int
 		again   int
 	}{
-		"quiet":              {[]string{"CROWDED=0"}, exitcode.Pass, 0},
-		"disturbed once":     {[]string{"CROWDED=1"}, exitcode.Pass, 1},
-		"disturbed twice":    {[]string{"CROWDED=2"}, exitcode.Pass, 2},
-		"always disturbed":   {[]string{"CROWDED=9"}, exitcode.Inconclusive, variables.Most("AGAIN")},
-		"at most once":       {[]string{"CROWDED=9", "AGAIN=1"}, exitcode.Inconclusive, 1},
-		"not at all":         {[]string{"CROWDED=9", "AGAIN=0"}, exitcode.Inconclusive, 0},
-		"lost beside others": {[]string{"CROWDED=1", "LOST=1"}, exitcode.Pass, 1},
-		"not that alone":     {[]string{"CROWDED=9", "WRONG=1"}, exitcode.Inconclusive, 0},
+		"quiet":              {[]string{"CROWDED=0"}, exit.Pass, 0},
+		"disturbed once":     {[]string{"CROWDED=1"}, exit.Pass, 1},
+		"disturbed twice":    {[]string{"CROWDED=2"}, exit.Pass, 2},
+		"always disturbed":   {[]string{"CROWDED=9"}, exit.Inconclusive, variables.Most("AGAIN")},
+		"at most once":       {[]string{"CROWDED=9", "AGAIN=1"}, exit.Inconclusive, 1},
+		"not at all":         {[]string{"CROWDED=9", "AGAIN=0"}, exit.Inconclusive, 0},
+		"lost beside others": {[]string{"CROWDED=1", "LOST=1"}, exit.Pass, 1},
+		"not that alone":     {[]string{"CROWDED=9", "WRONG=1"}, exit.Inconclusive, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := newTrial(t, "local", "pulsar/crowded", c.environ...)
@@ -54,7 +54,7 @@ func TestADisturbedScenarioIsMeasuredAgain(t *testing.T) {
 func TestHowOftenItIsMeasuredAgainIsBounded(t *testing.T) {
 	for _, given := range []string{"3", "-1", "1.5", "often"} {
 		tr := newTrial(t, "local", "pulsar/passes", "AGAIN="+given)
-		if code := Run(tr.Options); code != exitcode.Usage {
+		if code := Run(tr.Options); code != exit.Usage {
 			t.Errorf("AGAIN=%s: code %d", given, code)
 		}
 		want(t, tr.err.String(), variables.Wrong("AGAIN", given, true)+"\n")
@@ -73,7 +73,7 @@ func TestADoubtOfAnotherKindIsNotMeasuredAgain(t *testing.T) {
 func TestAStreamedScenarioIsMeasuredOnce(t *testing.T) {
 	f := newFakeInflux(t, http.StatusNoContent)
 	tr := newTrial(t, "local", "pulsar/crowded", "CROWDED=1", "INFLUX="+f.URL, "INFLUX_PASSWORD="+influxSecret)
-	if code := Run(tr.Options); code != exitcode.Inconclusive {
+	if code := Run(tr.Options); code != exit.Inconclusive {
 		t.Errorf("code %d\n%s%s", code, tr.out, tr.err)
 	}
 	if got := f.find("verdicts"); len(got) != 1 {

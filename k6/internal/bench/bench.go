@@ -12,8 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"windtunnel/k6/internal/exitcode"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/report"
@@ -81,7 +80,7 @@ type bench struct {
 }
 
 // begin makes the record of the run and the link results/latest.
-func (b *bench) begin() *fault.Fault {
+func (b *bench) begin() *exit.Fault {
 	b.record = run.Run{Schema: run.Schema, ID: b.RunID, Profile: b.Profile,
 		Environment: b.plan.Env.Name, Start: time.Now().UTC().Truncate(time.Millisecond)}
 	for _, s := range b.plan.Scenarios {
@@ -111,7 +110,7 @@ func (b *bench) run(ctx context.Context) int {
 			b.scenario(ctx, i, entry)
 		}
 		if err := b.record.Write(b.Dir()); err != nil && diskFull == "" {
-			diskFull = fmt.Sprintf("cannot write results/%s/run.json: %v", b.RunID, fault.Reason(err))
+			diskFull = fmt.Sprintf("cannot write results/%s/run.json: %v", b.RunID, exit.Reason(err))
 			b.screen.Error("%s", diskFull)
 		}
 	}
@@ -139,19 +138,19 @@ func (b *bench) withoutSidecar(err error) {
 
 // finish closes the record, writes the report and prints the summary.
 func (b *bench) finish(diskFull string) int {
-	code := exitcode.Pass // the worst code apart from the scenarios' outcomes
+	code := exit.Pass // the worst code apart from the scenarios' outcomes
 	if diskFull != "" {
-		code = exitcode.Setup
+		code = exit.Setup
 	}
 	if b.interrupts.Any() {
-		code = exitcode.Interrupted
+		code = exit.Interrupted
 	}
 	set, readErr := report.LoadRun(b.Dir(), &b.record)
 	if readErr != nil {
-		code = exitcode.Worst(code, exitcode.Setup)
+		code = exit.Worst(code, exit.Setup)
 	}
 	if !b.MayLeaveOut || !set.LeftOut() {
-		code = exitcode.Worst(code, set.ExitCode())
+		code = exit.Worst(code, set.ExitCode())
 	}
 	b.stream.RunEnded(b.ofRun(b.RunID), set.Verdict())
 	missing := b.stream.Close(b.ofRun(b.RunID))
@@ -163,7 +162,7 @@ func (b *bench) finish(diskFull string) int {
 		err = report.Write(set, b.Dir(), report.Formats(), report.Options{})
 	}
 	if err != nil || readErr != nil {
-		code = exitcode.Worst(code, exitcode.Setup) // the record and the verdict printed below use this code
+		code = exit.Worst(code, exit.Setup) // the record and the verdict printed below use this code
 	}
 	b.screen.Summary(set)
 	for _, line := range missing {
@@ -174,7 +173,7 @@ func (b *bench) finish(diskFull string) int {
 		return code
 	}
 	if err != nil {
-		b.screen.Error("cannot write the report into results/%s: %v", b.RunID, fault.Reason(err))
+		b.screen.Error("cannot write the report into results/%s: %v", b.RunID, exit.Reason(err))
 		return code
 	}
 	b.screen.Line("report: %s", filepath.Join("results", b.RunID, "report.html"))

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/redact"
 	"windtunnel/k6/internal/report"
@@ -114,7 +114,7 @@ func want(t *testing.T, text string, parts ...string) {
 
 func TestPass(t *testing.T) {
 	tr := newTrial(t, "local", "pulsar/passes")
-	if code := Run(tr.Options); code != exitcode.Pass {
+	if code := Run(tr.Options); code != exit.Pass {
 		t.Fatalf("code %d\n%s%s", code, tr.out, tr.err)
 	}
 	want(t, tr.out.String(), "[1/1] pulsar/passes  pass", "VERDICT", "verdict: pass", "report: results/test/report.html")
@@ -138,17 +138,17 @@ func TestOutcomesAndCodes(t *testing.T) {
 		code           int
 		says           []string
 	}{
-		{"pulsar/passes,pulsar/fails", "passes pass, fails fail", exitcode.Fail,
+		{"pulsar/passes,pulsar/fails", "passes pass, fails fail", exit.Fail,
 			[]string{"pulsar/fails: fail: fixture says fail", "verdict: fail"}},
-		{"pulsar/doubtful,pulsar/passes", "passes pass, doubtful inconclusive", exitcode.Inconclusive,
+		{"pulsar/doubtful,pulsar/passes", "passes pass, doubtful inconclusive", exit.Inconclusive,
 			[]string{"verdict: inconclusive"}},
-		{"pulsar/refused,pulsar/passes", "passes pass, refused set-up failed: set_up", exitcode.Setup,
+		{"pulsar/refused,pulsar/passes", "passes pass, refused set-up failed: set_up", exit.Setup,
 			[]string{"pulsar/refused: set-up failed: nothing listens at http://127.0.0.1:1; start the relay\n", "verdict: set-up failed\n"}},
-		{"pulsar/refused,pulsar/fails", "fails fail, refused set-up failed: set_up", exitcode.Setup, []string{"verdict: set-up failed\n"}},
-		{"pulsar/fails,pulsar/doubtful", "doubtful inconclusive, fails fail", exitcode.Fail, nil},
-		{"pulsar/forgets", "forgets set-up failed: bench", exitcode.Setup,
+		{"pulsar/refused,pulsar/fails", "fails fail, refused set-up failed: set_up", exit.Setup, []string{"verdict: set-up failed\n"}},
+		{"pulsar/fails,pulsar/doubtful", "doubtful inconclusive, fails fail", exit.Fail, nil},
+		{"pulsar/forgets", "forgets set-up failed: bench", exit.Setup,
 			[]string{"k6 ended with exit code 0 and wrote no pulsar-forgets.json"}},
-		{"pulsar/garbles", "garbles set-up failed: bench", exitcode.Setup,
+		{"pulsar/garbles", "garbles set-up failed: bench", exit.Setup,
 			[]string{`verdict: "splendid" is not one of pass, fail, inconclusive`}},
 	} {
 		t.Run(c.only, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestMeasuresNothingWithoutTheSidecar(t *testing.T) {
 		if mode == "missing" {
 			withoutSidecar(t, tr)
 		}
-		if code := Run(tr.Options); code != exitcode.Pass {
+		if code := Run(tr.Options); code != exit.Pass {
 			t.Errorf("%s: code %d\n%s%s", mode, code, tr.out, tr.err)
 		}
 		if got := tr.err.String(); got != says {
@@ -204,24 +204,24 @@ func TestPreflight(t *testing.T) {
 		code      int
 		says      string
 	}{
-		"profile":     {"local", "", nil, func(_ *testing.T, tr *trial) { tr.Profile = "quik" }, exitcode.Usage, "unknown profile quik; did you mean quick?; there are: smoke, quick, full"},
-		"system":      {"local", "pulsa", nil, nil, exitcode.Usage, "unknown system pulsa; did you mean pulsar?"},
-		"scenario":    {"local", "pulsar/pases", nil, nil, exitcode.Usage, "unknown scenario pulsar/pases; did you mean pulsar/passes?"},
-		"environment": {"locl", "pulsar", nil, nil, exitcode.Usage, "no environment locl; there are: local, loop, remote"},
-		"path":        {"../local", "pulsar", nil, nil, exitcode.Usage, "must be a name"},
+		"profile":     {"local", "", nil, func(_ *testing.T, tr *trial) { tr.Profile = "quik" }, exit.Usage, "unknown profile quik; did you mean quick?; there are: smoke, quick, full"},
+		"system":      {"local", "pulsa", nil, nil, exit.Usage, "unknown system pulsa; did you mean pulsar?"},
+		"scenario":    {"local", "pulsar/pases", nil, nil, exit.Usage, "unknown scenario pulsar/pases; did you mean pulsar/passes?"},
+		"environment": {"locl", "pulsar", nil, nil, exit.Usage, "no environment locl; there are: local, loop, remote"},
+		"path":        {"../local", "pulsar", nil, nil, exit.Usage, "must be a name"},
 		"malformed": {"loop", "pulsar", nil, func(t *testing.T, tr *trial) {
 			write(t, tr, "environments/loop.json", "{\n  \"name\": ,\n}")
-		}, exitcode.Usage, "environments/loop.json: line 2, column 11: bad JSON"},
-		"no such system":     {"local", "panel", nil, nil, exitcode.Usage, "environments/local.json has no system panel: 1 of its scenarios left out (it has: pulsar)\nnothing is left to run"},
-		"remote":             {"remote", "pulsar/passes", []string{"RELAY_TOKEN=t0ken"}, nil, exitcode.Usage, "set CONFIRM_REMOTE=relay.example.org\n"},
-		"wrong confirmation": {"remote", "pulsar/passes", []string{"RELAY_TOKEN=t0ken", "CONFIRM_REMOTE=example.org"}, nil, exitcode.Usage, "set CONFIRM_REMOTE=relay.example.org\n"},
-		"secret":             {"remote", "pulsar/passes", []string{"CONFIRM_REMOTE=relay.example.org"}, nil, exitcode.Usage, "RELAY_TOKEN is not set"},
-		"influx":             {"local", "pulsar/passes", []string{"INFLUX=http://me:geheim@127.0.0.1:8086"}, nil, exitcode.Usage, "INFLUX holds a login; give it by INFLUX_USERNAME and INFLUX_PASSWORD, or by INFLUX_TOKEN\n"},
-		"sidecar":            {"local", "pulsar/passes", nil, withoutSidecar, exitcode.Setup, "bin/sidecar is missing; run `make build`"},
+		}, exit.Usage, "environments/loop.json: line 2, column 11: bad JSON"},
+		"no such system":     {"local", "panel", nil, nil, exit.Usage, "environments/local.json has no system panel: 1 of its scenarios left out (it has: pulsar)\nnothing is left to run"},
+		"remote":             {"remote", "pulsar/passes", []string{"RELAY_TOKEN=t0ken"}, nil, exit.Usage, "set CONFIRM_REMOTE=relay.example.org\n"},
+		"wrong confirmation": {"remote", "pulsar/passes", []string{"RELAY_TOKEN=t0ken", "CONFIRM_REMOTE=example.org"}, nil, exit.Usage, "set CONFIRM_REMOTE=relay.example.org\n"},
+		"secret":             {"remote", "pulsar/passes", []string{"CONFIRM_REMOTE=relay.example.org"}, nil, exit.Usage, "RELAY_TOKEN is not set"},
+		"influx":             {"local", "pulsar/passes", []string{"INFLUX=http://me:geheim@127.0.0.1:8086"}, nil, exit.Usage, "INFLUX holds a login; give it by INFLUX_USERNAME and INFLUX_PASSWORD, or by INFLUX_TOKEN\n"},
+		"sidecar":            {"local", "pulsar/passes", nil, withoutSidecar, exit.Setup, "bin/sidecar is missing; run `make build`"},
 		"results": {"loop", "pulsar/passes", nil, func(t *testing.T, tr *trial) {
 			write(t, tr, "results", "a file where a folder should be")
-		}, exitcode.Setup, "cannot make results/: not a directory"},
-		"run id": {"loop", "pulsar/passes", nil, func(_ *testing.T, tr *trial) { tr.RunID = "../x" }, exitcode.Usage, `run id "../x"`},
+		}, exit.Setup, "cannot make results/: not a directory"},
+		"run id": {"loop", "pulsar/passes", nil, func(_ *testing.T, tr *trial) { tr.RunID = "../x" }, exit.Usage, `run id "../x"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := newTrial(t, c.env, c.only, c.environ...)
@@ -248,7 +248,7 @@ func write(t *testing.T, tr *trial, path, text string) {
 
 func TestLeavesOutSystemsOfOtherEnvironments(t *testing.T) {
 	tr := newTrial(t, "loop", "panel,pulsar/passes")
-	if code := Run(tr.Options); code != exitcode.Pass {
+	if code := Run(tr.Options); code != exit.Pass {
 		t.Fatalf("code %d\n%s%s", code, tr.out, tr.err)
 	}
 	want(t, tr.err.String(), "environments/loop.json has no system panel")
@@ -262,7 +262,7 @@ func TestSidecarFaults(t *testing.T) {
 	} {
 		t.Run(mode, func(t *testing.T) {
 			tr := newTrial(t, "local", "pulsar/passes,pulsar/doubtful", "FAKE_SIDECAR="+mode)
-			if code := Run(tr.Options); code != exitcode.Setup {
+			if code := Run(tr.Options); code != exit.Setup {
 				t.Errorf("code %d\n%s%s", code, tr.out, tr.err)
 			}
 			if got := tr.outcomes(t); got != "passes set-up failed: "+c.cause+", doubtful skipped" {
@@ -277,7 +277,7 @@ func TestSidecarFaults(t *testing.T) {
 func TestPasswordThatIsAnOrdinaryWord(t *testing.T) {
 	for _, word := range []string{"requests", "pass"} {
 		tr := newTrial(t, "local", "pulsar/leaks", "FAKE_SECRET="+word)
-		if code := Run(tr.Options); code != exitcode.Pass {
+		if code := Run(tr.Options); code != exit.Pass {
 			t.Fatalf("code %d\n%s%s", code, tr.out, tr.err)
 		}
 		want(t, tr.text(t, "results/test/pulsar-leaks.json"), `"requests":1`, `"verdict":"pass"`, `"notes":["note [secret]"]`)
@@ -286,7 +286,7 @@ func TestPasswordThatIsAnOrdinaryWord(t *testing.T) {
 
 func TestSecretsStayOut(t *testing.T) {
 	tr := newTrial(t, "local", "pulsar/leaks")
-	if code := Run(tr.Options); code != exitcode.Pass {
+	if code := Run(tr.Options); code != exit.Pass {
 		t.Fatalf("code %d\n%s%s", code, tr.out, tr.err)
 	}
 	log := tr.text(t, "results/test/logs/pulsar-leaks.k6.log")

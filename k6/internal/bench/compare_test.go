@@ -18,7 +18,7 @@ import (
 
 	"windtunnel/k6/internal/bench"
 	"windtunnel/k6/internal/compare"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/testbed"
 	"windtunnel/k6/internal/testsupport/busy"
@@ -71,7 +71,7 @@ func TestComparisonOfSeveralScenarios(t *testing.T) {
 	d.RunID = "cmp"
 	dir, all, code := compare.Measure(d.Options, "dataplane-create, dataplane/disable", compare.Length{Most: time.Hour},
 		compare.Request{SpecA: "proxy", SpecB: "other:queue=9", Bounds: compare.Bounds{WorseBy: 10}, Beds: noBeds})
-	if code != exitcode.Pass || len(all) != 2 || d.Err.String() != "" {
+	if code != exit.Pass || len(all) != 2 || d.Err.String() != "" {
 		t.Fatalf("code %d, %+v\n%s%s", code, all, d.Out, d.Err)
 	}
 	var order []string
@@ -89,7 +89,7 @@ func TestComparisonOfSeveralScenarios(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	set := compare.MakeSet(all)
-	if err := set.Write(dir); err != nil || set.ExitCode() != exitcode.Fail {
+	if err := set.Write(dir); err != nil || set.ExitCode() != exit.Fail {
 		t.Errorf("%v %d", err, set.ExitCode())
 	}
 	page := read(t, filepath.Join(dir, "compare.md"))
@@ -133,7 +133,7 @@ func TestComparisonStreamsEachRun(t *testing.T) {
 	defer server.Close()
 	d := bench.NewDataplane(t, "INFLUX="+server.URL)
 	d.RunID = "cmp"
-	if _, _, code := compare.Measure(d.Options, "dataplane-tell", compare.Length{Pairs: 1}, compare.Request{SpecA: "proxy", SpecB: "other", Beds: noBeds}); code != exitcode.Pass || d.Err.String() != "" {
+	if _, _, code := compare.Measure(d.Options, "dataplane-tell", compare.Length{Pairs: 1}, compare.Request{SpecA: "proxy", SpecB: "other", Beds: noBeds}); code != exit.Pass || d.Err.String() != "" {
 		t.Fatalf("code %d\n%s%s", code, d.Out, d.Err)
 	}
 	if got := strings.Count(d.Out.String(), "streaming to "+server.URL); got != 1 {
@@ -153,7 +153,7 @@ func TestComparisonRunsInTurn(t *testing.T) {
 	d := bench.NewDataplane(t)
 	d.RunID = "cmp"
 	dir, all, code := compare.Measure(d.Options, "dataplane-tell", compare.Length{Pairs: 3}, compare.Request{SpecA: "proxy", SpecB: "other:queue=9", Bounds: compare.Bounds{WorseBy: 10}, Beds: noBeds})
-	if code != exitcode.Pass || len(all) != 1 || len(all[0].A) != 3 || len(all[0].B) != 3 {
+	if code != exit.Pass || len(all) != 1 || len(all[0].A) != 3 || len(all[0].B) != 3 {
 		t.Fatalf("code %d, %+v\n%s%s", code, all, d.Out, d.Err)
 	}
 	q := all[0]
@@ -177,13 +177,13 @@ func TestComparisonRunsInTurn(t *testing.T) {
 		t.Error("results/latest is a comparison")
 	}
 	c := compare.Make(q)
-	if err := c.Write(dir); err != nil || c.ID != "cmp" || c.PlannedPairs != 3 || c.ExitCode() != exitcode.Inconclusive {
+	if err := c.Write(dir); err != nil || c.ID != "cmp" || c.PlannedPairs != 3 || c.ExitCode() != exit.Inconclusive {
 		t.Errorf("%v %+v", err, c.Reasons)
 	}
 	if _, err := report.Load([]string{dir}); err == nil || !strings.Contains(err.Error(), "is a comparison") {
 		t.Error(err)
 	}
-	if set, err := report.Load([]string{filepath.Join(dir, "pair02-b")}); err != nil || set.ExitCode() != exitcode.Pass {
+	if set, err := report.Load([]string{filepath.Join(dir, "pair02-b")}); err != nil || set.ExitCode() != exit.Pass {
 		t.Error(err)
 	}
 	a, b := compare.OfComparison(dir)
@@ -206,23 +206,23 @@ func TestComparisonRefusedBeforeItBegins(t *testing.T) {
 		code           int
 		says           string
 	}{
-		"scenario":      {"dataplane/tel", "proxy", "other", nil, exitcode.Usage, "unknown scenario dataplane/tel; did you mean dataplane/tell?"},
-		"a system":      {"dataplane", "proxy", "other", nil, exitcode.Usage, `scenario "dataplane": give SYSTEM/NAME, several with commas`},
-		"half a name":   {"dataplane/", "proxy", "other", nil, exitcode.Usage, `scenario "dataplane/": give SYSTEM/NAME`},
-		"no scenario":   {" ,", "proxy", "other", nil, exitcode.Usage, "no scenario: give SYSTEM/NAME"},
-		"one unknown":   {"dataplane/tell,dataplane/tel", "proxy", "other", nil, exitcode.Usage, "unknown scenario dataplane/tel; did you mean"},
-		"one twice":     {"dataplane/tell,dataplane-tell", "proxy", "other", nil, exitcode.Usage, "scenario dataplane/tell is given twice"},
-		"two systems":   {"dataplane/tell,pulsar/passes", "proxy", "other", nil, exitcode.Usage, "testbeds/proxy.toml does not start the system pulsar of pulsar/passes"},
-		"testbed":       {"dataplane/tell", "proxy", "othr", nil, exitcode.Usage, `there is no testbed "othr"; there are: bare, needy, other, proxy, pulsar-relay; did you mean other?`},
-		"other system":  {"dataplane/tell", "proxy", "pulsar-relay", nil, exitcode.Usage, "starts the system pulsar"},
-		"variable":      {"dataplane/tell", "proxy:queue=x", "other", nil, exitcode.Usage, "testbed proxy: variable queue: is a string, and must be an integer"},
-		"placement":     {"dataplane/tell", "proxy", "proxy:cpus=7", nil, exitcode.Usage, "do not run on the same CPUs"},
-		"profile":       {"dataplane/tell", "proxy", "other", []string{"PLACEMENT=x"}, exitcode.Usage, "unknown placement x"},
-		"first set-up":  {"dataplane/tell", "proxy", "other", []string{"FAKE_SIDECAR=refuse"}, exitcode.Setup, "pair01-a: testbed proxy: port 8081 is taken"},
-		"left out":      {"dataplane/tell", "proxy", "other", []string{"FAKE_SIDECAR=unfit"}, exitcode.Setup, "pair01-a: testbed proxy: testbed own makes network namespaces"},
-		"sidecar":       {"dataplane/tell", "proxy", "other", []string{"FAKE_SIDECAR=dead"}, exitcode.Setup, "cannot read testbeds"},
-		"sidecar dies":  {"dataplane/tell", "proxy", "other", []string{"FAKE_SIDECAR=vanish"}, exitcode.Setup, "the sidecar ended (exit status 3): out of luck"},
-		"existing name": {"dataplane/tell", "proxy", "other", nil, exitcode.Usage, "results/taken exists already"},
+		"scenario":      {"dataplane/tel", "proxy", "other", nil, exit.Usage, "unknown scenario dataplane/tel; did you mean dataplane/tell?"},
+		"a system":      {"dataplane", "proxy", "other", nil, exit.Usage, `scenario "dataplane": give SYSTEM/NAME, several with commas`},
+		"half a name":   {"dataplane/", "proxy", "other", nil, exit.Usage, `scenario "dataplane/": give SYSTEM/NAME`},
+		"no scenario":   {" ,", "proxy", "other", nil, exit.Usage, "no scenario: give SYSTEM/NAME"},
+		"one unknown":   {"dataplane/tell,dataplane/tel", "proxy", "other", nil, exit.Usage, "unknown scenario dataplane/tel; did you mean"},
+		"one twice":     {"dataplane/tell,dataplane-tell", "proxy", "other", nil, exit.Usage, "scenario dataplane/tell is given twice"},
+		"two systems":   {"dataplane/tell,pulsar/passes", "proxy", "other", nil, exit.Usage, "testbeds/proxy.toml does not start the system pulsar of pulsar/passes"},
+		"testbed":       {"dataplane/tell", "proxy", "othr", nil, exit.Usage, `there is no testbed "othr"; there are: bare, needy, other, proxy, pulsar-relay; did you mean other?`},
+		"other system":  {"dataplane/tell", "proxy", "pulsar-relay", nil, exit.Usage, "starts the system pulsar"},
+		"variable":      {"dataplane/tell", "proxy:queue=x", "other", nil, exit.Usage, "testbed proxy: variable queue: is a string, and must be an integer"},
+		"placement":     {"dataplane/tell", "proxy", "proxy:cpus=7", nil, exit.Usage, "do not run on the same CPUs"},
+		"profile":       {"dataplane/tell", "proxy", "other", []string{"PLACEMENT=x"}, exit.Usage, "unknown placement x"},
+		"first set-up":  {"dataplane/tell", "proxy", "other", []string{"FAKE_SIDECAR=refuse"}, exit.Setup, "pair01-a: testbed proxy: port 8081 is taken"},
+		"left out":      {"dataplane/tell", "proxy", "other", []string{"FAKE_SIDECAR=unfit"}, exit.Setup, "pair01-a: testbed proxy: testbed own makes network namespaces"},
+		"sidecar":       {"dataplane/tell", "proxy", "other", []string{"FAKE_SIDECAR=dead"}, exit.Setup, "cannot read testbeds"},
+		"sidecar dies":  {"dataplane/tell", "proxy", "other", []string{"FAKE_SIDECAR=vanish"}, exit.Setup, "the sidecar ended (exit status 3): out of luck"},
+		"existing name": {"dataplane/tell", "proxy", "other", nil, exit.Usage, "results/taken exists already"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := bench.NewDataplane(t, c.environ...)
@@ -245,7 +245,7 @@ func TestComparisonRefusedBeforeItBegins(t *testing.T) {
 
 func TestTheSameIsMeasuredOnlyWhereItIsMeant(t *testing.T) {
 	d := bench.NewDataplane(t)
-	if _, _, code := compare.Measure(d.Options, "dataplane/tell", compare.Length{Pairs: 1}, compare.Request{SpecA: "proxy", SpecB: " proxy"}); code != exitcode.Inconclusive {
+	if _, _, code := compare.Measure(d.Options, "dataplane/tell", compare.Length{Pairs: 1}, compare.Request{SpecA: "proxy", SpecB: " proxy"}); code != exit.Inconclusive {
 		t.Errorf("code %d", code)
 	}
 	if text := d.Err.String(); !strings.HasPrefix(text, "A and B are the same, with the same settings (proxy): nothing is measured; ") || strings.Count(text, "\n") != 1 {
@@ -256,7 +256,7 @@ func TestTheSameIsMeasuredOnlyWhereItIsMeant(t *testing.T) {
 	}
 	d = bench.NewDataplane(t)
 	d.Same = true
-	if _, all, code := compare.Measure(d.Options, "dataplane/tell", compare.Length{Pairs: 1}, compare.Request{SpecA: "proxy", SpecB: "proxy", Beds: noBeds}); code != exitcode.Pass || len(all) != 1 || len(all[0].B) != 1 {
+	if _, all, code := compare.Measure(d.Options, "dataplane/tell", compare.Length{Pairs: 1}, compare.Request{SpecA: "proxy", SpecB: "proxy", Beds: noBeds}); code != exit.Pass || len(all) != 1 || len(all[0].B) != 1 {
 		t.Errorf("code %d %s", code, d.Err)
 	}
 }
@@ -277,7 +277,7 @@ func programs(t *testing.T, second string) (a, b string) {
 func TestProgramsAreToldByTheirBytes(t *testing.T) {
 	a, b := programs(t, "abc")
 	d := bench.NewDataplane(t)
-	if _, _, code := compare.Measure(d.Options, "dataplane/tell", compare.Length{Pairs: 1}, compare.Request{SpecA: "proxy:binary=" + a, SpecB: "proxy:binary=" + b}); code != exitcode.Inconclusive {
+	if _, _, code := compare.Measure(d.Options, "dataplane/tell", compare.Length{Pairs: 1}, compare.Request{SpecA: "proxy:binary=" + a, SpecB: "proxy:binary=" + b}); code != exit.Inconclusive {
 		t.Errorf("code %d\n%s", code, d.Out)
 	}
 	if text := d.Err.String(); !strings.Contains(text, "(program ba7816bf8f01): nothing is measured") {
@@ -285,7 +285,7 @@ func TestProgramsAreToldByTheirBytes(t *testing.T) {
 	}
 	d = bench.NewDataplane(t)
 	_, all, code := compare.Measure(d.Options, "dataplane/tell", compare.Length{Pairs: 1}, compare.Request{SpecA: "proxy:binary=" + a, SpecB: "proxy:binary=" + b + ",queue=9", Beds: noBeds})
-	if code != exitcode.Pass {
+	if code != exit.Pass {
 		t.Fatalf("other settings: code %d\n%s", code, d.Err)
 	}
 	if c := compare.Make(all[0]); c.B.Contents["program"] != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
@@ -302,7 +302,7 @@ func TestAProgramThatChangesIsNotCompared(t *testing.T) {
 		}
 	}()
 	_, all, code := compare.Measure(d.Options, "dataplane/tell", compare.Length{Pairs: 2}, compare.Request{SpecA: "proxy:binary=" + a, SpecB: "proxy:binary=" + b, Beds: noBeds})
-	if want := "the program of B changed during the measurement: "; code != exitcode.Usage || all != nil || !strings.HasPrefix(d.Err.String(), want) {
+	if want := "the program of B changed during the measurement: "; code != exit.Usage || all != nil || !strings.HasPrefix(d.Err.String(), want) {
 		t.Errorf("code %d, %s", code, d.Err)
 	}
 }
@@ -317,18 +317,18 @@ func TestInterruptedComparisonKeepsWhatItHas(t *testing.T) {
 			}
 		}()
 		_, all, code := compare.Measure(d.Options, scenarios, compare.Length{Pairs: 9}, compare.Request{SpecA: "proxy", SpecB: "other", Beds: noBeds})
-		if code != exitcode.Pass || len(all) != strings.Count(scenarios, "/") {
+		if code != exit.Pass || len(all) != strings.Count(scenarios, "/") {
 			t.Fatalf("code %d, %+v\n%s%s", code, all, d.Out, d.Err)
 		}
 		for _, q := range all {
 			if !q.Interrupted || len(q.A) > 4 || len(q.B) < 1 {
 				t.Errorf("%s: %d and %d runs, %v", q.Scenario, len(q.A), len(q.B), q.Interrupted)
 			}
-			if c := compare.Make(q); c.ExitCode() != exitcode.Interrupted || c.Reasons[0] == "" {
+			if c := compare.Make(q); c.ExitCode() != exit.Interrupted || c.Reasons[0] == "" {
 				t.Errorf("%v", c.Reasons)
 			}
 		}
-		if set := compare.MakeSet(all); set.ExitCode() != exitcode.Interrupted || !strings.Contains(set.Summary(), "verdict: interrupted") {
+		if set := compare.MakeSet(all); set.ExitCode() != exit.Interrupted || !strings.Contains(set.Summary(), "verdict: interrupted") {
 			t.Errorf("%s", set.Summary())
 		}
 	}

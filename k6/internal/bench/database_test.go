@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/plan"
 )
 
@@ -70,7 +70,7 @@ func TestDatabasePreflight(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tr := newTrial(t, "here", "panel", append(c.environ, "PANEL_TOKEN=t0ken")...)
 			withPanel(t, tr, c.panel)
-			if code := Run(tr.Options); code != exitcode.Usage || tr.err.String() != c.says {
+			if code := Run(tr.Options); code != exit.Usage || tr.err.String() != c.says {
 				t.Errorf("code %d\n%swant:\n%s", code, tr.err, c.says)
 			}
 		})
@@ -105,7 +105,7 @@ func TestDatabaseSecretsStayOut(t *testing.T) {
 		const user = "mysql+asyncmy://panel:"
 		tr := newTrial(t, "here", "panel", "PANEL_TOKEN=t0ken", "PANEL_DATABASE_URL="+user+escaped+"@127.0.0.1/panel")
 		withPanel(t, tr, panelUp)
-		if code := Run(tr.Options); code != exitcode.Pass {
+		if code := Run(tr.Options); code != exit.Pass {
 			t.Fatalf("code %d\n%s%s", code, tr.out, tr.err)
 		}
 		want(t, tr.text(t, "results/test/logs/panel-create.k6.log"), "whole [secret] meant [secret] encoded [secret]")

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/testsupport/busy"
 )
 
@@ -21,7 +21,7 @@ func TestK6IsStoppedWhenAProcessOfTheTestbedEnds(t *testing.T) {
 	}
 	select {
 	case got := <-code: // the fixture's verdict is inconclusive, and the sleep of 60 s was cut
-		if got != exitcode.Inconclusive {
+		if got != exit.Inconclusive {
 			t.Errorf("code %d\n%s%s", got, tr.out, tr.err)
 		}
 	case <-busy.After(t.Context(), 30*time.Second):

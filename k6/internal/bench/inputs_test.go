@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/sidecar"
 )
@@ -21,7 +21,7 @@ func TestTestbedOfAnotherSystemIsRefused(t *testing.T) {
 	write(t, tr, "environments/here.json", strings.Replace(here, `"systems":{`,
 		`"systems":{"pulsar":{"testbed":{"name":"pulsar-relay"},"auth":{"mode":"none"},"websocket":{"auth":"none"}},`, 1))
 	tr.Testbed = "pulsar-relay"
-	if code := Run(tr.Options); code != exitcode.Usage {
+	if code := Run(tr.Options); code != exit.Usage {
 		t.Errorf("code %d\n%s", code, tr.out)
 	}
 	if want := "testbeds/pulsar-relay.toml starts the system pulsar, and the scenarios chosen are of dataplane: give a testbed that starts it, or none\n"; tr.err.String() != want {
@@ -36,7 +36,7 @@ func TestMisspeltVariableIsRefused(t *testing.T) {
 	tr := newTrial(t, "here", "dataplane/tell")
 	withDataplane(t, tr, `{"testbed":{"name":"proxy","variables":{"queue":5}},"auth":{"mode":"none"}}`)
 	tr.Environ = append(tr.Environ, "MAKEFLAGS= -- ROUND_TRIP=7")
-	if code := Run(tr.Options); code != exitcode.Usage {
+	if code := Run(tr.Options); code != exit.Usage {
 		t.Errorf("code %d\n%s", code, tr.out)
 	}
 	if want := "ROUND_TRIP: no such variable; did you mean ROUND_TRIPS? docs/reference/variables.md lists them\n"; tr.err.String() != want {
@@ -71,10 +71,10 @@ func TestDashboardWhosePortIsTakenIsRefused(t *testing.T) {
 		code int
 		says string
 	}{
-		strings.TrimPrefix(address, "127.0.0.1:"): {exitcode.Setup, "DASHBOARD: nothing can listen at " + address +
+		strings.TrimPrefix(address, "127.0.0.1:"): {exit.Setup, "DASHBOARD: nothing can listen at " + address +
 			" (address already in use); set K6_WEB_DASHBOARD_PORT to another port, or stop the program that uses it\n"},
-		"70000": {exitcode.Usage, "K6_WEB_DASHBOARD_PORT=70000: give a port, 1 to 65535\n"},
-		"-1":    {exitcode.Usage, "K6_WEB_DASHBOARD_PORT=-1: give a port, 1 to 65535\n"},
+		"70000": {exit.Usage, "K6_WEB_DASHBOARD_PORT=70000: give a port, 1 to 65535\n"},
+		"-1":    {exit.Usage, "K6_WEB_DASHBOARD_PORT=-1: give a port, 1 to 65535\n"},
 	} {
 		tr := newTrial(t, "local", "pulsar/passes", "K6_WEB_DASHBOARD_PORT="+port)
 		tr.Dashboard = true
@@ -86,7 +86,7 @@ func TestDashboardWhosePortIsTakenIsRefused(t *testing.T) {
 
 func TestForeignVariablesOfK6DoNotReachIt(t *testing.T) {
 	tr := newTrial(t, "local", "pulsar/passes", "K6_ITERATIONS=0", "K6_NO_SUMMARY=true", "K6_EMPTY=", "K6_OUT=csv=/dev/null", "K6_CSV_SAVE_INTERVAL=2s")
-	if code := Run(tr.Options); code != exitcode.Pass {
+	if code := Run(tr.Options); code != exit.Pass {
 		t.Fatalf("code %d\n%s%s", code, tr.out, tr.err)
 	}
 	if want := "not passed on to k6, since a scenario says itself how it runs: K6_ITERATIONS, K6_NO_SUMMARY; see docs/reference/variables.md\n"; tr.err.String() != want {
@@ -108,7 +108,7 @@ func TestForeignVariablesOfK6DoNotReachIt(t *testing.T) {
 
 func TestScenariosAreNamedAsTargetsOfMakeToo(t *testing.T) {
 	tr := newTrial(t, "loop", "pulsar-passes")
-	if code := Run(tr.Options); code != exitcode.Pass {
+	if code := Run(tr.Options); code != exit.Pass {
 		t.Fatalf("code %d\n%s%s", code, tr.out, tr.err)
 	}
 	if got := tr.outcomes(t); got != "passes pass" {
@@ -119,7 +119,7 @@ func TestScenariosAreNamedAsTargetsOfMakeToo(t *testing.T) {
 func TestValuesOutOfTheirBoundsAreRefusedBeforeAnythingStarts(t *testing.T) {
 	tr := newTrial(t, "local", "pulsar/passes", "REQUEST_TIMEOUT_S=0", "REST_S=11")
 	tr.Environ = append(tr.Environ, "PROFILE=no matter: the flag is given", "MESSAGES=of other scenarios")
-	if code := Run(tr.Options); code != exitcode.Usage {
+	if code := Run(tr.Options); code != exit.Usage {
 		t.Errorf("code %d", code)
 	}
 	if want := "REQUEST_TIMEOUT_S=0: a whole number from 1 to 60 s is wanted\nREST_S=11: at most 10 s\n"; tr.err.String() != want {

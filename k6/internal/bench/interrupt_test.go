@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/testsupport/busy"
 )
 
@@ -60,7 +60,7 @@ func TestInterruptWritesWhatItHas(t *testing.T) {
 	tr.signals <- syscall.SIGINT
 	select {
 	case got := <-code:
-		if got != exitcode.Interrupted {
+		if got != exit.Interrupted {
 			t.Errorf("code %d\n%s%s", got, tr.out, tr.err)
 		}
 	case <-busy.After(t.Context(), 30*time.Second):
@@ -74,7 +74,7 @@ func TestInterruptWritesWhatItHas(t *testing.T) {
 	want(t, tr.out.String(), "verdict: interrupted\n")
 	want(t, tr.text(t, "results/test/report.md"), "interrupted; the result is partial", "interrupted before its turn")
 	want(t, tr.text(t, "events"), "delete i1", "end")
-	if r := tr.record(t); r.ExitCode == nil || *r.ExitCode != exitcode.Interrupted || r.Scenarios[0].Result == "" {
+	if r := tr.record(t); r.ExitCode == nil || *r.ExitCode != exit.Interrupted || r.Scenarios[0].Result == "" {
 		t.Errorf("record %+v", r)
 	}
 }
@@ -93,7 +93,7 @@ func TestSidecarDiesInMidRun(t *testing.T) {
 	}
 	select {
 	case got := <-code: // long before the scenario's minute has passed
-		if got != exitcode.Setup {
+		if got != exit.Setup {
 			t.Errorf("code %d\n%s%s", got, tr.out, tr.err)
 		}
 	case <-busy.After(t.Context(), 25*time.Second):
@@ -124,7 +124,7 @@ func TestSecondInterruptStopsAtOnce(t *testing.T) {
 	tr.signals <- syscall.SIGINT
 	select {
 	case got := <-code:
-		if got != exitcode.Interrupted {
+		if got != exit.Interrupted {
 			t.Errorf("code %d", got)
 		}
 	case <-busy.After(t.Context(), 30*time.Second):

@@ -15,7 +15,7 @@ import (
 
 	"windtunnel/k6/internal/children"
 	"windtunnel/k6/internal/environment"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/judge"
 	"windtunnel/k6/internal/plan"
@@ -149,7 +149,7 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 	stopWatching()
 	stopSampling()
 	if err != nil {
-		setupFailed(entry, run.OfBench, fmt.Sprintf("k6: %v", fault.Reason(err)))
+		setupFailed(entry, run.OfBench, fmt.Sprintf("k6: %v", exit.Reason(err)))
 		return ""
 	}
 	if code != children.Killed {
@@ -189,7 +189,7 @@ func (j job) judge(redactor *redact.Redactor) error {
 // redact removes secrets from a file of k6; it does nothing without the file.
 func (b *session) redact(path string, remove func(string) error) {
 	if err := remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		b.screen.Error("%s: %v", strings.TrimPrefix(path, b.Root+"/"), fault.Reason(err))
+		b.screen.Error("%s: %v", strings.TrimPrefix(path, b.Root+"/"), exit.Reason(err))
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/report"
 )
 
@@ -37,7 +37,7 @@ func TestScenariosRunOnTestbedsThatAreForThem(t *testing.T) {
 			tr := newTrial(t, "here", c.only)
 			withOwn(t, tr)
 			tr.Testbed = c.testbed
-			if code := Run(tr.Options); code != exitcode.Pass {
+			if code := Run(tr.Options); code != exit.Pass {
 				t.Fatalf("code %d\n%s%s", code, tr.out, tr.err)
 			}
 			if got := tr.outcomes(t); got != c.outcomes {
@@ -59,7 +59,7 @@ func TestNothingIsLeftForATestbed(t *testing.T) {
 	tr := newTrial(t, "here", "dataplane/own")
 	withOwn(t, tr)
 	tr.Testbed = "proxy"
-	if code := Run(tr.Options); code != exitcode.Usage {
+	if code := Run(tr.Options); code != exit.Usage {
 		t.Errorf("code %d", code)
 	}
 	want(t, tr.err.String(), "testbeds/proxy.toml is not for dataplane/own: left out", "nothing is left to run")
@@ -74,9 +74,9 @@ func TestWhatTheMachineCannotRunIsLeftOut(t *testing.T) {
 		outcomes string
 		verdict  string
 	}{
-		"beside another":           {"dataplane", false, exitcode.Pass, "own left out, tell pass", "verdict: pass"},
-		"alone":                    {"dataplane/own", false, exitcode.Setup, "own left out", "verdict: left out"},
-		"alone, where that is all": {"dataplane/own", true, exitcode.Pass, "own left out", "verdict: left out"},
+		"beside another":           {"dataplane", false, exit.Pass, "own left out, tell pass", "verdict: pass"},
+		"alone":                    {"dataplane/own", false, exit.Setup, "own left out", "verdict: left out"},
+		"alone, where that is all": {"dataplane/own", true, exit.Pass, "own left out", "verdict: left out"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := newTrial(t, "here", c.only, "FAKE_SIDECAR=unable")
@@ -102,7 +102,7 @@ func TestWhereAllMayBeLeftOutAFailureIsOneStill(t *testing.T) {
 	tr := newTrial(t, "here", "dataplane/own", "FAKE_SIDECAR=refuse")
 	withOwn(t, tr)
 	tr.MayLeaveOut = true
-	if code := Run(tr.Options); code != exitcode.Setup {
+	if code := Run(tr.Options); code != exit.Setup {
 		t.Errorf("code %d\n%s%s", code, tr.out, tr.err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/plan"
 )
 
@@ -66,7 +66,7 @@ func TestNeedsSaysWhyItCannotTell(t *testing.T) {
 			tr := newTrial(t, "local", c.only)
 			asking(t, tr, c.script)
 			_, wrong := plan.Needs(tr.Asked, nil, nil)
-			if wrong == nil || wrong.Code != exitcode.Usage || !strings.HasPrefix(wrong.Message, c.says) || strings.Contains(wrong.Message, "\n") {
+			if wrong == nil || wrong.Code != exit.Usage || !strings.HasPrefix(wrong.Message, c.says) || strings.Contains(wrong.Message, "\n") {
 				t.Errorf("got %+v", wrong)
 			}
 		})

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 )
 
 // startOther runs the slow scenario in a separate bench until the test ends.
@@ -34,7 +34,7 @@ func startOther(t *testing.T) (pid int, root string) {
 func TestTwoBenchesOnTheSameCPUsNoticeEachOther(t *testing.T) {
 	pid, root := startOther(t)
 	alone := newTrial(t, "local", "pulsar/passes", "BESIDE=")
-	if code := Run(alone.Options); code != exitcode.Setup {
+	if code := Run(alone.Options); code != exit.Setup {
 		t.Errorf("code %d\n%s%s", code, alone.out, alone.err)
 	}
 	said := alone.err.String()
@@ -46,7 +46,7 @@ func TestTwoBenchesOnTheSameCPUsNoticeEachOther(t *testing.T) {
 		t.Error("the refused run left a folder")
 	}
 	beside := newTrial(t, "local", "pulsar/passes", "BESIDE=1")
-	if code := Run(beside.Options); code != exitcode.Pass {
+	if code := Run(beside.Options); code != exit.Pass {
 		t.Errorf("BESIDE=1: code %d\n%s%s", code, beside.out, beside.err)
 	}
 	want(t, beside.err.String(), fmt.Sprintf("pid %d", pid))

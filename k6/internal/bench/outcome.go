@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"windtunnel/k6/internal/children"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/judge"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
@@ -45,7 +45,7 @@ func (b *session) settle(j job, code int, message string, entry *run.Scenario) (
 		if slices.Contains(setUpFails, code) {
 			cause = run.OfSetUp
 		}
-		if code == exitcode.Pass || code == exitcode.Fail || code == children.Killed {
+		if code == exit.Pass || code == exit.Fail || code == children.Killed {
 			message = fmt.Sprintf("%s and wrote no %s; %s", ended, name, message)
 		}
 		setupFailed(entry, cause, message)

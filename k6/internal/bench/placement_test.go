@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"windtunnel/k6/internal/cpus"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 )
 
 // withDataplane gives a trial a data plane with one scenario that notes its variables.
@@ -78,7 +78,7 @@ func TestPlacementReachesScriptAndTestbed(t *testing.T) {
 			tr := newTrial(t, "here", "dataplane/tell", c.environ...)
 			withDataplane(t, tr, c.dataplane)
 			tr.Testbed = c.testbed
-			if code := Run(tr.Options); code != exitcode.Pass {
+			if code := Run(tr.Options); code != exit.Pass {
 				t.Fatalf("code %d\n%s%s", code, tr.out, tr.err)
 			}
 			want(t, tr.text(t, "results/test/dataplane-tell.json"), c.told)
@@ -103,15 +103,15 @@ func TestDataplanePreflight(t *testing.T) {
 		code               int
 		says               string
 	}{
-		"placement":          {proxy, "", []string{"PLACEMENT=splt"}, nil, exitcode.Usage, "dataplane/tell: unknown placement splt; did you mean split?"},
-		"testbed":            {proxy, "prxy", nil, nil, exitcode.Usage, `there is no testbed "prxy"; there are: bare, needy, other, proxy, pulsar-relay; did you mean proxy?`},
-		"no default":         {proxy, "needy", nil, nil, exitcode.Usage, "testbeds/needy.toml has no default for the variable queue: give needy:queue=…"},
-		"variable":           {proxy, "proxy:queu=1", nil, nil, exitcode.Usage, "declares no such variable; it declares: cpus, queue; did you mean queue?"},
-		"value":              {proxy, "proxy:queue=x", nil, nil, exitcode.Usage, "variable queue: is a string, and must be an integer"},
-		"system":             {proxy, "pulsar-relay", nil, nil, exitcode.Usage, "starts the system pulsar, which environments/here.json does not have (it has: dataplane)"},
-		"password not set":   {`{"url":"socks5://127.0.0.1:1","auth":{"mode":"password","username":"u","password_env":"SOCKS_PASSWORD"}}`, "", nil, nil, exitcode.Usage, "SOCKS_PASSWORD is not set"},
-		"other hosts":        {`{"url":"socks5://p.example.net:1","auth":{"mode":"none"},"target":{"udp":"e.example.net:9"}}`, "", []string{"CONFIRM_REMOTE=p.example.net"}, nil, exitcode.Usage, "set CONFIRM_REMOTE=p.example.net,e.example.net"},
-		"probes need it too": {`{"url":"socks5://127.0.0.1:1","auth":{"mode":"none"}}`, "", nil, func(tr *trial) { tr.Sidecar += "-none" }, exitcode.Setup, "run `make build`"},
+		"placement":          {proxy, "", []string{"PLACEMENT=splt"}, nil, exit.Usage, "dataplane/tell: unknown placement splt; did you mean split?"},
+		"testbed":            {proxy, "prxy", nil, nil, exit.Usage, `there is no testbed "prxy"; there are: bare, needy, other, proxy, pulsar-relay; did you mean proxy?`},
+		"no default":         {proxy, "needy", nil, nil, exit.Usage, "testbeds/needy.toml has no default for the variable queue: give needy:queue=…"},
+		"variable":           {proxy, "proxy:queu=1", nil, nil, exit.Usage, "declares no such variable; it declares: cpus, queue; did you mean queue?"},
+		"value":              {proxy, "proxy:queue=x", nil, nil, exit.Usage, "variable queue: is a string, and must be an integer"},
+		"system":             {proxy, "pulsar-relay", nil, nil, exit.Usage, "starts the system pulsar, which environments/here.json does not have (it has: dataplane)"},
+		"password not set":   {`{"url":"socks5://127.0.0.1:1","auth":{"mode":"password","username":"u","password_env":"SOCKS_PASSWORD"}}`, "", nil, nil, exit.Usage, "SOCKS_PASSWORD is not set"},
+		"other hosts":        {`{"url":"socks5://p.example.net:1","auth":{"mode":"none"},"target":{"udp":"e.example.net:9"}}`, "", []string{"CONFIRM_REMOTE=p.example.net"}, nil, exit.Usage, "set CONFIRM_REMOTE=p.example.net,e.example.net"},
+		"probes need it too": {`{"url":"socks5://127.0.0.1:1","auth":{"mode":"none"}}`, "", nil, func(tr *trial) { tr.Sidecar += "-none" }, exit.Setup, "run `make build`"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := newTrial(t, "here", "dataplane/tell", c.environ...)
@@ -134,7 +134,7 @@ func TestDataplanePreflight(t *testing.T) {
 func TestConfirmedHostsAreAllowedTargets(t *testing.T) {
 	tr := newTrial(t, "here", "dataplane/tell", "CONFIRM_REMOTE=p.example.net,e.example.net")
 	withDataplane(t, tr, `{"url":"socks5://p.example.net:1","auth":{"mode":"none"},"target":{"udp":"e.example.net:9"}}`)
-	if code := Run(tr.Options); code != exitcode.Pass {
+	if code := Run(tr.Options); code != exit.Pass {
 		t.Fatalf("code %d\n%s%s", code, tr.out, tr.err)
 	}
 	want(t, tr.text(t, "events"), "--allow-target p.example.net --allow-target e.example.net")
@@ -142,7 +142,7 @@ func TestConfirmedHostsAreAllowedTargets(t *testing.T) {
 
 func TestSidecarWithoutToken(t *testing.T) {
 	tr := newTrial(t, "local", "pulsar/passes", "FAKE_SIDECAR=tokenless")
-	if code := Run(tr.Options); code != exitcode.Pass {
+	if code := Run(tr.Options); code != exit.Pass {
 		t.Errorf("code %d\n%s%s", code, tr.out, tr.err)
 	}
 }

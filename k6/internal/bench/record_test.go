@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	_ "windtunnel/k6/modules/judge"
 )
 
@@ -35,8 +35,8 @@ func TestTheBenchJudgesTheRecord(t *testing.T) {
 		code    int
 		says    string
 	}{
-		"[[1]]":    {"records inconclusive", exitcode.Inconclusive, "samples: send: 0 samples"},
-		"[[1, 2]]": {"records set-up failed: bench", exitcode.Setup, "section own: row 1 has 2 cells for 1 columns"},
+		"[[1]]":    {"records inconclusive", exit.Inconclusive, "samples: send: 0 samples"},
+		"[[1, 2]]": {"records set-up failed: bench", exit.Setup, "section own: row 1 has 2 cells for 1 columns"},
 	} {
 		tr := newTrial(t, "local", "pulsar/records")
 		write(t, tr, "scripts/pulsar/records.js", strings.Replace(records, "ROWS", rows, 1))
@@ -49,7 +49,7 @@ func TestTheBenchJudgesTheRecord(t *testing.T) {
 		want(t, tr.out.String(), c.says)
 		for _, name := range []string{"pulsar-records.record", "pulsar-records.json"} {
 			text, err := os.ReadFile(filepath.Join(tr.Root, "results/test", name))
-			if strings.Contains(string(text), fakeSecret) || (err != nil && c.code != exitcode.Setup) {
+			if strings.Contains(string(text), fakeSecret) || (err != nil && c.code != exit.Setup) {
 				t.Errorf("%s: %s: %v", rows, name, err)
 			}
 		}

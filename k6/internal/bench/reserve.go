@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 	"time"
 
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/neighbour"
 	"windtunnel/k6/internal/run"
 )
 
 // Reserve chooses the id of the run, claims the host and makes the run's folder, unless an earlier call has done this.
 // A new id contains what. The caller releases the claim at its end.
-func (o *Options) Reserve(what string, warn func(format string, args ...any)) (held neighbour.Claim, f *fault.Fault) {
+func (o *Options) Reserve(what string, warn func(format string, args ...any)) (held neighbour.Claim, f *exit.Fault) {
 	if o.reserved {
 		return held, nil
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 )
 
 func TestNeedsFileThatIsWrongIsRefused(t *testing.T) {
@@ -20,7 +20,7 @@ func TestNeedsFileThatIsWrongIsRefused(t *testing.T) {
 		tr := newTrial(t, "here", "dataplane/tell")
 		withOwn(t, tr)
 		write(t, tr, "scripts/dataplane/needs.json", text)
-		if code := Run(tr.Options); code != exitcode.Usage || !strings.HasPrefix(tr.err.String(), says) {
+		if code := Run(tr.Options); code != exit.Usage || !strings.HasPrefix(tr.err.String(), says) {
 			t.Errorf("%s: code %d, %s", text, code, tr.err)
 		}
 	}
@@ -30,7 +30,7 @@ func TestWhatNeedsATestbedIsLeftOutWithoutOne(t *testing.T) {
 	tr := newTrial(t, "here", "dataplane")
 	withDataplane(t, tr, `{"url":"socks5://127.0.0.1:1","auth":{"mode":"none"}}`)
 	write(t, tr, "scripts/dataplane/needs.json", `{"tell":{"testbed":"any"}}`)
-	if code := Run(tr.Options); code != exitcode.Usage {
+	if code := Run(tr.Options); code != exit.Usage {
 		t.Errorf("code %d", code)
 	}
 	want(t, tr.err.String(), "dataplane/tell is left out: it starts a testbed again and again", "nothing is left to run")

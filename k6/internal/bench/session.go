@@ -13,8 +13,7 @@ import (
 	"time"
 
 	"windtunnel/k6/internal/contents"
-	"windtunnel/k6/internal/exitcode"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/neighbour"
 	"windtunnel/k6/internal/plan"
@@ -41,7 +40,7 @@ type Session struct {
 func (s *Session) WatchRest(watch bool) { s.noRest = !watch }
 
 // Begin checks each side (as plan.Asked.Side takes it) before anything starts, makes results/RUN and starts the sidecar.
-// If that fails, Begin prints why and returns a code other than exitcode.Pass. It also fails if two sides are the same,
+// If that fails, Begin prints why and returns a code other than exit.Pass. It also fails if two sides are the same,
 // unless o.Same is set.
 func Begin(o Options, scenarios, sides []string) (*Session, int) {
 	screen := terminal.New(o.Stdout, o.Stderr, o.TTY, o.Color, o.Width)
@@ -71,19 +70,19 @@ func Begin(o Options, scenarios, sides []string) (*Session, int) {
 	var err error
 	s.ctx, s.stop, err = s.open(true, secrets, public)
 	if err == nil {
-		return s, exitcode.Pass
+		return s, exit.Pass
 	}
 	s.End()
 	if s.interrupts.Any() {
-		return nil, exitcode.Interrupted
+		return nil, exit.Interrupted
 	}
 	screen.Error("%v", err)
-	return nil, exitcode.Setup
+	return nil, exit.Setup
 }
 
-func prepare(o Options, scenarios, sides []string) (*Session, *fault.Fault) {
+func prepare(o Options, scenarios, sides []string) (*Session, *exit.Fault) {
 	s := &Session{session: session{Options: o}}
-	var f *fault.Fault
+	var f *exit.Fault
 	if s.Scenarios, f = plan.Named(o.Root, scenarios); f != nil {
 		return nil, f
 	}
@@ -93,7 +92,7 @@ func prepare(o Options, scenarios, sides []string) (*Session, *fault.Fault) {
 		}
 		for _, scenario := range s.Scenarios {
 			if first, own := s.sides[0].Placements[scenario], s.sides[len(s.sides)-1].Placements[scenario]; own != first {
-				return nil, fault.Usage("%s and %s do not run on the same CPUs (%s and %s), so they cannot be compared; give both the same cpus",
+				return nil, exit.BadUsage("%s and %s do not run on the same CPUs (%s and %s), so they cannot be compared; give both the same cpus",
 					sides[0], side, orNone(first.System), orNone(own.System))
 			}
 		}
@@ -105,7 +104,7 @@ func prepare(o Options, scenarios, sides []string) (*Session, *fault.Fault) {
 }
 
 // addSide plans one side.
-func (s *Session) addSide(a plan.Asked, side string) *fault.Fault {
+func (s *Session) addSide(a plan.Asked, side string) *exit.Fault {
 	var names []string
 	for _, scenario := range s.Scenarios {
 		names = append(names, scenario.String())
@@ -122,11 +121,11 @@ func (s *Session) addSide(a plan.Asked, side string) *fault.Fault {
 	for _, scenario := range s.Scenarios {
 		bed := p.Testbed(scenario)
 		if name, _, _ := strings.Cut(a.Testbed, ":"); a.Testbed != "" && (bed == nil || bed.Name != name) {
-			return fault.Usage("testbeds/%s.toml does not start the system %s of %s", name, scenario.System, scenario)
+			return exit.BadUsage("testbeds/%s.toml does not start the system %s of %s", name, scenario.System, scenario)
 		}
 	}
 	if len(p.Scenarios) < len(s.Scenarios) {
-		return fault.Usage("%s", strings.Join(p.LeftOut, "\n"))
+		return exit.BadUsage("%s", strings.Join(p.LeftOut, "\n"))
 	}
 	s.sides, s.asked = append(s.sides, p), append(s.asked, a)
 	s.Contents = append(s.Contents, s.contentsOf(len(s.sides)-1))
@@ -148,7 +147,7 @@ func (s *Session) contentsOf(side int) contents.Side {
 }
 
 // checkSame rejects two sides with the same bytes: otherwise a failed build would pass.
-func (s *Session) checkSame() *fault.Fault {
+func (s *Session) checkSame() *exit.Fault {
 	for i := 1; i < len(s.sides); i++ {
 		first, own := s.asked[0], s.asked[i]
 		what := ""
@@ -160,7 +159,7 @@ func (s *Session) checkSame() *fault.Fault {
 			what = s.Contents[i].Contents.String()
 		}
 		if what != "" {
-			return &fault.Fault{Code: exitcode.Inconclusive, Message: fmt.Sprintf("A and B are the same, with the same settings (%s): nothing is measured; "+
+			return &exit.Fault{Code: exit.Inconclusive, Message: fmt.Sprintf("A and B are the same, with the same settings (%s): nothing is measured; "+
 				"was a build forgotten, or one path given twice? %s", what, contents.MeasureSame)}
 		}
 	}
@@ -199,7 +198,7 @@ func (s *Session) Run(scenario plan.Scenario, side int, folder, label string) ru
 		err = record.Write(dir)
 	}
 	if err != nil {
-		setupFailed(entry, run.OfBench, fmt.Sprintf("cannot write results/%s/%s: %v", s.RunID, folder, fault.Reason(err)))
+		setupFailed(entry, run.OfBench, fmt.Sprintf("cannot write results/%s/%s: %v", s.RunID, folder, exit.Reason(err)))
 		return *entry
 	}
 	begin := time.Now()
@@ -212,7 +211,7 @@ func (s *Session) Run(scenario plan.Scenario, side int, folder, label string) ru
 	s.stream.TurnEnded(s.ofRun(record.ID), entry.Outcome)
 	record.Notes = s.stream.Notes(s.of(j))
 	if err := record.Write(dir); err != nil {
-		s.screen.Error("cannot write results/%s/%s/run.json: %v", s.RunID, folder, fault.Reason(err))
+		s.screen.Error("cannot write results/%s/%s/run.json: %v", s.RunID, folder, exit.Reason(err))
 	}
 	return *entry
 }

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/redact"
 )
@@ -92,7 +92,7 @@ func TestStreams(t *testing.T) {
 	f := newFakeInflux(t, http.StatusNoContent)
 	tr := newTrial(t, "local", "pulsar/streams", "INFLUX="+f.URL, "INFLUX_PASSWORD="+influxSecret)
 	withStreams(t, tr)
-	if code := Run(tr.Options); code != exitcode.Fail || tr.err.String() != "" {
+	if code := Run(tr.Options); code != exit.Fail || tr.err.String() != "" {
 		t.Fatalf("code %d\n%s%s", code, tr.out, tr.err)
 	}
 	want(t, tr.out.String(), "\nstreaming to "+f.URL+", database windtunnel\n")
@@ -201,7 +201,7 @@ func TestAnInfluxThatIsAwaySpoilsNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tr := newTrial(t, "local", "pulsar/streams,pulsar/passes", "INFLUX="+c.url, "INFLUX_PASSWORD="+c.password)
 			withStreams(t, tr)
-			if code := Run(tr.Options); code != exitcode.Fail || tr.outcomes(t) != "passes pass, streams fail" {
+			if code := Run(tr.Options); code != exit.Fail || tr.outcomes(t) != "passes pass, streams fail" {
 				t.Errorf("code %d, %s\n%s", code, tr.outcomes(t), tr.out)
 			}
 			lines := strings.Split(strings.TrimSpace(tr.err.String()), "\n")
@@ -282,7 +282,7 @@ export const handleSummary = (data) => write(data, 'brief', 'pass');
 		t.Fatal("the result is there already: k6 did not wait")
 	}
 	tr.signals <- syscall.SIGINT
-	if got := <-code; got != exitcode.Interrupted {
+	if got := <-code; got != exit.Interrupted {
 		t.Errorf("code %d\n%s%s", got, tr.out, tr.err)
 	}
 	if r := tr.record(t); r.Scenarios[0].Result != "pulsar-brief.json" || !strings.Contains(r.Scenarios[0].Message, "the result is partial") {
@@ -314,7 +314,7 @@ func TestAPasswordAlone(t *testing.T) {
 	const none = "\nnot streamed: no InfluxDB answers at the default address http://127.0.0.1:8086 (INFLUX_PASSWORD is set without INFLUX)\n"
 	run := func() (said string, streamed bool) {
 		tr := newTrial(t, "local", "pulsar/passes", "INFLUX_PASSWORD="+influxSecret)
-		if code := Run(tr.Options); code != exitcode.Pass || tr.err.String() != "" {
+		if code := Run(tr.Options); code != exit.Pass || tr.err.String() != "" {
 			t.Errorf("code %d\n%s%s", code, tr.out, tr.err)
 		}
 		return tr.out.String(), tr.record(t).Streamed

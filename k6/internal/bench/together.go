@@ -15,8 +15,7 @@ import (
 
 	"windtunnel/k6/internal/children"
 	"windtunnel/k6/internal/coordinator"
-	"windtunnel/k6/internal/exitcode"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/profiles"
 	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/sidecar"
@@ -72,7 +71,7 @@ func (b *session) runTogether(ctx context.Context, j job, t together, entry *run
 	entry.Coordinator = keeper.Cost("k6 x bench")
 	worst := worstOf(all, keeper.Stopped(), systemEnded == "" && profiles.LooksForLimit(b.Profile))
 	if worst.err != nil {
-		setupFailed(entry, run.OfBench, fmt.Sprintf("k6: %v", fault.Reason(worst.err)))
+		setupFailed(entry, run.OfBench, fmt.Sprintf("k6: %v", exit.Reason(worst.err)))
 		return ""
 	}
 	if worst.code != children.Killed {
@@ -160,7 +159,7 @@ func (b *session) runner(j job, child children.K6, number int) children.K6 {
 func wayOf(e ended) string {
 	switch {
 	case e.err != nil:
-		return fmt.Sprintf("could not run: %v", fault.Reason(e.err))
+		return fmt.Sprintf("could not run: %v", exit.Reason(e.err))
 	case e.code == children.Killed:
 		return "was killed"
 	case e.message != "":
@@ -173,12 +172,12 @@ func wayOf(e ended) string {
 // one do not count. A threshold that failed in one part does not decide the whole. If the run looks for the limit, the
 // runner that finds the limit ends the others, as planned.
 func worstOf(all []ended, stopped string, forLimit bool) ended {
-	found := forLimit && slices.ContainsFunc(all, func(e ended) bool { return e.code == exitcode.Fail })
+	found := forLimit && slices.ContainsFunc(all, func(e ended) bool { return e.code == exit.Fail })
 	rank := func(e ended) int {
 		switch {
 		case e.err != nil:
 			return 0
-		case e.code == exitcode.Pass, e.code == exitcode.Fail, found && e.code == externallyAborted:
+		case e.code == exit.Pass, e.code == exit.Fail, found && e.code == externallyAborted:
 			return 5
 		case stopped != "" && strings.Contains(e.message, stopped), e.code == externallyAborted:
 			return 4
@@ -191,7 +190,7 @@ func worstOf(all []ended, stopped string, forLimit bool) ended {
 	}
 	worst := slices.MinFunc(all, func(a, b ended) int { return rank(a) - rank(b) })
 	if rank(worst) == 5 {
-		return ended{code: exitcode.Pass}
+		return ended{code: exit.Pass}
 	}
 	return worst
 }

@@ -9,7 +9,7 @@ import (
 
 	"windtunnel/k6/internal/children"
 	"windtunnel/k6/internal/coordinator"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/redact"
 )
@@ -33,13 +33,13 @@ func TestNoSecretIsInARunnersDashboard(t *testing.T) {
 
 func TestTheRunnerThatFindsTheLimitEndsTheOthersAsPlanned(t *testing.T) {
 	const why = "runner 1 of 2: its load ended before its time: all are stopped"
-	found, stopped, broke := ended{code: exitcode.Fail}, ended{code: externallyAborted, message: why}, ended{code: scriptException, message: "x"}
+	found, stopped, broke := ended{code: exit.Fail}, ended{code: externallyAborted, message: why}, ended{code: scriptException, message: "x"}
 	for name, c := range map[string]struct {
 		all      []ended
 		forLimit bool
 		want     int
 	}{
-		"the limit was found":    {[]ended{found, stopped}, true, exitcode.Pass},
+		"the limit was found":    {[]ended{found, stopped}, true, exit.Pass},
 		"no limit was asked for": {[]ended{found, stopped}, false, externallyAborted},
 		"none was found":         {[]ended{stopped, stopped}, true, externallyAborted},
 		"one broke":              {[]ended{found, broke, stopped}, true, scriptException},

@@ -15,7 +15,7 @@ import (
 
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/environment"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/testbed"
 )
 
@@ -77,26 +77,26 @@ type side struct {
 }
 
 // Check reports what is wrong with the request, before anything is built.
-func Check(a Asked) (*Pair, *fault.Fault) {
+func Check(a Asked) (*Pair, *exit.Fault) {
 	p := &Pair{asked: a}
 	given := maps.Clone(a.Made)
 	maps.DeleteFunc(given, func(_, path string) bool { return path == "" })
 	names := slices.Sorted(maps.Keys(given))
 	switch {
 	case a.Base == "" || a.Head == "":
-		return nil, fault.Usage("give both BASE and HEAD (--base, --head)")
+		return nil, exit.BadUsage("give both BASE and HEAD (--base, --head)")
 	case a.Testbed == "":
-		return nil, fault.Usage("TESTBED (--testbed) is not set: name the testbed that starts the builds")
+		return nil, exit.BadUsage("TESTBED (--testbed) is not set: name the testbed that starts the builds")
 	case len(names) != 1:
-		return nil, fault.Usage("give one of BINARY, SOURCE and WHEEL (--binary, --source, --wheel): the part of each checkout that the testbed runs")
+		return nil, exit.BadUsage("give one of BINARY, SOURCE and WHEEL (--binary, --source, --wheel): the part of each checkout that the testbed runs")
 	}
 	p.takes, p.path = names[0], given[names[0]]
 	if !filepath.IsLocal(p.path) {
-		return nil, fault.Usage("%s=%s: give a path in the checkouts", strings.ToUpper(p.takes), p.path)
+		return nil, exit.BadUsage("%s=%s: give a path in the checkouts", strings.ToUpper(p.takes), p.path)
 	}
 	ref, bed, err := check.TestbedSpec(a.Root, a.Testbed)
 	if err != nil {
-		return nil, fault.Usage("%v", err)
+		return nil, exit.BadUsage("%v", err)
 	}
 	p.ref = ref
 	if f := p.checkVariable(bed); f != nil {
@@ -111,36 +111,36 @@ func Check(a Asked) (*Pair, *fault.Fault) {
 	return p, nil
 }
 
-func (p *Pair) checkVariable(bed testbed.Testbed) *fault.Fault {
+func (p *Pair) checkVariable(bed testbed.Testbed) *exit.Fault {
 	if declared, ok := bed.Variables[p.takes]; !ok || declared.Type != "path" {
-		return fault.Usage("testbeds/%s.toml has no variable %s that takes a path; it has: %s", p.ref.Name, p.takes, strings.Join(bed.Names(), ", "))
+		return exit.BadUsage("testbeds/%s.toml has no variable %s that takes a path; it has: %s", p.ref.Name, p.takes, strings.Join(bed.Names(), ", "))
 	}
 	if _, ok := p.ref.Variables[p.takes]; ok {
-		return fault.Usage("TESTBED=%s gives %s, which is what the builds make: leave it out", p.asked.Testbed, p.takes)
+		return exit.BadUsage("TESTBED=%s gives %s, which is what the builds make: leave it out", p.asked.Testbed, p.takes)
 	}
 	return nil
 }
 
 // find resolves a side's folder, or the commit of its revision.
-func (p *Pair) find(s *side) *fault.Fault {
+func (p *Pair) find(s *side) *exit.Fault {
 	variable := strings.ToUpper(s.Name)
 	if p.asked.Repository != "" {
 		if _, err := git(p.asked.Repository, "rev-parse", "--git-dir"); err != nil {
-			return fault.Usage("REPOSITORY=%s: %v", p.asked.Repository, err)
+			return exit.BadUsage("REPOSITORY=%s: %v", p.asked.Repository, err)
 		}
 		commit, err := git(p.asked.Repository, "rev-parse", "--verify", "--quiet", "--end-of-options", s.Ref+"^{commit}")
 		if err != nil {
-			return fault.Usage("%s=%s: %s has no such revision; fetch it, or give another branch, tag or commit", variable, s.Ref, p.asked.Repository)
+			return exit.BadUsage("%s=%s: %s has no such revision; fetch it, or give another branch, tag or commit", variable, s.Ref, p.asked.Repository)
 		}
 		unchanged := false // a worktree has exactly the files of the commit
 		s.Commit, s.Changed = commit, &unchanged
 		return nil
 	}
 	if !filepath.IsAbs(s.Ref) {
-		return fault.Usage("%s=%s: give the absolute path of a checkout, or REPOSITORY with a revision of it", variable, s.Ref)
+		return exit.BadUsage("%s=%s: give the absolute path of a checkout, or REPOSITORY with a revision of it", variable, s.Ref)
 	}
 	if info, err := os.Stat(s.Ref); err != nil || !info.IsDir() {
-		return fault.Usage("%s=%s: there is no such folder", variable, s.Ref)
+		return exit.BadUsage("%s=%s: there is no such folder", variable, s.Ref)
 	}
 	s.dir, s.Ref = s.Ref, filepath.Base(s.Ref)
 	s.look()
@@ -165,7 +165,7 @@ func (s *side) look() {
 
 // Make builds base and then head, and writes a log of each to the folder logs. say reports each build. environ is the
 // environment of the builds. Make returns the testbeds in the form of TESTBED.
-func (p *Pair) Make(ctx context.Context, environ []string, logs string, say func(format string, args ...any)) (specs [2]string, f *fault.Fault) {
+func (p *Pair) Make(ctx context.Context, environ []string, logs string, say func(format string, args ...any)) (specs [2]string, f *exit.Fault) {
 	if f := p.checkOut(ctx); f != nil {
 		return specs, f
 	}
@@ -187,24 +187,24 @@ func (p *Pair) Make(ctx context.Context, environ []string, logs string, say func
 }
 
 // builtPath returns the path of the built program.
-func (p *Pair) builtPath(s side) (string, *fault.Fault) {
+func (p *Pair) builtPath(s side) (string, *exit.Fault) {
 	pattern := filepath.Join(s.dir, p.path)
 	paths := []string{pattern}
 	if p.takes == "wheel" {
 		if paths, _ = filepath.Glob(pattern); len(paths) != 1 {
-			return "", fault.Setup("the build of %s has left %d wheels %s, but one is needed: name it with WHEEL, or make BUILD remove the others", s.Build, len(paths), p.path)
+			return "", exit.BadSetup("the build of %s has left %d wheels %s, but one is needed: name it with WHEEL, or make BUILD remove the others", s.Build, len(paths), p.path)
 		}
 	}
 	info, err := os.Stat(paths[0])
 	switch {
 	case err != nil:
-		return "", fault.Setup("the build of %s has made no %s (%s)", s.Build, p.path, fault.Reason(err))
+		return "", exit.BadSetup("the build of %s has made no %s (%s)", s.Build, p.path, exit.Reason(err))
 	case p.takes == "source" && !info.IsDir():
-		return "", fault.Setup("the %s of %s is no folder", p.path, s.Build)
+		return "", exit.BadSetup("the %s of %s is no folder", p.path, s.Build)
 	case p.takes != "source" && !info.Mode().IsRegular():
-		return "", fault.Setup("the %s of %s is no file", p.path, s.Build)
+		return "", exit.BadSetup("the %s of %s is no file", p.path, s.Build)
 	case p.takes == "binary" && info.Mode()&0o111 == 0:
-		return "", fault.Setup("the %s of %s is not executable", p.path, s.Build)
+		return "", exit.BadSetup("the %s of %s is not executable", p.path, s.Build)
 	}
 	return paths[0], nil
 }

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/testsupport/busy"
 )
 
@@ -141,7 +141,7 @@ func TestABuildThatFailsIsOneLine(t *testing.T) {
 			}
 			logs := t.TempDir()
 			_, f = pair.Make(context.Background(), os.Environ(), logs, quiet)
-			if f == nil || f.Code != exitcode.Setup {
+			if f == nil || f.Code != exit.Setup {
 				t.Fatalf("%+v", f)
 			}
 			got := strings.ReplaceAll(f.Message, logs, "LOGS")
@@ -176,7 +176,7 @@ func TestAnInterruptedBuildLeavesNothing(t *testing.T) {
 		}
 		cancel()
 	}()
-	if _, f := pair.Make(ctx, os.Environ(), t.TempDir(), quiet); f == nil || f.Code != exitcode.Interrupted {
+	if _, f := pair.Make(ctx, os.Environ(), t.TempDir(), quiet); f == nil || f.Code != exit.Interrupted {
 		t.Errorf("%+v", f)
 	}
 	if err := pair.Remove(); err != nil {
@@ -253,7 +253,7 @@ func TestWhatIsWrongIsSaidBeforeAnythingIsBuilt(t *testing.T) {
 	} {
 		a := asked(t, repo, "true")
 		change(&a)
-		if _, f := Check(a); f == nil || f.Code != exitcode.Usage || !strings.HasPrefix(f.Message, want) || strings.Contains(f.Message, "\n") {
+		if _, f := Check(a); f == nil || f.Code != exit.Usage || !strings.HasPrefix(f.Message, want) || strings.Contains(f.Message, "\n") {
 			t.Errorf("got %+v, want %s", f, want)
 		}
 	}

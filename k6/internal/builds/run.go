@@ -14,8 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"windtunnel/k6/internal/exitcode"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/variables"
 )
@@ -27,7 +26,7 @@ const grace = 5 * time.Second
 const lastLineMost = 300
 
 // build runs the command in a side's checkout. All processes that it started have ended when it returns.
-func (p *Pair) build(ctx context.Context, s side, environ []string, log string, say func(format string, args ...any)) *fault.Fault {
+func (p *Pair) build(ctx context.Context, s side, environ []string, log string, say func(format string, args ...any)) *exit.Fault {
 	if p.asked.Command == "" {
 		return nil
 	}
@@ -38,7 +37,7 @@ func (p *Pair) build(ctx context.Context, s side, environ []string, log string, 
 	case ctx.Err() != nil:
 		return interrupted()
 	case err != nil:
-		return fault.Setup("the build of %s failed: %v; its log is %s", s.Build, err, short)
+		return exit.BadSetup("the build of %s failed: %v; its log is %s", s.Build, err, short)
 	}
 	say("built %s in %s", s.Build, format.Seconds(time.Since(begun).Seconds()))
 	return nil
@@ -46,7 +45,7 @@ func (p *Pair) build(ctx context.Context, s side, environ []string, log string, 
 
 // Install makes the other programs that the testbeds need. `k6 x needs` names their targets. A checkout
 // without a Makefile must have them already, and the start reports a missing one.
-func (p *Pair) Install(ctx context.Context, targets []string, logs string) *fault.Fault {
+func (p *Pair) Install(ctx context.Context, targets []string, logs string) *exit.Fault {
 	if _, err := os.Stat(filepath.Join(p.asked.Root, "Makefile")); err != nil || len(targets) == 0 {
 		return nil
 	}
@@ -56,7 +55,7 @@ func (p *Pair) Install(ctx context.Context, targets []string, logs string) *faul
 	case ctx.Err() != nil:
 		return interrupted()
 	case err != nil:
-		return fault.Setup("the programs for the testbed cannot be built: %v; the log is %s", err, p.shorten(log))
+		return exit.BadSetup("the programs for the testbed cannot be built: %v; the log is %s", err, p.shorten(log))
 	}
 	return nil
 }
@@ -64,15 +63,15 @@ func (p *Pair) Install(ctx context.Context, targets []string, logs string) *faul
 // shorten removes the folder of our checkout from a path.
 func (p *Pair) shorten(path string) string { return strings.TrimPrefix(path, p.asked.Root+"/") }
 
-func interrupted() *fault.Fault {
-	return &fault.Fault{Code: exitcode.Interrupted, Message: "interrupted while it was built: nothing was measured"}
+func interrupted() *exit.Fault {
+	return &exit.Fault{Code: exit.Interrupted, Message: "interrupted while it was built: nothing was measured"}
 }
 
 // run runs a program and writes its output to a log. The error says how the program ended, and quotes its last line.
 func run(ctx context.Context, dir string, environ []string, log, program string, arguments ...string) error {
 	file, err := os.Create(log)
 	if err != nil {
-		return fmt.Errorf("its log cannot be written: %w", fault.Reason(err))
+		return fmt.Errorf("its log cannot be written: %w", exit.Reason(err))
 	}
 	defer file.Close()
 	cmd := exec.CommandContext(ctx, program, arguments...)
@@ -84,9 +83,9 @@ func run(ctx context.Context, dir string, environ []string, log, program string,
 	if cmd.Process != nil { // a background process of the build would run during the measurement
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		err = errors.New(exit.String())
+	var ended *exec.ExitError
+	if errors.As(err, &ended) {
+		err = errors.New(ended.String())
 	}
 	if err == nil {
 		return nil

@@ -14,26 +14,26 @@ import (
 	"strings"
 	"time"
 
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 )
 
 // gitPatience bounds a git command that only reads a repository or writes a worktree.
 const gitPatience = 5 * time.Minute
 
 // checkOut gives each revision a worktree in a temporary folder.
-func (p *Pair) checkOut(ctx context.Context) *fault.Fault {
+func (p *Pair) checkOut(ctx context.Context) *exit.Fault {
 	if p.asked.Repository == "" {
 		return nil
 	}
 	var err error
 	if p.folder, err = os.MkdirTemp("", "windtunnel-builds-"); err != nil {
-		return fault.Setup("no folder can be made for the worktrees: %v", fault.Reason(err))
+		return exit.BadSetup("no folder can be made for the worktrees: %v", exit.Reason(err))
 	}
 	for i := range p.sides {
 		s := &p.sides[i]
 		s.dir = filepath.Join(p.folder, s.Name)
 		if _, err := git(p.asked.Repository, "-c", "core.hooksPath=/dev/null", "worktree", "add", "--quiet", "--detach", s.dir, s.Commit); err != nil {
-			return fault.Setup("%s cannot be checked out: %v", s.Build, err)
+			return exit.BadSetup("%s cannot be checked out: %v", s.Build, err)
 		}
 		if ctx.Err() != nil {
 			return interrupted()
@@ -56,7 +56,7 @@ func (p *Pair) Remove() error {
 		}
 	}
 	if err := removeAll(p.folder); err != nil {
-		failed = append(failed, fmt.Errorf("%s was not removed: %w", p.folder, fault.Reason(err)))
+		failed = append(failed, fmt.Errorf("%s was not removed: %w", p.folder, exit.Reason(err)))
 	}
 	_, _ = git(p.asked.Repository, "worktree", "prune")
 	return errors.Join(failed...)

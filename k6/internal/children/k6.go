@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/redact"
 )
@@ -90,10 +90,10 @@ func (c K6) Run() (code int, message string, err error) {
 	if closeErr := errors.Join(stdout.Close(), stderr.Close(), outTokens.Close(), errTokens.Close(), shared.err); closeErr != nil {
 		return 0, "", closeErr
 	}
-	var exit *exec.ExitError
+	var ended *exec.ExitError
 	switch {
-	case errors.As(err, &exit):
-		code = exit.ExitCode()
+	case errors.As(err, &ended):
+		code = ended.ExitCode()
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return 0, "", err
 	}
@@ -132,7 +132,7 @@ func errorMessage(line string) (text string, console bool) {
 		return "", false
 	}
 	text, _, _ = strings.Cut(entry.Msg, "\n\tat ")
-	text = inFunction.ReplaceAllString(fault.OneLine(text), "")
+	text = inFunction.ReplaceAllString(exit.OneLine(text), "")
 	for again := true; again; {
 		again = false
 		for _, w := range wrappers {

@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"windtunnel/k6/internal/children"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/influx"
 )
 
@@ -33,7 +33,7 @@ func Run(k6 children.K6, script string) (why string) {
 	k6.Started, k6.Ended = func(int) {}, func(int) {}
 	switch code, message, err := k6.Run(); {
 	case err != nil:
-		return fmt.Sprint(fault.Reason(err))
+		return fmt.Sprint(exit.Reason(err))
 	case code != 0 && message == "":
 		return fmt.Sprintf("k6 ended with exit code %d", code)
 	case code != 0:

@@ -18,8 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"windtunnel/k6/internal/exitcode"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/redact"
@@ -83,14 +82,14 @@ func Print(o Options) int {
 	for i := range c.plan.Scenarios {
 		text, err := c.manifests(i).Text(o.Root)
 		if err != nil {
-			return printFault(screen, fault.Usage("%v", err))
+			return printFault(screen, exit.BadUsage("%v", err))
 		}
 		fmt.Fprint(o.Stdout, text)
 	}
-	return exitcode.Pass
+	return exit.Pass
 }
 
-func printFault(screen *terminal.Screen, f *fault.Fault) int {
+func printFault(screen *terminal.Screen, f *exit.Fault) int {
 	screen.Error("%s", f.Message)
 	return f.Code
 }
@@ -111,7 +110,7 @@ type cluster struct {
 }
 
 // prepare checks all that can be checked without a cluster.
-func prepare(o Options, screen *terminal.Screen) (*cluster, *fault.Fault) {
+func prepare(o Options, screen *terminal.Screen) (*cluster, *exit.Fault) {
 	if f := o.Where.check(); f != nil {
 		return nil, f
 	}
@@ -186,12 +185,12 @@ func (c *cluster) manifests(i int) Manifests {
 }
 
 // accepted asks the cluster whether it accepts the first scenario's manifests.
-func (c *cluster) accepted() *fault.Fault {
+func (c *cluster) accepted() *exit.Fault {
 	first := c.manifests(0)
 	for _, file := range []string{jobFile, ownedFile, testRunFile} {
 		text, err := first.render(c.Root, file)
 		if err != nil {
-			return fault.Usage("%v", err)
+			return exit.BadUsage("%v", err)
 		}
 		if f := c.kubectl.accepts(c.stop, text); f != nil {
 			return f
@@ -209,17 +208,17 @@ func (c *cluster) run() int {
 	} else if c.aside != "" {
 		c.screen.Line("%s", c.aside)
 	}
-	code := exitcode.Pass
+	code := exit.Pass
 	for i := range c.plan.Scenarios {
 		entry := &c.record.Scenarios[i]
 		if c.any() {
 			entry.Outcome, entry.Message = run.Skipped, "interrupted before its turn"
 		} else {
-			code = exitcode.Worst(code, c.scenario(i, entry))
+			code = exit.Worst(code, c.scenario(i, entry))
 		}
 		if err := c.record.Write(c.dir); err != nil {
-			c.screen.Error("cannot write results/%s/run.json: %v", c.RunID, fault.Reason(err))
-			code = exitcode.Worst(code, exitcode.Setup)
+			c.screen.Error("cannot write results/%s/run.json: %v", c.RunID, exit.Reason(err))
+			code = exit.Worst(code, exit.Setup)
 		}
 	}
 	return c.finish(code)
@@ -246,20 +245,20 @@ func (c *cluster) scenario(i int, entry *run.Scenario) int {
 		c.screen.Error("%s", f.Message)
 		return f.Code
 	}
-	return exitcode.Pass
+	return exit.Pass
 }
 
 // finish closes the record, writes the report and prints the summary.
 func (c *cluster) finish(code int) int {
 	if c.any() {
-		code = exitcode.Interrupted
+		code = exit.Interrupted
 	}
 	set, err := report.LoadRun(c.dir, &c.record)
 	if err != nil {
 		c.screen.Error("%v", err)
-		return exitcode.Worst(code, exitcode.Setup)
+		return exit.Worst(code, exit.Setup)
 	}
-	code = exitcode.Worst(code, set.ExitCode())
+	code = exit.Worst(code, set.ExitCode())
 	missing := c.ledger.Close(stream.Of{TestID: c.RunID, Profile: c.Profile})
 	c.record.Notes = append(c.record.Notes, missing...)
 	end := time.Now().UTC().Truncate(time.Millisecond)
@@ -273,22 +272,22 @@ func (c *cluster) finish(code int) int {
 		c.screen.Error("%s", line)
 	}
 	if err != nil {
-		c.screen.Error("cannot write the report into results/%s: %v", c.RunID, fault.Reason(err))
-		return exitcode.Worst(code, exitcode.Setup)
+		c.screen.Error("cannot write the report into results/%s: %v", c.RunID, exit.Reason(err))
+		return exit.Worst(code, exit.Setup)
 	}
 	c.screen.Line("report: %s", filepath.Join("results", c.RunID, "report.html"))
 	return code
 }
 
 // environmentFile returns the environment as a file for the pods, by its name in the pods.
-func environmentFile(root, env, name string) (map[string]string, *fault.Fault) {
+func environmentFile(root, env, name string) (map[string]string, *exit.Fault) {
 	path := env
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(root, "environments", env+".json")
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fault.Usage("%s cannot be read: %v", path, fault.Reason(err))
+		return nil, exit.BadUsage("%s cannot be read: %v", path, exit.Reason(err))
 	}
 	return map[string]string{strings.TrimSuffix(filepath.Base(path), ".json") + ".json": string(text)}, nil
 }

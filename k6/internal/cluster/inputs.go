@@ -9,8 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"windtunnel/k6/internal/exitcode"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/run"
@@ -23,36 +22,36 @@ var (
 	namePattern   = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 )
 
-func (w Where) check() *fault.Fault {
+func (w Where) check() *exit.Fault {
 	switch {
 	case w.Image == "":
-		return fault.Usage("IMAGE is not set: give the image that runners are to run, made by docker build --target runner; docs/how-to/kubernetes.md says how")
+		return exit.BadUsage("IMAGE is not set: give the image that runners are to run, made by docker build --target runner; docs/how-to/kubernetes.md says how")
 	case strings.ContainsAny(w.Image, " \t\n\"'"):
-		return fault.Usage("IMAGE=%s: give an image's name, such as registry.example.net/windtunnel:0.1.0", w.Image)
+		return exit.BadUsage("IMAGE=%s: give an image's name, such as registry.example.net/windtunnel:0.1.0", w.Image)
 	case !cpuPattern.MatchString(w.CPU):
-		return fault.Usage("RUNNER_CPU=%s: give CPUs, such as 1 or 500m", w.CPU)
+		return exit.BadUsage("RUNNER_CPU=%s: give CPUs, such as 1 or 500m", w.CPU)
 	case !memoryPattern.MatchString(w.Memory):
-		return fault.Usage("RUNNER_MEMORY=%s: give memory, such as 512Mi or 1Gi", w.Memory)
+		return exit.BadUsage("RUNNER_MEMORY=%s: give memory, such as 512Mi or 1Gi", w.Memory)
 	case w.Namespace != "" && !namePattern.MatchString(w.Namespace):
-		return fault.Usage("NAMESPACE=%s: give the name of a namespace", w.Namespace)
+		return exit.BadUsage("NAMESPACE=%s: give the name of a namespace", w.Namespace)
 	case w.PullSecret != "" && !namePattern.MatchString(w.PullSecret):
-		return fault.Usage("PULL_SECRET=%s: give the name of a Secret", w.PullSecret)
+		return exit.BadUsage("PULL_SECRET=%s: give the name of a Secret", w.PullSecret)
 	}
 	return nil
 }
 
 // reachable rejects scenarios that runners in a cluster cannot run: those with probes in the sidecar, and systems that
 // are on this machine or start on it.
-func reachable(p plan.Plan) *fault.Fault {
+func reachable(p plan.Plan) *exit.Fault {
 	for _, s := range p.Scenarios {
 		system := p.Env.Systems[s.System]
 		switch {
 		case s.Probed:
-			return fault.Usage("%s cannot run in a cluster: its probes are in the sidecar, beside the proxy; choose scenarios that k6 itself loads with ONLY", s)
+			return exit.BadUsage("%s cannot run in a cluster: its probes are in the sidecar, beside the proxy; choose scenarios that k6 itself loads with ONLY", s)
 		case system.TestbedOf(s.Name) != nil:
-			return fault.Usage("environments/%s.json has a testbed for %s, which is started on this machine: a cluster needs an environment with its url", p.Env.Name, s.System)
+			return exit.BadUsage("environments/%s.json has a testbed for %s, which is started on this machine: a cluster needs an environment with its url", p.Env.Name, s.System)
 		case len(system.RemoteHosts()) == 0:
-			return fault.Usage("environments/%s.json: %s at %s is on this machine, which pods cannot reach", p.Env.Name, s.System, system.URL)
+			return exit.BadUsage("environments/%s.json: %s at %s is on this machine, which pods cannot reach", p.Env.Name, s.System, system.URL)
 		}
 	}
 	return nil
@@ -132,9 +131,9 @@ func command(runners int, all []run.Scenario, i int) []string {
 	if i == 0 {
 		return argv
 	}
-	before := exitcode.Pass
+	before := exit.Pass
 	for _, s := range all[:i] {
-		before = exitcode.Worst(before, run.ExitCode(s.Outcome))
+		before = exit.Worst(before, run.ExitCode(s.Outcome))
 	}
 	return append(argv, "--after", strconv.Itoa(before))
 }

@@ -3,25 +3,24 @@
 package cluster
 
 import (
-	"windtunnel/k6/internal/exitcode"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/run"
 )
 
-func interrupted() *fault.Fault {
-	return &fault.Fault{Code: exitcode.Interrupted, Message: "interrupted; there is no result"}
+func interrupted() *exit.Fault {
+	return &exit.Fault{Code: exit.Interrupted, Message: "interrupted; there is no result"}
 }
 
 // outcome enters the end of a scenario: from the coordinator's record of the run if it was fetched, or else why there is
 // no record.
-func (c *cluster) outcome(entry *run.Scenario, f *fault.Fault) {
+func (c *cluster) outcome(entry *run.Scenario, f *exit.Fault) {
 	if f == nil {
 		recorded, err := run.Read(c.dir)
 		switch {
 		case err != nil:
-			f = fault.Setup("the coordinator's run.json cannot be read: %v", err)
+			f = exit.BadSetup("the coordinator's run.json cannot be read: %v", err)
 		case recorded.ID != c.RunID || len(recorded.Scenarios) != 1 || recorded.Scenarios[0].Name() != entry.Name():
-			f = fault.Setup("the coordinator's run.json is of another run")
+			f = exit.BadSetup("the coordinator's run.json is of another run")
 		default:
 			*entry = recorded.Scenarios[0]
 			c.record.Notes = append(c.record.Notes, recorded.Notes...)
@@ -29,7 +28,7 @@ func (c *cluster) outcome(entry *run.Scenario, f *fault.Fault) {
 		}
 	}
 	entry.Outcome, entry.Message, entry.Cause = run.SetupFailed, f.Message, run.OfBench
-	if f.Code == exitcode.Interrupted {
+	if f.Code == exit.Interrupted {
 		entry.Outcome, entry.Cause = run.Interrupted, ""
 	}
 }

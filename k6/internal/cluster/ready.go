@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 )
 
 // rights are the permissions that a run needs in its namespace, in the form of `kubectl auth can-i`.
@@ -26,33 +26,33 @@ var rights = []string{
 }
 
 // ready says why the cluster cannot run anything, before the run makes objects there.
-func (k kubectl) ready(ctx context.Context) *fault.Fault {
+func (k kubectl) ready(ctx context.Context) *exit.Fault {
 	if _, err := exec.LookPath("kubectl"); err != nil {
-		return fault.Setup("kubectl is not installed; https://kubernetes.io/docs/tasks/tools/ says how to get it")
+		return exit.BadSetup("kubectl is not installed; https://kubernetes.io/docs/tasks/tools/ says how to get it")
 	}
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
 	name, err := k.run(ctx, "", "config", "current-context")
 	if err != nil {
-		return fault.Setup("no cluster: kubectl has no context (%v); set KUBECONFIG, or run kubectl config use-context NAME", err)
+		return exit.BadSetup("no cluster: kubectl has no context (%v); set KUBECONFIG, or run kubectl config use-context NAME", err)
 	}
 	at := strings.TrimSpace(string(name))
 	if _, err := k.run(ctx, "", "version", "--output", "json"); err != nil {
-		return fault.Setup("the cluster of the context %s cannot be used: %v", at, err)
+		return exit.BadSetup("the cluster of the context %s cannot be used: %v", at, err)
 	}
 	kinds, err := k.run(ctx, "", "api-resources", "--api-group=k6.io", "--output=name", "--cached=false")
 	if err != nil {
-		return fault.Setup("cannot read the objects in the cluster of the context %s: %v", at, err)
+		return exit.BadSetup("cannot read the objects in the cluster of the context %s: %v", at, err)
 	}
 	if !slices.Contains(strings.Fields(string(kinds)), "testruns.k6.io") {
-		return fault.Setup("the cluster of the context %s has no k6-operator: it knows no testruns.k6.io; docs/how-to/kubernetes.md says how to install it", at)
+		return exit.BadSetup("the cluster of the context %s has no k6-operator: it knows no testruns.k6.io; docs/how-to/kubernetes.md says how to install it", at)
 	}
 	missing, err := k.missingRights(ctx)
 	if err != nil {
-		return fault.Setup("cannot read the permissions in the cluster of the context %s: %v", at, err)
+		return exit.BadSetup("cannot read the permissions in the cluster of the context %s: %v", at, err)
 	}
 	if len(missing) > 0 {
-		return fault.Setup("the context %s lacks these permissions: %s; docs/how-to/kubernetes.md has a Role with them", at, strings.Join(missing, ", "))
+		return exit.BadSetup("the context %s lacks these permissions: %s; docs/how-to/kubernetes.md has a Role with them", at, strings.Join(missing, ", "))
 	}
 	return nil
 }
@@ -74,10 +74,10 @@ func (k kubectl) missingRights(ctx context.Context) ([]string, error) {
 	asked.Wait()
 	var missing []string
 	for i, err := range answers {
-		var exit *exec.ExitError
+		var ended *exec.ExitError
 		switch {
 		case err == nil:
-		case errors.As(err, &exit), strings.HasPrefix(err.Error(), "Warning"):
+		case errors.As(err, &ended), strings.HasPrefix(err.Error(), "Warning"):
 			missing = append(missing, rights[i])
 		default:
 			return nil, err
@@ -88,7 +88,7 @@ func (k kubectl) missingRights(ctx context.Context) ([]string, error) {
 
 // accepts asks the cluster whether it would accept manifests: it would silently drop fields that its operator does not
 // know.
-func (k kubectl) accepts(ctx context.Context, text string) *fault.Fault {
+func (k kubectl) accepts(ctx context.Context, text string) *exit.Fault {
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
 	_, err := k.run(ctx, text, "create", "--dry-run=server", "--validate=strict", "--filename=-")
@@ -96,7 +96,7 @@ func (k kubectl) accepts(ctx context.Context, text string) *fault.Fault {
 		return nil
 	}
 	if line := err.Error(); strings.Contains(line, "unknown field") || strings.Contains(line, "strict decoding") {
-		return fault.Setup("this version of k6-operator is not supported: %s; docs/how-to/kubernetes.md lists supported versions", line)
+		return exit.BadSetup("this version of k6-operator is not supported: %s; docs/how-to/kubernetes.md lists supported versions", line)
 	}
-	return fault.Setup("the cluster refuses the run: %v", fmt.Errorf("%s", fault.OneLine(err.Error())))
+	return exit.BadSetup("the cluster refuses the run: %v", fmt.Errorf("%s", exit.OneLine(err.Error())))
 }

@@ -12,8 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"windtunnel/k6/internal/exitcode"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 )
 
 // Timeouts and limits for the cluster.
@@ -43,7 +42,7 @@ type session struct {
 }
 
 // run runs a scenario and fetches its result, or says why there is no result.
-func (s *session) run() *fault.Fault {
+func (s *session) run() *exit.Fault {
 	if f := s.create(); f != nil {
 		return f
 	}
@@ -57,11 +56,11 @@ func (s *session) run() *fault.Fault {
 }
 
 // create makes the suspended Job, then the objects that the Job owns, and resumes the Job.
-func (s *session) create() *fault.Fault {
+func (s *session) create() *exit.Fault {
 	s.Suspended = true
 	text, err := s.render(s.root, jobFile)
 	if err != nil {
-		return fault.Usage("%v", err)
+		return exit.BadUsage("%v", err)
 	}
 	uid, err := s.kubectl.run(s.stop, text, "create", "--filename=-", "--output=jsonpath={.metadata.uid}")
 	if err != nil {
@@ -83,10 +82,10 @@ func (s *session) create() *fault.Fault {
 }
 
 // make creates the objects of a file of deploy/.
-func (s *session) make(file string) *fault.Fault {
+func (s *session) make(file string) *exit.Fault {
 	text, err := s.render(s.root, file)
 	if err != nil {
-		return fault.Usage("%v", err)
+		return exit.BadUsage("%v", err)
 	}
 	if _, err := s.kubectl.run(s.stop, text, "create", "--filename=-"); err != nil {
 		return s.refusal(err)
@@ -95,29 +94,29 @@ func (s *session) make(file string) *fault.Fault {
 }
 
 // refusal is the cluster's reason for rejecting an object.
-func (s *session) refusal(err error) *fault.Fault {
+func (s *session) refusal(err error) *exit.Fault {
 	if s.stop.Err() != nil {
 		return interrupted()
 	}
-	return fault.Setup("the cluster refuses %s: %s", s.Scenario, fault.OneLine(err.Error()))
+	return exit.BadSetup("the cluster refuses %s: %s", s.Scenario, exit.OneLine(err.Error()))
 }
 
 // awaitCoordinator waits until the coordinator accepts requests of runners.
-func (s *session) awaitCoordinator() *fault.Fault {
+func (s *session) awaitCoordinator() *exit.Fault {
 	deadline := time.Now().Add(startsWithin)
-	return s.watch(func(seen state) (bool, *fault.Fault) {
+	return s.watch(func(seen state) (bool, *exit.Fault) {
 		pod, there := seen.coordinator()
 		if there && pod.container("coordinator").Ready {
 			return true, nil
 		}
 		if there && pod.container("coordinator").State.Terminated != nil {
-			return true, fault.Setup("the coordinator ended before it began: %s", s.lastWords(pod.Metadata.Name))
+			return true, exit.BadSetup("the coordinator ended before it began: %s", s.lastWords(pod.Metadata.Name))
 		}
 		if reason := seen.hopeless(); reason != "" {
-			return true, fault.Setup("%s", reason)
+			return true, exit.BadSetup("%s", reason)
 		}
 		if time.Now().After(deadline) {
-			return true, fault.Setup("the coordinator does not start within %s: %s", startsWithin, orNothing(seen.waitsFor()))
+			return true, exit.BadSetup("the coordinator does not start within %s: %s", startsWithin, orNothing(seen.waitsFor()))
 		}
 		s.say(progress("waiting for the coordinator", seen))
 		return false, nil
@@ -125,27 +124,27 @@ func (s *session) awaitCoordinator() *fault.Fault {
 }
 
 // follow watches the runners and the coordinator until the coordinator has ended, and fetches the results.
-func (s *session) follow() *fault.Fault {
+func (s *session) follow() *exit.Fault {
 	began, asked := time.Now(), false
 	var pod object
-	f := s.watchOn(s.hurry, func(seen state) (bool, *fault.Fault) {
+	f := s.watchOn(s.hurry, func(seen state) (bool, *exit.Fault) {
 		if s.stop.Err() != nil && !asked {
 			asked = true
 			s.interruptCoordinator(seen)
 		}
 		found, there := seen.coordinator()
 		if !there {
-			return true, fault.Setup("the coordinator's pod is gone: the pod or its node was deleted")
+			return true, exit.BadSetup("the coordinator's pod is gone: the pod or its node was deleted")
 		}
 		pod = found
 		if ended := pod.container("coordinator").State.Terminated; ended != nil {
-			s.killed = ended.ExitCode > byASignal && ended.ExitCode != exitcode.Interrupted
+			s.killed = ended.ExitCode > byASignal && ended.ExitCode != exit.Interrupted
 			return true, nil
 		}
 		return s.stuck(seen, time.Since(began))
 	})
 	if s.killed && f == nil {
-		f = fault.Setup("the coordinator was killed")
+		f = exit.BadSetup("the coordinator was killed")
 	}
 	if f != nil {
 		s.letRunnersEnd()
@@ -158,25 +157,25 @@ func (s *session) follow() *fault.Fault {
 // letRunnersEnd waits until the runners have noticed the coordinator's end and have cleaned up.
 func (s *session) letRunnersEnd() {
 	deadline := time.Now().Add(endsWithin)
-	_ = s.watchOn(s.hurry, func(seen state) (bool, *fault.Fault) {
+	_ = s.watchOn(s.hurry, func(seen state) (bool, *exit.Fault) {
 		s.say(fmt.Sprintf("%d of %d runners still run", seen.running(), s.Runners))
 		return seen.stage() != "started" || seen.running() == 0 || time.Now().After(deadline), nil
 	})
 }
 
 // stuck says why runners never start; the coordinator cannot know the reason.
-func (s *session) stuck(seen state, since time.Duration) (bool, *fault.Fault) {
+func (s *session) stuck(seen state, since time.Duration) (bool, *exit.Fault) {
 	switch stage := seen.stage(); {
 	case stage == "" && since > takesWithin:
-		return true, fault.Setup("k6-operator did not take the TestRun within %s: look whether its pod runs and watches this namespace", takesWithin)
+		return true, exit.BadSetup("k6-operator did not take the TestRun within %s: look whether its pod runs and watches this namespace", takesWithin)
 	case stage == "error":
-		return true, fault.Setup("k6-operator refuses the TestRun: %s", s.initializerSays())
+		return true, exit.BadSetup("k6-operator refuses the TestRun: %s", s.initializerSays())
 	case stage != "started" && stage != "stopped" && stage != "finished":
 		if reason := seen.hopeless(); reason != "" {
-			return true, fault.Setup("%s", reason)
+			return true, exit.BadSetup("%s", reason)
 		}
 		if since > startsWithin {
-			return true, fault.Setup("%d of %d runners run after %s: %s", seen.running(), s.Runners, startsWithin, orNothing(seen.waitsFor()))
+			return true, exit.BadSetup("%d of %d runners run after %s: %s", seen.running(), s.Runners, startsWithin, orNothing(seen.waitsFor()))
 		}
 	}
 	s.say(progress(fmt.Sprintf("%d of %d runners run", seen.running(), s.Runners), seen))
@@ -195,11 +194,11 @@ func (s *session) interruptCoordinator(seen state) {
 }
 
 // watch polls the cluster until done returns true.
-func (s *session) watch(done func(state) (bool, *fault.Fault)) *fault.Fault {
+func (s *session) watch(done func(state) (bool, *exit.Fault)) *exit.Fault {
 	return s.watchOn(s.stop, done)
 }
 
-func (s *session) watchOn(ctx context.Context, done func(state) (bool, *fault.Fault)) *fault.Fault {
+func (s *session) watchOn(ctx context.Context, done func(state) (bool, *exit.Fault)) *exit.Fault {
 	fails := 0
 	for {
 		seen, err := s.look(ctx, s.Manifests)
@@ -208,7 +207,7 @@ func (s *session) watchOn(ctx context.Context, done func(state) (bool, *fault.Fa
 			return interrupted()
 		case err != nil:
 			if fails++; fails == forgivesFails {
-				return fault.Setup("the cluster no longer answers: %v", err)
+				return exit.BadSetup("the cluster no longer answers: %v", err)
 			}
 		default:
 			fails = 0
@@ -257,7 +256,7 @@ func (s *session) lastLine(args ...string) string {
 	if err != nil {
 		return err.Error()
 	}
-	return s.redact(message(fault.OneLine(string(text))))
+	return s.redact(message(exit.OneLine(string(text))))
 }
 
 var k6Message = regexp.MustCompile(`^time=.* msg=("(?:[^"\\]|\\.)*")`)
@@ -266,18 +265,18 @@ var k6Message = regexp.MustCompile(`^time=.* msg=("(?:[^"\\]|\\.)*")`)
 func message(line string) string {
 	if found := k6Message.FindStringSubmatch(line); found != nil {
 		if text, err := strconv.Unquote(found[1]); err == nil {
-			return fault.OneLine(text)
+			return exit.OneLine(text)
 		}
 	}
 	return line
 }
 
 // fetch downloads the coordinator's files, and lets its pod end.
-func (s *session) fetch(pod string) *fault.Fault {
+func (s *session) fetch(pod string) *exit.Fault {
 	unpack := func(archive io.Reader) error { return untar(archive, s.results) }
 	err := s.stream(s.hurry, unpack, "exec", pod, "--container=keeper", "--", "tar", "-cf", "-", "-C", "/windtunnel/results/"+s.RunID, ".")
 	if err != nil {
-		return fault.Setup("the results cannot be copied from the cluster: %s", fault.OneLine(err.Error()))
+		return exit.BadSetup("the results cannot be copied from the cluster: %s", exit.OneLine(err.Error()))
 	}
 	_, _ = s.kubectl.run(s.hurry, "", "exec", pod, "--container=keeper", "--", "touch", "/windtunnel/results/.taken")
 	return nil
@@ -287,7 +286,7 @@ func (s *session) fetch(pod string) *fault.Fault {
 const kinds = "testruns.k6.io,jobs,services,secrets,configmaps,networkpolicies"
 
 // remove deletes all objects of the run from the cluster and waits until they are gone.
-func (s *session) remove() *fault.Fault {
+func (s *session) remove() *exit.Fault {
 	ctx, done := context.WithTimeout(context.Background(), goesWithin)
 	defer done()
 	selector := "--selector=windtunnel/run=" + s.Label
@@ -298,7 +297,7 @@ func (s *session) remove() *fault.Fault {
 	if err == nil || strings.Contains(err.Error(), "no matching resources") {
 		return nil
 	}
-	return fault.Setup("something is left in the cluster (%s); remove it: kubectl delete %s %s", fault.OneLine(err.Error()), kinds, selector)
+	return exit.BadSetup("something is left in the cluster (%s); remove it: kubectl delete %s %s", exit.OneLine(err.Error()), kinds, selector)
 }
 
 func progress(what string, seen state) string {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 )
 
 // object has the fields that are read of a TestRun, a Job or a pod.
@@ -128,13 +128,13 @@ func (s state) hopeless() string {
 	for _, pod := range s.of("Pod", func(object) bool { return true }) {
 		for _, c := range pod.Status.ContainerStatuses {
 			if w := c.State.Waiting; w != nil && slices.Contains(never, w.Reason) {
-				return fmt.Sprintf("pod %s does not start: %s: %s", pod.Metadata.Name, w.Reason, fault.OneLine(w.Message))
+				return fmt.Sprintf("pod %s does not start: %s: %s", pod.Metadata.Name, w.Reason, exit.OneLine(w.Message))
 			}
 		}
 	}
 	for _, e := range s.events {
 		if e.Reason == "FailedCreate" && strings.Contains(e.Message, "quota") {
-			return fmt.Sprintf("%s gets no pod: %s", e.InvolvedObject.Name, fault.OneLine(e.Message))
+			return fmt.Sprintf("%s gets no pod: %s", e.InvolvedObject.Name, exit.OneLine(e.Message))
 		}
 	}
 	return ""
@@ -145,12 +145,12 @@ func (s state) waitsFor() string {
 	for _, pod := range s.of("Pod", func(o object) bool { return o.Status.Phase == "Pending" }) {
 		for _, c := range pod.Status.Conditions {
 			if c.Type == "PodScheduled" && c.Status == "False" {
-				return fmt.Sprintf("pod %s has no node: %s", pod.Metadata.Name, fault.OneLine(c.Message))
+				return fmt.Sprintf("pod %s has no node: %s", pod.Metadata.Name, exit.OneLine(c.Message))
 			}
 		}
 		for _, c := range pod.Status.ContainerStatuses {
 			if w := c.State.Waiting; w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
-				return fmt.Sprintf("pod %s: %s: %s", pod.Metadata.Name, w.Reason, fault.OneLine(w.Message))
+				return fmt.Sprintf("pod %s: %s: %s", pod.Metadata.Name, w.Reason, exit.OneLine(w.Message))
 			}
 		}
 	}

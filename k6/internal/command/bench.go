@@ -15,7 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"windtunnel/k6/internal/bench"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/root"
 	"windtunnel/k6/internal/variables"
 )
@@ -33,16 +33,16 @@ func BenchFlags(gs *state.GlobalState, cmd *cobra.Command, o *bench.Options) *st
 
 // PrepareBench completes the options with the checkout, the programs, the terminal, the environment and the signals of
 // this process, until stop is called. If that fails, PrepareBench prints the reason and returns a code other than
-// exitcode.Pass.
+// exit.Pass.
 func PrepareBench(gs *state.GlobalState, o *bench.Options, rootFlag, dir string) (stop func(), code int) {
 	var err error
 	if o.Root, err = root.Find(rootFlag, gs.Env["WINDTUNNEL_ROOT"], dir); err != nil {
 		fmt.Fprintln(gs.Stderr, err)
-		return nil, exitcode.Usage
+		return nil, exit.Usage
 	}
 	if o.K6, err = os.Executable(); err != nil {
 		fmt.Fprintln(gs.Stderr, err)
-		return nil, exitcode.Setup
+		return nil, exit.Setup
 	}
 	switch {
 	case o.Sidecar == "":
@@ -62,5 +62,5 @@ func PrepareBench(gs *state.GlobalState, o *bench.Options, rootFlag, dir string)
 	signals := make(chan os.Signal, 4)
 	gs.SignalNotify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	o.Signals = signals
-	return func() { gs.SignalStop(signals) }, exitcode.Pass
+	return func() { gs.SignalStop(signals) }, exit.Pass
 }

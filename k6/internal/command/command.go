@@ -11,27 +11,27 @@ import (
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 )
 
 // Finish makes cmd call a function with the current folder and the arguments, and exit with the returned code. For a
-// wrong flag, cmd exits with exitcode.Usage and a line that names the help.
+// wrong flag, cmd exits with exit.Usage and a line that names the help.
 func Finish(gs *state.GlobalState, cmd *cobra.Command, run func(dir string, args []string) int) *cobra.Command {
 	cmd.Run = func(_ *cobra.Command, args []string) {
 		dir, err := gs.Getwd()
-		code := exitcode.Setup
+		code := exit.Setup
 		if err != nil {
 			fmt.Fprintln(gs.Stderr, err)
 		} else {
 			code = run(dir, args)
 		}
-		if code != exitcode.Pass {
+		if code != exit.Pass {
 			gs.OSExit(code)
 		}
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		fmt.Fprintf(gs.Stderr, "%s; %s\n", wrongFlag(cmd, err), See(cmd.Name()))
-		gs.OSExit(exitcode.Usage)
+		gs.OSExit(exit.Usage)
 		return err
 	})
 	cmd.SetUsageFunc(usage)

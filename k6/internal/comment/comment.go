@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/markdown"
 )
 
@@ -139,7 +139,7 @@ func (c Comment) Markdown() string {
 }
 
 func cut(text string, most int) string {
-	text = fault.OneLine(strings.ToValidUTF8(text, "\uFFFD"))
+	text = exit.OneLine(strings.ToValidUTF8(text, "\uFFFD"))
 	if utf8.RuneCountInString(text) <= most {
 		return text
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/comment"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/format"
 )
 
@@ -16,7 +16,7 @@ import (
 // from files.
 func Comment(name string, all []Comparison) comment.Comment {
 	doubt := doubtOf(all)
-	c := comment.Comment{Name: name, Verdict: exitcode.Verdict(worst(all)), Doubt: doubt, Missing: doubt == IsMissing, Why: why(all),
+	c := comment.Comment{Name: name, Verdict: exit.Verdict(worst(all)), Doubt: doubt, Missing: doubt == IsMissing, Why: why(all),
 		Table: comment.Table{Head: []string{"Metric", "Change", "Detectable from"}, Numeric: func(column int) bool { return column > 0 }}}
 	for _, one := range all {
 		of := ""
@@ -37,7 +37,7 @@ func Comment(name string, all []Comparison) comment.Comment {
 
 func worst(all []Comparison) int {
 	if len(all) == 0 {
-		return exitcode.Inconclusive
+		return exit.Inconclusive
 	}
 	return Set{Parts: parts(all)}.ExitCode()
 }
@@ -72,7 +72,7 @@ func Gravest(doubts ...string) string {
 func (c Comparison) doubt() string {
 	judged := slices.ContainsFunc(c.Metrics, func(m Metric) bool { return m.Outcome != "" })
 	switch {
-	case c.ExitCode() != exitcode.Inconclusive:
+	case c.ExitCode() != exit.Inconclusive:
 		return ""
 	case c.Doubt != "":
 		return Gravest(c.Doubt)
@@ -84,7 +84,7 @@ func (c Comparison) doubt() string {
 
 // doubtOf is the gravest doubt of several inconclusive comparisons.
 func doubtOf(all []Comparison) string {
-	if worst(all) != exitcode.Inconclusive {
+	if worst(all) != exit.Inconclusive {
 		return ""
 	}
 	if len(all) == 0 {
@@ -104,9 +104,9 @@ func why(all []Comparison) string {
 	switch {
 	case i < 0:
 		return nothing
-	case code == exitcode.Pass && len(all) == 1:
+	case code == exit.Pass && len(all) == 1:
 		return all[0].Headline
-	case code == exitcode.Pass:
+	case code == exit.Pass:
 		return fmt.Sprintf("all %d scenarios are within the bound", len(all))
 	}
 	line := append(slices.Clone(all[i].Reasons), all[i].Headline)[0]

@@ -10,7 +10,7 @@ import (
 	"windtunnel/k6/internal/builds"
 	"windtunnel/k6/internal/contents"
 	"windtunnel/k6/internal/difference"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/testbed"
@@ -175,11 +175,11 @@ func pairs(a, b []Measured) int {
 func (c Comparison) ExitCode() int {
 	switch {
 	case c.Interrupted:
-		return exitcode.Interrupted
+		return exit.Interrupted
 	case c.Verdict == Pass:
-		return exitcode.Pass
+		return exit.Pass
 	case c.Verdict == Fail:
-		return exitcode.Fail
+		return exit.Fail
 	}
-	return exitcode.Inconclusive
+	return exit.Inconclusive
 }

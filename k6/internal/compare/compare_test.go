@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"windtunnel/k6/internal/difference"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/result"
 )
 
 func TestKnownShiftIsFound(t *testing.T) {
 	c := Make(pairsOf(12, noise(1), times(1.3, noise(2))))
 	valid(t, c)
-	if c.Verdict != Fail || c.ExitCode() != exitcode.Fail || !c.Interleaved {
+	if c.Verdict != Fail || c.ExitCode() != exit.Fail || !c.Interleaved {
 		t.Errorf("%s %v %v", c.Verdict, c.Reasons, c.Interleaved)
 	}
 	for name, better := range map[string]bool{"p50": false, "p95": false, "avg": false, "mbit_per_s": true} {
@@ -66,7 +66,7 @@ func TestKnownShiftIsFound(t *testing.T) {
 func TestBetterPasses(t *testing.T) {
 	c := Make(pairsOf(12, noise(3), times(0.7, noise(4))))
 	valid(t, c)
-	if c.ExitCode() != exitcode.Pass || c.rowOf(t, "tcp", "p99").Judgement != Better || c.rowOf(t, "tcp", "mbit_per_s").Judgement != Better {
+	if c.ExitCode() != exit.Pass || c.rowOf(t, "tcp", "p99").Judgement != Better || c.rowOf(t, "tcp", "mbit_per_s").Judgement != Better {
 		t.Errorf("%s %v", c.Verdict, c.Reasons)
 	}
 	if !strings.HasPrefix(c.Headline, "pair:queue=128 is 42 % faster than pair: +") {
@@ -77,11 +77,11 @@ func TestBetterPasses(t *testing.T) {
 func TestSmallShiftIsWorseButPasses(t *testing.T) {
 	q := pairsOf(12, noise(5), times(1.05, noise(6)))
 	c := Make(q)
-	if m := c.rowOf(t, "tcp", "p50"); m.Judgement != Worse || m.Gate || c.ExitCode() != exitcode.Pass {
+	if m := c.rowOf(t, "tcp", "p50"); m.Judgement != Worse || m.Gate || c.ExitCode() != exit.Pass {
 		t.Errorf("%+v %v", m, c.Reasons)
 	}
 	q.WorseBy = 2
-	if c := Make(q); c.ExitCode() != exitcode.Fail {
+	if c := Make(q); c.ExitCode() != exit.Fail {
 		t.Errorf("%v", c.Reasons)
 	}
 }
@@ -96,7 +96,7 @@ func TestDriftHidesNoSlowDown(t *testing.T) {
 	c := Make(pairsOf(10, drift(1, 1), drift(1.15, 2)))
 	valid(t, c)
 	m := c.rowOf(t, "tcp", "mbit_per_s")
-	if c.ExitCode() != exitcode.Fail || m.worse(-math.Log1p(m.Change.Estimate/100)) < 14 || *m.Change.Hi > -12 {
+	if c.ExitCode() != exit.Fail || m.worse(-math.Log1p(m.Change.Estimate/100)) < 14 || *m.Change.Hi > -12 {
 		t.Errorf("%s %v %+v", c.Verdict, c.Reasons, m.Change)
 	}
 }
@@ -111,10 +111,10 @@ func TestAbsenceOfEvidenceIsNoPass(t *testing.T) {
 	passed, told := 0, 0
 	for seed := range uint64(100) {
 		c := Make(pairsOf(10, rough(2*seed), times(1.15, rough(2*seed+1))))
-		if c.ExitCode() == exitcode.Pass {
+		if c.ExitCode() == exit.Pass {
 			passed++
 		}
-		if c.ExitCode() == exitcode.Inconclusive && strings.Contains(strings.Join(c.Reasons, "\n"), "or more would have been detected") {
+		if c.ExitCode() == exit.Inconclusive && strings.Contains(strings.Join(c.Reasons, "\n"), "or more would have been detected") {
 			told++
 		}
 	}
@@ -135,7 +135,7 @@ func TestMoreWorkIsNoRegression(t *testing.T) {
 	}
 	c := Make(q)
 	valid(t, c)
-	if c.ExitCode() != exitcode.Pass {
+	if c.ExitCode() != exit.Pass {
 		t.Errorf("%s %v", c.Verdict, c.Reasons)
 	}
 	if m := c.rowOf(t, "", "cpu_s"); m.Role != Shown || m.Judgement != Worse || m.Gate {
@@ -159,7 +159,7 @@ func TestEqualNoise(t *testing.T) {
 	differs := 0
 	for seed := range uint64(200) {
 		c := Make(pairsOf(11, noise(1000+2*seed), noise(1001+2*seed)))
-		if c.ExitCode() != exitcode.Pass {
+		if c.ExitCode() != exit.Pass {
 			t.Errorf("seed %d: %v", seed, c.Reasons)
 		}
 		if c.rowOf(t, "tcp", "p50").Judgement != NoneFound {
@@ -218,7 +218,7 @@ func TestTooFewRuns(t *testing.T) {
 	for n, says := range map[int]string{1: "one run each: no confidence", 3: "too few runs: 3 of A and 3 of B", 5: "needs 6 of each"} {
 		c := Make(pairsOf(n, noise(7), times(5, noise(8))))
 		valid(t, c)
-		if c.ExitCode() != exitcode.Inconclusive || !strings.Contains(strings.Join(c.Reasons, "\n"), says) {
+		if c.ExitCode() != exit.Inconclusive || !strings.Contains(strings.Join(c.Reasons, "\n"), says) {
 			t.Errorf("%d: %s %v", n, c.Verdict, c.Reasons)
 		}
 		if m := c.rowOf(t, "tcp", "p50"); m.Judgement != NotJudged || m.Change == nil {
@@ -226,10 +226,10 @@ func TestTooFewRuns(t *testing.T) {
 		}
 	}
 	// Six pairs can show that nothing is worse, but they cannot break the gate.
-	if c := Make(pairsOf(6, noise(7), times(5, noise(8)))); c.ExitCode() != exitcode.Inconclusive || !strings.Contains(strings.Join(c.Reasons, "\n"), "about 4 more pairs would decide") {
+	if c := Make(pairsOf(6, noise(7), times(5, noise(8)))); c.ExitCode() != exit.Inconclusive || !strings.Contains(strings.Join(c.Reasons, "\n"), "about 4 more pairs would decide") {
 		t.Errorf("six: %v", c.Reasons)
 	}
-	if c := Make(pairsOf(6, noise(7), noise(8))); c.ExitCode() != exitcode.Inconclusive || c.Doubt != TooLittleTime || !strings.Contains(strings.Join(c.Reasons, "\n"), "primary metrics to fail, however much worse B was: at least 10 pairs are needed") {
+	if c := Make(pairsOf(6, noise(7), noise(8))); c.ExitCode() != exit.Inconclusive || c.Doubt != TooLittleTime || !strings.Contains(strings.Join(c.Reasons, "\n"), "primary metrics to fail, however much worse B was: at least 10 pairs are needed") {
 		t.Errorf("six: %v", c.Reasons)
 	}
 }
@@ -258,7 +258,7 @@ func TestRunsThatCannotBeUsed(t *testing.T) {
 		}
 		change(&q.A[5])
 		c = Make(q)
-		if c.ExitCode() != exitcode.Inconclusive || !strings.Contains(strings.Join(c.Reasons, ""), "9 of the 12 runs of A can be used; at least 80 % is needed") {
+		if c.ExitCode() != exit.Inconclusive || !strings.Contains(strings.Join(c.Reasons, ""), "9 of the 12 runs of A can be used; at least 80 % is needed") {
 			t.Errorf("%s: %v", name, c.Reasons)
 		}
 	}
@@ -272,7 +272,7 @@ func TestRunsThatCannotBeUsed(t *testing.T) {
 	}
 	none := Make(Request{A: []Measured{{File: "a"}}, B: nil, Beds: noBeds})
 	valid(t, none)
-	if none.ExitCode() != exitcode.Inconclusive {
+	if none.ExitCode() != exit.Inconclusive {
 		t.Error(none.Verdict)
 	}
 }
@@ -292,7 +292,7 @@ func drifting(apart bool) Request {
 
 func TestAControlThatDriftsWithTheMachine(t *testing.T) {
 	c := Make(drifting(true))
-	if c.ExitCode() != exitcode.Inconclusive || !strings.Contains(strings.Join(c.Reasons, "\n"), "the machine changed, not the proxy") {
+	if c.ExitCode() != exit.Inconclusive || !strings.Contains(strings.Join(c.Reasons, "\n"), "the machine changed, not the proxy") {
 		t.Errorf("%s %v", c.Verdict, c.Reasons)
 	}
 	// A drift of the machine cannot explain 90 times the memory.
@@ -329,7 +329,7 @@ func TestLostDatagrams(t *testing.T) {
 			m.Result.Operations[0] = withErrors(operation("udp", 1), "lost", lost)
 		}
 	}
-	for lost, want := range map[int64]int{10: exitcode.Pass, 100: exitcode.Fail} { // of 2,000: 0.5 and 5 points; the gate is 1
+	for lost, want := range map[int64]int{10: exit.Pass, 100: exit.Fail} { // of 2,000: 0.5 and 5 points; the gate is 1
 		q := pairsOf(12, noise(13), noise(14))
 		for i := range q.A {
 			lossy(&q.A[i], 0)
@@ -348,7 +348,7 @@ func TestInterruptedIsMarked(t *testing.T) {
 	q.Planned, q.Interrupted = 10, true
 	c := Make(q)
 	valid(t, c)
-	if c.ExitCode() != exitcode.Interrupted || !strings.Contains(c.Markdown(), "interrupted after 7 pairs") {
+	if c.ExitCode() != exit.Interrupted || !strings.Contains(c.Markdown(), "interrupted after 7 pairs") {
 		t.Errorf("%v", c.Reasons)
 	}
 	if m := c.rowOf(t, "tcp", "p50"); m.Judgement != Worse {
@@ -396,17 +396,17 @@ func TestRunsThatDidNotTakeTurns(t *testing.T) {
 		return Make(q)
 	}
 	c := late(1.6)
-	if c.Interleaved || c.ExitCode() != exitcode.Fail || c.rowOf(t, "tcp", "p50").Change.Paired {
+	if c.Interleaved || c.ExitCode() != exit.Fail || c.rowOf(t, "tcp", "p50").Change.Paired {
 		t.Errorf("%+v", c.Reasons)
 	}
 	// The machine may have changed by 10 %, so B may be slower by this much.
 	for _, factor := range []float64{1, 1.08} {
 		c = late(factor)
-		if m := c.rowOf(t, "tcp", "mbit_per_s"); m.Judgement != NoneFound || m.Outcome != "unclear" || c.ExitCode() != exitcode.Inconclusive {
+		if m := c.rowOf(t, "tcp", "mbit_per_s"); m.Judgement != NoneFound || m.Outcome != "unclear" || c.ExitCode() != exit.Inconclusive {
 			t.Errorf("%g: %+v", factor, m)
 		}
 	}
-	if c := late(0.7); c.ExitCode() != exitcode.Pass {
+	if c := late(0.7); c.ExitCode() != exit.Pass {
 		t.Errorf("%v", c.Reasons)
 	}
 }

@@ -23,7 +23,7 @@ func evidence(r result.Result) []row {
 	for _, s := range r.Sections {
 		about := s.Title + ": "
 		if s.Operation != "" {
-			about = titleOf(r, s.Operation) + ": "
+			about = r.TitleOf(s.Operation) + ": "
 		}
 		one := true
 		for k, column := range s.Columns {
@@ -53,15 +53,6 @@ func evidence(r result.Result) []row {
 		}
 	}
 	return all
-}
-
-func titleOf(r result.Result, operation string) string {
-	for _, op := range r.Operations {
-		if op.Name == operation {
-			return op.Title
-		}
-	}
-	return operation
 }
 
 // answers returns for each section the findings in the runs of both sides, one line each.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/result"
 )
 
@@ -45,7 +45,7 @@ func TestWhereTheTimeWent(t *testing.T) {
 	q.B[0].Result.Processes = append(q.B[0].Result.Processes, result.Process{Name: "redis", Role: "system"})
 	c := Make(q)
 	valid(t, c)
-	if c.ExitCode() != exitcode.Pass {
+	if c.ExitCode() != exit.Pass {
 		t.Errorf("%v", c.Reasons)
 	}
 	for _, k := range []key{{"tcp", "component.database"}, {"tcp", "component.database.max_ms"}, {"", "prometheus.database"}, {"", "database.ms_per_request"}, {"", "process.mariadb"}} {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 )
@@ -63,32 +63,32 @@ func TestFailuresAreEvidence(t *testing.T) {
 		code  int
 		says  string
 	}{
-		"its process dies in 2 of 14":     {died, nil, []int{2, 7}, exitcode.Fail, "B fails more: one of its processes ended in 2 of 14 runs of B and 0 of 14 runs of A"},
-		"its process dies once":           {died, nil, []int{2}, exitcode.Inconclusive, "in 1 of 14 runs of B and 0 of 14 runs of A; this may be chance, but the comparison cannot pass"},
-		"both die once":                   {died, []int{5}, []int{2}, exitcode.Pass, ""},
-		"the baseline dies once":          {died, []int{5}, nil, exitcode.Pass, ""},
-		"it does not start in 2 of 14":    {notStarted, nil, []int{3, 4}, exitcode.Fail, "did not start in 2 of 14 runs"},
-		"its set-up fails in 2 of 14":     {notSetUp, nil, []int{3, 4}, exitcode.Fail, "failed its set-up in 2 of 14 runs"},
-		"2 of 10 have no result":          {withoutResult, nil, []int{3, 4}, exitcode.Fail, "has no result in 2 of 14 runs"},
-		"k6 is killed in 2 of B's 14":     {killed, nil, []int{3, 4}, exitcode.Inconclusive, "b4, b5: no result, so it is unknown whether B failed"},
-		"the sidecar ends in 2 of 14":     {sidecarEnded, nil, []int{3, 4}, exitcode.Pass, ""},
-		"it never starts":                 {notStarted, nil, all, exitcode.Fail, "did not start in 14 of 14 runs"},
-		"0.75 % corrupted in every run":   {wrong("wrong payload", 15), nil, all, exitcode.Fail, "B fails more: wrong payload in 210 of 28,000 operations of B and 0 of 28,000 operations of A"},
-		"0.75 % corrupted in 3 runs":      {wrong("wrong payload", 15), nil, all[:3], exitcode.Inconclusive, "wrong payload in 45 of 28,000 operations"},
-		"as many time-outs on both sides": {wrong("timeout", 3), all, all, exitcode.Pass, ""},
-		"one time-out more than A's":      {wrong("timeout", 3), all[:4], all[:5], exitcode.Pass, ""},
-		"fewer time-outs":                 {wrong("timeout", 3), all, nil, exitcode.Pass, ""},
-		"480 of 500 users in every run":   {lostUsers, nil, all, exitcode.Fail, "B fails more: failed its integrity check in 14 of 14 runs"},
-		"it is cut in 2 of 14":            {cutOff, nil, []int{0, 9}, exitcode.Fail, "was cut in 2 of 14 runs"},
+		"its process dies in 2 of 14":     {died, nil, []int{2, 7}, exit.Fail, "B fails more: one of its processes ended in 2 of 14 runs of B and 0 of 14 runs of A"},
+		"its process dies once":           {died, nil, []int{2}, exit.Inconclusive, "in 1 of 14 runs of B and 0 of 14 runs of A; this may be chance, but the comparison cannot pass"},
+		"both die once":                   {died, []int{5}, []int{2}, exit.Pass, ""},
+		"the baseline dies once":          {died, []int{5}, nil, exit.Pass, ""},
+		"it does not start in 2 of 14":    {notStarted, nil, []int{3, 4}, exit.Fail, "did not start in 2 of 14 runs"},
+		"its set-up fails in 2 of 14":     {notSetUp, nil, []int{3, 4}, exit.Fail, "failed its set-up in 2 of 14 runs"},
+		"2 of 10 have no result":          {withoutResult, nil, []int{3, 4}, exit.Fail, "has no result in 2 of 14 runs"},
+		"k6 is killed in 2 of B's 14":     {killed, nil, []int{3, 4}, exit.Inconclusive, "b4, b5: no result, so it is unknown whether B failed"},
+		"the sidecar ends in 2 of 14":     {sidecarEnded, nil, []int{3, 4}, exit.Pass, ""},
+		"it never starts":                 {notStarted, nil, all, exit.Fail, "did not start in 14 of 14 runs"},
+		"0.75 % corrupted in every run":   {wrong("wrong payload", 15), nil, all, exit.Fail, "B fails more: wrong payload in 210 of 28,000 operations of B and 0 of 28,000 operations of A"},
+		"0.75 % corrupted in 3 runs":      {wrong("wrong payload", 15), nil, all[:3], exit.Inconclusive, "wrong payload in 45 of 28,000 operations"},
+		"as many time-outs on both sides": {wrong("timeout", 3), all, all, exit.Pass, ""},
+		"one time-out more than A's":      {wrong("timeout", 3), all[:4], all[:5], exit.Pass, ""},
+		"fewer time-outs":                 {wrong("timeout", 3), all, nil, exit.Pass, ""},
+		"480 of 500 users in every run":   {lostUsers, nil, all, exit.Fail, "B fails more: failed its integrity check in 14 of 14 runs"},
+		"it is cut in 2 of 14":            {cutOff, nil, []int{0, 9}, exit.Fail, "was cut in 2 of 14 runs"},
 		"it falls silent in 2 of 14": {func(m *Measured) {
 			cutByANeighbour(m)
 			m.Outcome = "fail"
 			m.Result.Validity = append(m.Result.Validity, result.Validity{Check: "target", OK: &no, Detail: "it answered nothing for 10 s"})
-		}, nil, []int{0, 9}, exitcode.Fail, "stopped answering in 2 of 14 runs"},
-		"a neighbour cuts it in 2 of 14":     {cutByANeighbour, nil, []int{0, 9}, exitcode.Inconclusive, "this may be chance, but the comparison cannot pass (2 of B in runs that the machine disturbed)"},
-		"the machine is busy in 2 of B's":    {busy, nil, []int{0, 9}, exitcode.Pass, ""},
-		"the machine is busy in 3 of B's":    {busy, nil, []int{0, 5, 9}, exitcode.Inconclusive, "11 of the 14 runs of B can be used"},
-		"a control's errors are not the B's": {func(m *Measured) { m.Result.Operations[1].Errors = map[string]int64{"timeout": 9} }, nil, all, exitcode.Pass, ""},
+		}, nil, []int{0, 9}, exit.Fail, "stopped answering in 2 of 14 runs"},
+		"a neighbour cuts it in 2 of 14":     {cutByANeighbour, nil, []int{0, 9}, exit.Inconclusive, "this may be chance, but the comparison cannot pass (2 of B in runs that the machine disturbed)"},
+		"the machine is busy in 2 of B's":    {busy, nil, []int{0, 9}, exit.Pass, ""},
+		"the machine is busy in 3 of B's":    {busy, nil, []int{0, 5, 9}, exit.Inconclusive, "11 of the 14 runs of B can be used"},
+		"a control's errors are not the B's": {func(m *Measured) { m.Result.Operations[1].Errors = map[string]int64{"timeout": 9} }, nil, all, exit.Pass, ""},
 	} {
 		q := pairsOf(14, noise(31), noise(32))
 		for _, i := range c.a {
@@ -103,7 +103,7 @@ func TestFailuresAreEvidence(t *testing.T) {
 		if made.ExitCode() != c.code || !strings.Contains(reasons, c.says) {
 			t.Errorf("%s: %s: %s", name, made.Verdict, reasons)
 		}
-		if slices.ContainsFunc(made.Failures, func(f Failure) bool { return f.Outcome != "within" }) == (c.code == exitcode.Pass) && !strings.Contains(c.says, "can be used") && !strings.Contains(c.says, "it is unknown") {
+		if slices.ContainsFunc(made.Failures, func(f Failure) bool { return f.Outcome != "within" }) == (c.code == exit.Pass) && !strings.Contains(c.says, "can be used") && !strings.Contains(c.says, "it is unknown") {
 			t.Errorf("%s: %+v", name, made.Failures)
 		}
 	}

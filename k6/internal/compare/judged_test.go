@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/result"
 )
 
@@ -39,10 +39,10 @@ func TestJudgedFiguresDecideInPlaceOfSpeed(t *testing.T) {
 		code            int
 		headline        string
 	}{
-		"equal sides":     {1, 1, exitcode.Pass, "pair:queue=128 needs as much as pair"},
-		"more memory":     {1.3, 1, exitcode.Fail, " % more than pair: +"},
-		"more wake-ups":   {1, 2, exitcode.Fail, "needs 100 % more than pair: +100"},
-		"less, and equal": {0.5, 1, exitcode.Pass, "pair:queue=128 needs as much as pair"},
+		"equal sides":     {1, 1, exit.Pass, "pair:queue=128 needs as much as pair"},
+		"more memory":     {1.3, 1, exit.Fail, " % more than pair: +"},
+		"more wake-ups":   {1, 2, exit.Fail, "needs 100 % more than pair: +100"},
+		"less, and equal": {0.5, 1, exit.Pass, "pair:queue=128 needs as much as pair"},
 	} {
 		c := Make(idleRuns(20, 7, test.memory, test.wakeups))
 		valid(t, c)
@@ -69,7 +69,7 @@ func TestAJudgedFigureThatOneSideLacksDecidesNothing(t *testing.T) {
 			q.B[i].Result.Sections[0].Rows[0][column] = result.Cell{}
 		}
 	}
-	if c := Make(q); c.ExitCode() != exitcode.Inconclusive || !strings.Contains(strings.Join(c.Reasons, "\n"), "no figure that the scenario wants judged") {
+	if c := Make(q); c.ExitCode() != exit.Inconclusive || !strings.Contains(strings.Join(c.Reasons, "\n"), "no figure that the scenario wants judged") {
 		t.Errorf("%d %v", c.ExitCode(), c.Reasons)
 	}
 }
@@ -79,10 +79,10 @@ func TestErrorRatesOfJudgedFigures(t *testing.T) {
 	const runs = 50
 	failed, passed := 0, 0
 	for seed := range uint64(runs) {
-		if Make(idleRuns(16, 100+seed, 1, 1)).ExitCode() == exitcode.Fail {
+		if Make(idleRuns(16, 100+seed, 1, 1)).ExitCode() == exit.Fail {
 			failed++
 		}
-		if Make(idleRuns(16, 1000+seed, 1.25, 1)).ExitCode() == exitcode.Pass {
+		if Make(idleRuns(16, 1000+seed, 1.25, 1)).ExitCode() == exit.Pass {
 			passed++
 		}
 	}

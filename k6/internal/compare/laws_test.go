@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"windtunnel/k6/internal/difference"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/result"
 )
 
@@ -115,10 +115,10 @@ func (m made) spoil(run *Measured) {
 func code(q Request) int {
 	if q.Kept {
 		if KeptRefusal(q.A, q.B[0], q.Beds) != "" {
-			return exitcode.Usage
+			return exit.Usage
 		}
 	} else if Refusal(q.A, q.B, q.Beds) != "" {
-		return exitcode.Usage
+		return exit.Usage
 	}
 	return Make(q).ExitCode()
 }
@@ -350,9 +350,9 @@ func slow(r *result.Result, by float64) {
 // badness orders the codes: a pass is best, a failure worst. A refusal is as bad as an inconclusive comparison.
 func badness(code int) int {
 	switch code {
-	case exitcode.Pass:
+	case exit.Pass:
 		return 0
-	case exitcode.Fail:
+	case exit.Fail:
 		return 2
 	}
 	return 1
@@ -393,13 +393,13 @@ func reasonsOf(q Request) string {
 func TestLessEvidenceIsNoPass(t *testing.T) {
 	forBoth(t, func(m made) string {
 		before := code(m.Request)
-		if before == exitcode.Pass {
+		if before == exit.Pass {
 			return ""
 		}
 		edited := m.copied()
 		removal := removals[m.random.IntN(len(removals))]
 		removal.edit(&edited)
-		if code(edited.Request) == exitcode.Pass {
+		if code(edited.Request) == exit.Pass {
 			return fmt.Sprintf("%d passes without %s: %s", before, removal.name, reasonsOf(m.Request))
 		}
 		return ""
@@ -435,7 +435,7 @@ func TestSwappedSidesDoNotBothPass(t *testing.T) {
 		primary := slices.ContainsFunc(c.Metrics, func(x Metric) bool {
 			return x.Role == Primary && x.shift.N > 0 && math.Abs(x.shift.Estimate()) > x.bound(m.WorseBy)
 		})
-		if primary && code(m.Request) == exitcode.Pass && code(swapped.Request) == exitcode.Pass {
+		if primary && code(m.Request) == exit.Pass && code(swapped.Request) == exit.Pass {
 			return "both pass: " + reasonsOf(m.Request)
 		}
 		return ""
@@ -462,7 +462,7 @@ func TestMadeRunsMeetAllVerdicts(t *testing.T) {
 	for i := range 300 {
 		counts[code(draw(rand.New(rand.NewPCG(uint64(i), 30)), false).Request)]++
 	}
-	for _, want := range []int{exitcode.Pass, exitcode.Fail, exitcode.Inconclusive} {
+	for _, want := range []int{exit.Pass, exit.Fail, exit.Inconclusive} {
 		if counts[want] < 30 {
 			t.Errorf("%d of 300 end with %d", counts[want], want)
 		}

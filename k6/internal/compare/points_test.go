@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/result"
 )
 
@@ -69,13 +69,13 @@ func TestEvidenceThatWasLost(t *testing.T) {
 		kind string // kind of the doubt
 	}{
 		"B corrupts every payload": {func() Request { q := equal(12); each(q.B, corruptsAll); return q },
-			exitcode.Fail, "had an operation without any success in 12 of 12 runs", ""},
+			exit.Fail, "had an operation without any success in 12 of 12 runs", ""},
 		"B corrupts every payload beside a neighbour": {func() Request {
 			q := equal(12)
 			each(q.B, corruptsAll)
 			each(q.B, besideANeighbour)
 			return q
-		}, exitcode.Fail, "corrupted in 24,000 of 24,000 operations", ""},
+		}, exit.Fail, "corrupted in 24,000 of 24,000 operations", ""},
 		"B times out beside a neighbour": {func() Request {
 			q := equal(14)
 			each(q.B[:2], func(_ int, m *Measured) {
@@ -83,23 +83,23 @@ func TestEvidenceThatWasLost(t *testing.T) {
 			})
 			each(q.B[:2], besideANeighbour)
 			return q
-		}, exitcode.Inconclusive, "timeout in 40 of 28,000 operations", TooLittleTime},
+		}, exit.Inconclusive, "timeout in 40 of 28,000 operations", TooLittleTime},
 		"one run of B lacks CPU": {func() Request { q := equal(12); q.B[4].Result.Processes = nil; return q },
-			exitcode.Inconclusive, "CPU per operation was not measured in b5", IsMissing},
+			exit.Inconclusive, "CPU per operation was not measured in b5", IsMissing},
 		"no run has CPU, though the system was started": {func() Request {
 			q := equal(12)
 			for _, runs := range [][]Measured{q.A, q.B} {
 				each(runs, func(_ int, m *Measured) { m.Result.Processes = nil })
 			}
 			return q
-		}, exitcode.Inconclusive, "the CPU time per operation was not measured on both sides", IsMissing},
+		}, exit.Inconclusive, "the CPU time per operation was not measured on both sides", IsMissing},
 		"A's first run lacks throughput": {func() Request { q := equal(12); q.A[0].Result.Operations[0].Transfer.MbitPerS = nil; return q },
-			exitcode.Inconclusive, "TCP throughput was not measured in a1", IsMissing},
+			exit.Inconclusive, "TCP throughput was not measured in a1", IsMissing},
 		"only A has a P99": {func() Request {
 			q := equal(12)
 			each(q.B, func(_ int, m *Measured) { m.Result.Operations[0].LatencyMS.P99 = nil })
 			return q
-		}, exitcode.Inconclusive, "TCP P99 was not measured in b1, b2, b3 and 9 more runs (the smallest run has 2,000 samples; a larger TIMES makes more)", IsMissing},
+		}, exit.Inconclusive, "TCP P99 was not measured in b1, b2, b3 and 9 more runs (the smallest run has 2,000 samples; a larger TIMES makes more)", IsMissing},
 		"the generator's lateness hides a P99": {func() Request {
 			q := equal(12)
 			yes := true
@@ -109,13 +109,13 @@ func TestEvidenceThatWasLost(t *testing.T) {
 					Detail: "sent late by 0.900 ms at P99; at most 5.000 ms is allowed; the lateness is more than half of P99, which is not shown"})
 			})
 			return q
-		}, exitcode.Pass, "", ""},
+		}, exit.Pass, "", ""},
 		"B takes no CPU": {func() Request { q := equal(12); q.B[3].Result.Processes[0].CPUS = 0; return q },
-			exitcode.Inconclusive, "b4: an impossible figure: the system took 0 s of CPU for 2,000 operations", IsMissing},
+			exit.Inconclusive, "b4: an impossible figure: the system took 0 s of CPU for 2,000 operations", IsMissing},
 		"B takes no memory": {func() Request { q := equal(12); q.B[3].Result.Processes[0].PeakAnonBytes = new(int64(0)); return q },
-			exitcode.Inconclusive, "the system's own memory is 0 bytes", IsMissing},
+			exit.Inconclusive, "the system's own memory is 0 bytes", IsMissing},
 		"more successes than requests": {func() Request { q := equal(12); q.B[3].Result.Operations[0].Requests = 7; return q },
-			exitcode.Inconclusive, "2,000 successes of 7 requests", IsMissing},
+			exit.Inconclusive, "2,000 successes of 7 requests", IsMissing},
 		"more bytes than the link carries": {func() Request {
 			q := equal(12)
 			for _, runs := range [][]Measured{q.A, q.B} {
@@ -125,12 +125,12 @@ func TestEvidenceThatWasLost(t *testing.T) {
 				})
 			}
 			return q
-		}, exitcode.Inconclusive, "Mbit/s over a link of 5.000 Mbit/s", IsMissing},
+		}, exit.Inconclusive, "Mbit/s over a link of 5.000 Mbit/s", IsMissing},
 		"98 times the memory in 9 of 9 pairs": {func() Request {
 			q := equal(9)
 			each(q.B, func(_ int, m *Measured) { m.Result.Processes[0].PeakAnonBytes = new(int64(98 * 50 << 20)) })
 			return q
-		}, exitcode.Inconclusive, "secondary metrics to fail, however much worse B was: at least 11 pairs are needed, about 22.0 s in all; SECONDARY=off", TooLittleTime},
+		}, exit.Inconclusive, "secondary metrics to fail, however much worse B was: at least 11 pairs are needed, about 22.0 s in all; SECONDARY=off", TooLittleTime},
 		"a P99 of three times with 10 pairs": {func() Request {
 			q := equal(10)
 			each(q.B, func(_ int, m *Measured) {
@@ -138,13 +138,13 @@ func TestEvidenceThatWasLost(t *testing.T) {
 				*l.P99, *l.P999, l.Max = 3**l.P99, 3**l.P999, 3*l.Max
 			})
 			return q
-		}, exitcode.Inconclusive, "too few for 6 secondary metrics to fail", TooLittleTime},
+		}, exit.Inconclusive, "too few for 6 secondary metrics to fail", TooLittleTime},
 		"one of 24 operations 30 % slower with 12 pairs": {func() Request {
 			q := many(equal(12), 24)
 			each(q.B, func(_ int, m *Measured) { m.Result.Operations[7] = operation("op7", 1.3*noise(9)(0)) })
 			return q
-		}, exitcode.Inconclusive, "145 secondary metrics to fail, however much worse B was: at least 15 pairs are needed", TooLittleTime},
-		"primary metrics alone": {func() Request { q := equal(10); q.SecondaryOff = true; return q }, exitcode.Pass, "", ""},
+		}, exit.Inconclusive, "145 secondary metrics to fail, however much worse B was: at least 15 pairs are needed", TooLittleTime},
+		"primary metrics alone": {func() Request { q := equal(10); q.SecondaryOff = true; return q }, exit.Pass, "", ""},
 		"CPU that B spends later": {func() Request {
 			q := equal(12)
 			for side, runs := range [][]Measured{q.A, q.B} {
@@ -154,33 +154,33 @@ func TestEvidenceThatWasLost(t *testing.T) {
 				})
 			}
 			return q
-		}, exitcode.Fail, "CPU per operation is worse by more than 10 %: +14", ""},
+		}, exit.Fail, "CPU per operation is worse by more than 10 %: +14", ""},
 		"no validity": {func() Request { q := equal(12); q.B[2].Result.Validity = nil; return q },
-			exitcode.Inconclusive, "b3: no validity check ran", IsMissing},
+			exit.Inconclusive, "b3: no validity check ran", IsMissing},
 		"a validity that knows nothing": {func() Request {
 			q := equal(12)
 			each(q.B, func(_ int, m *Measured) { m.Result.Validity = []result.Validity{{Check: "complete"}} })
 			return q
-		}, exitcode.Inconclusive, "no validity check ran", IsMissing},
+		}, exit.Inconclusive, "no validity check ran", IsMissing},
 		"a pair is not there": {func() Request { q := equal(13); q.Planned, q.Made = 0, 13; q.A, q.B = q.A[:12], q.B[:12]; return q },
-			exitcode.Inconclusive, "there is no run of B in pair 13", IsMissing},
+			exit.Inconclusive, "there is no run of B in pair 13", IsMissing},
 		"a run is not there": {func() Request { q := equal(13); q.B = append(q.B[:5:5], q.B[6:]...); return q },
-			exitcode.Inconclusive, "there is no run of B in pair 6", IsMissing},
-		"a baseline: equal": {func() Request { return byABaseline(equal(12)) }, exitcode.Pass, "", ""},
+			exit.Inconclusive, "there is no run of B in pair 6", IsMissing},
+		"a baseline: equal": {func() Request { return byABaseline(equal(12)) }, exit.Pass, "", ""},
 		"a baseline: CPU is missing": {func() Request { q := byABaseline(equal(12)); q.B[0].Result.Processes = nil; return q },
-			exitcode.Inconclusive, "CPU per operation was not measured in b1", IsMissing},
+			exit.Inconclusive, "CPU per operation was not measured in b1", IsMissing},
 		"a baseline: throughput is missing": {func() Request {
 			q := byABaseline(equal(12))
 			q.B[0].Result.Operations[0].Transfer.MbitPerS = nil
 			return q
 		},
-			exitcode.Inconclusive, "TCP throughput was not measured in b1", IsMissing},
+			exit.Inconclusive, "TCP throughput was not measured in b1", IsMissing},
 		"a baseline: latencies are missing": {func() Request { q := byABaseline(equal(12)); q.B[0].Result.Operations[0].LatencyMS = nil; return q },
-			exitcode.Inconclusive, "not every success has a latency", IsMissing},
+			exit.Inconclusive, "not every success has a latency", IsMissing},
 		"a baseline: every payload is corrupted": {func() Request { q := byABaseline(equal(12)); corruptsAll(0, &q.B[0]); return q },
-			exitcode.Fail, "had an operation without any success in 1 of 1 runs", ""},
+			exit.Fail, "had an operation without any success in 1 of 1 runs", ""},
 		"a baseline: too few runs were kept": {func() Request { q := byABaseline(equal(12)); q.A, q.WorseBy = q.A[:2], 80; return q },
-			exitcode.Inconclusive, "secondary metrics cannot be judged by 2 kept runs: keep 4 or more", TooLittleTime},
+			exit.Inconclusive, "secondary metrics cannot be judged by 2 kept runs: keep 4 or more", TooLittleTime},
 	} {
 		found := Make(c.make())
 		valid(t, found)

@@ -13,7 +13,7 @@ import (
 	"windtunnel/k6/internal/builds"
 	"windtunnel/k6/internal/contents"
 	"windtunnel/k6/internal/difference"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/result"
@@ -35,10 +35,10 @@ var sideNames = [2]string{"a", "b"}
 // results/RUN/SYSTEM-NAME/pairNN-a and -b for several scenarios. Each turn runs all scenarios on one testbed, then all
 // on the other. A scenario that has enough pairs is left out of later turns. Measure returns a request for each
 // scenario: a copy of common with the scenario's runs. If it cannot begin, or the first set-up of a side fails, it
-// prints why and returns a code other than exitcode.Pass.
+// prints why and returns a code other than exit.Pass.
 func Measure(o bench.Options, scenarios string, length Length, common Request) (dir string, all []Request, code int) {
 	session, code := bench.Begin(o, List(scenarios), []string{common.SpecA, common.SpecB})
-	if code != exitcode.Pass {
+	if code != exit.Pass {
 		return "", nil, code
 	}
 	defer session.End()
@@ -60,10 +60,10 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 		for _, side := range order(pair, lot) {
 			for i, scenario := range session.Scenarios {
 				if session.Interrupted() {
-					return session.Dir(), interrupted(all), exitcode.Pass
+					return session.Dir(), interrupted(all), exit.Pass
 				}
 				if open[i] && !all[i].measure(session, scenario, side, pair) {
-					return session.Dir(), nil, exitcode.Setup
+					return session.Dir(), nil, exit.Setup
 				}
 			}
 		}
@@ -80,7 +80,7 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 	}
 	if changed := session.Changed(); changed != "" {
 		session.Warn("%s", changed)
-		return session.Dir(), nil, exitcode.Usage
+		return session.Dir(), nil, exit.Usage
 	}
 	for i := range all {
 		all[i].end(length)
@@ -88,7 +88,7 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 	if session.Interrupted() {
 		all = interrupted(all)
 	}
-	return session.Dir(), all, exitcode.Pass
+	return session.Dir(), all, exit.Pass
 }
 
 // describeSide describes a side in one line.

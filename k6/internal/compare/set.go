@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/markdown"
 	"windtunnel/k6/internal/run"
 )
@@ -48,7 +48,7 @@ func (s Set) ExitCode() int {
 	for _, p := range s.Parts {
 		codes = append(codes, p.ExitCode())
 	}
-	return exitcode.Worst(codes...)
+	return exit.Worst(codes...)
 }
 
 // Write writes each comparison into its subfolder of dir, and one page about all into dir.
@@ -75,7 +75,7 @@ func (s Set) Markdown() string {
 		headlines = append(headlines, p.name()+": "+p.Headline)
 	}
 	markdown.List(&b, headlines)
-	fmt.Fprintf(&b, "**Verdict: %s** — %s\n\n", mark(exitcode.Verdict(s.ExitCode())), s.passed())
+	fmt.Fprintf(&b, "**Verdict: %s** — %s\n\n", mark(exit.Verdict(s.ExitCode())), s.passed())
 	markdown.Table(&b, s.head(), s.changes(), lastIsText)
 	markdown.Table(&b, []string{"Scenario", "Verdict", "Metrics", "Folder"}, s.scenarios(), noNumbers)
 	for _, p := range s.Parts {
@@ -100,7 +100,7 @@ func (s Set) name() string {
 func (s Set) passed() string {
 	passed := 0
 	for _, p := range s.Parts {
-		if p.ExitCode() == exitcode.Pass {
+		if p.ExitCode() == exit.Pass {
 			passed++
 		}
 	}

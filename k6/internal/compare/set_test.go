@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"windtunnel/k6/internal/difference"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/result"
 )
 
@@ -39,11 +39,11 @@ func TestSetTakesTheWorst(t *testing.T) {
 		code int
 		says string
 	}{
-		"all pass":         {[]Request{same("a"), same("b")}, exitcode.Pass, "verdict: pass, 2 of 2 scenarios pass"},
-		"one inconclusive": {[]Request{same("a"), few}, exitcode.Inconclusive, "verdict: inconclusive, 1 of 2 scenarios pass"},
-		"one fails":        {[]Request{few, slower("b"), same("c")}, exitcode.Fail, "  panel/b: Change a user rate is worse by more than 10 %: -2"},
-		"one interrupted":  {[]Request{slower("a"), cut}, exitcode.Interrupted, "verdict: interrupted, 0 of 2 scenarios pass"},
-		"one not begun":    {[]Request{same("a"), {Scenario: "panel/z", Folder: "panel-z", Planned: 12, Interrupted: true, Beds: noBeds}}, exitcode.Interrupted, "panel/z: nothing could be compared"},
+		"all pass":         {[]Request{same("a"), same("b")}, exit.Pass, "verdict: pass, 2 of 2 scenarios pass"},
+		"one inconclusive": {[]Request{same("a"), few}, exit.Inconclusive, "verdict: inconclusive, 1 of 2 scenarios pass"},
+		"one fails":        {[]Request{few, slower("b"), same("c")}, exit.Fail, "  panel/b: Change a user rate is worse by more than 10 %: -2"},
+		"one interrupted":  {[]Request{slower("a"), cut}, exit.Interrupted, "verdict: interrupted, 0 of 2 scenarios pass"},
+		"one not begun":    {[]Request{same("a"), {Scenario: "panel/z", Folder: "panel-z", Planned: 12, Interrupted: true, Beds: noBeds}}, exit.Interrupted, "panel/z: nothing could be compared"},
 	} {
 		s := MakeSet(c.of)
 		for _, p := range s.Parts {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/format"
 )
 
@@ -51,7 +51,7 @@ func (s Set) Summary() string {
 	for _, p := range s.Parts {
 		p.writeReasons(&b, p.name()+": ")
 	}
-	fmt.Fprintf(&b, "verdict: %s%s, %s\n", exitcode.Verdict(s.ExitCode()), s.secondaryOff(), s.passed())
+	fmt.Fprintf(&b, "verdict: %s%s, %s\n", exit.Verdict(s.ExitCode()), s.secondaryOff(), s.passed())
 	return b.String()
 }
 

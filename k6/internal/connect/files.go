@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/environment"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 )
 
 // keys are the contents of the files in an environment's tls.
@@ -44,7 +44,7 @@ func read(t *environment.TLS, folder string) (k keys, err error) {
 			continue
 		}
 		if *file.into, err = os.ReadFile(absolute(file.path, folder)); err != nil {
-			return k, fmt.Errorf("tls.%s: %s: %w; relative paths start in the environment file's folder", file.field, file.path, fault.Reason(err))
+			return k, fmt.Errorf("tls.%s: %s: %w; relative paths start in the environment file's folder", file.field, file.path, exit.Reason(err))
 		}
 	}
 	if t.CA != "" && !x509.NewCertPool().AppendCertsFromPEM(k.ca) {

@@ -12,7 +12,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/judge"
 )
 
@@ -107,7 +107,7 @@ func (d *disk) Write(p []byte) (int, error) {
 
 // notKept is the answer if the coordinator's disk cannot store a record; sending it again does not help.
 func (c *Coordinator) notKept(err error) error {
-	return &refusal{http.StatusInsufficientStorage, fmt.Sprintf("the coordinator cannot keep a record: %v", fault.Reason(err))}
+	return &refusal{http.StatusInsufficientStorage, fmt.Sprintf("the coordinator cannot keep a record: %v", exit.Reason(err))}
 }
 
 // Records returns the files that arrived, and the reasons why other records are missing, by runner number.

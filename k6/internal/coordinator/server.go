@@ -60,14 +60,9 @@ func (c *Coordinator) Handler() http.Handler {
 	mux.HandleFunc("POST "+PathClock, func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, map[string]float64{"unix_ms": unixMS(Steady())}, nil)
 	})
-	mux.HandleFunc("POST "+PathRegister, func(w http.ResponseWriter, r *http.Request) {
-		var asked Registration
-		if err := read(w, r, &asked); err != nil {
-			answer(w, nil, err)
-			return
-		}
-		answer(w, Answer{Together: c.id}, c.register(asked))
-	})
+	mux.HandleFunc("POST "+PathRegister, told(func(_ context.Context, asked Registration) (any, error) {
+		return Answer{Together: c.id}, c.register(asked)
+	}))
 	for path, does := range map[string]func(context.Context, Said) (Answer, error){
 		PathSetUp:    func(ctx context.Context, s Said) (Answer, error) { return c.setUp(ctx, s.Number) },
 		PathMade:     func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.made(s.Number, s.Data) },
@@ -80,25 +75,12 @@ func (c *Coordinator) Handler() http.Handler {
 		PathBye:      func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.bye(s.Number) },
 		PathLeave:    func(_ context.Context, s Said) (Answer, error) { return Answer{}, c.withdraw(s.Number, s.Why) },
 	} {
-		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
-			var body Said
-			if err := read(w, r, &body); err != nil {
-				answer(w, nil, err)
-				return
-			}
-			reply, err := does(r.Context(), body)
-			answer(w, reply, err)
-		})
+		mux.HandleFunc("POST "+path, told(func(ctx context.Context, body Said) (any, error) { return does(ctx, body) }))
 	}
-	mux.HandleFunc("POST "+PathValues, func(w http.ResponseWriter, r *http.Request) {
-		var body Said
-		if err := read(w, r, &body); err != nil {
-			answer(w, nil, err)
-			return
-		}
+	mux.HandleFunc("POST "+PathValues, told(func(_ context.Context, body Said) (any, error) {
 		found, err := c.values(body.Number, body.Metric)
-		answer(w, map[string]any{"values": found}, err)
-	})
+		return map[string]any{"values": found}, err
+	}))
 	for path, takes := range map[string]func(int, string, io.Reader) error{PathRecord: c.take, PathDraft: c.takeDraft} {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
 			var number int
@@ -110,6 +92,19 @@ func (c *Coordinator) Handler() http.Handler {
 		})
 	}
 	return c.guarded(mux)
+}
+
+// told handles a request with a body of JSON.
+func told[T any](does func(context.Context, T) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var body T
+		if err := read(w, r, &body); err != nil {
+			answer(w, nil, err)
+			return
+		}
+		reply, err := does(r.Context(), body)
+		answer(w, reply, err)
+	}
 }
 
 // guarded rejects requests without the token.

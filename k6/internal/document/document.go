@@ -15,6 +15,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"windtunnel/k6/internal/exit"
 )
 
 // MaxBytes is the largest size of a document.
@@ -54,26 +56,17 @@ func Into(doc, v any) error {
 func load(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, reason(err)
+		return nil, exit.Reason(err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
 	if err != nil {
-		return nil, reason(err)
+		return nil, exit.Reason(err)
 	}
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("is larger than %d MiB", MaxBytes>>20)
 	}
 	return data, nil
-}
-
-// reason strips the operation and the path of a file error: the caller names the file.
-func reason(err error) error {
-	var pathErr *os.PathError
-	if errors.As(err, &pathErr) {
-		return pathErr.Err
-	}
-	return err
 }
 
 func parseJSON(data []byte) (any, error) {

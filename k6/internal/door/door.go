@@ -30,7 +30,7 @@ import (
 	"windtunnel/k6/commands/validate"
 	"windtunnel/k6/commands/variables"
 	"windtunnel/k6/internal/command"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 )
 
 // Name is what the program is called where it is the front door.
@@ -80,7 +80,7 @@ func Root(gs *state.GlobalState) *cobra.Command {
 		Run: func(cmd *cobra.Command, args []string) {
 			if len(args) > 0 {
 				fmt.Fprintln(gs.Stderr, unknown(cmd, args[0]))
-				gs.OSExit(exitcode.Usage)
+				gs.OSExit(exit.Usage)
 				return
 			}
 			_ = cmd.Help() // to standard output
@@ -109,7 +109,7 @@ func Execute(gs *state.GlobalState) {
 	command.CalledByDoor()
 	if err := Root(gs).Execute(); err != nil {
 		fmt.Fprintln(gs.Stderr, err)
-		gs.OSExit(exitcode.Usage)
+		gs.OSExit(exit.Usage)
 	}
 }
 

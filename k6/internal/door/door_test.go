@@ -17,7 +17,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"windtunnel/k6/internal/command"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/root"
 	"windtunnel/k6/internal/variables"
 )
@@ -52,7 +52,7 @@ func called(t *testing.T, env map[string]string, args ...string) (stdout, stderr
 	gs.OSExit = func(c int) { code = c }
 	if err := Root(gs).Execute(); err != nil {
 		line.WriteString(err.Error() + "\n")
-		code = exitcode.Usage
+		code = exit.Usage
 	}
 	return out.String(), line.String(), code
 }
@@ -75,7 +75,7 @@ func TestTheNameSaysWhichProgramItIs(t *testing.T) {
 
 func TestTheFrontDoorHasAllCommandsOfOurs(t *testing.T) {
 	stdout, _, code := called(t, map[string]string{})
-	if code != exitcode.Pass {
+	if code != exit.Pass {
 		t.Fatalf("code %d", code)
 	}
 	all := []string{"probe", "link", "testbed", "run", "completion"}
@@ -90,7 +90,7 @@ func TestTheFrontDoorHasAllCommandsOfOurs(t *testing.T) {
 			t.Errorf("help does not list %s", name)
 		}
 		help, _, code := called(t, map[string]string{}, "help", name)
-		if code != exitcode.Pass || !strings.Contains(help, "windtunnel "+name) {
+		if code != exit.Pass || !strings.Contains(help, "windtunnel "+name) {
 			t.Errorf("help of %s: code %d, %s", name, code, help)
 		}
 	}
@@ -107,7 +107,7 @@ func TestMistakesAreToldInOneLineThatNamesTheHelp(t *testing.T) {
 		"completion tcsh":           "give bash, zsh or fish; see windtunnel completion --help",
 	} {
 		_, stderr, code := called(t, map[string]string{}, strings.Fields(args)...)
-		if code != exitcode.Usage || !strings.HasPrefix(stderr, want+"\n") {
+		if code != exit.Usage || !strings.HasPrefix(stderr, want+"\n") {
 			t.Errorf("%s: code %d, %q", args, code, stderr)
 		}
 	}
@@ -121,7 +121,7 @@ func TestTheSidecarsCommandsAreHandedOn(t *testing.T) {
 		}
 	}
 	env := map[string]string{"WINDTUNNEL_ROOT": base, "RATE": "5"}
-	if _, stderr, code := called(t, env, "link", "list"); code != exitcode.Setup || !strings.Contains(stderr, "run `make bin/sidecar`") {
+	if _, stderr, code := called(t, env, "link", "list"); code != exit.Setup || !strings.Contains(stderr, "run `make bin/sidecar`") {
 		t.Errorf("code %d, %s", code, stderr)
 	}
 	path := filepath.Join(base, "bin/sidecar")
@@ -149,7 +149,7 @@ func TestTheSidecarsCommandsAreHandedOn(t *testing.T) {
 
 func TestShellsCompleteCommandsFlagsAndValues(t *testing.T) {
 	for shell, part := range map[string]string{"bash": "complete -o default -F __start_windtunnel windtunnel", "zsh": "compdef _windtunnel windtunnel", "fish": "complete -c windtunnel"} {
-		if stdout, stderr, code := called(t, map[string]string{}, "completion", shell); code != exitcode.Pass || !strings.Contains(stdout, part) {
+		if stdout, stderr, code := called(t, map[string]string{}, "completion", shell); code != exit.Pass || !strings.Contains(stdout, part) {
 			t.Errorf("%s: code %d, %s", shell, code, stderr)
 		}
 	}

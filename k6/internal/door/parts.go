@@ -14,7 +14,7 @@ import (
 	"go.k6.io/k6/cmd/state"
 
 	"windtunnel/k6/internal/command"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/root"
 )
 
@@ -29,7 +29,7 @@ func sidecars(name, short string) func(*state.GlobalState) *cobra.Command {
 			ValidArgsFunction:  words(gs, name),
 			Run: func(_ *cobra.Command, args []string) {
 				fmt.Fprintln(gs.Stderr, handOn(gs, append([]string{name}, args...)))
-				gs.OSExit(exitcode.Setup)
+				gs.OSExit(exit.Setup)
 			},
 		}
 		return command.WithUsage(cmd)
@@ -135,13 +135,11 @@ Put the line into the shell's start-up file. The program must be in PATH under t
 		case "fish":
 			err = cmd.Root().GenFishCompletion(gs.Stdout, true)
 		default:
-			fmt.Fprintln(gs.Stderr, "give bash, zsh or fish; "+command.See(cmd.Name()))
-			return exitcode.Usage
+			return exit.Say(gs.Stderr, exit.Usage, "give bash, zsh or fish; %s", command.See(cmd.Name()))
 		}
 		if err != nil {
-			fmt.Fprintln(gs.Stderr, err)
-			return exitcode.Setup
+			return exit.Say(gs.Stderr, exit.Setup, "%v", err)
 		}
-		return exitcode.Pass
+		return exit.Pass
 	})
 }

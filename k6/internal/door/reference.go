@@ -13,7 +13,7 @@ import (
 	"go.k6.io/k6/cmd/state"
 
 	"windtunnel/k6/internal/command"
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/root"
 	"windtunnel/k6/internal/variables"
 )
@@ -35,8 +35,7 @@ func reference(gs *state.GlobalState) *cobra.Command {
 	return command.Finish(gs, cmd, func(dir string, _ []string) int {
 		base, err := root.Find(rootFlag, gs.Env["WINDTUNNEL_ROOT"], dir)
 		if err != nil {
-			fmt.Fprintln(gs.Stderr, err)
-			return exitcode.Usage
+			return exit.Say(gs.Stderr, exit.Usage, "%v", err)
 		}
 		// The caller's variables are defaults of flags, and no matter to the page.
 		bare := *gs
@@ -44,16 +43,14 @@ func reference(gs *state.GlobalState) *cobra.Command {
 		path, page := filepath.Join(base, Page), Markdown(Root(&bare))
 		if check {
 			if there, _ := os.ReadFile(path); string(there) != page { // a missing page is not what it would be
-				fmt.Fprintf(gs.Stderr, "%s is not what the commands make it: run `make variables`\n", Page)
-				return exitcode.Usage
+				return exit.Say(gs.Stderr, exit.Usage, "%s is not what the commands make it: run `make variables`", Page)
 			}
-			return exitcode.Pass
+			return exit.Pass
 		}
 		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
-			fmt.Fprintln(gs.Stderr, err)
-			return exitcode.Setup
+			return exit.Say(gs.Stderr, exit.Setup, "%v", err)
 		}
-		return exitcode.Pass
+		return exit.Pass
 	})
 }
 

@@ -5,7 +5,7 @@ package judge
 import (
 	"slices"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/profiles"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
@@ -17,9 +17,9 @@ func Ended(code int, how, message string, measured result.Result) (outcome, why 
 	switch {
 	case measured.Verdict != result.Pass:
 		return measured.Verdict, ""
-	case code == exitcode.Fail && !profiles.LooksForLimit(measured.Run.Profile):
+	case code == exit.Fail && !profiles.LooksForLimit(measured.Run.Profile):
 		return run.Fail, "k6 says that a threshold failed: " + message
-	case code != exitcode.Pass && code != exitcode.Fail:
+	case code != exit.Pass && code != exit.Fail:
 		return run.Inconclusive, how + ": " + message
 	}
 	return run.Pass, ""
@@ -50,7 +50,7 @@ func AllLeftOut(outcomes []string) bool {
 // the record has no code.
 func ExitCode(outcomes []string, recorded *int) int {
 	if len(outcomes) == 0 {
-		return exitcode.Inconclusive
+		return exit.Inconclusive
 	}
 	var codes []int
 	if recorded != nil {
@@ -61,7 +61,7 @@ func ExitCode(outcomes []string, recorded *int) int {
 			codes = append(codes, run.ExitCode(outcome))
 		}
 	}
-	return exitcode.Worst(codes...)
+	return exit.Worst(codes...)
 }
 
 // Spoilt says why only the machine and the generator made a result inconclusive, so that it may pass if it is measured

@@ -5,7 +5,7 @@ package judge
 import (
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 )
@@ -17,15 +17,15 @@ func TestAK6ThatFailedHasNotPassed(t *testing.T) {
 		code                    int
 		outcome, why            string
 	}{
-		{"all is well", result.Pass, "quick", exitcode.Pass, run.Pass, ""},
-		{"k6 knows of a threshold", result.Pass, "quick", exitcode.Fail, run.Fail, "k6 says that a threshold failed: said last"},
-		{"a limit is looked for", result.Pass, "breakpoint", exitcode.Fail, run.Pass, ""},
+		{"all is well", result.Pass, "quick", exit.Pass, run.Pass, ""},
+		{"k6 knows of a threshold", result.Pass, "quick", exit.Fail, run.Fail, "k6 says that a threshold failed: said last"},
+		{"a limit is looked for", result.Pass, "breakpoint", exit.Fail, run.Pass, ""},
 		{"a limit is looked for, and the script threw", result.Pass, "breakpoint", exception, run.Inconclusive, "it ended so: said last"},
 		{"the script threw", result.Pass, "quick", exception, run.Inconclusive, "it ended so: said last"},
 		{"k6 was killed", result.Pass, "quick", killed, run.Inconclusive, "it ended so: said last"},
-		{"it failed, and k6 says so too", result.Fail, "quick", exitcode.Fail, run.Fail, ""},
+		{"it failed, and k6 says so too", result.Fail, "quick", exit.Fail, run.Fail, ""},
 		{"it failed, and the script threw", result.Fail, "quick", exception, run.Fail, ""},
-		{"it cannot be trusted", result.Inconclusive, "quick", exitcode.Fail, run.Inconclusive, ""},
+		{"it cannot be trusted", result.Inconclusive, "quick", exit.Fail, run.Inconclusive, ""},
 	} {
 		outcome, why := Ended(c.code, "it ended so", "said last", result.Result{Verdict: c.verdict, Run: result.Run{Profile: c.profile}})
 		if outcome != c.outcome || why != c.why {
@@ -54,22 +54,22 @@ func TestTheOutcomeOfAScenarioIsWhatItsRecordAndItsResultSay(t *testing.T) {
 }
 
 func TestTheVerdictOfARunIsTheWorstOfItsScenarios(t *testing.T) {
-	disk := exitcode.Setup
+	disk := exit.Setup
 	for about, c := range map[string]struct {
 		outcomes []string
 		recorded *int
 		want     int
 	}{
-		"nothing was planned":            {nil, nil, exitcode.Inconclusive},
-		"all pass":                       {[]string{run.Pass, run.Pass}, nil, exitcode.Pass},
-		"one fails":                      {[]string{run.Pass, run.Fail, run.Inconclusive}, nil, exitcode.Fail},
-		"one is missing":                 {[]string{run.Pass, run.Planned}, nil, exitcode.Inconclusive},
-		"one has no system":              {[]string{run.Fail, run.SetupFailed}, nil, exitcode.Setup},
-		"interrupted":                    {[]string{run.SetupFailed, run.Interrupted, run.Skipped}, nil, exitcode.Interrupted},
-		"one was left out":               {[]string{run.Pass, run.LeftOut}, nil, exitcode.Pass},
-		"all were left out":              {[]string{run.LeftOut, run.LeftOut}, nil, exitcode.Setup},
-		"all were left out, and allowed": {[]string{run.LeftOut}, p(exitcode.Pass), exitcode.Pass},
-		"the disk was full":              {[]string{run.Pass}, &disk, exitcode.Setup},
+		"nothing was planned":            {nil, nil, exit.Inconclusive},
+		"all pass":                       {[]string{run.Pass, run.Pass}, nil, exit.Pass},
+		"one fails":                      {[]string{run.Pass, run.Fail, run.Inconclusive}, nil, exit.Fail},
+		"one is missing":                 {[]string{run.Pass, run.Planned}, nil, exit.Inconclusive},
+		"one has no system":              {[]string{run.Fail, run.SetupFailed}, nil, exit.Setup},
+		"interrupted":                    {[]string{run.SetupFailed, run.Interrupted, run.Skipped}, nil, exit.Interrupted},
+		"one was left out":               {[]string{run.Pass, run.LeftOut}, nil, exit.Pass},
+		"all were left out":              {[]string{run.LeftOut, run.LeftOut}, nil, exit.Setup},
+		"all were left out, and allowed": {[]string{run.LeftOut}, p(exit.Pass), exit.Pass},
+		"the disk was full":              {[]string{run.Pass}, &disk, exit.Setup},
 	} {
 		if got := ExitCode(c.outcomes, c.recorded); got != c.want {
 			t.Errorf("%s: %d, want %d", about, got, c.want)

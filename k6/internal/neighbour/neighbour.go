@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"windtunnel/k6/internal/cpus"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 )
 
 // Two benches on the same CPUs would disturb each other. So each bench holds a name in the host's abstract socket
@@ -133,7 +133,7 @@ func ancestors(pid int) (found []int) {
 
 // ClaimHost claims the host for a run that writes into folder. It returns a fault if another bench uses the same CPUs,
 // unless beside says that the user allows it; then warn gets a line for each such bench.
-func ClaimHost(folder string, beside bool, warn func(format string, args ...any)) (Claim, *fault.Fault) {
+func ClaimHost(folder string, beside bool, warn func(format string, args ...any)) (Claim, *exit.Fault) {
 	self := neighbour{PID: os.Getpid(), Folder: folder, CPUs: cpus.Allowed()}
 	held, others := claimHost(self)
 	for _, other := range others {
@@ -143,7 +143,7 @@ func ClaimHost(folder string, beside bool, warn func(format string, args ...any)
 		line := fmt.Sprintf("another bench runs on the same CPUs: pid %d in %s; each would measure the other", other.PID, orUnknown(other.Folder))
 		if !beside {
 			held.Release()
-			return Claim{}, fault.Setup("%s: wait for its end, give each CPUs of its own (taskset), or set BESIDE=1", line)
+			return Claim{}, exit.BadSetup("%s: wait for its end, give each CPUs of its own (taskset), or set BESIDE=1", line)
 		}
 		warn("%s (BESIDE is set)", line)
 	}

@@ -10,22 +10,22 @@ import (
 
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/environment"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/testbed"
 )
 
 // replaceTestbed puts the caller's testbed into the environment, for the system that it starts. If the environment names
 // the same testbed, its values remain, and the caller's values take precedence.
-func (p *Plan) replaceTestbed(a Asked, chosen []Scenario) *fault.Fault {
+func (p *Plan) replaceTestbed(a Asked, chosen []Scenario) *exit.Fault {
 	if a.Testbed == "" {
 		return nil
 	}
 	ref, bed, err := check.TestbedSpec(a.Root, a.Testbed)
 	if err != nil {
-		return fault.Usage("%v", err)
+		return exit.BadUsage("%v", err)
 	}
 	if _, ok := p.Env.Systems[bed.System]; !ok {
-		return fault.Usage("testbeds/%s.toml starts the system %s, which environments/%s.json does not have (it has: %s)",
+		return exit.BadUsage("testbeds/%s.toml starts the system %s, which environments/%s.json does not have (it has: %s)",
 			ref.Name, bed.System, p.Env.Name, strings.Join(p.Env.Names(), ", "))
 	}
 	if f := checkOf(bed, chosen); f != nil {
@@ -33,7 +33,7 @@ func (p *Plan) replaceTestbed(a Asked, chosen []Scenario) *fault.Fault {
 	}
 	for _, name := range bed.Names() {
 		if value := p.startValues(ref, bed)[name]; value == nil && bed.Variables[name].Default == nil {
-			return fault.Usage("testbeds/%s.toml has no default for the variable %s: give %s:%s=…", ref.Name, name, ref.Name, name)
+			return exit.BadUsage("testbeds/%s.toml has no default for the variable %s: give %s:%s=…", ref.Name, name, ref.Name, name)
 		}
 	}
 	for name, system := range p.Env.Systems {
@@ -71,7 +71,7 @@ func withEntryValues(system environment.System, ref environment.TestbedRef) map[
 
 // split keeps the scenarios that can run, and notes the others as left out. A scenario needs a system in the environment,
 // a testbed if it cannot use a system that is up already, and a testbed that suits it. split reads those testbeds.
-func (p *Plan) split(a Asked, chosen []Scenario) *fault.Fault {
+func (p *Plan) split(a Asked, chosen []Scenario) *exit.Fault {
 	missing, unsuited := map[string]int{}, map[string][]string{}
 	for _, s := range chosen {
 		system, ok := p.Env.Systems[s.System]
@@ -112,13 +112,13 @@ func (p *Plan) split(a Asked, chosen []Scenario) *fault.Fault {
 }
 
 // readTestbed returns what a testbed declares; it reads each testbed once.
-func (p *Plan) readTestbed(a Asked, name string) (testbed.Testbed, *fault.Fault) {
+func (p *Plan) readTestbed(a Asked, name string) (testbed.Testbed, *exit.Fault) {
 	if bed, ok := p.beds[name]; ok {
 		return bed, nil
 	}
 	bed, err := check.Testbed(a.Root, name)
 	if err != nil {
-		return bed, fault.Usage("testbeds/%s.toml: %v", name, err)
+		return bed, exit.BadUsage("testbeds/%s.toml: %v", name, err)
 	}
 	if p.beds == nil {
 		p.beds = map[string]testbed.Testbed{}

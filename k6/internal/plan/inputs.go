@@ -11,13 +11,13 @@ import (
 	"strconv"
 	"strings"
 
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/testbed"
 	"windtunnel/k6/internal/variables"
 )
 
 // checkOf rejects the caller's testbed if it starts the system of none of the scenarios: it would be unused.
-func checkOf(bed testbed.Testbed, chosen []Scenario) *fault.Fault {
+func checkOf(bed testbed.Testbed, chosen []Scenario) *exit.Fault {
 	var systems []string
 	for _, s := range chosen {
 		if bed.Starts(s.System) {
@@ -27,7 +27,7 @@ func checkOf(bed testbed.Testbed, chosen []Scenario) *fault.Fault {
 			systems = append(systems, s.System)
 		}
 	}
-	return fault.Usage("testbeds/%s.toml starts the system %s, and the scenarios chosen are of %s: give a testbed that starts it, or none",
+	return exit.BadUsage("testbeds/%s.toml starts the system %s, and the scenarios chosen are of %s: give a testbed that starts it, or none",
 		bed.Name, bed.System, strings.Join(systems, ", "))
 }
 
@@ -41,7 +41,7 @@ func (a Asked) isEngine(name string) bool {
 }
 
 // checkPrograms rejects programs that cannot be run; otherwise each row of a matrix would fail separately.
-func (a Asked) checkPrograms(scenarios []Scenario) *fault.Fault {
+func (a Asked) checkPrograms(scenarios []Scenario) *exit.Fault {
 	if !slices.ContainsFunc(scenarios, func(s Scenario) bool { return variables.ReadBy("CANDIDATE", s.String()) }) {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (a Asked) checkPrograms(scenarios []Scenario) *fault.Fault {
 			continue
 		}
 		if wrong := notProgram(path); wrong != "" {
-			return fault.Usage("%s=%s: %s; give the absolute path of a binary", variable, path, wrong)
+			return exit.BadUsage("%s=%s: %s; give the absolute path of a binary", variable, path, wrong)
 		}
 	}
 	return nil
@@ -65,7 +65,7 @@ func notProgram(path string) string {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return fault.Reason(err).Error()
+		return exit.Reason(err).Error()
 	case info.IsDir():
 		return "a folder"
 	case !info.Mode().IsRegular():
@@ -77,18 +77,18 @@ func notProgram(path string) string {
 }
 
 // checkDashboard rejects a dashboard whose port is in use: its address would show the other program.
-func (a Asked) checkDashboard() *fault.Fault {
+func (a Asked) checkDashboard() *exit.Fault {
 	if !a.Dashboard {
 		return nil
 	}
 	port := a.DashboardPort()
 	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-		return fault.Usage("K6_WEB_DASHBOARD_PORT=%s: give a port, 1 to 65535", port)
+		return exit.BadUsage("K6_WEB_DASHBOARD_PORT=%s: give a port, 1 to 65535", port)
 	}
 	address := net.JoinHostPort(a.DashboardHost(), port)
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return fault.Setup("DASHBOARD: nothing can listen at %s (%s); set K6_WEB_DASHBOARD_PORT to another port, or stop the program that uses it",
+		return exit.BadSetup("DASHBOARD: nothing can listen at %s (%s); set K6_WEB_DASHBOARD_PORT to another port, or stop the program that uses it",
 			address, socketReason(err))
 	}
 	_ = listener.Close()

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 )
 
 func TestProgramsThatCannotRunAreRefused(t *testing.T) {
@@ -34,7 +34,7 @@ func TestProgramsThatCannotRunAreRefused(t *testing.T) {
 		got := ""
 		if f := o.checkPrograms(protocols); f != nil {
 			got = f.Message
-			if f.Code != exitcode.Usage {
+			if f.Code != exit.Usage {
 				t.Errorf("%s: code %d", pair, f.Code)
 			}
 		}

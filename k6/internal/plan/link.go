@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/variables"
 )
 
@@ -23,7 +23,7 @@ func (a Asked) Link(s Scenario) string {
 }
 
 // checkLink rejects a link that the sidecar cannot make, and a link to a proxy that is up already.
-func (p *Plan) checkLink(a Asked) *fault.Fault {
+func (p *Plan) checkLink(a Asked) *exit.Fault {
 	text := ""
 	for _, s := range p.Scenarios {
 		own := a.Link(s)
@@ -33,10 +33,10 @@ func (p *Plan) checkLink(a Asked) *fault.Fault {
 		text = own
 		system := p.Env.Systems[s.System]
 		if system.TestbedOf(s.Name) == nil {
-			return fault.Usage("LINK=%s: %s tests a proxy that is up already, but a link needs a pair of proxies that the run starts: give TESTBED=…", own, s)
+			return exit.BadUsage("LINK=%s: %s tests a proxy that is up already, but a link needs a pair of proxies that the run starts: give TESTBED=…", own, s)
 		}
 		if system.Target.TCP != "" || system.Target.UDP != "" {
-			return fault.Usage("LINK=%s: environments/%s.json names a far end for %s, but with a link the far end must be the link's own: remove systems.%s.target", own, p.Env.Name, s, s.System)
+			return exit.BadUsage("LINK=%s: environments/%s.json names a far end for %s, but with a link the far end must be the link's own: remove systems.%s.target", own, p.Env.Name, s, s.System)
 		}
 	}
 	if text == "" {
@@ -50,7 +50,7 @@ const someLink = "rtt:1ms"
 
 // checkOwnLinks leaves out scenarios with separate links if this machine supports no links, and rejects a run that
 // has no other scenarios.
-func (p *Plan) checkOwnLinks(a Asked) *fault.Fault {
+func (p *Plan) checkOwnLinks(a Asked) *exit.Fault {
 	var without []string
 	others := slices.DeleteFunc(slices.Clone(p.Scenarios), func(s Scenario) bool {
 		if s.OwnLinks && !slices.Contains(without, s.System) {
@@ -71,6 +71,6 @@ func (p *Plan) checkOwnLinks(a Asked) *fault.Fault {
 }
 
 // tryLink makes the sidecar make a link and remove it.
-func (a Asked) tryLink(text string) *fault.Fault {
+func (a Asked) tryLink(text string) *exit.Fault {
 	return a.trySidecar("LINK="+text, "link", "check", "--root", a.Root, "--", text)
 }

@@ -14,7 +14,7 @@ import (
 
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/environment"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/profiles"
 	"windtunnel/k6/internal/variables"
 )
@@ -24,7 +24,7 @@ const needsTimeout = 10 * time.Second
 
 // Needs returns the make targets that the plan's testbeds need, each once. scenarios, in the form of `k6 x compare`,
 // replaces Asked.Only; each of testbeds replaces Asked.Testbed in turn.
-func Needs(a Asked, scenarios, testbeds []string) ([]string, *fault.Fault) {
+func Needs(a Asked, scenarios, testbeds []string) ([]string, *exit.Fault) {
 	chosen, f := chosenFor(a, scenarios)
 	if f != nil {
 		return nil, f
@@ -43,7 +43,7 @@ func Needs(a Asked, scenarios, testbeds []string) ([]string, *fault.Fault) {
 		}
 		env, problems := check.Environment(own.Root, own.Env)
 		if len(problems) > 0 {
-			return nil, fault.Usage("%s", strings.Join(problems, "\n"))
+			return nil, exit.BadUsage("%s", strings.Join(problems, "\n"))
 		}
 		if f := (&Plan{Env: env}).addNeeds(own, chosen, found); f != nil {
 			return nil, f
@@ -52,18 +52,18 @@ func Needs(a Asked, scenarios, testbeds []string) ([]string, *fault.Fault) {
 	return slices.Sorted(maps.Keys(found)), nil
 }
 
-func chosenFor(a Asked, scenarios []string) ([]Scenario, *fault.Fault) {
+func chosenFor(a Asked, scenarios []string) ([]Scenario, *exit.Fault) {
 	if len(scenarios) > 0 {
 		return Named(a.Root, scenarios)
 	}
 	chosen, _, err := a.choose()
 	if err != nil {
-		return nil, fault.Usage("%v", err)
+		return nil, exit.BadUsage("%v", err)
 	}
 	return chosen, nil
 }
 
-func (p *Plan) addNeeds(a Asked, chosen []Scenario, found map[string]bool) *fault.Fault {
+func (p *Plan) addNeeds(a Asked, chosen []Scenario, found map[string]bool) *exit.Fault {
 	if f := p.replaceTestbed(a, chosen); f != nil {
 		return f
 	}
@@ -85,7 +85,7 @@ func (p *Plan) addNeeds(a Asked, chosen []Scenario, found map[string]bool) *faul
 			if !known {
 				var err error
 				if targets, err = askSidecar(a.Sidecar, arguments); err != nil {
-					return fault.Usage("%v", err)
+					return exit.BadUsage("%v", err)
 				}
 				answers[key] = targets
 			}
@@ -148,10 +148,10 @@ func askSidecar(program string, arguments []string) ([]string, error) {
 	cmd := exec.CommandContext(ctx, program, arguments...)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
-	var exit *exec.ExitError
+	var ended *exec.ExitError
 	switch {
-	case errors.As(err, &exit) && len(exit.Stderr) > 0:
-		return nil, errors.New(strings.TrimPrefix(strings.TrimSpace(string(exit.Stderr)), "sidecar: "))
+	case errors.As(err, &ended) && len(ended.Stderr) > 0:
+		return nil, errors.New(strings.TrimPrefix(strings.TrimSpace(string(ended.Stderr)), "sidecar: "))
 	case err != nil:
 		return nil, fmt.Errorf("bin/sidecar cannot list the needed programs: %w; run `make bin/sidecar`", err)
 	}

@@ -12,7 +12,7 @@ import (
 	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/cpus"
 	"windtunnel/k6/internal/environment"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 )
 
 // Placement has the CPUs of probe, echo and system: lists such as "0-1,3", "" if not pinned. It is the zero value for a
@@ -23,7 +23,7 @@ type Placement struct {
 }
 
 // resolve returns the placement of a scenario, from PLACEMENT or else from the environment.
-func (p *Plan) resolve(a Asked, s Scenario, allowed []int) (Placement, *fault.Fault) {
+func (p *Plan) resolve(a Asked, s Scenario, allowed []int) (Placement, *exit.Fault) {
 	if !s.Probed {
 		return Placement{}, nil
 	}
@@ -80,22 +80,22 @@ func (p Placement) Variables() map[string]string {
 }
 
 // place converts a placement's name to CPU lists. With four or more CPUs, split has a separate CPU for the echo.
-func place(name string, allowed []int) (Placement, *fault.Fault) {
+func place(name string, allowed []int) (Placement, *exit.Fault) {
 	known := environment.Placements()
 	if !slices.Contains(known, name) {
-		return Placement{}, fault.Usage("unknown placement %s%s; there are: %s", name, closest.Hint(name, known), strings.Join(known, ", "))
+		return Placement{}, exit.BadUsage("unknown placement %s%s; there are: %s", name, closest.Hint(name, known), strings.Join(known, ", "))
 	}
 	p := Placement{Name: name}
 	n := len(allowed)
 	switch {
 	case name == "free":
 	case n == 0:
-		return p, fault.Setup("placement %s: the CPUs of this process are unknown; set PLACEMENT=free", name)
+		return p, exit.BadSetup("placement %s: the CPUs of this process are unknown; set PLACEMENT=free", name)
 	case name == "shared":
 		last := cpus.List(allowed[n-1:])
 		p.Probe, p.Echo, p.System = last, last, last
 	case n < 2:
-		return p, fault.Setup("placement split needs 2 CPUs, this process may use %d; set PLACEMENT=shared", n)
+		return p, exit.BadSetup("placement split needs 2 CPUs, this process may use %d; set PLACEMENT=shared", n)
 	case n < 4:
 		last := cpus.List(allowed[n-1:])
 		p.Probe, p.Echo, p.System = last, last, cpus.List(allowed[:n-1])

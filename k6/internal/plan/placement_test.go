@@ -5,7 +5,7 @@ package plan
 import (
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 )
 
 func TestPlace(t *testing.T) {
@@ -30,7 +30,7 @@ func TestPlace(t *testing.T) {
 		got, f := place(c.name, c.cpus)
 		says := ""
 		if f != nil {
-			says = map[int]string{exitcode.Usage: "2 ", exitcode.Setup: "4 "}[f.Code] + f.Message
+			says = map[int]string{exit.Usage: "2 ", exit.Setup: "4 "}[f.Code] + f.Message
 		}
 		if got != c.want || says != c.says {
 			t.Errorf("%s on %v: %+v %q", c.name, c.cpus, got, says)

@@ -14,7 +14,7 @@ import (
 	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/cpus"
 	"windtunnel/k6/internal/environment"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/schema"
 	"windtunnel/k6/internal/testbed"
@@ -32,32 +32,32 @@ type Plan struct {
 }
 
 // Make makes the plan, and checks as much as possible before anything starts.
-func Make(a Asked) (Plan, *fault.Fault) {
+func Make(a Asked) (Plan, *exit.Fault) {
 	var p Plan
 	if profiles := schema.Profiles(); !slices.Contains(profiles, a.Profile) {
-		return p, fault.Usage("unknown profile %s%s; there are: %s",
+		return p, exit.BadUsage("unknown profile %s%s; there are: %s",
 			a.Profile, closest.Hint(a.Profile, profiles), strings.Join(profiles, ", "))
 	}
 	if _, err := influx.FromEnvironment(a.Getenv); err != nil {
-		return p, fault.Usage("%v", err)
+		return p, exit.BadUsage("%v", err)
 	}
 	chosen, further, err := a.choose()
 	if err != nil {
-		return p, fault.Usage("%v", err)
+		return p, exit.BadUsage("%v", err)
 	}
 	if further != "" {
 		p.LeftOut = append(p.LeftOut, further)
 	}
 	if strings.ContainsAny(a.Env, `/\`) && !filepath.IsAbs(a.Env) {
-		return p, fault.Usage("environment %q must be a name, such as local, or an absolute path", a.Env)
+		return p, exit.BadUsage("environment %q must be a name, such as local, or an absolute path", a.Env)
 	}
 	env, problems := check.Environment(a.Root, a.Env)
 	if len(problems) > 0 {
-		return p, fault.Usage("%s", strings.Join(problems, "\n"))
+		return p, exit.BadUsage("%s", strings.Join(problems, "\n"))
 	}
 	p.Env = env
 	if line := variables.Misspelt(a.Environ); line != "" {
-		return p, fault.Usage("%s", line)
+		return p, exit.BadUsage("%s", line)
 	}
 	p.LeftOut = append(p.LeftOut, variables.Near(a.Environ, secretsOf(env))...)
 	if line := variables.Unread(a.Environ, namesOf(chosen)); line != "" {
@@ -80,7 +80,7 @@ func Make(a Asked) (Plan, *fault.Fault) {
 	}
 	p.leaveOutProbed(a)
 	if len(p.Scenarios) == 0 {
-		return p, fault.Usage("%s", strings.Join(append(p.LeftOut, "nothing is left to run"), "\n"))
+		return p, exit.BadUsage("%s", strings.Join(append(p.LeftOut, "nothing is left to run"), "\n"))
 	}
 	if f := p.checkSystems(a); f != nil {
 		return p, f
@@ -113,10 +113,10 @@ func Make(a Asked) (Plan, *fault.Fault) {
 }
 
 // checkValues rejects values that a script would reject later with the same message.
-func (a Asked) checkValues(scenarios []Scenario) *fault.Fault {
+func (a Asked) checkValues(scenarios []Scenario) *exit.Fault {
 	environ := append(slices.Clone(a.Environ), "PROFILE="+a.Profile)
 	if lines := variables.WrongValues(environ, namesOf(scenarios)); len(lines) > 0 {
-		return fault.Usage("%s", strings.Join(lines, "\n"))
+		return exit.BadUsage("%s", strings.Join(lines, "\n"))
 	}
 	return nil
 }

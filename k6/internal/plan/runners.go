@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/check"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/format"
 )
 
@@ -33,7 +33,7 @@ func (p *Plan) leaveOutProbed(a Asked) {
 }
 
 // CheckClients rejects more runners than a scenario has clients: a runner without clients would do nothing.
-func CheckClients(a Asked, scenarios []Scenario) *fault.Fault {
+func CheckClients(a Asked, scenarios []Scenario) *exit.Fault {
 	if a.Runners < 2 {
 		return nil
 	}
@@ -42,9 +42,9 @@ func CheckClients(a Asked, scenarios []Scenario) *fault.Fault {
 		clients, err := check.Clients(s.Script, env)
 		switch {
 		case err != nil:
-			return fault.Usage("%s: its number of clients is unknown: %v", s, err)
+			return exit.BadUsage("%s: its number of clients is unknown: %v", s, err)
 		case clients < a.Runners:
-			return fault.Usage("%s has %s in a loop, but the run has %d runners, so one would do nothing: give RUNNERS=%d at most, or CLIENTS=%d or more",
+			return exit.BadUsage("%s has %s in a loop, but the run has %d runners, so one would do nothing: give RUNNERS=%d at most, or CLIENTS=%d or more",
 				s, format.Plural(clients, "client"), a.Runners, clients, a.Runners)
 		}
 	}

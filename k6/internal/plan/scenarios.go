@@ -13,7 +13,7 @@ import (
 
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/closest"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/profiles"
 )
 
@@ -182,27 +182,27 @@ func Select(all []Scenario, only string) ([]Scenario, error) {
 }
 
 // Named finds the scenarios with these names, each once. A name has the form of Select.
-func Named(root string, names []string) ([]Scenario, *fault.Fault) {
+func Named(root string, names []string) ([]Scenario, *exit.Fault) {
 	all, err := Scenarios(root)
 	if err != nil {
-		return nil, fault.Usage("%v", err)
+		return nil, exit.BadUsage("%v", err)
 	}
 	var chosen []Scenario
 	for _, name := range names {
 		found, err := Select(all, name)
 		if err != nil {
-			return nil, fault.Usage("%v", err)
+			return nil, exit.BadUsage("%v", err)
 		}
 		if name != found[0].String() && name != found[0].FileStem() {
-			return nil, fault.Usage("scenario %q: give SYSTEM/NAME, several with commas between them", name)
+			return nil, exit.BadUsage("scenario %q: give SYSTEM/NAME, several with commas between them", name)
 		}
 		if slices.Contains(chosen, found[0]) {
-			return nil, fault.Usage("scenario %s is given twice", found[0])
+			return nil, exit.BadUsage("scenario %s is given twice", found[0])
 		}
 		chosen = append(chosen, found[0])
 	}
 	if len(chosen) == 0 {
-		return nil, fault.Usage("no scenario: give SYSTEM/NAME, several with commas between them")
+		return nil, exit.BadUsage("no scenario: give SYSTEM/NAME, several with commas between them")
 	}
 	return chosen, nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/environment"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 )
 
 // environmentSide is the prefix of a side that is a separate environment.
@@ -25,7 +25,7 @@ var urlSide = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://`)
 // system that is up, which replaces the environment's; or env:NAME, a separate environment. letter is A or B. For a URL,
 // a variable NAME_A or NAME_B replaces the variable NAME that the environment names, so that each side can have its own
 // secrets.
-func (a Asked) Side(spec, letter string, scenarios []Scenario) (Asked, *fault.Fault) {
+func (a Asked) Side(spec, letter string, scenarios []Scenario) (Asked, *exit.Fault) {
 	spec = strings.TrimSpace(spec)
 	system := scenarios[0].System
 	a.Testbed, a.URL = "", ""
@@ -33,7 +33,7 @@ func (a Asked) Side(spec, letter string, scenarios []Scenario) (Asked, *fault.Fa
 	switch {
 	case isEnvironment:
 		if variable := environment.URLVariable(system); a.Getenv(variable) != "" {
-			return a, fault.Usage("%s=%s: %s is set and would replace the environment's URL: unset it", letter, spec, variable)
+			return a, exit.BadUsage("%s=%s: %s is set and would replace the environment's URL: unset it", letter, spec, variable)
 		}
 		a.Env = name
 		return a, nil
@@ -42,14 +42,14 @@ func (a Asked) Side(spec, letter string, scenarios []Scenario) (Asked, *fault.Fa
 		return a, nil
 	}
 	if u, err := url.Parse(spec); err != nil || u.User != nil || u.Host == "" {
-		return a, fault.Usage("%s is not the URL of a system: give SCHEME://HOST[:PORT] without a user and a password, which come from variables", letter)
+		return a, exit.BadUsage("%s is not the URL of a system: give SCHEME://HOST[:PORT] without a user and a password, which come from variables", letter)
 	}
 	if i := slices.IndexFunc(scenarios, func(s Scenario) bool { return s.System != system }); i >= 0 {
-		return a, fault.Usage("%s=%s is of one system, and the scenarios are of %s and %s: compare them one by one", letter, spec, system, scenarios[i].System)
+		return a, exit.BadUsage("%s=%s is of one system, and the scenarios are of %s and %s: compare them one by one", letter, spec, system, scenarios[i].System)
 	}
 	env, problems := check.Environment(a.Root, a.Env)
 	if len(problems) > 0 {
-		return a, fault.Usage("%s", strings.Join(problems, "\n"))
+		return a, exit.BadUsage("%s", strings.Join(problems, "\n"))
 	}
 	a.URL = strings.TrimRight(spec, "/")
 	a.Environ = slices.DeleteFunc(slices.Clone(a.Environ), func(pair string) bool { return strings.HasPrefix(pair, environment.URLVariable(system)+"=") })
@@ -74,14 +74,14 @@ func ofSide(environ []string, variable, letter string) []string {
 }
 
 // replaceURL puts the caller's URL into the environment, for the system of the scenarios.
-func (p *Plan) replaceURL(a Asked, chosen []Scenario) *fault.Fault {
+func (p *Plan) replaceURL(a Asked, chosen []Scenario) *exit.Fault {
 	if a.URL == "" {
 		return nil
 	}
 	name := chosen[0].System
 	system, ok := p.Env.Systems[name]
 	if !ok {
-		return fault.Usage("environments/%s.json has no system %s (it has: %s): give ENV=… that says how to sign in there", p.Env.Name, name,
+		return exit.BadUsage("environments/%s.json has no system %s (it has: %s): give ENV=… that says how to sign in there", p.Env.Name, name,
 			strings.Join(p.Env.Names(), ", "))
 	}
 	system.URL, system.Testbed, system.Testbeds = a.URL, nil, nil

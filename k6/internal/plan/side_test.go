@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 )
 
 const twoPanels = `{"schema":"windtunnel.environment/1","name":"panels","systems":{"panel":{
@@ -79,7 +79,7 @@ func TestSidesThatAreRefused(t *testing.T) {
 		if f == nil {
 			_, f = Make(side)
 		}
-		if f == nil || f.Code != exitcode.Usage || !strings.HasPrefix(f.Message, c.says) || strings.Contains(f.Message, "geheim") {
+		if f == nil || f.Code != exit.Usage || !strings.HasPrefix(f.Message, c.says) || strings.Contains(f.Message, "geheim") {
 			t.Errorf("%s: got %+v, want %s", spec, f, c.says)
 		}
 	}

@@ -13,13 +13,13 @@ import (
 	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/connect"
 	"windtunnel/k6/internal/environment"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/influx"
 )
 
 // checkSystems checks the needs of the chosen scenarios' systems: testbeds, secrets, a confirmation for another machine,
 // the sidecar.
-func (p *Plan) checkSystems(a Asked) *fault.Fault {
+func (p *Plan) checkSystems(a Asked) *exit.Fault {
 	seen := map[string]bool{}
 	for _, s := range p.Scenarios {
 		if seen[s.System] {
@@ -39,14 +39,14 @@ func (p *Plan) checkSystems(a Asked) *fault.Fault {
 			return f
 		}
 		if err := connect.Check(system.TLS, environmentFolder(a)); err != nil {
-			return fault.Usage("environments/%s.json: systems.%s.%v", p.Env.Name, s.System, err)
+			return exit.BadUsage("environments/%s.json: systems.%s.%v", p.Env.Name, s.System, err)
 		}
 		p.NeedsSidecar = p.NeedsSidecar || s.NeedsSidecar(system)
 	}
 	info, err := os.Stat(a.Sidecar)
 	missing := err != nil || info.IsDir() || info.Mode()&0o111 == 0
 	if p.NeedsSidecar && missing {
-		return fault.Setup("%s", a.sidecarMissing())
+		return exit.BadSetup("%s", a.sidecarMissing())
 	}
 	// Without a testbed the sidecar still measures the generator.
 	p.NeedsSidecar = !missing
@@ -65,7 +65,7 @@ func environmentFolder(a Asked) string {
 }
 
 // checkConfirmed rejects load on another machine, or on a database there, unless CONFIRM_REMOTE names the host.
-func (p *Plan) checkConfirmed(a Asked, name string, system environment.System) *fault.Fault {
+func (p *Plan) checkConfirmed(a Asked, name string, system environment.System) *exit.Fault {
 	database, f := p.databaseHost(a, name, system)
 	if f != nil {
 		return f
@@ -79,10 +79,10 @@ func (p *Plan) checkConfirmed(a Asked, name string, system environment.System) *
 		switch {
 		case slices.Contains(a.Confirmed(), host):
 		case slices.Contains(loaded, host):
-			return fault.Usage("%s is not this machine; to put load on it, which you may do only with its owner's consent, set CONFIRM_REMOTE=%s",
+			return exit.BadUsage("%s is not this machine; to put load on it, which you may do only with its owner's consent, set CONFIRM_REMOTE=%s",
 				host, strings.Join(hosts, ","))
 		default:
-			return fault.Usage("%s, where the database of %s is, is not this machine; to write into it, which you may do only with its owner's consent, set CONFIRM_REMOTE=%s",
+			return exit.BadUsage("%s, where the database of %s is, is not this machine; to write into it, which you may do only with its owner's consent, set CONFIRM_REMOTE=%s",
 				host, system.DatabaseEnv, strings.Join(hosts, ","))
 		}
 	}
@@ -91,14 +91,14 @@ func (p *Plan) checkConfirmed(a Asked, name string, system environment.System) *
 
 // databaseHost returns the host of the database that the caller's environment names, "" without a database or if the
 // host is this machine.
-func (p *Plan) databaseHost(a Asked, name string, system environment.System) (string, *fault.Fault) {
+func (p *Plan) databaseHost(a Asked, name string, system environment.System) (string, *exit.Fault) {
 	value := a.Getenv(system.DatabaseEnv)
 	if _, isSet := p.outputs(system)[system.DatabaseEnv]; isSet || value == "" {
 		return "", nil // the testbed sets the database's URL, whatever the caller has
 	}
 	database, ok := environment.ParseDatabaseURL(value)
 	if !ok || !database.Usable() {
-		return "", fault.Usage("%s does not hold the URL of a database that is known here; give mysql://USER:PASSWORD@HOST:PORT/NAME (an @ of the password as %%40) or sqlite:////ABSOLUTE/FILE",
+		return "", exit.BadUsage("%s does not hold the URL of a database that is known here; give mysql://USER:PASSWORD@HOST:PORT/NAME (an @ of the password as %%40) or sqlite:////ABSOLUTE/FILE",
 			system.DatabaseEnv)
 	}
 	return database.RemoteHost(), nil
@@ -122,7 +122,7 @@ func (s Scenario) NeedsSidecar(system environment.System) bool {
 	return system.Testbed != nil || s.Probed
 }
 
-func (p *Plan) checkSecrets(a Asked, name string, system environment.System) *fault.Fault {
+func (p *Plan) checkSecrets(a Asked, name string, system environment.System) *exit.Fault {
 	for _, variable := range system.Auth.Secrets() {
 		if value := a.Getenv(variable); value != "" {
 			if f := p.checkEnd(variable, value); f != nil {
@@ -131,11 +131,11 @@ func (p *Plan) checkSecrets(a Asked, name string, system environment.System) *fa
 			continue
 		}
 		if system.Testbed == nil {
-			return fault.Usage("%s is not set; environments/%s.json takes a secret of systems.%s.auth from it",
+			return exit.BadUsage("%s is not set; environments/%s.json takes a secret of systems.%s.auth from it",
 				variable, p.Env.Name, name)
 		}
 		if _, ok := p.outputs(system)[variable]; !ok {
-			return fault.Usage("environments/%s.json takes a secret of systems.%s.auth from %s, which is neither an output of testbeds/%s.toml nor set",
+			return exit.BadUsage("environments/%s.json takes a secret of systems.%s.auth from %s, which is neither an output of testbeds/%s.toml nor set",
 				p.Env.Name, name, variable, system.Testbed.Name)
 		}
 	}
@@ -143,11 +143,11 @@ func (p *Plan) checkSecrets(a Asked, name string, system environment.System) *fa
 }
 
 // checkEnd rejects a secret that ends in a line break, as in a file that was read whole, and warns about a final space.
-func (p *Plan) checkEnd(variable, value string) *fault.Fault {
+func (p *Plan) checkEnd(variable, value string) *exit.Fault {
 	ending := environment.EndsBadly(value)
 	switch {
 	case ending.Never:
-		return fault.Usage("%s ends in %s, which is no part of a secret: set it without, such as by %s=$(tr -d '\\r\\n' <FILE)", variable, ending.What, variable)
+		return exit.BadUsage("%s ends in %s, which is no part of a secret: set it without, such as by %s=$(tr -d '\\r\\n' <FILE)", variable, ending.What, variable)
 	case ending.What != "":
 		p.LeftOut = append(p.LeftOut, fmt.Sprintf("%s ends in %s: set it without, unless that is part of the secret", variable, ending.What))
 	}
@@ -156,7 +156,7 @@ func (p *Plan) checkEnd(variable, value string) *fault.Fault {
 
 // checkDatabase rejects a testbed that does not set the variable for the database's URL; a system that is up may lack
 // it.
-func (p *Plan) checkDatabase(a Asked, name string, system environment.System) *fault.Fault {
+func (p *Plan) checkDatabase(a Asked, name string, system environment.System) *exit.Fault {
 	variable := system.DatabaseEnv
 	if variable == "" {
 		return nil
@@ -171,7 +171,7 @@ func (p *Plan) checkDatabase(a Asked, name string, system environment.System) *f
 	}
 	outputs := p.outputs(system)
 	if _, ok := outputs[variable]; !ok {
-		return fault.Usage("environments/%s.json takes systems.%s.database_env from %s, which is neither an output of testbeds/%s.toml nor set%s",
+		return exit.BadUsage("environments/%s.json takes systems.%s.database_env from %s, which is neither an output of testbeds/%s.toml nor set%s",
 			p.Env.Name, name, variable, system.Testbed.Name, closest.Hint(variable, slices.Sorted(maps.Keys(outputs))))
 	}
 	return nil

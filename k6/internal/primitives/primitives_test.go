@@ -11,7 +11,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/judge"
 	reports "windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/result"
@@ -194,7 +194,7 @@ func has(t *testing.T, text string, lines ...string) {
 
 func TestTheTablesSayThroughputAndOverhead(t *testing.T) {
 	text, code := page(t, answer(1000))
-	if code != exitcode.Pass {
+	if code != exit.Pass {
 		t.Errorf("%d", code)
 	}
 	has(t, text,
@@ -218,7 +218,7 @@ func TestTheTablesSayThroughputAndOverhead(t *testing.T) {
 
 func TestACopyThatCannotBeTrueIsNotShownAndNothingIsComparedWithIt(t *testing.T) {
 	text, code := page(t, answer(10))
-	if code != exitcode.Inconclusive {
+	if code != exit.Inconclusive {
 		t.Errorf("%d", code)
 	}
 	has(t, text,

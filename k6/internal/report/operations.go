@@ -74,22 +74,13 @@ func controlsTable(r result.Result) Table {
 		Numbers: from(2), State: -1,
 	}
 	for _, c := range r.Controls {
-		t.Rows = append(t.Rows, []string{operationTitle(r, c.Operation), operationTitle(r, c.Control),
+		t.Rows = append(t.Rows, []string{r.TitleOf(c.Operation), r.TitleOf(c.Control),
 			format.SignedMS(c.P50MS), format.SignedMS(c.P95MS), format.SignedMS(c.P99MS), decimals(c.RateRatio, 1, 3)})
 	}
 	if len(t.Rows) > 0 {
 		t.Notes = []string{"The control is the same operation without the proxy, measured in turn with it under the same placement."}
 	}
 	return t
-}
-
-func operationTitle(r result.Result, name string) string {
-	for _, op := range r.Operations {
-		if op.Name == name {
-			return op.Title
-		}
-	}
-	return name
 }
 
 // decimals writes a value in a unit with a fixed number of digits.

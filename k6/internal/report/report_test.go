@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/junit"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
@@ -216,8 +216,8 @@ func TestVerdict(t *testing.T) {
 		"set-up failed":         {Set{record("pass", "set-up failed"), []result.Result{one("pass")}}, run.SetupFailed},
 		"set-up beats fail":     {Set{record("fail", "set-up failed"), []result.Result{one("fail")}}, run.SetupFailed},
 		"interrupted":           {Set{record("interrupted"), []result.Result{one("pass")}}, run.Interrupted},
-		"between scenarios":     {Set{ended(exitcode.Interrupted, "pass", "skipped"), []result.Result{one("pass")}}, run.Interrupted},
-		"a full disk":           {Set{ended(exitcode.Setup, "pass"), []result.Result{one("pass")}}, run.SetupFailed},
+		"between scenarios":     {Set{ended(exit.Interrupted, "pass", "skipped"), []result.Result{one("pass")}}, run.Interrupted},
+		"a full disk":           {Set{ended(exit.Setup, "pass"), []result.Result{one("pass")}}, run.SetupFailed},
 		"k6 knew better":        {Set{record("fail"), []result.Result{one("pass")}}, result.Fail},
 		"k6 was doubtful":       {Set{record("inconclusive"), []result.Result{one("pass")}}, result.Inconclusive},
 		"bench was killed":      {Set{record("running"), []result.Result{one("pass")}}, result.Pass},

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/judge"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
@@ -219,5 +219,5 @@ func (s Set) Verdict() string {
 	if s.LeftOut() {
 		return run.LeftOut
 	}
-	return exitcode.Verdict(s.ExitCode())
+	return exit.Verdict(s.ExitCode())
 }

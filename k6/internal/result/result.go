@@ -350,6 +350,16 @@ func (r Result) HasMeasured() bool {
 	return slices.ContainsFunc(r.Operations, func(op Operation) bool { return op.Requests > 0 })
 }
 
+// TitleOf is an operation's title, or its name if the result does not have it.
+func (r Result) TitleOf(name string) string {
+	for _, op := range r.Operations {
+		if op.Name == name {
+			return op.Title
+		}
+	}
+	return name
+}
+
 // Judged returns the operations that are not controls.
 func (r Result) Judged() []Operation {
 	return slices.DeleteFunc(slices.Clone(r.Operations), func(op Operation) bool { return r.IsControl(op.Name) })

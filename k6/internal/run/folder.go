@@ -12,20 +12,20 @@ import (
 	"regexp"
 	"time"
 
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 )
 
 var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 // ID is the caller's id. If the given id is empty, it is a new one: yyyymmdd-hhmmss-PROFILE-xxxx, in UTC.
-func ID(given, profile string, now time.Time) (string, *fault.Fault) {
+func ID(given, profile string, now time.Time) (string, *exit.Fault) {
 	if given == "" {
 		var random [2]byte
 		_, _ = rand.Read(random[:])
 		return now.UTC().Format("20060102-150405-") + profile + "-" + hex.EncodeToString(random[:]), nil
 	}
 	if !idPattern.MatchString(given) || given == "latest" {
-		return "", fault.Usage("run id %q: give letters, digits, dots, dashes and underscores", given)
+		return "", exit.BadUsage("run id %q: give letters, digits, dots, dashes and underscores", given)
 	}
 	return given, nil
 }
@@ -34,27 +34,27 @@ func ID(given, profile string, now time.Time) (string, *fault.Fault) {
 func Logs(dir string) string { return filepath.Join(dir, "logs") }
 
 // MakeFolder makes results/RUN with the folder of its logs.
-func MakeFolder(dir string) *fault.Fault {
+func MakeFolder(dir string) *exit.Fault {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return fault.Setup("cannot make results/: %v", fault.Reason(err))
+		return exit.BadSetup("cannot make results/: %v", exit.Reason(err))
 	}
 	id := filepath.Base(dir)
 	err := os.Mkdir(dir, 0o755)
 	if errors.Is(err, os.ErrExist) {
-		return fault.Usage("results/%s exists already; give another --run-id", id)
+		return exit.BadUsage("results/%s exists already; give another --run-id", id)
 	}
 	if err == nil {
 		err = os.Mkdir(Logs(dir), 0o755)
 	}
 	if err != nil {
-		return fault.Setup("cannot make results/%s: %v", id, fault.Reason(err))
+		return exit.BadSetup("cannot make results/%s: %v", id, exit.Reason(err))
 	}
 	return nil
 }
 
 // Begin makes the run's folder with its record, points results/latest at the folder, and returns the folder. there says
 // that MakeFolder has made it already.
-func (r Run) Begin(root string, there bool) (dir string, f *fault.Fault) {
+func (r Run) Begin(root string, there bool) (dir string, f *exit.Fault) {
 	results := filepath.Join(root, "results")
 	dir = filepath.Join(results, r.ID)
 	if !there {
@@ -63,10 +63,10 @@ func (r Run) Begin(root string, there bool) (dir string, f *fault.Fault) {
 		}
 	}
 	if err := r.Write(dir); err != nil {
-		return dir, fault.Setup("cannot write results/%s/run.json: %v", r.ID, fault.Reason(err))
+		return dir, exit.BadSetup("cannot write results/%s/run.json: %v", r.ID, exit.Reason(err))
 	}
 	if err := replaceLink(filepath.Join(results, "latest"), r.ID); err != nil {
-		return dir, fault.Setup("cannot link results/latest: %v", fault.Reason(err))
+		return dir, exit.BadSetup("cannot link results/latest: %v", exit.Reason(err))
 	}
 	return dir, nil
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 )
 
 // Schema is the value of "schema" in a run.json.
@@ -52,15 +52,15 @@ var causes = []Cause{"", OfTestbed, OfSetUp, OfBench}
 func ExitCode(outcome string) int {
 	switch outcome {
 	case Pass:
-		return exitcode.Pass
+		return exit.Pass
 	case Fail:
-		return exitcode.Fail
+		return exit.Fail
 	case SetupFailed, LeftOut:
-		return exitcode.Setup
+		return exit.Setup
 	case Interrupted:
-		return exitcode.Interrupted
+		return exit.Interrupted
 	}
-	return exitcode.Inconclusive
+	return exit.Inconclusive
 }
 
 // Run is the record. Times are UTC. Streamed says whether the run was streamed to InfluxDB, which costs the machine a

@@ -13,7 +13,7 @@ import (
 	"net/url"
 	"time"
 
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 )
 
 // statusError is an answer with a status other than 2xx.
@@ -64,9 +64,9 @@ func (a Answer) Err() error {
 	if json.Unmarshal(a.Body, &answered) != nil || answered.Error == "" {
 		answered.Error = fmt.Sprintf("the sidecar answered %d %s", a.Status, http.StatusText(a.Status))
 	}
-	message := fault.OneLine(answered.Error)
+	message := exit.OneLine(answered.Error)
 	if answered.Mend != "" {
-		message += "; " + fault.OneLine(answered.Mend)
+		message += "; " + exit.OneLine(answered.Mend)
 	}
 	return &statusError{a.Status, message, answered.Cause.Is}
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/check"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/variables"
 )
@@ -33,7 +33,7 @@ type Plan struct {
 	// Calls are made one after the other. The last failure is the target's.
 	Calls []Call
 	// Refused says why the calls cannot be made. Make can still build their needs.
-	Refused *fault.Fault
+	Refused *exit.Fault
 }
 
 // interopPrograms are what no testbed starts unless it is asked to.
@@ -43,7 +43,7 @@ const interopPrograms = "sing-box,sing-box-1.13,sing-box-next,xray,mihomo"
 const ComparisonProfile = "quick"
 
 // Of makes the plan of a target. Env is what make was given, and root the checkout, which has the systems and their scenarios.
-func Of(name, root string, env map[string]string) (Plan, *fault.Fault) {
+func Of(name, root string, env map[string]string) (Plan, *exit.Fault) {
 	switch name {
 	case "bench":
 		return benched(nil), nil
@@ -63,7 +63,7 @@ func Of(name, root string, env map[string]string) (Plan, *fault.Fault) {
 	}
 	scenario := named(name, root)
 	if scenario == "" {
-		return Plan{}, fault.Usage("%s is no target that measures", name)
+		return Plan{}, exit.BadUsage("%s is no target that measures", name)
 	}
 	only, wrong := within(scenario, env["ONLY"])
 	system, problems := check.System(root, name)
@@ -71,7 +71,7 @@ func Of(name, root string, env map[string]string) (Plan, *fault.Fault) {
 	case wrong != nil:
 		return Plan{}, wrong
 	case len(problems) > 0:
-		return Plan{}, fault.Usage("%s", strings.Join(problems, "\n"))
+		return Plan{}, exit.BadUsage("%s", strings.Join(problems, "\n"))
 	case len(system.Testbeds) > 0:
 		return inTurn(name, system.Testbeds, only, env), nil
 	}
@@ -99,13 +99,13 @@ func isSystem(root, system string) bool {
 }
 
 // within is what of a target ONLY asks for: all of it unless given.
-func within(of, only string) (string, *fault.Fault) {
+func within(of, only string) (string, *exit.Fault) {
 	if only == "" {
 		return of, nil
 	}
 	for _, name := range strings.Split(only, ",") {
 		if name != of && !strings.HasPrefix(name, of+"/") && !strings.HasPrefix(name, of+"-") {
-			return "", fault.Usage("ONLY=%s names what is not of %s: leave it out, or run `make bench`", only, of)
+			return "", exit.BadUsage("ONLY=%s names what is not of %s: leave it out, or run `make bench`", only, of)
 		}
 	}
 	return only, nil
@@ -203,14 +203,14 @@ func panelCompared(env map[string]string) Plan {
 }
 
 // protocolsCompared is the matrix of protocols with a candidate.
-func protocolsCompared(env map[string]string) (Plan, *fault.Fault) {
+func protocolsCompared(env map[string]string) (Plan, *exit.Fault) {
 	only, wrong := within("protocols/matrix", env["ONLY"])
 	if wrong != nil {
 		return Plan{}, wrong
 	}
 	plan := benched(map[string]string{"ONLY": only, "PROFILE": cmp.Or(env["PROFILE"], ComparisonProfile)})
 	if !slices.ContainsFunc([]string{"CANDIDATE", "CANDIDATE_CLIENT", "CANDIDATE_SERVER"}, func(name string) bool { return env[name] != "" }) {
-		plan.Refused = fault.Usage("make: CANDIDATE is not set: give the absolute path of a binary, or an engine: hysteria, mihomo, shadowsocks-rust, xray")
+		plan.Refused = exit.BadUsage("make: CANDIDATE is not set: give the absolute path of a binary, or an engine: hysteria, mihomo, shadowsocks-rust, xray")
 	}
 	return plan, nil
 }

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/machine"
 )
@@ -26,7 +26,7 @@ const Extension = ".jsonl"
 // ErrWrite means that a history could not be opened or written.
 var ErrWrite = errors.New("cannot write the history")
 
-func notWritten(err error) error { return fmt.Errorf("%w: %w", ErrWrite, fault.Reason(err)) }
+func notWritten(err error) error { return fmt.Errorf("%w: %w", ErrWrite, exit.Reason(err)) }
 
 // History is the points of one class of machine, in order of time.
 type History struct {

@@ -105,10 +105,10 @@ export default [
   {
     name: 'exit-code',
     what: 'a run with a failed threshold and a failed set-up ends as one with a failed threshold',
-    file: 'k6/internal/exitcode/exitcode.go',
+    file: 'k6/internal/exit/exit.go',
     from: '{Interrupted, Setup, Fail, Inconclusive, Pass}',
     to: '{Interrupted, Fail, Setup, Inconclusive, Pass}',
-    tests: [{ go: 'internal/exitcode' }],
+    tests: [{ go: 'internal/exit' }],
   },
   {
     name: 'schema-drift',

@@ -19,8 +19,7 @@ import (
 	"windtunnel/k6/internal/children"
 	"windtunnel/k6/internal/cleanup"
 	"windtunnel/k6/internal/coordinator"
-	"windtunnel/k6/internal/exitcode"
-	"windtunnel/k6/internal/fault"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/redact"
@@ -66,13 +65,11 @@ type job struct {
 func Run(o Options) int {
 	j, wrong := prepare(o)
 	if wrong != nil {
-		fmt.Fprintln(o.Stderr, wrong.Message)
-		return wrong.Code
+		return wrong.Say(o.Stderr)
 	}
 	listener, err := net.Listen("tcp", o.Listen)
 	if err != nil {
-		fmt.Fprintf(o.Stderr, "nothing can listen at %s: %v; give --listen HOST:PORT\n", o.Listen, errors.Unwrap(err))
-		return exitcode.Setup
+		return exit.Say(o.Stderr, exit.Setup, "nothing can listen at %s: %v; give --listen HOST:PORT", o.Listen, errors.Unwrap(err))
 	}
 	server := j.keeper.Server()
 	go func() { _ = server.Serve(listener) }()
@@ -82,19 +79,19 @@ func Run(o Options) int {
 	return j.run()
 }
 
-func prepare(o Options) (*job, *fault.Fault) {
+func prepare(o Options) (*job, *exit.Fault) {
 	token := o.Getenv("COORDINATOR_TOKEN")
 	if len(token) < 16 {
-		return nil, fault.Usage("COORDINATOR_TOKEN is not set, or shorter than 16 characters: it is the secret that runners share with the coordinator")
+		return nil, exit.BadUsage("COORDINATOR_TOKEN is not set, or shorter than 16 characters: it is the secret that runners share with the coordinator")
 	}
 	if o.Runners < 1 {
-		return nil, fault.Usage("--runners: give how many runners there are")
+		return nil, exit.BadUsage("--runners: give how many runners there are")
 	}
 	if o.RunID == "" {
-		return nil, fault.Usage("--run-id: give the run's name; its runners have the same RUN_ID")
+		return nil, exit.BadUsage("--run-id: give the run's name; its runners have the same RUN_ID")
 	}
 	if _, err := influx.FromEnvironment(o.Getenv); err != nil {
-		return nil, fault.Usage("%v", err)
+		return nil, exit.BadUsage("%v", err)
 	}
 	chosen, wrong := plan.Named(o.Root, []string{o.Only})
 	if wrong != nil {
@@ -102,7 +99,7 @@ func prepare(o Options) (*job, *fault.Fault) {
 	}
 	env, problems := check.Environment(o.Root, o.Env)
 	if len(problems) > 0 {
-		return nil, fault.Usage("%s", problems[0])
+		return nil, exit.BadUsage("%s", problems[0])
 	}
 	if wrong := plan.CheckClients(o.Asked, chosen); wrong != nil {
 		return nil, wrong
@@ -110,15 +107,15 @@ func prepare(o Options) (*job, *fault.Fault) {
 	p := plan.Plan{Env: env, Scenarios: chosen}
 	j := &job{Options: o, scenario: chosen[0], dir: filepath.Join(o.Root, "results", o.RunID), redactor: redact.New(append(p.Secrets(o.Asked), token), p.Public()...)}
 	if err := os.MkdirAll(filepath.Join(j.dir, "logs"), 0o755); err != nil {
-		return nil, fault.Setup("cannot make results/%s: %v", o.RunID, fault.Reason(err))
+		return nil, exit.BadSetup("cannot make results/%s: %v", o.RunID, exit.Reason(err))
 	}
 	if _, err := os.Stat(filepath.Join(j.dir, run.FileName)); err == nil {
-		return nil, fault.Usage("results/%s exists already; give another --run-id", o.RunID)
+		return nil, exit.BadUsage("results/%s exists already; give another --run-id", o.RunID)
 	}
 	j.record = run.Run{Schema: run.Schema, ID: o.RunID, Profile: o.Profile, Environment: env.Name, Start: moment(),
 		Scenarios: []run.Scenario{{System: j.scenario.System, Scenario: j.scenario.Name, Outcome: run.Running}}}
 	if err := j.record.Write(j.dir); err != nil {
-		return nil, fault.Setup("cannot write results/%s/run.json: %v", o.RunID, fault.Reason(err))
+		return nil, exit.BadSetup("cannot write results/%s/run.json: %v", o.RunID, exit.Reason(err))
 	}
 	j.keeper = coordinator.New(coordinator.Config{Runners: o.Runners, Token: token, Folder: j.dir, Name: j.scenario.FileStem(),
 		Patience: o.Wait, Silence: o.Silence, Say: func(line string) { fmt.Fprintln(o.Stderr, line) }})
@@ -192,7 +189,7 @@ func (j *job) judge(interrupted bool) {
 	files, lost := j.keeper.Records()
 	for _, path := range files {
 		if err := j.redactor.RecordFile(path); err != nil {
-			fmt.Fprintf(j.Stderr, "%s: %v\n", filepath.Base(path), fault.Reason(err))
+			fmt.Fprintf(j.Stderr, "%s: %v\n", filepath.Base(path), exit.Reason(err))
 		}
 	}
 	found, err := j.keeper.Judge()
@@ -251,14 +248,14 @@ func (j *job) finish() int {
 	set, err := report.LoadRun(j.dir, &j.record)
 	code := set.ExitCode()
 	if err != nil {
-		code = exitcode.Setup
+		code = exit.Setup
 	}
 	j.record.ExitCode = &code
 	j.closeStream(code)
 	err = errors.Join(err, j.record.Write(j.dir), report.Write(set, j.dir, report.Formats(), report.Options{}))
 	if err != nil {
-		fmt.Fprintf(j.Stderr, "cannot write results/%s: %v\n", j.RunID, fault.Reason(err))
-		code = exitcode.Worst(code, exitcode.Setup)
+		fmt.Fprintf(j.Stderr, "cannot write results/%s: %v\n", j.RunID, exit.Reason(err))
+		code = exit.Worst(code, exit.Setup)
 	}
 	lines, _ := report.Lines(set.Entries())
 	for _, line := range lines {

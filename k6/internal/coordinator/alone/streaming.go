@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/redact"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/stream"
@@ -62,7 +62,7 @@ func (j *job) closeStream(code int) {
 	}
 	j.stream.Ended(j.of(), entry, measured, time.Since(j.record.Start))
 	if !j.More {
-		j.stream.RunEnded(j.ofRun(), exitcode.Verdict(j.ofAll(code)))
+		j.stream.RunEnded(j.ofRun(), exit.Verdict(j.ofAll(code)))
 	}
 	j.record.Notes = append(j.record.Notes, j.stream.Close(j.ofRun())...)
 }
@@ -72,5 +72,5 @@ func (j *job) ofAll(code int) int {
 	if j.After == NoneBefore {
 		return code
 	}
-	return exitcode.Worst(j.After, code)
+	return exit.Worst(j.After, code)
 }

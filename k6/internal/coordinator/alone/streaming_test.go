@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"windtunnel/k6/internal/exitcode"
+	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/redact"
 	"windtunnel/k6/internal/run"
@@ -58,10 +58,10 @@ func TestTheFirstTellsThatTheRunBeganAndTheLastHowItEnded(t *testing.T) {
 	}{
 		"alone":                 {Part{After: NoneBefore}, run.Pass, true, true, "pass"},
 		"first of several":      {Part{After: NoneBefore, More: true}, run.Pass, true, false, ""},
-		"in the middle":         {Part{After: exitcode.Pass, More: true}, run.Pass, false, false, ""},
-		"last, all passed":      {Part{After: exitcode.Pass}, run.Pass, false, true, "pass"},
-		"last, one failed":      {Part{After: exitcode.Fail}, run.Pass, false, true, "fail"},
-		"last, one was no such": {Part{After: exitcode.Inconclusive}, run.Fail, false, true, "fail"},
+		"in the middle":         {Part{After: exit.Pass, More: true}, run.Pass, false, false, ""},
+		"last, all passed":      {Part{After: exit.Pass}, run.Pass, false, true, "pass"},
+		"last, one failed":      {Part{After: exit.Fail}, run.Pass, false, true, "fail"},
+		"last, one was no such": {Part{After: exit.Inconclusive}, run.Fail, false, true, "fail"},
 	} {
 		got := sent(t, c.part, c.outcome)
 		if strings.Contains(got, "kind=run_start") != c.start || strings.Contains(got, "kind=run_end") != c.end {

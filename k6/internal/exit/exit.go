@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package exitcode has the exit codes of Windtunnel's subcommands and their precedence. k6/lists/exit-codes.json is the only
-// list; the sidecar reads it too.
-package exitcode
+// Package exit has what a command ends with: exit codes and their precedence, and faults. k6/lists/exit-codes.json is the only
+// list of codes; the sidecar reads it too.
+package exit
 
 import (
 	"fmt"

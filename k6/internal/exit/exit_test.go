@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-package exitcode
+package exit
 
 import (
 	"fmt"
@@ -37,5 +37,18 @@ func TestWorst(t *testing.T) {
 		if got := Worst(c.codes...); got != c.want {
 			t.Errorf("Worst(%v) = %d, want %d", c.codes, got, c.want)
 		}
+	}
+}
+
+func TestSay(t *testing.T) {
+	var said strings.Builder
+	if code := Say(&said, Setup, "%d of %s", 2, "it"); code != Setup {
+		t.Error(code)
+	}
+	if code := BadUsage("50%% of %q", "x").Say(&said); code != Usage {
+		t.Error(code)
+	}
+	if got := said.String(); got != "2 of it\n50% of \"x\"\n" {
+		t.Errorf("%q", got)
 	}
 }
