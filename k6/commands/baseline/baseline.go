@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
-	"go.k6.io/k6/subcommand"
 
 	"windtunnel/k6/internal/baseline"
 	"windtunnel/k6/internal/check"
@@ -19,10 +18,6 @@ import (
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/root"
 )
-
-func init() {
-	subcommand.RegisterExtension("baseline", New)
-}
 
 // New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {

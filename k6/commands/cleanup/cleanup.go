@@ -16,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
-	"go.k6.io/k6/subcommand"
 
 	"windtunnel/k6/internal/ambient"
 	"windtunnel/k6/internal/check"
@@ -30,10 +29,6 @@ import (
 	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/variables"
 )
-
-func init() {
-	subcommand.RegisterExtension("clean-up", New)
-}
 
 // New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {

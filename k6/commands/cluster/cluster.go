@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
-	"go.k6.io/k6/subcommand"
 
 	"windtunnel/k6/internal/bench"
 	"windtunnel/k6/internal/cluster"
@@ -16,10 +15,6 @@ import (
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/variables"
 )
-
-func init() {
-	subcommand.RegisterExtension("cluster", New)
-}
 
 // New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {

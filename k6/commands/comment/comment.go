@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
-	"go.k6.io/k6/subcommand"
 
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/comment"
@@ -25,10 +24,6 @@ import (
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/run"
 )
-
-func init() {
-	subcommand.RegisterExtension("comment", New)
-}
 
 // Options are the command's arguments. Secrets are values that no output may contain. Dir is the current folder,
 // Variable the value of WINDTUNNEL_ROOT.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
-	"go.k6.io/k6/subcommand"
 
 	"windtunnel/k6/internal/bench"
 	"windtunnel/k6/internal/builds"
@@ -27,10 +26,6 @@ import (
 	"windtunnel/k6/internal/stream"
 	"windtunnel/k6/internal/variables"
 )
-
-func init() {
-	subcommand.RegisterExtension("compare", New)
-}
 
 // Options are the command's own arguments. Scenario may be several scenarios, with commas. Dash is the number of paths
 // before `--`, -1 without `--`. Dir is the current folder, Variable the value of WINDTUNNEL_ROOT.

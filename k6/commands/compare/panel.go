@@ -5,14 +5,9 @@ package compare
 import (
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
-	"go.k6.io/k6/subcommand"
 
 	"windtunnel/k6/internal/target"
 )
-
-func init() {
-	subcommand.RegisterExtension("panel-compare", NewPanel)
-}
 
 // NewPanel returns the command `panel-compare`: a comparison of two database drivers of the panel.
 func NewPanel(gs *state.GlobalState) *cobra.Command {

@@ -8,17 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
-	"go.k6.io/k6/subcommand"
 
 	"windtunnel/k6/internal/bench"
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/coordinator/alone"
 	"windtunnel/k6/internal/exit"
 )
-
-func init() {
-	subcommand.RegisterExtension("coordinate", New)
-}
 
 const (
 	defaultListen  = "127.0.0.1:7950"

@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
-	"go.k6.io/k6/subcommand"
 
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/exit"
@@ -24,10 +23,6 @@ import (
 	"windtunnel/k6/internal/record"
 	"windtunnel/k6/internal/result"
 )
-
-func init() {
-	subcommand.RegisterExtension("judge", New)
-}
 
 // New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {

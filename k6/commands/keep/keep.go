@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
-	"go.k6.io/k6/subcommand"
 
 	"windtunnel/k6/internal/baseline"
 	"windtunnel/k6/internal/check"
@@ -19,10 +18,6 @@ import (
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/root"
 )
-
-func init() {
-	subcommand.RegisterExtension("keep", New)
-}
 
 // Options are the command's arguments. The field To is the folder of baselines, "" for results/baselines. Dir is
 // the current folder, Variable the value of WINDTUNNEL_ROOT.

@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
-	"go.k6.io/k6/subcommand"
 
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/command"
@@ -25,10 +24,6 @@ import (
 	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/stream"
 )
-
-func init() {
-	subcommand.RegisterExtension("primitives", New)
-}
 
 // New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {

@@ -12,16 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
-	"go.k6.io/k6/subcommand"
 
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/report"
 )
-
-func init() {
-	subcommand.RegisterExtension("report", New)
-}
 
 // Options are the command's arguments. Dir is the current folder, Variable the value of
 // WINDTUNNEL_ROOT.

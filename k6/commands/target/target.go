@@ -16,17 +16,12 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
-	"go.k6.io/k6/subcommand"
 
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/root"
 	"windtunnel/k6/internal/target"
 )
-
-func init() {
-	subcommand.RegisterExtension("target", New)
-}
 
 // New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
-	"go.k6.io/k6/subcommand"
 
 	"windtunnel/k6/internal/baseline"
 	"windtunnel/k6/internal/check"
@@ -25,10 +24,6 @@ import (
 	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/trend"
 )
-
-func init() {
-	subcommand.RegisterExtension("trend", New)
-}
 
 // Options are the command's arguments. Otava is the path of Otava, "" for the checkout's. Dir is the current folder,
 // Variable the value of WINDTUNNEL_ROOT. Influx has the address to stream to, nil without streaming.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
+	"go.k6.io/k6/subcommand"
 
 	"windtunnel/k6/commands/baseline"
 	"windtunnel/k6/commands/bench"
@@ -36,21 +37,40 @@ import (
 // Name is what the program is called where it is the front door.
 const Name = "windtunnel"
 
+// entry is a command, and its name as a subcommand of k6; "" if only the front door has it.
+type entry struct {
+	name string
+	make subcommand.Constructor
+}
+
 // section is a part of the list of commands.
 type section struct {
 	title    string
-	commands []func(*state.GlobalState) *cobra.Command
+	commands []entry
 }
 
 // sections are all commands, in the order in which help lists them.
 func sections() []section {
 	return []section{
-		{"Measure", []func(*state.GlobalState) *cobra.Command{bench.New, compare.New, compare.NewPanel, cluster.New, primitives.New, cleanup.New}},
-		{"Look at results", []func(*state.GlobalState) *cobra.Command{report.New, keep.New, baseline.New, trend.New, judge.New, comment.New}},
-		{"Use one part alone", []func(*state.GlobalState) *cobra.Command{runByK6, sidecars("probe", "Measure a SOCKS5 proxy, or a server directly"),
-			sidecars("link", "List, check, measure and start links between two network namespaces"), sidecars("testbed", "List, show and start testbeds")}},
-		{"Look at the machine and the checkout", []func(*state.GlobalState) *cobra.Command{doctor.New, validate.New, variables.New, completion}},
-		{"For other programs", []func(*state.GlobalState) *cobra.Command{needs.New, target.New, coordinate.New, reference}},
+		{"Measure", []entry{{"bench", bench.New}, {"compare", compare.New}, {"panel-compare", compare.NewPanel}, {"cluster", cluster.New},
+			{"primitives", primitives.New}, {"clean-up", cleanup.New}}},
+		{"Look at results", []entry{{"report", report.New}, {"keep", keep.New}, {"baseline", baseline.New}, {"trend", trend.New},
+			{"judge", judge.New}, {"comment", comment.New}}},
+		{"Use one part alone", []entry{{"", runByK6}, {"", sidecars("probe", "Measure a SOCKS5 proxy, or a server directly")},
+			{"", sidecars("link", "List, check, measure and start links between two network namespaces")},
+			{"", sidecars("testbed", "List, show and start testbeds")}}},
+		{"Look at the machine and the checkout", []entry{{"doctor", doctor.New}, {"validate", validate.New}, {"variables", variables.New}, {"", completion}}},
+		{"For other programs", []entry{{"needs", needs.New}, {"target", target.New}, {"coordinate", coordinate.New}, {"", reference}}},
+	}
+}
+
+func init() {
+	for _, s := range sections() {
+		for _, c := range s.commands {
+			if c.name != "" {
+				subcommand.RegisterExtension(c.name, c.make)
+			}
+		}
 	}
 }
 
@@ -92,7 +112,7 @@ func Root(gs *state.GlobalState) *cobra.Command {
 	root.SetArgs(gs.CmdArgs[1:])
 	for _, s := range sections() {
 		for _, add := range s.commands {
-			root.AddCommand(add(gs))
+			root.AddCommand(add.make(gs))
 		}
 	}
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
@@ -130,7 +150,7 @@ func list(gs *state.GlobalState) string {
 	for _, s := range sections() {
 		fmt.Fprintf(&b, "\n%s:\n", s.title)
 		for _, add := range s.commands {
-			cmd := add(gs)
+			cmd := add.make(gs)
 			fmt.Fprintf(&b, "  %-14s %s\n", cmd.Name(), cmd.Short)
 		}
 	}
