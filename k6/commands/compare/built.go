@@ -14,6 +14,7 @@ import (
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 )
 
 // Built builds base and head, compares them and returns the exit code. It removes the worktrees before it returns.
@@ -93,10 +94,7 @@ var unmeasured = &exit.Fault{Code: exit.Interrupted, Message: "interrupted: noth
 func install(pair *builds.Pair, b bench.Options, scenarios []plan.Scenario, specs [2]string, logs string) *exit.Fault {
 	interrupts, ctx, stop := children.Watch(b.Signals, func(string) {})
 	defer stop()
-	var names []string
-	for _, scenario := range scenarios {
-		names = append(names, scenario.String())
-	}
+	names := seq.Of(scenarios, plan.Scenario.String)
 	targets, f := plan.Needs(b.Asked, names, specs[:])
 	if f != nil {
 		return f

@@ -15,6 +15,7 @@ import (
 	"windtunnel/k6/internal/contents"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/protocolrows"
+	"windtunnel/k6/internal/seq"
 )
 
 // The scenario of the protocol matrix, and the testbed of its rows.
@@ -66,10 +67,7 @@ func knownRows(root, list string) *exit.Fault {
 	if err != nil {
 		return exit.BadUsage("%v", err)
 	}
-	var names []string
-	for _, row := range of.Rows {
-		names = append(names, row.Name)
-	}
+	names := seq.Of(of.Rows, func(row protocolrows.Row) string { return row.Name })
 	for _, wanted := range compare.List(list) {
 		prefix, many := strings.CutSuffix(wanted, "*")
 		if !slices.ContainsFunc(names, func(name string) bool { return name == wanted || many && strings.HasPrefix(name, prefix) }) {

@@ -18,6 +18,7 @@ import (
 	"windtunnel/k6/internal/neighbour"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/internal/terminal"
 )
 
@@ -105,10 +106,7 @@ func prepare(o Options, scenarios, sides []string) (*Session, *exit.Fault) {
 
 // addSide plans one side.
 func (s *Session) addSide(a plan.Asked, side string) *exit.Fault {
-	var names []string
-	for _, scenario := range s.Scenarios {
-		names = append(names, scenario.String())
-	}
+	names := seq.Of(s.Scenarios, plan.Scenario.String)
 	a.Only = strings.Join(names, ",")
 	a, f := a.Side(side, string(rune('A'+len(s.sides))), s.Scenarios)
 	if f != nil {

@@ -10,6 +10,7 @@ import (
 	"windtunnel/k6/internal/comment"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/seq"
 )
 
 // Comment is a pull request's comment about one or more comparisons, with the name of its gate. The comparisons may come
@@ -43,11 +44,7 @@ func worst(all []Comparison) int {
 }
 
 func parts(all []Comparison) []Part {
-	var of []Part
-	for _, c := range all {
-		of = append(of, Part{Comparison: c})
-	}
-	return of
+	return seq.Of(all, func(c Comparison) Part { return Part{Comparison: c} })
 }
 
 // grave lists the doubts from the gravest to the least.
@@ -90,10 +87,7 @@ func doubtOf(all []Comparison) string {
 	if len(all) == 0 {
 		return IsMissing
 	}
-	var doubts []string
-	for _, c := range all {
-		doubts = append(doubts, c.doubt())
-	}
+	doubts := seq.Of(all, Comparison.doubt)
 	return Gravest(doubts...)
 }
 

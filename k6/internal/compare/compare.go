@@ -13,6 +13,7 @@ import (
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/internal/testbed"
 	"windtunnel/k6/internal/variables"
 )
@@ -162,13 +163,9 @@ func interleaved(a, b []Measured) bool {
 
 // pairs counts the pairs with a result on both sides.
 func pairs(a, b []Measured) int {
-	n := 0
-	for _, m := range a {
-		if m.Result != nil && slices.ContainsFunc(b, func(o Measured) bool { return o.Pair == m.Pair && o.Result != nil }) {
-			n++
-		}
-	}
-	return n
+	return seq.Count(a, func(m Measured) bool {
+		return m.Result != nil && slices.ContainsFunc(b, func(o Measured) bool { return o.Pair == m.Pair && o.Result != nil })
+	})
 }
 
 // ExitCode is the exit code of a comparison.

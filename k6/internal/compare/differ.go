@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"windtunnel/k6/internal/difference"
+	"windtunnel/k6/internal/seq"
 )
 
 func (m Metric) higher() bool { return m.Better == direction(true) }
@@ -271,12 +272,7 @@ func (c *Comparison) answer(look difference.Look) difference.Outcome {
 	}
 	failures := c.failureLevels()
 	answers, breaks := difference.Judge(asked, failures, look)
-	tests := 0
-	for _, m := range asked {
-		if m.Role == difference.Primary {
-			tests++
-		}
-	}
+	tests := seq.Count(asked, func(m difference.Metric) bool { return m.Role == difference.Primary })
 	for i, a := range answers {
 		of[i].take(a, c.Interleaved)
 		if a.Outcome == difference.Unclear && of[i].Role == Primary && c.Interleaved {

@@ -10,6 +10,7 @@ import (
 	"windtunnel/k6/internal/kinds"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 )
 
 // moreRuns is how many more runs must fail on B than on A to break the gate. One more failed run prevents a pass. A run
@@ -128,11 +129,7 @@ func (t Tally) share() float64 { return float64(t.Failed) / float64(max(1, t.Of)
 func (c *Comparison) moreErrors(a, b []Measured, kind string) float64 {
 	if !c.Interleaved {
 		shares := func(runs []Measured) []float64 {
-			var all []float64
-			for _, m := range runs {
-				all = append(all, errorsOf([]Measured{m}, kind).share())
-			}
-			return all
+			return seq.Of(runs, func(m Measured) float64 { return errorsOf([]Measured{m}, kind).share() })
 		}
 		return difference.Unpaired(shares(a), shares(b), 0).AtLeast(0)
 	}

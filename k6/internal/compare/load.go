@@ -19,6 +19,7 @@ import (
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 )
 
 // Load reads one side's runs of a scenario, SYSTEM/NAME, from folders of runs and result files. With scenario "", they
@@ -130,11 +131,7 @@ func OfSet(dir string) []string {
 		parts = append(parts, p)
 	}
 	slices.SortStableFunc(parts, func(x, y part) int { return x.begun.Compare(y.begun) })
-	var paths []string
-	for _, p := range parts {
-		paths = append(paths, p.path)
-	}
-	return paths
+	return seq.Of(parts, func(p part) string { return p.path })
 }
 
 // TakeSides copies the descriptions of the sides from the record of the comparison in dir, if it has one: runs do not

@@ -13,6 +13,7 @@ import (
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/markdown"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 )
 
 // Markdown writes a comparison as the reference document's table of changes.
@@ -156,12 +157,7 @@ func (c Comparison) sides() [][]string {
 	})
 	add("Versions", func(s Side) string { return list(s.Versions) })
 	add("Runs", func(s Side) string {
-		used := 0
-		for _, r := range s.Runs {
-			if r.Used {
-				used++
-			}
-		}
+		used := seq.Count(s.Runs, func(r SideRun) bool { return r.Used })
 		return fmt.Sprintf("%d of %d used", used, len(s.Runs))
 	})
 	return table

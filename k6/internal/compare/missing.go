@@ -12,6 +12,7 @@ import (
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 )
 
 // A comparison may pass only if all judged parts were measured on both sides. This file finds the missing parts.
@@ -169,12 +170,7 @@ func latenessHides(r result.Result, operation, percentile string) bool {
 // hideByLateness only shows a secondary percentile if the generator's lateness hides it in any run: no number of pairs
 // could judge it.
 func hideByLateness(r *row, runs []Measured) {
-	hidden := 0
-	for _, m := range runs {
-		if latenessHides(*m.Result, r.Operation, r.Name) {
-			hidden++
-		}
-	}
+	hidden := seq.Count(runs, func(m Measured) bool { return latenessHides(*m.Result, r.Operation, r.Name) })
 	if r.Role != Secondary || r.Control || hidden == 0 {
 		return
 	}

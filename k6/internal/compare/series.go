@@ -18,6 +18,7 @@ import (
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 )
 
 // order returns the sides of a pair's first and second run.
@@ -160,11 +161,7 @@ func requests(common Request, session *bench.Session, length Length) []Request {
 }
 
 func names(all []Request) string {
-	var names []string
-	for _, q := range all {
-		names = append(names, q.Scenario)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(seq.Of(all, func(q Request) string { return q.Scenario }), ", ")
 }
 
 // List splits a list with commas.

@@ -13,6 +13,7 @@ import (
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/markdown"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 )
 
 // Set is the comparisons of several scenarios of the same two sides.
@@ -35,19 +36,12 @@ func MakeSet(all []Request) Set {
 
 // Comparisons returns the comparisons of all parts.
 func (s Set) Comparisons() []Comparison {
-	var all []Comparison
-	for _, p := range s.Parts {
-		all = append(all, p.Comparison)
-	}
-	return all
+	return seq.Of(s.Parts, func(p Part) Comparison { return p.Comparison })
 }
 
 // ExitCode is the worst exit code of the comparisons.
 func (s Set) ExitCode() int {
-	var codes []int
-	for _, p := range s.Parts {
-		codes = append(codes, p.ExitCode())
-	}
+	codes := seq.Of(s.Parts, Part.ExitCode)
 	return exit.Worst(codes...)
 }
 
@@ -70,10 +64,7 @@ func (s Set) Write(dir string) error {
 func (s Set) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# B against A: %s\n\n", markdown.Escape(s.name()))
-	var headlines []string
-	for _, p := range s.Parts {
-		headlines = append(headlines, p.name()+": "+p.Headline)
-	}
+	headlines := seq.Of(s.Parts, func(p Part) string { return p.name() + ": " + p.Headline })
 	markdown.List(&b, headlines)
 	fmt.Fprintf(&b, "**Verdict: %s** — %s\n\n", mark(exit.Verdict(s.ExitCode())), s.passed())
 	markdown.Table(&b, s.head(), s.changes(), lastIsText)
@@ -90,20 +81,11 @@ func (s Set) Markdown() string {
 }
 
 func (s Set) name() string {
-	var names []string
-	for _, p := range s.Parts {
-		names = append(names, p.name())
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(seq.Of(s.Parts, Part.name), ", ")
 }
 
 func (s Set) passed() string {
-	passed := 0
-	for _, p := range s.Parts {
-		if p.ExitCode() == exit.Pass {
-			passed++
-		}
-	}
+	passed := seq.Count(s.Parts, func(p Part) bool { return p.ExitCode() == exit.Pass })
 	return fmt.Sprintf("%d of %d scenarios pass", passed, len(s.Parts))
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/seq"
 )
 
 // mostRows is the largest number of rows of a table on the terminal; the page has all rows.
@@ -85,13 +86,7 @@ func (s Set) secondaryOff() string {
 
 // count is the number of judged metrics.
 func (c Comparison) count() int {
-	n := 0
-	for _, m := range c.Metrics {
-		if m.Role != Shown {
-			n++
-		}
-	}
-	return n
+	return seq.Count(c.Metrics, func(m Metric) bool { return m.Role != Shown })
 }
 
 // rowsForTerminal returns rows for all judged metrics, or, if there are very many, for the primary metrics and those

@@ -11,6 +11,7 @@ import (
 	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 )
 
 // judge sets the verdict from the failures, from the evidence that the runs can give, and from the outcome of the
@@ -150,13 +151,7 @@ func (c *Comparison) doubts(q Request, goodA, goodB int) (all []string, kind str
 
 // undisturbed counts the runs that are evidence about their side.
 func undisturbed(runs []Measured) int {
-	n := 0
-	for _, m := range runs {
-		if !disturbed(m) {
-			n++
-		}
-	}
-	return n
+	return seq.Count(runs, func(m Measured) bool { return !disturbed(m) })
 }
 
 // doubtOfRuns is the doubt of a side with too few usable runs.

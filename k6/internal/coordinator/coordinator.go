@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"windtunnel/k6/internal/seq"
 )
 
 // Config configures a coordinator. All fields are required.
@@ -243,14 +245,7 @@ func (c *Coordinator) Left() string {
 func (c *Coordinator) Progress() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	count := func(is func(*runner) bool) (n int) {
-		for _, r := range c.runners {
-			if is(r) {
-				n++
-			}
-		}
-		return n
-	}
+	count := func(is func(*runner) bool) int { return seq.Count(c.runners, is) }
 	of := c.config.Runners
 	switch {
 	case c.start.IsZero():

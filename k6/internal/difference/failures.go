@@ -6,18 +6,15 @@ import (
 	"slices"
 
 	"github.com/aclements/go-moremath/mathx"
+
+	"windtunnel/k6/internal/seq"
 )
 
 // MoreFailures is the one-sided p-value for B failing more than A. Its input is the difference of the shares of failed
 // operations in each pair. It is Wilcoxon's test over the pairs that differ: equal pairs do not show which side fails
 // more. The test is exact even with ties, over all signs of the differences.
 func MoreFailures(differences []float64) float64 {
-	var own []float64
-	for _, d := range differences {
-		if d != 0 {
-			own = append(own, d)
-		}
-	}
+	own := seq.Where(differences, func(d float64) bool { return d != 0 })
 	if len(own) == 0 {
 		return 1
 	}

@@ -5,6 +5,8 @@ package difference
 import (
 	"math"
 	"slices"
+
+	"windtunnel/k6/internal/seq"
 )
 
 // Series is a metric with the samples of its pairs in order; a pair without a value has NaN. A sample is how much worse
@@ -83,12 +85,7 @@ func take(decisions []Decision, all []Series, pairs int, look Look) {
 func metricsOf(all []Series, pairs int) []Metric {
 	metrics := make([]Metric, len(all))
 	for i, s := range all {
-		var samples []float64
-		for _, v := range s.Samples[:min(len(s.Samples), pairs)] {
-			if !math.IsNaN(v) {
-				samples = append(samples, v)
-			}
-		}
+		samples := seq.Where(s.Samples[:min(len(s.Samples), pairs)], func(v float64) bool { return !math.IsNaN(v) })
 		metrics[i] = Metric{Shift: Paired(samples), Bound: s.Bound, Role: s.Role}
 	}
 	return metrics

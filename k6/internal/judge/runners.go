@@ -11,6 +11,7 @@ import (
 
 	"windtunnel/k6/internal/record"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 )
 
 // Runner is one of several k6 processes of a run, as its evidence describes it. Units are in the JSON names.
@@ -106,10 +107,7 @@ func Runners(all []Recorded) (Judged, error) {
 	if len(all) > 1 || evidence.Runner != nil {
 		evidence.runners = all
 	}
-	var records []*record.Record
-	for _, one := range counted {
-		records = append(records, one.Record)
-	}
+	records := seq.Of(counted, func(one Recorded) *record.Record { return one.Record })
 	set := record.Together(records...)
 	found, err := judge(evidence, set)
 	failed := []error{err, set.Err()}
@@ -128,11 +126,7 @@ func noneOf(all []Recorded) error {
 	if len(all) == 0 {
 		return errors.New("there is no record")
 	}
-	var why []string
-	for _, one := range all {
-		why = append(why, one.why())
-	}
-	return errors.New(strings.Join(why, "; "))
+	return errors.New(strings.Join(seq.Of(all, Recorded.why), "; "))
 }
 
 // leaveOutDoubled handles two records of one runner: the first counts, and the run does not pass, because either may be

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 )
 
 const (
@@ -61,10 +62,7 @@ func (j *Judged) judgeRunners(e Evidence) {
 }
 
 func startsOf(all []Recorded) string {
-	var starts []float64
-	for _, one := range all {
-		starts = append(starts, one.Evidence.Runner.StartOffsetMS)
-	}
+	starts := seq.Of(all, func(one Recorded) float64 { return one.Evidence.Runner.StartOffsetMS })
 	return fmt.Sprintf("%d records of %d; their loads began within %.1f ms", len(all), len(all), slices.Max(starts)-slices.Min(starts))
 }
 

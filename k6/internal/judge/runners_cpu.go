@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 )
 
 // ownCPUMostPercent is in percent of the CPUs that a runner may use, by its own figures. Above it the runner is the
@@ -37,10 +38,7 @@ func (m machine) check(machines int) string {
 	if machines == 1 {
 		return checkGeneratorCPU
 	}
-	var names []string
-	for _, one := range m {
-		names = append(names, one.name())
-	}
+	names := seq.Of(m, Recorded.name)
 	return checkGeneratorCPU + ": " + strings.Join(names, ", ")
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 )
 
 // reasonsMost is how many combined reasons are shown.
@@ -68,12 +69,7 @@ func repeatedLine(repeated []result.Repeated) string {
 		parts, more = fmt.Sprintf("%d parts were", n), fmt.Sprintf(" and %d more", n-1)
 	}
 	line := fmt.Sprintf("%s measured again because other programs used the CPUs: %s%s", parts, repeated[0].Part, more)
-	still := 0
-	for _, r := range repeated {
-		if !r.Settled {
-			still++
-		}
-	}
+	still := seq.Count(repeated, func(r result.Repeated) bool { return !r.Settled })
 	if still > 0 {
 		line += fmt.Sprintf("; %d of them disturbed to the end", still)
 	}

@@ -18,6 +18,7 @@ import (
 	"windtunnel/k6/internal/judge"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 )
 
 const (
@@ -103,10 +104,7 @@ func Write(dir, id string, e Evidence) (run.Run, error) {
 
 func (e Evidence) run(id string, start, end time.Time) result.Run {
 	p := e.Parameters
-	var rules []string
-	for _, count := range p.Rules {
-		rules = append(rules, fmt.Sprint(count))
-	}
+	rules := seq.Of(p.Rules, func(count int64) string { return fmt.Sprint(count) })
 	versions := maps.Clone(e.Versions)
 	versions["rustc"] = e.Rustc
 	return result.Run{

@@ -10,6 +10,7 @@ import (
 
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 )
 
 // The charts' geometry, in SVG user units.
@@ -179,10 +180,9 @@ func rateBars(r result.Result) []bar {
 			most = math.Max(most, *op.RatePerS)
 		}
 	}
-	var bars []bar
-	for _, op := range drawn {
-		bars = append(bars, bar{op.Title, format.Rate(op.RatePerS) + "/s", "rate", *op.RatePerS / math.Max(most, 1e-9)})
-	}
+	bars := seq.Of(drawn, func(op result.Operation) bar {
+		return bar{op.Title, format.Rate(op.RatePerS) + "/s", "rate", *op.RatePerS / math.Max(most, 1e-9)}
+	})
 	return bars
 }
 
@@ -195,10 +195,9 @@ func cpuBars(r result.Result) []bar {
 			most = math.Max(most, p.CPUPercent)
 		}
 	}
-	var bars []bar
-	for _, p := range drawn {
-		bars = append(bars, bar{p.Name + " (" + p.Role + ")", format.Percent(p.CPUPercent), "cpu " + esc(p.Role), p.CPUPercent / most})
-	}
+	bars := seq.Of(drawn, func(p result.Process) bar {
+		return bar{p.Name + " (" + p.Role + ")", format.Percent(p.CPUPercent), "cpu " + esc(p.Role), p.CPUPercent / most}
+	})
 	return bars
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 )
 
 // disturbedNotes says how often a scenario was measured because the machine or the generator spoilt a measurement.
@@ -22,10 +23,7 @@ func disturbedNotes(disturbed []string) []string {
 
 // disturbedSeconds lists the seconds of the final measurement in which other programs used the CPUs.
 func disturbedSeconds(r result.Result) []string {
-	var seconds []int
-	for _, d := range r.Disturbed {
-		seconds = append(seconds, d.Second)
-	}
+	seconds := seq.Of(r.Disturbed, func(d result.Disturbed) int { return d.Second })
 	slices.Sort(seconds)
 	seconds = slices.Compact(seconds)
 	if len(seconds) == 0 {

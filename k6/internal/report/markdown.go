@@ -9,6 +9,7 @@ import (
 
 	"windtunnel/k6/internal/markdown"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 )
 
 // Markdown writes the report as GitHub-flavoured Markdown. Text from a result is escaped.
@@ -42,10 +43,7 @@ func SummaryMarkdown(set Set, options Options) string {
 
 // reasons are the first reasons, one line each.
 func (p Page) reasons() []string {
-	var lines []string
-	for _, r := range p.Reasons {
-		lines = append(lines, r.String())
-	}
+	lines := seq.Of(p.Reasons, Line.String)
 	if p.More != "" {
 		lines = append(lines, p.More)
 	}

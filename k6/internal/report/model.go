@@ -14,6 +14,7 @@ import (
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 )
 
 // Page is a report before formatting: texts and tables without escaping.
@@ -102,11 +103,7 @@ func runID(set Set) string {
 	if set.Run != nil {
 		return set.Run.ID
 	}
-	var ids []string
-	for _, r := range set.Results {
-		ids = append(ids, r.Run.ID)
-	}
-	return distinct(ids)
+	return distinct(seq.Of(set.Results, func(r result.Result) string { return r.Run.ID }))
 }
 
 // distinct joins the different values in order.
@@ -126,11 +123,7 @@ func distinct(values []string) string {
 // environmentTable is the environment block of the reference documents.
 func environmentTable(set Set) Table {
 	each := func(of func(result.Result) string) string {
-		var values []string
-		for _, r := range set.Results {
-			values = append(values, of(r))
-		}
-		return distinct(values)
+		return distinct(seq.Of(set.Results, of))
 	}
 	host := func(of func(result.Host) string) string {
 		return each(func(r result.Result) string {

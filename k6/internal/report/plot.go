@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 )
 
 // sectionCharts draws the sections that declare a plot. Curves and courses are drawn together; otherwise each column of
@@ -65,10 +66,7 @@ func barPlot(title, y, x string, points []point) string {
 	for _, p := range points {
 		most = math.Max(most, math.Abs(p.y))
 	}
-	var bars []bar
-	for _, p := range points {
-		bars = append(bars, bar{x + " " + p.label, p.text, "rate", math.Abs(p.y) / math.Max(most, 1e-9)})
-	}
+	bars := seq.Of(points, func(p point) bar { return bar{x + " " + p.label, p.text, "rate", math.Abs(p.y) / math.Max(most, 1e-9)} })
 	return barBlocks(title, block{y, bars})
 }
 

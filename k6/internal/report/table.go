@@ -8,15 +8,12 @@ import (
 
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 )
 
 // sectionTables are the sections of a result as tables.
 func sectionTables(r result.Result) []Table {
-	var tables []Table
-	for _, s := range r.Sections {
-		tables = append(tables, sectionTable(s))
-	}
-	return tables
+	return seq.Of(r.Sections, sectionTable)
 }
 
 func sectionTable(s result.Section) Table {
@@ -40,10 +37,7 @@ func sectionTable(s result.Section) Table {
 		t.Numbers = func(column int) bool { return numbers[column] }
 	}
 	for _, row := range s.Rows {
-		var cells []string
-		for _, i := range printed {
-			cells = append(cells, cellText(s.Columns[i], row[i]))
-		}
+		cells := seq.Of(printed, func(i int) string { return cellText(s.Columns[i], row[i]) })
 		t.Rows = append(t.Rows, cells)
 	}
 	return t

@@ -10,6 +10,7 @@ import (
 
 	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 )
 
 // Options change a report. Reference adds the published figures beside the measured ones.
@@ -31,11 +32,7 @@ var writers = []writer{
 
 // Formats lists the names of the formats.
 func Formats() []string {
-	var names []string
-	for _, w := range writers {
-		names = append(names, w.name)
-	}
-	return names
+	return seq.Of(writers, func(w writer) string { return w.name })
 }
 
 // ParseFormats splits a comma-separated list of formats; an unknown one is an error.

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/aclements/go-moremath/stats"
+
+	"windtunnel/k6/internal/seq"
 )
 
 // mostFlat is the p-value above which a step or a creep is not reported.
@@ -14,10 +16,7 @@ const mostFlat = 0.005
 
 // explain withholds proposed changes that autocorrelation explains, and reports a creep as a creep.
 func (s *Series) explain() {
-	var proposed []int
-	for _, c := range s.Changes {
-		proposed = append(proposed, c.Index)
-	}
+	proposed := seq.Of(s.Changes, func(c Change) int { return c.Index })
 	slices.Sort(proposed)
 	changes := s.Changes
 	s.Changes = nil

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: AGPL-3.0-only
+
+package seq
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+)
+
+func TestOrderAndNone(t *testing.T) {
+	odd := func(n int) bool { return n%2 == 1 }
+	all := []int{3, 2, 1}
+	if got := Of(all, strconv.Itoa); !slices.Equal(got, []string{"3", "2", "1"}) {
+		t.Error(got)
+	}
+	if got := Where(all, odd); !slices.Equal(got, []int{3, 1}) || Count(all, odd) != 2 {
+		t.Error(got)
+	}
+	if Of([]int(nil), strconv.Itoa) != nil || Where([]int{2}, odd) != nil || Count(nil, odd) != 0 {
+		t.Error("none is not nil")
+	}
+}
