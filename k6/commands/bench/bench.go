@@ -52,23 +52,17 @@ Within a system, the file scripts/SYSTEM/ORDER lists scenarios in their order, o
 	command.Group(cmd.Flags(), "Results and verdict", "run-id", "baseline", "dashboard")
 	command.Group(cmd.Flags(), "Programs and places", "sidecar", "root")
 	command.VariableFlags(cmd, gs.Env)
-	return command.Finish(gs, cmd, func(dir string, args []string) int {
-		if len(args) > 0 {
-			return exit.Say(gs.Stderr, exit.Usage, "unexpected argument %q; to choose scenarios give --only; %s", args[0], command.See("bench"))
-		}
+	return command.Alone(gs, cmd, "to choose scenarios give --only; ", func(dir string) int {
 		if why := wrongRunners(runners); why != "" {
 			return exit.Say(gs.Stderr, exit.Usage, "%v", why)
 		}
 		o.Runners = int(variables.Number("RUNNERS", runners))
-		stop, code := command.PrepareBench(gs, &o, *rootFlag, dir)
-		if code != exit.Pass {
-			return code
-		}
-		defer stop()
-		if !isKept(name) {
-			return bench.Run(o)
-		}
-		return againstBaseline(gs.Stdout, gs.Stderr, o, name)
+		return command.Prepared(gs, &o, *rootFlag, dir, func() int {
+			if !isKept(name) {
+				return bench.Run(o)
+			}
+			return againstBaseline(gs.Stdout, gs.Stderr, o, name)
+		})
 	})
 }
 

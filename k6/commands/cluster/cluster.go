@@ -45,24 +45,18 @@ the hosts that the environment names.
 	flags.StringVar(&where.CPU, "runner-cpu", cmp.Or(gs.Env["RUNNER_CPU"], variables.Default("RUNNER_CPU")), "CPUs of each runner pod, as request and limit")
 	flags.StringVar(&where.Memory, "runner-memory", cmp.Or(gs.Env["RUNNER_MEMORY"], variables.Default("RUNNER_MEMORY")), "memory of each, requested and at most")
 	flags.BoolVar(&print, "print", false, "print the manifests, and run nothing")
-	return command.Finish(gs, cmd, func(dir string, args []string) int {
-		if len(args) > 0 {
-			return exit.Say(gs.Stderr, exit.Usage, "unexpected argument %q; to choose scenarios give --only; %s", args[0], command.See("cluster"))
-		}
+	return command.Alone(gs, cmd, "to choose scenarios give --only; ", func(dir string) int {
 		if wrong := variables.Find("RUNNERS").Wrong(runners); wrong != "" {
 			return exit.Say(gs.Stderr, exit.Usage, "--runners %s: %s", runners, wrong)
 		}
 		o.Runners = int(variables.Number("RUNNERS", runners))
-		stop, code := command.PrepareBench(gs, &o, *rootFlag, dir)
-		if code != exit.Pass {
-			return code
-		}
-		defer stop()
-		asked := cluster.Options{Asked: o.Asked, RunID: o.RunID, Where: where,
-			Stdout: o.Stdout, Stderr: o.Stderr, TTY: o.TTY, Color: o.Color, Width: o.Width, Signals: o.Signals}
-		if print {
-			return cluster.Print(asked)
-		}
-		return cluster.Run(asked)
+		return command.Prepared(gs, &o, *rootFlag, dir, func() int {
+			asked := cluster.Options{Asked: o.Asked, RunID: o.RunID, Where: where,
+				Stdout: o.Stdout, Stderr: o.Stderr, TTY: o.TTY, Color: o.Color, Width: o.Width, Signals: o.Signals}
+			if print {
+				return cluster.Print(asked)
+			}
+			return cluster.Run(asked)
+		})
 	})
 }

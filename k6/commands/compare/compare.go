@@ -99,18 +99,15 @@ results/before -- results/after`,
 		if line := o.wrongForRuns(); line != "" {
 			return exit.Say(gs.Stderr, exit.Usage, "%v", line)
 		}
-		stop, code := command.PrepareBench(gs, &b, *rootFlag, dir)
-		if code != exit.Pass {
-			return code
-		}
-		defer stop()
-		if o.Build.Given() {
-			return Built(o, b)
-		}
-		if o.Protocol != "" {
-			return Rows(o, b, [2]string{o.A, o.B})
-		}
-		return Measured(o, b, [2]*builds.Build{})
+		return command.Prepared(gs, &b, *rootFlag, dir, func() int {
+			if o.Build.Given() {
+				return Built(o, b)
+			}
+			if o.Protocol != "" {
+				return Rows(o, b, [2]string{o.A, o.B})
+			}
+			return Measured(o, b, [2]*builds.Build{})
+		})
 	})
 }
 

@@ -44,19 +44,13 @@ how it goes. COORDINATOR_TOKEN must be set here, too: 16 characters or more.
 	flags.DurationVar(&o.Silence, "silence", defaultSilence, "time without a message after which a runner counts as dead")
 	flags.IntVar(&o.After, "after", alone.NoneBefore, "exit code of the run's earlier scenarios, if any: needed for streaming")
 	flags.BoolVar(&o.More, "more", false, "scenarios of the same run come after this one")
-	return command.Finish(gs, cmd, func(dir string, args []string) int {
-		if len(args) > 0 {
-			return exit.Say(gs.Stderr, exit.Usage, "unexpected argument %q; %s", args[0], command.See("coordinate"))
-		}
-		stop, code := command.PrepareBench(gs, &b, *rootFlag, dir)
-		if code != exit.Pass {
-			return code
-		}
-		defer stop()
-		only, runners := o.Only, o.Runners
-		o.Asked = b.Asked
-		o.Only, o.Runners = only, runners
-		o.RunID, o.K6, o.Stdout, o.Stderr, o.Signals = b.RunID, b.K6, b.Stdout, b.Stderr, b.Signals
-		return alone.Run(o)
+	return command.Alone(gs, cmd, "", func(dir string) int {
+		return command.Prepared(gs, &b, *rootFlag, dir, func() int {
+			only, runners := o.Only, o.Runners
+			o.Asked = b.Asked
+			o.Only, o.Runners = only, runners
+			o.RunID, o.K6, o.Stdout, o.Stderr, o.Signals = b.RunID, b.K6, b.Stdout, b.Stderr, b.Signals
+			return alone.Run(o)
+		})
 	})
 }

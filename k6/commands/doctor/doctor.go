@@ -36,10 +36,7 @@ Exit codes:
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON, for programs")
 	cmd.Flags().StringVar(&rootFlag, "root", "", "the checkout (default: upward from here)")
-	return command.Finish(gs, cmd, func(dir string, args []string) int {
-		if len(args) > 0 {
-			return exit.Say(gs.Stderr, exit.Usage, "unexpected argument %q; %s", args[0], command.See(cmd.Name()))
-		}
+	return command.Alone(gs, cmd, "", func(dir string) int {
 		base, err := root.Find(rootFlag, gs.Env["WINDTUNNEL_ROOT"], dir)
 		if err != nil {
 			return exit.Say(gs.Stderr, exit.Usage, "%v", err)

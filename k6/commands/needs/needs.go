@@ -33,23 +33,17 @@ compare; --testbed can be given several times.`,
 	flags.StringVar(&o.Only, "only", gs.Env["ONLY"], "SYSTEM or SYSTEM/SCENARIO, comma-separated; all: every one (default all that the profile has)")
 	flags.StringVar(&scenarios, "scenario", "", "SYSTEM/NAME, several with commas, in place of --only")
 	flags.StringArrayVar(&testbeds, "testbed", given(gs.Env["TESTBED"]), "NAME or NAME:VARIABLE=VALUE,… in place of the environment's testbed for its system")
-	return command.Finish(gs, cmd, func(dir string, args []string) int {
-		if len(args) > 0 {
-			return exit.Say(gs.Stderr, exit.Usage, "unexpected argument %q; %s", args[0], command.See("needs"))
-		}
-		stop, code := command.PrepareBench(gs, &o, *rootFlag, dir)
-		if code != exit.Pass {
-			return code
-		}
-		defer stop()
-		targets, wrong := plan.Needs(o.Asked, split(scenarios), testbeds)
-		if wrong != nil {
-			return wrong.Say(gs.Stderr)
-		}
-		for _, target := range targets {
-			fmt.Fprintln(gs.Stdout, target)
-		}
-		return exit.Pass
+	return command.Alone(gs, cmd, "", func(dir string) int {
+		return command.Prepared(gs, &o, *rootFlag, dir, func() int {
+			targets, wrong := plan.Needs(o.Asked, split(scenarios), testbeds)
+			if wrong != nil {
+				return wrong.Say(gs.Stderr)
+			}
+			for _, target := range targets {
+				fmt.Fprintln(gs.Stdout, target)
+			}
+			return exit.Pass
+		})
 	})
 }
 

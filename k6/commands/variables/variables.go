@@ -35,10 +35,7 @@ shows and the tables of docs/reference/variables.md are generated from it; --che
 	cmd.Flags().StringVar(&rootFlag, "root", "", "the checkout (default: upward from here)")
 	cmd.Flags().BoolVar(&write, "write", false, "write the files that are made of the registry")
 	cmd.Flags().BoolVar(&check, "check", false, "end with 2 if one of these files is out of date")
-	return command.Finish(gs, cmd, func(dir string, args []string) int {
-		if len(args) > 0 {
-			return exit.Say(gs.Stderr, exit.Usage, "unexpected argument %q; %s", args[0], command.See("variables"))
-		}
+	return command.Alone(gs, cmd, "", func(dir string) int {
 		if !write && !check {
 			fmt.Fprint(gs.Stdout, variables.Help())
 			return exit.Pass

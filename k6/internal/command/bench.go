@@ -4,7 +4,6 @@ package command
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,18 +30,15 @@ func BenchFlags(gs *state.GlobalState, cmd *cobra.Command, o *bench.Options) *st
 	return flags.String("root", "", "the checkout (default: upward from here)")
 }
 
-// PrepareBench completes the options with the checkout, the programs, the terminal, the environment and the signals of
-// this process, until stop is called. If that fails, PrepareBench prints the reason and returns a code other than
-// exit.Pass.
-func PrepareBench(gs *state.GlobalState, o *bench.Options, rootFlag, dir string) (stop func(), code int) {
+// Prepared completes the options with the checkout, the programs, the terminal, the environment and the signals of
+// this process, and runs what needs them. If that fails, it prints the reason and returns another code than exit.Pass.
+func Prepared(gs *state.GlobalState, o *bench.Options, rootFlag, dir string, run func() int) int {
 	var err error
 	if o.Root, err = root.Find(rootFlag, gs.Env["WINDTUNNEL_ROOT"], dir); err != nil {
-		fmt.Fprintln(gs.Stderr, err)
-		return nil, exit.Usage
+		return exit.Say(gs.Stderr, exit.Usage, "%v", err)
 	}
 	if o.K6, err = os.Executable(); err != nil {
-		fmt.Fprintln(gs.Stderr, err)
-		return nil, exit.Setup
+		return exit.Say(gs.Stderr, exit.Setup, "%v", err)
 	}
 	switch {
 	case o.Sidecar == "":
@@ -62,5 +58,6 @@ func PrepareBench(gs *state.GlobalState, o *bench.Options, rootFlag, dir string)
 	signals := make(chan os.Signal, 4)
 	gs.SignalNotify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	o.Signals = signals
-	return func() { gs.SignalStop(signals) }, exit.Pass
+	defer gs.SignalStop(signals)
+	return run()
 }

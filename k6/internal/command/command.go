@@ -39,6 +39,16 @@ func Finish(gs *state.GlobalState, cmd *cobra.Command, run func(dir string, args
 	return cmd
 }
 
+// Alone is Finish for a command without arguments. It says what to give instead, with "; " at the end, or nothing.
+func Alone(gs *state.GlobalState, cmd *cobra.Command, instead string, run func(dir string) int) *cobra.Command {
+	return Finish(gs, cmd, func(dir string, args []string) int {
+		if len(args) > 0 {
+			return exit.Say(gs.Stderr, exit.Usage, "unexpected argument %q; %s%s", args[0], instead, See(cmd.Name()))
+		}
+		return run(dir)
+	})
+}
+
 var wrongValue = regexp.MustCompile(`^invalid argument ("(?s:.*)") for "(?:-., )?--(\S+)" flag: `)
 
 // wanted describes the values of a flag, by the name of its type.

@@ -47,34 +47,24 @@ func (i instance) thresholds(asked sobek.Value) sobek.Value {
 // judge returns to the script the text of the result file and the summary for the terminal.
 func (i instance) judge(asked sobek.Value) sobek.Value {
 	found, err := judge.Runners([]judge.Recorded{{Evidence: i.evidence(asked), Record: record.OfProcess}})
-	if err != nil {
-		i.throw(err)
-	}
+	i.must(err)
 	text, err := found.File()
-	if err != nil {
-		i.throw(err)
-	}
+	i.must(err)
 	return i.into(map[string]string{"result": string(text), "text": found.Text()})
 }
 
 // recordOf returns to the script the bytes of the record file.
 func (i instance) recordOf(asked sobek.Value) sobek.ArrayBuffer {
 	file, err := judge.RecordFile(i.evidence(asked), record.OfProcess)
-	if err != nil {
-		i.throw(err)
-	}
+	i.must(err)
 	return i.runtime().NewArrayBuffer(file)
 }
 
 func (i instance) evidence(asked sobek.Value) judge.Evidence {
 	text, err := jsvalue.OutOf(i.runtime(), asked)
-	if err != nil {
-		i.throw(err)
-	}
+	i.must(err)
 	evidence, err := judge.EvidenceOf(text, record.OfProcess)
-	if err != nil {
-		i.throw(err)
-	}
+	i.must(err)
 	return evidence
 }
 
@@ -99,28 +89,24 @@ func decode[T any](i instance, value sobek.Value, strictly bool) (asked T) {
 		return asked
 	}
 	text, err := jsvalue.OutOf(i.runtime(), value)
-	if err != nil {
-		i.throw(err)
-	}
+	i.must(err)
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	if strictly {
 		decoder.DisallowUnknownFields()
 	}
-	if err := decoder.Decode(&asked); err != nil {
-		i.throw(err)
-	}
+	i.must(decoder.Decode(&asked))
 	return asked
 }
 
 func (i instance) into(value any) sobek.Value {
 	made, err := jsvalue.Into(i.runtime(), value)
-	if err != nil {
-		i.throw(err)
-	}
+	i.must(err)
 	return made
 }
 
-// throw converts an error to an exception in the script.
-func (i instance) throw(err error) {
-	common.Throw(i.runtime(), fmt.Errorf("%s: %w", ImportPath, err))
+// must converts an error, if there is one, to an exception in the script.
+func (i instance) must(err error) {
+	if err != nil {
+		common.Throw(i.runtime(), fmt.Errorf("%s: %w", ImportPath, err))
+	}
 }

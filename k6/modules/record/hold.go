@@ -21,9 +21,7 @@ func (i *instance) release() {
 	all := i.held
 	i.drop()
 	for _, make := range all {
-		if err := make(); err != nil {
-			i.throw(err)
-		}
+		i.must(make())
 	}
 }
 

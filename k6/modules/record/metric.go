@@ -37,15 +37,13 @@ func (i *instance) metricClass(kind metrics.MetricType) func(sobek.ConstructorCa
 			value = metrics.Time
 		}
 		own, err := env.Registry.NewMetric(call.Argument(0).String(), kind, value)
-		if err != nil {
-			i.throw(err)
-		}
+		i.must(err)
 		_ = call.This.Set("add", func(call sobek.FunctionCall) sobek.Value {
 			value, tags := call.Argument(0), call.Argument(1)
 			if i.holds {
 				i.held = append(i.held, func() error { return i.add(own, value, tags) })
-			} else if err := i.add(own, value, tags); err != nil {
-				i.throw(err)
+			} else {
+				i.must(i.add(own, value, tags))
 			}
 			return sobek.Undefined()
 		})

@@ -84,6 +84,13 @@ func (i *instance) throw(err error) {
 	common.Throw(i.vu.Runtime(), fmt.Errorf("%s: %w", ImportPath, err))
 }
 
+// must throws an error, if there is one.
+func (i *instance) must(err error) {
+	if err != nil {
+		i.throw(err)
+	}
+}
+
 var errOutside = errors.New("nothing can be recorded outside of setup, an iteration and teardown")
 
 // say stores any JSON value under a name until handleSummary.
@@ -98,9 +105,7 @@ func (i *instance) say(name string, value sobek.Value) {
 // notes returns the stored values by name, as plain objects.
 func (i *instance) notes() sobek.Value {
 	notes, err := jsvalue.Into(i.vu.Runtime(), i.record.Said())
-	if err != nil {
-		i.throw(err)
-	}
+	i.must(err)
 	return notes
 }
 

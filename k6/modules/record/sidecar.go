@@ -68,9 +68,7 @@ func (i *instance) textOf(value sobek.Value) any {
 		return nil
 	}
 	text, err := jsvalue.OutOf(i.vu.Runtime(), value)
-	if err != nil {
-		i.throw(err)
-	}
+	i.must(err)
 	return json.RawMessage(text)
 }
 
@@ -92,9 +90,7 @@ func (i *instance) answered(answer sidecar.Answer, failed error) sobek.Value {
 
 func (i *instance) into(value any) sobek.Value {
 	made, err := jsvalue.Into(i.vu.Runtime(), value)
-	if err != nil {
-		i.throw(err)
-	}
+	i.must(err)
 	return made
 }
 
@@ -165,9 +161,7 @@ func (i *instance) quantile(all []sobek.Value, name string, share sobek.Value) a
 			continue
 		}
 		series, err := i.seriesOf(one, name)
-		if err != nil {
-			i.throw(err)
-		}
+		i.must(err)
 		ns = append(ns, series.NS...)
 	}
 	if len(ns) == 0 {

@@ -61,9 +61,7 @@ func (i instance) setsUp(definition string) bool {
 		i.throw(fmt.Errorf("setsUp() is for setup()"))
 	}
 	load, err := json.Marshal(state.Options.Scenarios)
-	if err != nil {
-		i.throw(err)
-	}
+	i.must(err)
 	// Arguments of k6 run, such as --vus, override the script's load, so the definition includes the load.
 	does, err := i.member.setsUp(i.vu.Context(), definition+"\n"+string(load), state.Options.ExecutionSegment, state.Options.ExecutionSegmentSequence)
 	i.end(err)
@@ -73,9 +71,7 @@ func (i instance) setsUp(definition string) bool {
 // shareSetUp sends the set-up's return value to the other runners.
 func (i instance) shareSetUp(data sobek.Value) sobek.Value {
 	text, err := jsvalue.OutOf(i.vu.Runtime(), data)
-	if err != nil {
-		i.throw(err)
-	}
+	i.must(err)
 	i.end(i.member.client.Made(i.vu.Context(), text))
 	return data
 }
@@ -83,9 +79,7 @@ func (i instance) shareSetUp(data sobek.Value) sobek.Value {
 // data is the return value of the set-up of another runner.
 func (i instance) data() sobek.Value {
 	given, err := jsvalue.Into(i.vu.Runtime(), json.RawMessage(i.member.data))
-	if err != nil {
-		i.throw(err)
-	}
+	i.must(err)
 	return given
 }
 
@@ -117,9 +111,7 @@ func (i instance) tornDown(failed string) {
 
 // deliver sends the runner's record with the script's evidence. zeroUnixMS is the zero of its operations' clock.
 func (i instance) deliver(evidence sobek.Value, zeroUnixMS float64) {
-	if err := i.member.deliver(i.recordOf(evidence, zeroUnixMS)); err != nil {
-		i.throw(err)
-	}
+	i.must(i.member.deliver(i.recordOf(evidence, zeroUnixMS)))
 }
 
 // undelivered ends this k6 from within handleSummary: k6 only logs exceptions there, and exits with 0, but a runner
@@ -144,26 +136,18 @@ func (i instance) draft(evidence sobek.Value, zeroUnixMS float64, k6Metrics *sob
 	if !i.member.self.Teardown {
 		return sobek.Null()
 	}
-	if err := i.member.client.Draft(i.vu.Context(), i.recordOf(evidence, zeroUnixMS)); err != nil {
-		i.throw(err)
-	}
+	i.must(i.member.client.Draft(i.vu.Context(), i.recordOf(evidence, zeroUnixMS)))
 	return i.vu.Runtime().NewDynamicObject(&whole{instance: i, k6Metrics: k6Metrics, known: map[string]sobek.Value{}})
 }
 
 // recordOf returns the bytes of the record's file.
 func (i instance) recordOf(evidence sobek.Value, zeroUnixMS float64) []byte {
 	text, err := jsvalue.OutOf(i.vu.Runtime(), evidence)
-	if err != nil {
-		i.throw(err)
-	}
+	i.must(err)
 	asked, err := judge.EvidenceOf(text, record.OfProcess)
-	if err != nil {
-		i.throw(err)
-	}
+	i.must(err)
 	file, err := judge.RecordFile(i.member.evidence(asked, zeroUnixMS), record.OfProcess)
-	if err != nil {
-		i.throw(err)
-	}
+	i.must(err)
 	return file
 }
 
@@ -185,6 +169,13 @@ func (i instance) wasLogged(err error) bool {
 // throw converts an error to an exception in the script.
 func (i instance) throw(err error) {
 	common.Throw(i.vu.Runtime(), fmt.Errorf("%s: %w", ImportPath, err))
+}
+
+// must throws an error, if there is one.
+func (i instance) must(err error) {
+	if err != nil {
+		i.throw(err)
+	}
 }
 
 // end ends the test with one line if there is an error, like exec.test.abort.

@@ -17,9 +17,7 @@ func (w *whole) Get(key string) sobek.Value {
 		return known
 	}
 	values, err := w.member.client.Values(w.vu.Context(), key)
-	if err != nil {
-		w.throw(err)
-	}
+	w.must(err)
 	if values == nil {
 		return w.k6Metrics.Get(key)
 	}
