@@ -6,8 +6,8 @@ use std::net::{Ipv4Addr, UdpSocket};
 use aes::Aes256;
 use aes::cipher::BlockCipherEncrypt;
 
-use crate::common::network::{read_vec, udp_server};
 use super::*;
+use crate::common::network::{read_vec, udp_server};
 
 const PAYLOAD: u64 = 1_000;
 
