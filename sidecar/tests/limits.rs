@@ -6,7 +6,7 @@ use crate::common::{Root, eventually, one_line, pid, signal};
 use nix::sys::signal::Signal;
 use serde_json::json;
 
-/// A process of the system that takes memory, and one that supports it.
+/// A process of the system that takes memory or CPU time, and one that supports it.
 const TWO: &str = "
 [[process]]
 name = \"support\"
@@ -17,7 +17,7 @@ ready = { log = '^ready$' }
 
 [[process]]
 name = \"one\"
-command = [\"python3\", \"-c\", \"import time; x = bytearray({{ vars.mib }} << 20); print('ready', flush=True); time.sleep(600)\"]
+command = [\"python3\", \"-c\", \"import time; x = bytearray({{ vars.mib }} << 20); print('ready', flush=True); {{ vars.then }}\"]
 env = { MARK_OF_TEST = \"@MARK@\" }
 ready = { log = '^ready$' }
 
@@ -25,6 +25,11 @@ ready = { log = '^ready$' }
 type = \"integer\"
 default = 1
 description = \"How much it takes.\"
+
+[variables.then]
+type = \"string\"
+default = \"time.sleep(600)\"
+description = \"What it does then.\"
 
 [outputs]
 ";
@@ -76,7 +81,10 @@ fn limits_apply_to_the_system_alone_and_say_what_they_did() {
         return;
     }
     let server = root.serve();
-    let body = json!({"limits": "memory:65536kib,cpu:50%", "variables": {"mib": 20}});
+    let body = json!({
+        "limits": "memory:65536kib,cpu:20%",
+        "variables": {"mib": 20, "then": "exec('while True: pass')"},
+    });
     let started = server.start("two", &body.to_string());
     let sidecar = pid(&server.child);
     let of = |index: usize| groups(started["processes"][index]["pid"].as_i64().unwrap());
@@ -84,7 +92,7 @@ fn limits_apply_to_the_system_alone_and_say_what_they_did() {
     assert!(!of(0).contains(&mark) && of(1).contains(&mark), "{}", of(1));
     assert!(!groups(i64::from(sidecar)).contains(&mark));
     let limits = &started["limits"];
-    assert_eq!(limits["text"], "cpu:50%,memory:64mib");
+    assert_eq!(limits["text"], "cpu:20%,memory:64mib");
     assert_eq!(limits["memory_bytes"], 64 << 20);
     assert_eq!(limits["killed"], 0);
     let peak = limits["peak_memory_bytes"].as_u64().unwrap();
@@ -101,8 +109,23 @@ fn limits_apply_to_the_system_alone_and_say_what_they_did() {
     let cpu = read("cpu.cfs_quota_us")
         .or_else(|| read("cpu.max"))
         .unwrap();
-    assert!(cpu.starts_with("50000"), "{cpu}");
-    server.delete(&format!("/instances/{}", started["id"].as_str().unwrap()));
+    assert!(cpu.starts_with("20000"), "{cpu}");
+    let throttled = || {
+        let text = read("cpu.stat").unwrap();
+        let count = text
+            .lines()
+            .find_map(|line| line.strip_prefix("nr_throttled "));
+        count.unwrap().parse::<u64>().unwrap()
+    };
+    eventually("the quota stops the process", || throttled() >= 5);
+    let instance = format!("/instances/{}", started["id"].as_str().unwrap());
+    let before = throttled();
+    let said = server.get(&instance).1["limits"].clone();
+    let count = said["throttled_periods"].as_u64().unwrap();
+    assert!((before..=throttled()).contains(&count), "{said}");
+    assert!(said["periods"].as_u64().unwrap() >= count, "{said}");
+    assert!(said["throttled_s"].as_f64().unwrap() > 0.0, "{said}");
+    server.delete(&instance);
     assert_eq!(folders(sidecar), Vec::<PathBuf>::new());
 }
 

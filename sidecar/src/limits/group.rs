@@ -79,16 +79,18 @@ impl Group {
         };
         let both = limits.cpu_percent.is_some() && limits.memory_bytes.is_some();
         let wanted: &[&str] = if both { &["cpu", "memory"] } else { &[] };
-        let make = |controller, limit: &dyn Fn(&Folder) -> io::Result<()>| {
-            make(controller, wanted, &name, limit).map(Some)
-        };
+        // Both are found before anything is made: a controller that one group gets is then offered to groups below, too.
+        let [for_cpu, for_memory] =
+            ["cpu", "memory"].map(|controller| hierarchy::candidates(controller, wanted));
         // A group that fails half-way is removed when it is dropped.
         if let Some(percent) = limits.cpu_percent {
             let quota = u64::from(percent) * PERIOD_US / 100;
-            group.cpu = make("cpu", &|folder| folder.limit_cpu(quota))?;
+            let limit = |folder: &Folder| folder.limit_cpu(quota);
+            group.cpu = Some(make("cpu", for_cpu, &name, &limit)?);
         }
         if let Some(bytes) = limits.memory_bytes {
-            group.memory = make("memory", &|folder| folder.limit_memory(bytes))?;
+            let limit = |folder: &Folder| folder.limit_memory(bytes);
+            group.memory = Some(make("memory", for_memory, &name, &limit)?);
         }
         Ok(Arc::new(group))
     }
@@ -173,15 +175,16 @@ pub fn remove(folder: &Path, patience: Duration) -> bool {
     }
 }
 
-/// Makes a group for one of the `wanted` controllers in the first folder that allows it.
+/// Makes a group for a controller in the first folder that allows it.
 fn make(
     controller: &str,
-    wanted: &[&str],
+    candidates: Vec<(Version, PathBuf)>,
     name: &str,
     limit: &dyn Fn(&Folder) -> io::Result<()>,
 ) -> Result<Folder> {
-    let candidates = hierarchy::candidates(controller, wanted);
-    let mut why = format!("no control group of this process has the controller {controller}");
+    let mut why = format!(
+        "no control group of this process has the controller {controller}, and no processes outside of subgroups"
+    );
     for (version, parent) in candidates {
         let folder = Folder {
             version,

@@ -30,7 +30,8 @@ impl Own {
             Version::Two => usize::MAX,
         };
         let fits = |folder: &&Path| {
-            self.version == Version::One || controllers.iter().all(|one| offers(folder, one))
+            self.version == Version::One
+                || is_free(folder) && controllers.iter().all(|one| offers(folder, one))
         };
         let fitting = self.upwards().take(depth).filter(fits);
         fitting
@@ -93,8 +94,8 @@ fn lists(options: &HashMap<String, Option<String>>, controller: &str) -> bool {
     options.contains_key(controller)
 }
 
-/// Folders in which a group for `controller` may be made, the best first. Version 2 allows no group that both has processes and limits its
-/// subgroups, so there a group beside this process's own, or above it, is a candidate too. A process is in one group of version 2: its
+/// Folders in which a group for `controller` may be made, the best first. With version 2 these are groups above this process's own, or the
+/// highest. A process is in one group of version 2: its
 /// folder must offer all of `wanted` that have no hierarchy of version 1.
 pub fn candidates(controller: &str, wanted: &[&str]) -> Vec<(Version, PathBuf)> {
     let me = std::process::id() as i32;
@@ -104,6 +105,13 @@ pub fn candidates(controller: &str, wanted: &[&str]) -> Vec<(Version, PathBuf)> 
     of_two.push(controller);
     let groups = own(me, controller);
     groups.iter().flat_map(|own| own.fitting(&of_two)).collect()
+}
+
+/// Whether a group of version 2 may have limited subgroups: it has no processes, or is the highest of the machine, which has no type. The
+/// kernel allows +cpu in a group with processes, but then no process can join its subgroups.
+fn is_free(folder: &Path) -> bool {
+    !folder.join("cgroup.type").exists()
+        || std::fs::read_to_string(folder.join("cgroup.procs")).is_ok_and(|all| all.is_empty())
 }
 
 fn offers(folder: &Path, controller: &str) -> bool {
@@ -171,6 +179,8 @@ mod tests {
         for (folder, all) in [(top.path(), "cpu io memory"), (&session, "memory pids")] {
             std::fs::write(folder.join("cgroup.controllers"), all).unwrap();
         }
+        std::fs::write(session.join("cgroup.type"), "domain").unwrap();
+        std::fs::write(session.join("cgroup.procs"), "").unwrap();
         let own = Own {
             version: Version::Two,
             folder: session.clone(),
@@ -181,8 +191,10 @@ mod tests {
             all.map(|(_, folder)| folder).collect::<Vec<_>>()
         };
         let highest = top.path().to_owned();
-        assert_eq!(of(&["memory"]), [session, highest.clone()]);
+        assert_eq!(of(&["memory"]), [session.clone(), highest.clone()]);
         // The session's folder would take the process out of the folder with the CPU's quota.
-        assert_eq!(of(&["cpu", "memory"]), [highest]);
+        assert_eq!(of(&["cpu", "memory"]), [highest.clone()]);
+        std::fs::write(session.join("cgroup.procs"), "1\n").unwrap();
+        assert_eq!(of(&["memory"]), [highest]);
     }
 }
