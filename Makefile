@@ -131,7 +131,7 @@ bin/kubernetes/k6-operator: $(wildcard tests/kubernetes/operator/*)
 bin/kubernetes/ready: bin/kubernetes/kubeone bin/kubernetes/k6-operator bin/kubernetes/debian/.unpacked
 	@touch $@
 bin/kubernetes/debian/.unpacked: tests/kubernetes/unpack
-	@tests/kubernetes/unpack $(@D)
+	@tests/kubernetes/unpack $(@D) busybox-static containerd containernetworking-plugins runc
 .venv/benchmarks/.installed: benchmarks/generators/requirements.txt
 .venv/trend/.installed: setup/trend-requirements.txt
 .venv/lint/.installed: tests/lint-requirements.txt
@@ -178,6 +178,8 @@ test-kubernetes: #: Test make cluster with a Kubernetes of its own, k6-operator 
 	else echo "test-kubernetes: LEFT OUT, nothing of make cluster is tested: $$why" >&2; test -z '$(REQUIRED)'; fi
 test-kubernetes-here: bin/k6 bin/sidecar bin/kubernetes/ready .venv/pulsar-relay/.installed
 	node --test tests/kubernetes/kubernetes.js
+test-cgroup2: bin/k6 bin/sidecar #: Test LIMITS by control groups of version 2, under user-mode Linux where this machine has version 1; takes root and Debian
+	@tests/cgroup2 || { test $$? = 4 && test -z '$(REQUIRED)'; }
 LINTS := lint-rust lint-go lint-scripts lint-python lint-shell lint-workflows lint-prose
 lint: ready-for-lint ## Check format, types and style of everything
 	@$(MAKE) --jobs=$$(nproc) --output-sync --keep-going $(LINTS)
@@ -195,4 +197,4 @@ fmt: node_modules/.installed .venv/lint/.installed ## Format everything
 $(LINTS) audit dead-code fmt test-sidecar test-k6 test-primitives:
 	@setup/check $@
 
-.PHONY: help help-all runners $(MEASURE) cluster cluster-manifests report keep trend validate $(BENCHMARKS) up down logs influx setup ready-for-bench ready-for-test ready-for-lint build testbeds prepare dist boards variables clean test test-all test-compiled test-sidecar test-k6 test-scripts test-mutants test-mutants-engine test-primitives test-dist test-k6-next test-engines test-kubernetes test-kubernetes-here lint $(LINTS) audit dead-code fmt
+.PHONY: help help-all runners $(MEASURE) cluster cluster-manifests report keep trend validate $(BENCHMARKS) up down logs influx setup ready-for-bench ready-for-test ready-for-lint build testbeds prepare dist boards variables clean test test-all test-compiled test-sidecar test-k6 test-scripts test-mutants test-mutants-engine test-primitives test-dist test-k6-next test-engines test-kubernetes test-kubernetes-here test-cgroup2 lint $(LINTS) audit dead-code fmt
