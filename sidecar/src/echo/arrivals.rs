@@ -12,13 +12,16 @@ use nix::{getsockopt_impl, libc, sockopt_impl};
 
 use crate::net::clock::now_ns;
 
+/// Where `tcpi_unacked` is: for a listener, the number of connections that wait to be accepted.
+const WAITING: usize = std::mem::offset_of!(libc::tcp_info, tcpi_unacked) / size_of::<u32>();
+
 sockopt_impl!(
-    /// Statistics of a socket (`linux/tcp.h`). For a listener, `tcpi_unacked` is the number of connections that wait to be accepted.
+    /// The begin of a socket's statistics (`linux/tcp.h`). Older kernels have less than the whole of `libc::tcp_info`.
     TcpInfo,
     GetOnly,
     libc::IPPROTO_TCP,
     libc::TCP_INFO,
-    libc::tcp_info
+    [u32; WAITING + 1]
 );
 
 /// The longest wait for a thread that is between taking a connection from the queue and counting it.
@@ -53,7 +56,7 @@ impl Arrivals {
         let until = now_ns() + PATIENCE_NS;
         loop {
             let before = self.taken.load(Ordering::SeqCst);
-            let waiting = getsockopt(listener, TcpInfo).ok()?.tcpi_unacked;
+            let waiting = getsockopt(listener, TcpInfo).ok()?[WAITING];
             let whole = before.is_multiple_of(2) && self.taken.load(Ordering::SeqCst) == before;
             if whole {
                 return Some(before / 2 + u64::from(waiting));
