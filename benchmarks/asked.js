@@ -1,4 +1,4 @@
-/** What the caller of a benchmark asks for by variables. */
+/** The variables by which a caller of a benchmark asks. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';

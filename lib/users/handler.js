@@ -101,6 +101,8 @@ export class Handler {
       { timeout: TIMEOUT },
     );
     if (status !== StatusOK) throw `gRPC ${status}: ${/** @type {any} */ (error)?.message ?? ''}`;
-    return /** @type {any} */ ((message).users ?? []).map((/** @type {any} */ user) => user.email);
+    /** @type {{ users?: { email: string }[] }} */
+    const { users = [] } = message;
+    return users.map(({ email }) => email);
   }
 }

@@ -3,7 +3,7 @@
 // Package seq has what many loops over slices do.
 package seq
 
-// Of is what a function makes of each, in their order; nil for none.
+// The result of Of has what a function makes of each, in their order; it is nil for none.
 func Of[A, B any](all []A, of func(A) B) (made []B) {
 	for _, one := range all {
 		made = append(made, of(one))

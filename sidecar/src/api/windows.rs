@@ -216,7 +216,7 @@ pub async fn quiet(
     .await
 }
 
-/// What is found of a window.
+/// Answers with a figure of a window, 404 for an unknown window.
 async fn known<T: Send + 'static>(
     id: String,
     find: impl FnOnce(&str) -> Option<T> + Send + 'static,

@@ -193,7 +193,7 @@ mod tests {
         let highest = top.path().to_owned();
         assert_eq!(of(&["memory"]), [session.clone(), highest.clone()]);
         // The session's folder would take the process out of the folder with the CPU's quota.
-        assert_eq!(of(&["cpu", "memory"]), [highest.clone()]);
+        assert_eq!(of(&["cpu", "memory"]), std::slice::from_ref(&highest));
         std::fs::write(session.join("cgroup.procs"), "1\n").unwrap();
         assert_eq!(of(&["memory"]), [highest]);
     }

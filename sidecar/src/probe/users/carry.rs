@@ -7,14 +7,9 @@ use tokio::task::JoinHandle;
 
 use super::datagrams;
 use super::flow::{self, BLOCK, Receiver, Sender, sequence};
-use super::shared::{Shared, lock, ms};
-use crate::net::clock::now_ns;
+use super::shared::{Shared, blocks, note_first};
 use crate::probe::kinds::ErrorKind;
 use crate::probe::outcome::UserOutcome;
-
-/// Indices of the series.
-const FIRST_BYTE: usize = 0;
-pub const TOTAL: usize = 1;
 
 /// `sent` and `outcome` have what was carried, also where the time is over.
 pub async fn carry(
@@ -40,12 +35,6 @@ impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         self.0.abort();
     }
-}
-
-/// The numbers and lengths of a user's blocks.
-pub fn blocks(bytes: u64, most: usize) -> impl Iterator<Item = (u64, usize)> {
-    let most = most as u64;
-    (0..bytes.div_ceil(most)).map(move |block| (block, (bytes - block * most).min(most) as usize))
 }
 
 /// An error shows in the answer, too.
@@ -89,13 +78,4 @@ async fn download(
         true => Err(ErrorKind::Corrupted),
         false => Ok(()),
     }
-}
-
-pub fn note_first(shared: &Shared, began: u64, outcome: &mut UserOutcome) {
-    if outcome.first_byte_ms.is_some() {
-        return;
-    }
-    let now = now_ns();
-    outcome.first_byte_ms = Some(ms(now - began));
-    lock(&shared.tally).series[FIRST_BYTE].record(now, now - began);
 }

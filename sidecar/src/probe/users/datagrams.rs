@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UdpSocket;
 
-use super::carry::{blocks, note_first};
 use super::flow::{self, BLOCK, Input, Output, kind, sequence};
 use super::packets::Packets;
-use super::shared::Shared;
+use super::shared::{Shared, blocks, note_first};
 use super::spec::Credential;
 use crate::probe::associations;
 use crate::probe::kinds::ErrorKind;

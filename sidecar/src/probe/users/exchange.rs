@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::time::timeout;
 
-use super::carry::{TOTAL, carry};
+use super::carry::carry;
 use super::flow::BLOCK;
-use super::shared::{Shared, drive, lock, ms, runtime};
+use super::shared::{Shared, TOTAL, drive, lock, ms, runtime};
 use super::until;
 use crate::net::clock::now_ns;
 use crate::net::payload::Pattern;

@@ -134,3 +134,22 @@ pub async fn drive<F>(
         }
     }
 }
+
+/// Indices of the series.
+const FIRST_BYTE: usize = 0;
+pub const TOTAL: usize = 1;
+
+/// The numbers and lengths of a user's blocks.
+pub fn blocks(bytes: u64, most: usize) -> impl Iterator<Item = (u64, usize)> {
+    let most = most as u64;
+    (0..bytes.div_ceil(most)).map(move |block| (block, (bytes - block * most).min(most) as usize))
+}
+
+pub fn note_first(shared: &Shared, began: u64, outcome: &mut UserOutcome) {
+    if outcome.first_byte_ms.is_some() {
+        return;
+    }
+    let now = now_ns();
+    outcome.first_byte_ms = Some(ms(now - began));
+    lock(&shared.tally).series[FIRST_BYTE].record(now, now - began);
+}

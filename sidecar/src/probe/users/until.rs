@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::carry::{TOTAL, carry};
-use super::shared::{SLICE, Shared, lock, ms};
+use super::carry::carry;
+use super::shared::{SLICE, Shared, TOTAL, lock, ms};
 use super::spec::Until;
 use crate::net::clock::{now_ns, to_unix_us};
 use crate::probe::kinds::ErrorKind;
