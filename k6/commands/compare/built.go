@@ -94,7 +94,7 @@ var unmeasured = &exit.Fault{Code: exit.Interrupted, Message: "interrupted: noth
 func install(pair *builds.Pair, b bench.Options, scenarios []plan.Scenario, specs [2]string, logs string) *exit.Fault {
 	interrupts, ctx, stop := children.Watch(b.Signals, func(string) {})
 	defer stop()
-	names := seq.Of(scenarios, plan.Scenario.String)
+	names := seq.Map(scenarios, plan.Scenario.String)
 	targets, f := plan.Needs(b.Asked, names, specs[:])
 	if f != nil {
 		return f

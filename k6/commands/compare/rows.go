@@ -67,7 +67,7 @@ func knownRows(root, list string) *exit.Fault {
 	if err != nil {
 		return exit.BadUsage("%v", err)
 	}
-	names := seq.Of(of.Rows, func(row protocolrows.Row) string { return row.Name })
+	names := seq.Map(of.Rows, func(row protocolrows.Row) string { return row.Name })
 	for _, wanted := range compare.List(list) {
 		prefix, many := strings.CutSuffix(wanted, "*")
 		if !slices.ContainsFunc(names, func(name string) bool { return name == wanted || many && strings.HasPrefix(name, prefix) }) {

@@ -106,7 +106,7 @@ func prepare(o Options, scenarios, sides []string) (*Session, *exit.Fault) {
 
 // addSide plans one side.
 func (s *Session) addSide(a plan.Asked, side string) *exit.Fault {
-	names := seq.Of(s.Scenarios, plan.Scenario.String)
+	names := seq.Map(s.Scenarios, plan.Scenario.String)
 	a.Only = strings.Join(names, ",")
 	a, f := a.Side(side, string(rune('A'+len(s.sides))), s.Scenarios)
 	if f != nil {

@@ -44,7 +44,7 @@ func worst(all []Comparison) int {
 }
 
 func parts(all []Comparison) []Part {
-	return seq.Of(all, func(c Comparison) Part { return Part{Comparison: c} })
+	return seq.Map(all, func(c Comparison) Part { return Part{Comparison: c} })
 }
 
 // grave lists the doubts from the gravest to the least.
@@ -87,7 +87,7 @@ func doubtOf(all []Comparison) string {
 	if len(all) == 0 {
 		return IsMissing
 	}
-	doubts := seq.Of(all, Comparison.doubt)
+	doubts := seq.Map(all, Comparison.doubt)
 	return Gravest(doubts...)
 }
 

@@ -129,7 +129,7 @@ func (t Tally) share() float64 { return float64(t.Failed) / float64(max(1, t.Of)
 func (c *Comparison) moreErrors(a, b []Measured, kind string) float64 {
 	if !c.Interleaved {
 		shares := func(runs []Measured) []float64 {
-			return seq.Of(runs, func(m Measured) float64 { return errorsOf([]Measured{m}, kind).share() })
+			return seq.Map(runs, func(m Measured) float64 { return errorsOf([]Measured{m}, kind).share() })
 		}
 		return difference.Unpaired(shares(a), shares(b), 0).AtLeast(0)
 	}

@@ -131,7 +131,7 @@ func OfSet(dir string) []string {
 		parts = append(parts, p)
 	}
 	slices.SortStableFunc(parts, func(x, y part) int { return x.begun.Compare(y.begun) })
-	return seq.Of(parts, func(p part) string { return p.path })
+	return seq.Map(parts, func(p part) string { return p.path })
 }
 
 // TakeSides copies the descriptions of the sides from the record of the comparison in dir, if it has one: runs do not

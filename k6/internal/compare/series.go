@@ -161,7 +161,7 @@ func requests(common Request, session *bench.Session, length Length) []Request {
 }
 
 func names(all []Request) string {
-	return strings.Join(seq.Of(all, func(q Request) string { return q.Scenario }), ", ")
+	return strings.Join(seq.Map(all, func(q Request) string { return q.Scenario }), ", ")
 }
 
 // List splits a list with commas.

@@ -36,12 +36,12 @@ func MakeSet(all []Request) Set {
 
 // Comparisons returns the comparisons of all parts.
 func (s Set) Comparisons() []Comparison {
-	return seq.Of(s.Parts, func(p Part) Comparison { return p.Comparison })
+	return seq.Map(s.Parts, func(p Part) Comparison { return p.Comparison })
 }
 
 // ExitCode is the worst exit code of the comparisons.
 func (s Set) ExitCode() int {
-	codes := seq.Of(s.Parts, Part.ExitCode)
+	codes := seq.Map(s.Parts, Part.ExitCode)
 	return exit.Worst(codes...)
 }
 
@@ -64,7 +64,7 @@ func (s Set) Write(dir string) error {
 func (s Set) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# B against A: %s\n\n", markdown.Escape(s.name()))
-	headlines := seq.Of(s.Parts, func(p Part) string { return p.name() + ": " + p.Headline })
+	headlines := seq.Map(s.Parts, func(p Part) string { return p.name() + ": " + p.Headline })
 	markdown.List(&b, headlines)
 	fmt.Fprintf(&b, "**Verdict: %s** — %s\n\n", mark(exit.Verdict(s.ExitCode())), s.passed())
 	markdown.Table(&b, s.head(), s.changes(), lastIsText)
@@ -81,7 +81,7 @@ func (s Set) Markdown() string {
 }
 
 func (s Set) name() string {
-	return strings.Join(seq.Of(s.Parts, Part.name), ", ")
+	return strings.Join(seq.Map(s.Parts, Part.name), ", ")
 }
 
 func (s Set) passed() string {

@@ -14,7 +14,7 @@ import (
 // operations in each pair. It is Wilcoxon's test over the pairs that differ: equal pairs do not show which side fails
 // more. The test is exact even with ties, over all signs of the differences.
 func MoreFailures(differences []float64) float64 {
-	own := seq.Where(differences, func(d float64) bool { return d != 0 })
+	own := seq.Filter(differences, func(d float64) bool { return d != 0 })
 	if len(own) == 0 {
 		return 1
 	}

@@ -85,7 +85,7 @@ func take(decisions []Decision, all []Series, pairs int, look Look) {
 func metricsOf(all []Series, pairs int) []Metric {
 	metrics := make([]Metric, len(all))
 	for i, s := range all {
-		samples := seq.Where(s.Samples[:min(len(s.Samples), pairs)], func(v float64) bool { return !math.IsNaN(v) })
+		samples := seq.Filter(s.Samples[:min(len(s.Samples), pairs)], func(v float64) bool { return !math.IsNaN(v) })
 		metrics[i] = Metric{Shift: Paired(samples), Bound: s.Bound, Role: s.Role}
 	}
 	return metrics

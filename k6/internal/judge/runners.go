@@ -107,7 +107,7 @@ func Runners(all []Recorded) (Judged, error) {
 	if len(all) > 1 || evidence.Runner != nil {
 		evidence.runners = all
 	}
-	records := seq.Of(counted, func(one Recorded) *record.Record { return one.Record })
+	records := seq.Map(counted, func(one Recorded) *record.Record { return one.Record })
 	set := record.Together(records...)
 	found, err := judge(evidence, set)
 	failed := []error{err, set.Err()}
@@ -126,7 +126,7 @@ func noneOf(all []Recorded) error {
 	if len(all) == 0 {
 		return errors.New("there is no record")
 	}
-	return errors.New(strings.Join(seq.Of(all, Recorded.why), "; "))
+	return errors.New(strings.Join(seq.Map(all, Recorded.why), "; "))
 }
 
 // leaveOutDoubled handles two records of one runner: the first counts, and the run does not pass, because either may be

@@ -62,7 +62,7 @@ func (j *Judged) judgeRunners(e Evidence) {
 }
 
 func startsOf(all []Recorded) string {
-	starts := seq.Of(all, func(one Recorded) float64 { return one.Evidence.Runner.StartOffsetMS })
+	starts := seq.Map(all, func(one Recorded) float64 { return one.Evidence.Runner.StartOffsetMS })
 	return fmt.Sprintf("%d records of %d; their loads began within %.1f ms", len(all), len(all), slices.Max(starts)-slices.Min(starts))
 }
 

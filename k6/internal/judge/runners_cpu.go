@@ -38,7 +38,7 @@ func (m machine) check(machines int) string {
 	if machines == 1 {
 		return checkGeneratorCPU
 	}
-	names := seq.Of(m, Recorded.name)
+	names := seq.Map(m, Recorded.name)
 	return checkGeneratorCPU + ": " + strings.Join(names, ", ")
 }
 

@@ -104,7 +104,7 @@ func Write(dir, id string, e Evidence) (run.Run, error) {
 
 func (e Evidence) run(id string, start, end time.Time) result.Run {
 	p := e.Parameters
-	rules := seq.Of(p.Rules, func(count int64) string { return fmt.Sprint(count) })
+	rules := seq.Map(p.Rules, func(count int64) string { return fmt.Sprint(count) })
 	versions := maps.Clone(e.Versions)
 	versions["rustc"] = e.Rustc
 	return result.Run{

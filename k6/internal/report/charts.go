@@ -180,7 +180,7 @@ func rateBars(r result.Result) []bar {
 			most = math.Max(most, *op.RatePerS)
 		}
 	}
-	bars := seq.Of(drawn, func(op result.Operation) bar {
+	bars := seq.Map(drawn, func(op result.Operation) bar {
 		return bar{op.Title, format.Rate(op.RatePerS) + "/s", "rate", *op.RatePerS / math.Max(most, 1e-9)}
 	})
 	return bars
@@ -195,7 +195,7 @@ func cpuBars(r result.Result) []bar {
 			most = math.Max(most, p.CPUPercent)
 		}
 	}
-	bars := seq.Of(drawn, func(p result.Process) bar {
+	bars := seq.Map(drawn, func(p result.Process) bar {
 		return bar{p.Name + " (" + p.Role + ")", format.Percent(p.CPUPercent), "cpu " + esc(p.Role), p.CPUPercent / most}
 	})
 	return bars

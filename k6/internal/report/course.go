@@ -116,7 +116,7 @@ func drawMarks(body *strings.Builder, s result.Section, atRow func(int) float64,
 
 func drawCourses(body *strings.Builder, all []curve, atRow func(int) float64, p panel) {
 	for _, c := range all {
-		line := seq.Of(c.points, func(one curvePoint) string { return fmt.Sprintf("%.1f,%.1f", atRow(one.place), p.at(one.value)) })
+		line := seq.Map(c.points, func(one curvePoint) string { return fmt.Sprintf("%.1f,%.1f", atRow(one.place), p.at(one.value)) })
 		fmt.Fprintf(body, `<g class="curve %s"><polyline points="%s"><title>%s</title></polyline></g>`, c.class, strings.Join(line, " "), esc(c.name))
 	}
 }
@@ -124,6 +124,6 @@ func drawCourses(body *strings.Builder, all []curve, atRow func(int) float64, p 
 // describeCourse describes the chart for a screen reader. It leaves out the numbers, which are in the table and too many to
 // read twice.
 func describeCourse(s result.Section, all []curve) string {
-	names := seq.Of(all, func(c curve) string { return c.name })
+	names := seq.Map(all, func(c curve) string { return c.name })
 	return fmt.Sprintf("%s, by %s. The numbers are in the table", strings.Join(names, ", "), s.Columns[s.Place(s.Plot.X)].Title)
 }

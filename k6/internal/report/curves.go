@@ -83,7 +83,7 @@ func placesOf(s result.Section, x int) func(place int) float64 {
 	rows := float64(len(s.Rows))
 	share := func(place int) float64 { return float64(place) / math.Max(rows-1, 1) }
 	if s.Plot.Log {
-		logs := seq.Of(s.Rows, func(row []result.Cell) float64 { return math.Log(*row[x].Value) })
+		logs := seq.Map(s.Rows, func(row []result.Cell) float64 { return math.Log(*row[x].Value) })
 		least, most := slices.Min(logs), slices.Max(logs)
 		share = func(place int) float64 { return (logs[place] - least) / math.Max(most-least, 1e-9) }
 	}
@@ -124,7 +124,7 @@ func curvesOf(s result.Section, columns []string) (all []curve, most float64) {
 
 func drawCurve(body *strings.Builder, c curve, atX func(int) float64, atY func(float64) float64) {
 	fmt.Fprintf(body, `<g class="curve %s">`, c.class)
-	line := seq.Of(c.points, func(p curvePoint) string { return fmt.Sprintf("%.1f,%.1f", atX(p.place), atY(p.value)) })
+	line := seq.Map(c.points, func(p curvePoint) string { return fmt.Sprintf("%.1f,%.1f", atX(p.place), atY(p.value)) })
 	fmt.Fprintf(body, `<polyline points="%s"/>`, strings.Join(line, " "))
 	for _, p := range c.points {
 		if p.low != nil && p.high != nil {
@@ -194,7 +194,7 @@ func niceStep(v float64) float64 {
 func describeCurves(s result.Section, x int, all []curve) string {
 	var words []string
 	for _, c := range all {
-		points := seq.Of(c.points, func(p curvePoint) string { return cellText(s.Columns[x], s.Rows[p.place][x]) + ": " + p.text })
+		points := seq.Map(c.points, func(p curvePoint) string { return cellText(s.Columns[x], s.Rows[p.place][x]) + ": " + p.text })
 		words = append(words, c.name+" "+strings.Join(points, ", "))
 	}
 	return s.Title + " by " + s.Columns[x].Title + ". " + strings.Join(words, "; ")

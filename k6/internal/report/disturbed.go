@@ -23,7 +23,7 @@ func disturbedNotes(disturbed []string) []string {
 
 // disturbedSeconds lists the seconds of the final measurement in which other programs used the CPUs.
 func disturbedSeconds(r result.Result) []string {
-	seconds := seq.Of(r.Disturbed, func(d result.Disturbed) int { return d.Second })
+	seconds := seq.Map(r.Disturbed, func(d result.Disturbed) int { return d.Second })
 	slices.Sort(seconds)
 	seconds = slices.Compact(seconds)
 	if len(seconds) == 0 {

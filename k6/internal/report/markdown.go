@@ -43,7 +43,7 @@ func SummaryMarkdown(set Set, options Options) string {
 
 // reasons are the first reasons, one line each.
 func (p Page) reasons() []string {
-	lines := seq.Of(p.Reasons, Line.String)
+	lines := seq.Map(p.Reasons, Line.String)
 	if p.More != "" {
 		lines = append(lines, p.More)
 	}

@@ -103,7 +103,7 @@ func runID(set Set) string {
 	if set.Run != nil {
 		return set.Run.ID
 	}
-	return distinct(seq.Of(set.Results, func(r result.Result) string { return r.Run.ID }))
+	return distinct(seq.Map(set.Results, func(r result.Result) string { return r.Run.ID }))
 }
 
 // distinct joins the different values in order.
@@ -123,7 +123,7 @@ func distinct(values []string) string {
 // environmentTable is the environment block of the reference documents.
 func environmentTable(set Set) Table {
 	each := func(of func(result.Result) string) string {
-		return distinct(seq.Of(set.Results, of))
+		return distinct(seq.Map(set.Results, of))
 	}
 	host := func(of func(result.Host) string) string {
 		return each(func(r result.Result) string {

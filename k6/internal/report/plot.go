@@ -66,7 +66,7 @@ func barPlot(title, y, x string, points []point) string {
 	for _, p := range points {
 		most = math.Max(most, math.Abs(p.y))
 	}
-	bars := seq.Of(points, func(p point) bar { return bar{x + " " + p.label, p.text, "rate", math.Abs(p.y) / math.Max(most, 1e-9)} })
+	bars := seq.Map(points, func(p point) bar { return bar{x + " " + p.label, p.text, "rate", math.Abs(p.y) / math.Max(most, 1e-9)} })
 	return barBlocks(title, block{y, bars})
 }
 

@@ -13,7 +13,7 @@ import (
 
 // sectionTables are the sections of a result as tables.
 func sectionTables(r result.Result) []Table {
-	return seq.Of(r.Sections, sectionTable)
+	return seq.Map(r.Sections, sectionTable)
 }
 
 func sectionTable(s result.Section) Table {
@@ -37,7 +37,7 @@ func sectionTable(s result.Section) Table {
 		t.Numbers = func(column int) bool { return numbers[column] }
 	}
 	for _, row := range s.Rows {
-		cells := seq.Of(printed, func(i int) string { return cellText(s.Columns[i], row[i]) })
+		cells := seq.Map(printed, func(i int) string { return cellText(s.Columns[i], row[i]) })
 		t.Rows = append(t.Rows, cells)
 	}
 	return t

@@ -32,7 +32,7 @@ var writers = []writer{
 
 // Formats lists the names of the formats.
 func Formats() []string {
-	return seq.Of(writers, func(w writer) string { return w.name })
+	return seq.Map(writers, func(w writer) string { return w.name })
 }
 
 // ParseFormats splits a comma-separated list of formats; an unknown one is an error.

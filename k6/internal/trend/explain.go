@@ -16,7 +16,7 @@ const mostFlat = 0.005
 
 // explain withholds proposed changes that autocorrelation explains, and reports a creep as a creep.
 func (s *Series) explain() {
-	proposed := seq.Of(s.Changes, func(c Change) int { return c.Index })
+	proposed := seq.Map(s.Changes, func(c Change) int { return c.Index })
 	slices.Sort(proposed)
 	changes := s.Changes
 	s.Changes = nil
