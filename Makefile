@@ -170,7 +170,7 @@ test-dist: runners #: Build a release twice, from two folders, and run it where 
 	node --test tests/dist/dist.js
 test-k6-next: #: Show which scenarios load under the next major version of k6, with SQL stubbed; minutes to build it, so apart from `test`
 	@tests/k6-next/run
-test-engines: build bin/mihomo bin/shadowsocks-rust bin/hysteria bin/shoes bin/sing-box-1.13 bin/sing-box-next bin/3x-ui node_modules/.installed #: Test the engines and the panel that make builds only for a run that names them; minutes to build them, so apart from `test`
+test-engines: build bin/mihomo bin/shadowsocks-rust bin/hysteria bin/shoes bin/tun2proxy bin/sing-box-1.13 bin/sing-box-next bin/3x-ui node_modules/.installed #: Test the engines and the panel that make builds only for a run that names them; minutes to build them, so apart from `test`
 	node --import ./tests/fakes/register.js --test --test-concurrency=1 tests/engines/engines.js tests/engines/panel.js tests/real/protocols.test.js
 # A machine that cannot run it reports that it is left out. With REQUIRED=1 it fails there.
 test-kubernetes: #: Test make cluster with a Kubernetes of its own, k6-operator and the relay in it; takes root
