@@ -16,8 +16,8 @@ func (m Metric) isSpeed() bool {
 	return slices.Contains([]string{meanSpeed, "mbit_per_s", "rate_per_s", "avg", "p50", "p95", "p99"}, m.Name)
 }
 
-// headline says in one sentence how fast B is, by the primary metric of speed. If there is no such metric, the
-// sentence says how much B needs, by the primary metric that changed most for the worse.
+// headline says in one sentence how fast B is, by the primary metric of speed. Other scenarios
+// get a sentence on how much B needs, by the primary metric with the largest change for the worse.
 func (c Comparison) headline() string {
 	m, ok := c.leading()
 	if !ok {

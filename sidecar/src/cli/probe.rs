@@ -64,7 +64,7 @@ struct NatOptions {
     far_ends: Vec<Ipv4Addr>,
 }
 
-/// The options of all probes, and those of one kind.
+/// Common options of the probes, with the options of one kind of probe.
 #[derive(Args)]
 struct With<T: Args> {
     #[command(flatten)]
