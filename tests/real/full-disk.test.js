@@ -19,7 +19,7 @@ for (const [only, runners, size] of [
   // The disk holds no record; then the records without the result; then every file except the report.
   ['pulsar/concurrent', '2', '8k'],
   ['pulsar/concurrent', '2', '24k'],
-  ['pulsar/concurrent', '2', '32k'],
+  ['pulsar/concurrent', '2', '40k'],
 ]) {
   test(
     `full disk of ${size}, ${runners} runner(s)`,

@@ -8,7 +8,7 @@ export default [
     file: 'k6/internal/bench/bench.go',
     from: 'if err != nil || readErr != nil {',
     to: 'if readErr != nil {',
-    tests: [{ js: 'real/full-disk', name: 'full disk of 32k' }],
+    tests: [{ js: 'real/full-disk', name: 'full disk of 40k' }],
   },
   {
     name: 'left-after-an-interrupt',
