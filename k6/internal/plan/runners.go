@@ -38,8 +38,7 @@ func CheckClients(a Asked, scenarios []Scenario) *exit.Fault {
 		return nil
 	}
 	for _, s := range scenarios {
-		env := append(slices.Clone(a.Environ), "PROFILE="+a.Profile, "ENV="+a.environmentFile())
-		clients, err := check.Clients(s.Script, env)
+		clients, err := check.Clients(s.Script, a.ofScript())
 		switch {
 		case err != nil:
 			return exit.BadUsage("%s: its number of clients is unknown: %v", s, err)
@@ -49,6 +48,14 @@ func CheckClients(a Asked, scenarios []Scenario) *exit.Fault {
 		}
 	}
 	return nil
+}
+
+// TakesTurns reports whether the load of a scenario can take turns with the load of another run.
+func TakesTurns(a Asked, s Scenario) bool { return check.TakesTurns(s.Script, a.ofScript()) }
+
+// ofScript are the variables with which a script answers a query.
+func (a Asked) ofScript() []string {
+	return append(slices.Clone(a.Environ), "PROFILE="+a.Profile, "ENV="+a.environmentFile())
 }
 
 // environmentFile is the absolute path of the environment's file.
