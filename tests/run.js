@@ -56,6 +56,7 @@ const testsOf = (folder) =>
  *
  * @typedef {object} Found
  * @property {number} passed
+ * @property {string[]} names of passed tests and suites
  * @property {Told[]} failed
  * @property {Told[]} skipped
  * @property {Told[]} spoilt by other processes on the machine
@@ -73,18 +74,33 @@ const messageOf = ({ cause, message }) =>
  * @returns {Promise<Found>}
  */
 async function runFile(file, patterns) {
-  const found = /** @type {Found} */ ({ passed: 0, failed: [], skipped: [], spoilt: [], seconds: [] });
+  const found = /** @type {Found} */ ({
+    passed: 0,
+    names: [],
+    failed: [],
+    skipped: [],
+    spoilt: [],
+    seconds: [],
+  });
+  const path = resolve(TESTS, `${file}.test.js`);
+  /** Outer tests that began, and did not end. Node.js reports no failure of a file that breaks off after a failed test. */
+  let open = 0;
   /** Failed inner tests: the outer test says only that inner tests failed. @type {Told[]} */
   let inner = [];
   const began = performance.now();
   const stream = run({
-    files: [resolve(TESTS, `${file}.test.js`)],
+    files: [path],
     ...(patterns && { testNamePatterns: patterns }),
   });
-  stream.on('test:pass', ({ skip, name, details }) => {
+  stream.on('test:enqueue', ({ nesting, name }) => void (open += Number(nesting === 0 && name !== path)));
+  stream.on('test:pass', ({ nesting, skip, name, details }) => {
+    // The file itself is reported if none of its tests was.
+    open -= name === path ? -1 : Number(nesting === 0);
     if (typeof skip === 'string' && !/does not match pattern/.test(skip))
       (skip.startsWith(BUSY) ? found.spoilt : found.skipped).push({ file, name, why: skip });
-    if (skip === undefined && details.type !== 'suite') found.passed += 1;
+    if (skip !== undefined || name === path) return;
+    found.names.push(name);
+    if (details.type !== 'suite') found.passed += 1;
   });
   stream.on('test:fail', ({ nesting, name, details }) => {
     const why = messageOf(details.error);
@@ -92,6 +108,7 @@ async function runFile(file, patterns) {
       inner.push({ file, name, why });
       return;
     }
+    open -= Number(name !== path);
     const [first] = inner;
     const deeper = first?.why ?? why;
     // One failed test of a suite runs again without the others.
@@ -103,6 +120,8 @@ async function runFile(file, patterns) {
   let log = '';
   for await (const text of stream.compose(tap)) log += text;
   process.stdout.write(log);
+  if (open > 0 && !patterns)
+    found.failed.push({ file, name: 'to its end', why: 'it ended before its tests' });
   return { ...found, seconds: [[file, (performance.now() - began) / 1000]] };
 }
 
@@ -141,8 +160,10 @@ async function runAccidentsAgain(parts) {
   if (failed.length > ACCIDENTS_MOST) return [];
   const passed = [];
   for (const told of failed.filter(({ file }) => !file.startsWith('unit/'))) {
-    const found = await runAlone(told.file, [exactly(told.pattern ?? told.name)]);
-    if (found.failed.length > 0 || found.passed === 0) continue;
+    const { pattern = told.name } = told;
+    const found = await runAlone(told.file, [exactly(pattern)]);
+    // Other tests may have the same end of their names.
+    if (found.failed.length > 0 || found.passed === 0 || !found.names.includes(pattern)) continue;
     for (const part of parts) part.failed = part.failed.filter((one) => one !== told);
     parts.push(found);
     passed.push(told);

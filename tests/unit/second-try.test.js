@@ -9,8 +9,11 @@ import { ROOT, temporaryFolder } from '../support/k6.js';
 const folder = temporaryFolder('second-try');
 after(folder.remove);
 
-/** A test file whose tests fail, each this often. @param {string} name @param {number[]} failures @param {boolean} [suite] of them */
-function plant(name, failures, suite = false) {
+/**
+ * A test file whose tests fail, each this often.
+ * @param {string} name @param {number[]} failures @param {boolean} [suite] of them @param {string} [more] further tests
+ */
+function plant(name, failures, suite = false, more = '') {
   const tests = failures.map(
     (most, index) => `
 test('number ${index}', () => {
@@ -24,15 +27,15 @@ test('number ${index}', () => {
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';`;
   const all = suite ? ["describe('a suite', () => {", ...tests, '});'] : tests;
-  writeFileSync(join(folder.path, `${name}.test.js`), [imports, ...all].join('\n'));
+  writeFileSync(join(folder.path, `${name}.test.js`), [imports, ...all, more].join('\n'));
   return join(folder.path, name);
 }
 
-/** @param {string} name of a planted file */
-function run(name) {
+/** @param {string[]} names of planted files */
+function run(...names) {
   // The runner runs no tests within a test.
   const env = { ...process.env, NODE_TEST_CONTEXT: undefined };
-  const { status, stdout } = spawnSync(process.execPath, [join(ROOT, 'tests', 'run.js'), name], {
+  const { status, stdout } = spawnSync(process.execPath, [join(ROOT, 'tests', 'run.js'), ...names], {
     encoding: 'utf8',
     env,
   });
@@ -41,6 +44,7 @@ function run(name) {
     status,
     closing: lines.at(-1),
     again: lines.filter((line) => /^passed at the second try: /.test(line)),
+    failed: lines.filter((line) => /^failed: /.test(line)).sort(),
   };
 }
 
@@ -66,4 +70,30 @@ test('a test that fails twice fails', () => {
 test('no test runs again if many failed', () => {
   const { status, closing, again } = run(plant('many', [1, 1, 1, 1, 1, 1]));
   assert.deepEqual([status, closing, again], [1, '0 passed, 6 failed', []]);
+});
+
+test('the second try hides no test that never ended', () => {
+  const kill =
+    "test('late', () => setTimeout(() => process.kill(process.pid, 'SIGKILL'), 500).ref() && forever());";
+  const forever = 'const forever = () => new Promise(() => {});';
+  const files = [
+    plant('killed', [1], false, `${forever} ${kill}`),
+    plant('left', [0], false, "test('early', () => process.exit(0));"),
+    // Another test has the same end of its name, and the failed one is skipped the second time.
+    plant('skipped', [1], false, "test('not number 0', () => {});"),
+  ];
+  const skipping = readFileSync(`${files[2]}.test.js`, 'utf8')
+    .replace("test('number 0', () => {", "test('number 0', (t) => {")
+    .replace('  writeFileSync(mark', "  if (failed) return t.skip('nobody knows');\n  writeFileSync(mark");
+  writeFileSync(`${files[2]}.test.js`, skipping);
+  const { status, failed } = run(...files);
+  assert.deepEqual(
+    failed.map((line) => line.replace(/^failed: .*\//, '')),
+    [
+      'killed: to its end: it ended before its tests',
+      'left: to its end: it ended before its tests',
+      'skipped: number 0: the port is taken',
+    ],
+  );
+  assert.equal(status, 1);
 });
