@@ -16,7 +16,7 @@ import { runPrefix } from './users.js';
  * @typedef {{ what: string, due: number, kept: number | null, moved: number, ended: number }} Restart bytes: `due` of all users, `kept`
  *   what is charged afterwards, null: unknown, `moved` in mid-transfer; `ended`: connections that the restart ended
  * @typedef {{ rows: import('../users/charges.js').Row[], moved: Moved[], unknown: string[], delay_ms: number | null, restarts: Restart[],
- *   udp: boolean }} Figures `udp`: whether the inbound carries datagrams of its users
+ *   without_udp: string | null }} Figures `without_udp`: why users moved no UDP; null: they did
  * @typedef {{ tcp?: number[], udp?: number }} Part of a user's traffic: bytes of each connection, and of all datagrams
  */
 
@@ -116,12 +116,25 @@ class Charged {
     }
   }
 
-  /** Whether the inbound carries a datagram. @param {{ name: string }} user */
-  carriesUdp({ name }) {
-    const measured = measure(this.spec('users', [{ name, bytes: 1 }], { udp: true, timeout_ms: 5000 }));
-    if ('error' in measured) return false;
-    this.add(measured.outcome, 'udp');
-    return measured.outcome.succeeded === 1;
+  /**
+   * Why users can move no UDP; null: they can. The kernel refuses a datagram to a port that nobody has. Any other failure counts.
+   * @param {{ name: string } | undefined} user
+   */
+  whyWithoutUdp(user) {
+    if (!user) return 'so few users have no such traffic';
+    const measured = measure(
+      this.spec('users', [{ name: user.name, bytes: 1 }], { udp: true, timeout_ms: 5000 }),
+    );
+    if ('error' in measured) {
+      recordNothing(DATAGRAMS, measured);
+      return 'the inbound could not be tried';
+    }
+    const { outcome } = measured;
+    this.add(outcome, 'udp');
+    if (outcome.succeeded === 1) return null;
+    if (outcome.errors.connection_refused) return 'the inbound carries none';
+    recordRest(DATAGRAMS, measured);
+    return 'no datagram came back through the inbound';
   }
 
   /**
@@ -143,7 +156,7 @@ class Charged {
     return [];
   }
 
-  /** Moves each user's bytes. @param {Sizes} sizes @returns {{ unknown: string[], udp: boolean }} users whose bytes are not known */
+  /** Moves each user's bytes. @param {Sizes} sizes @returns {Pick<Figures, 'unknown' | 'without_udp'>} `unknown`: users whose bytes are not known */
   move(sizes) {
     const parts = this.moved.map(({ name, traffic }, index) => ({
       name,
@@ -152,9 +165,9 @@ class Charged {
     const connections = parts.flatMap(({ name, tcp = [] }) => tcp.map((bytes) => ({ name, bytes })));
     const datagrams = parts.flatMap(({ name, udp }) => (udp ? [{ name, bytes: udp }] : []));
     const unknown = this.moveBy(CONNECTION, 'tcp', connections);
-    const udp = this.carriesUdp(datagrams[0]);
-    if (udp) unknown.push(...this.moveBy(DATAGRAMS, 'udp', datagrams));
-    return { unknown, udp };
+    const without = this.whyWithoutUdp(datagrams[0]);
+    if (without === null) unknown.push(...this.moveBy(DATAGRAMS, 'udp', datagrams));
+    return { unknown, without_udp: without };
   }
 
   /** Bytes of all users. */
@@ -165,10 +178,10 @@ class Charged {
   /**
    * Restarts a part of the panel while users move bytes.
    * @param {string} what @param {Sizes & { right: boolean }} sizes `right`: charges were right before. Wrong ones show no loss
-   * @param {() => import('k6/http').Response} again
+   * @param {() => import('k6/http').Response} again @param {(answer: any) => boolean} [accepts] whether the answer means success
    * @returns {Restart}
    */
-  restart(what, { restart_s: seconds, right }, again) {
+  restart(what, { restart_s: seconds, right }, again, accepts = isAccepted) {
     const before = this.due();
     const list = this.moved.slice(0, STEADY_USERS).map(({ name }) => ({ name }));
     const id = startProbe(
@@ -182,7 +195,7 @@ class Charged {
     );
     sleep(seconds);
     const answer = again();
-    if (!isAccepted(answer)) stop(`panel: the restart of the ${what}: HTTP ${answer.status}`);
+    if (!accepts(answer)) stop(`panel: the restart of the ${what}: HTTP ${answer.status}`);
     /** @type {import('../meter.js').Outcome | null} */
     const outcome = outcomeAtEnd(id);
     this.add(outcome, 'tcp');
@@ -207,20 +220,21 @@ export function accountPanel(panel, session, inbound, sizes, record) {
   const echo = startEcho({ host: '127.0.0.1', engine: 'events' });
   try {
     const charged = new Charged(panel, session, inbound, echo);
-    const { unknown, udp } = charged.move(sizes);
+    const { unknown, without_udp } = charged.move(sizes);
     const settled = settle(() => charged.read(), charged.moved, CHARGED_MOST_MS, ASK_S);
     record(settled);
     const moved = charged.moved.map((one) => ({ ...one, tcp: { ...one.tcp }, udp: { ...one.udp } }));
     const rows = rowsOf(moved, settled.charges);
     const { PANEL_RESTART_URL: url, PANEL_RESTART_TOKEN: token } = __ENV;
     const more = { ...sizes, right: settled.at !== null };
-    const restarts = [charged.restart('core', more, () => panel.restart(session))];
+    const isRestarted = (/** @type {any} */ answer) => panel.dialect.accepts('restart', answer);
+    const restarts = [charged.restart('core', more, () => panel.restart(session), isRestarted)];
     if (url) {
       const params = { headers: { Authorization: `Bearer ${token}` }, timeout: RESTART_MOST_MS };
       restarts.push(charged.restart('panel', more, () => http.post(url, null, params)));
     }
     const delay = settled.at === null ? null : settled.at - settled.from;
-    return { rows, moved, unknown, delay_ms: delay, restarts: apart(restarts), udp };
+    return { rows, moved, unknown, delay_ms: delay, restarts: apart(restarts), without_udp };
   } finally {
     stopEcho(echo.id);
   }

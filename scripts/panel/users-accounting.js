@@ -30,7 +30,7 @@ const charged = new Operation('charged');
 const found = () => said()[NOTE];
 
 /** @param {import('../../lib/panel/accounting.js').Figures} figures */
-const restartSection = ({ restarts, delay_ms: delay, udp }) =>
+const restartSection = ({ restarts, delay_ms: delay, without_udp: without }) =>
   sectionOf({
     name: 'restarts',
     title: 'Restarts in mid-transfer',
@@ -52,7 +52,7 @@ const restartSection = ({ restarts, delay_ms: delay, udp }) =>
     notes: [
       `${delay === null ? 'Not all users were charged in time' : `All users were charged ${(delay / 1000).toFixed(2)} s after the end of the traffic`}. The panel asks the core at an interval, which is the most that a right panel needs. A loss by a restart is reported, not judged.`,
       ...(restarts.length < 2 ? ['The panel was not restarted: PANEL_RESTART_URL is not set.'] : []),
-      ...(udp ? [] : ['The users moved no UDP: the inbound carries none.']),
+      ...(without === null ? [] : [`The users moved no UDP: ${without}.`]),
     ],
   });
 

@@ -69,6 +69,9 @@ export class Operation {
     lateness.add(ms, this.tags);
   }
 
+  /** A probe was late for its requests. */
+  lateness() {}
+
   /** @param {{ values: Record<string, number[]> }} measured @param {string} series */
   samples({ values }, series) {
     for (const ns of values[series]) latency.add(ns / 1e6, this.tags);

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { apart, lostBy, restartWords } from '../../lib/users/accounting-shown.js';
 import { faultsOf, rowsOf } from '../../lib/users/charges.js';
-import { sidecar } from '../fakes/k6-record.js';
+import { samples, sidecar } from '../fakes/k6-record.js';
 
 /** @type {any} */ (globalThis).__ENV.SIDECAR_URL = 'http://127.0.0.1:9';
 const { account } = await import('../../lib/users/accounting.js');
+const { accountPanel } = await import('../../lib/panel/accounting.js');
 
 const MIB = 1024 * 1024;
 
@@ -108,4 +109,63 @@ test('a server that took no order to restart has lost nothing that is known', ()
   assert.equal(restartOf({ error: { kind: 'connection_refused' } }), null);
   assert.equal(restartOf({ outcome: { succeeded: 0 } }), null);
   assert.equal(restartOf({ outcome: { succeeded: 1 } })?.kept, 0);
+});
+
+/**
+ * The figures of a panel that charges right, and the operations whose failures were recorded.
+ * @param {number} users @param {any} tried end of the probe that tries a datagram @param {boolean} [restarts] whether it takes the order to restart
+ */
+function ofPanel(users, tried, restarts = true) {
+  /** @type {Map<string, number>} */
+  const used = new Map();
+  const outcome = (/** @type {object} */ own) => ({
+    state: 'done',
+    error: null,
+    outcome: { anomalies: {}, duration_s: 1, bytes: 0, errors: {}, ...own },
+    values: { total: [] },
+  });
+  sidecar.send = () => ({ status: 200, error: null, answer: { id: 'one', tcp: '', udp: '', state: 'done' } });
+  sidecar.end = ([{ users: of }]) => {
+    if (of.udp) return [tried.error ? { outcome: null, ...tried } : outcome(tried)];
+    const carried = of.list.map(({ name, bytes }) => ({ name, sent: bytes, received: bytes }));
+    for (const { name, sent } of carried) used.set(name, (used.get(name) ?? 0) + 2 * sent);
+    return [outcome({ users: carried, succeeded: carried.length })];
+  };
+  samples.length = 0;
+  const panel = {
+    everyone: () =>
+      Array.from({ length: users }, (_, index) => ({
+        username: `user-${index}`,
+        used_traffic: used.get(`user-${index}`) ?? 0,
+        proxies: { shadowsocks: { method: 'aes-128-gcm', password: 'secret' } },
+      })),
+    restart: () => ({ status: 200 }),
+    dialect: { accepts: () => restarts },
+  };
+  const session = { token: null, runId: '20270101-000000-smoke-0000' };
+  const sizes = { users, long: MIB, short: 2, datagrams: 3, restart_s: 0 };
+  const figures = accountPanel(/** @type {any} */ (panel), session, '127.0.0.1:1', sizes, () => {});
+  const failed = samples.filter(({ metric, value }) => metric === 'operation_failed' && value === true);
+  return { ...figures, failed: failed.map(({ tags }) => tags?.operation) };
+}
+
+test('only an inbound without a UDP port carries none: any other failure of a datagram counts', () => {
+  const refused = ofPanel(4, { succeeded: 0, errors: { connection_refused: 1 } });
+  assert.deepEqual([refused.without_udp, refused.failed], ['the inbound carries none', []]);
+  const lost = ofPanel(4, { succeeded: 0, errors: { timeout: 1 } });
+  assert.deepEqual(
+    [lost.without_udp, lost.failed],
+    ['no datagram came back through the inbound', ['datagrams']],
+  );
+  const unknown = ofPanel(4, { error: { kind: 'network', message: 'no thread' } });
+  assert.deepEqual([unknown.without_udp, unknown.failed], ['the inbound could not be tried', ['datagrams']]);
+});
+
+test('few users move no UDP', () => {
+  const { rows, without_udp: without } = ofPanel(3, {});
+  assert.deepEqual([rows.length, without], [3, 'so few users have no such traffic']);
+});
+
+test('a restart that the panel refuses within an answer of 200 ends the run', () => {
+  assert.throws(() => ofPanel(3, {}, false), /the restart of the core: HTTP 200/);
 });
