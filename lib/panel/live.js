@@ -39,6 +39,15 @@ export class PanelLive extends Live {
     return this.prepare(session.runId, inboundFor(this.address, all[0]), all.map(triedOf));
   }
 
+  /** In teardown(). A restart that the panel refused shows nothing. @param {Panel} panel @param {any} data */
+  settleBy(panel, data) {
+    this.settle(data, () => {
+      const answer = panel.restart(data);
+      if (!panel.dialect.accepts('restart', answer))
+        throw new Error(panel.problem('restarting its core', answer, 'restart'));
+    });
+  }
+
   /** One change by the panel. @param {import('./scenario.js').Turn} turn */
   changeBy({ panel, data, index, measure }) {
     this.change(data, index, (kind, name, timed) => {

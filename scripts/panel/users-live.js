@@ -26,7 +26,7 @@ const script = panelScenario({
   operations: shown.operations(),
   prepare: (panel, session) => live.begin(panel, session),
   iterate: (turn) => (turn.open ? live.changeBy(turn) : live.follow(turn.data)),
-  settle: (panel, data) => live.settle(/** @type {any} */ (data), () => panel.restart(data)),
+  settle: (panel, data) => live.settleBy(panel, data),
   facts: () => shown.facts(),
   remarks: () => shown.notes(),
   sections: () => shown.sections(),

@@ -1,10 +1,12 @@
 /** Switched users of a panel are tried at its inbound. A run that tries nobody does not pass the check. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sidecar } from '../fakes/k6-record.js';
+import { say, sidecar } from '../fakes/k6-record.js';
 
 /** @type {any} */ (globalThis).__ENV = { SIDECAR_URL: 'http://127.0.0.1:9', PROFILE: 'smoke' };
 const { dataPlaneFacts, dataPlaneNotes, tryUsers } = await import('../../lib/panel/data-plane.js');
+const { PanelLive } = await import('../../lib/panel/live.js');
+const { keepKey, laterSaid } = await import('../../lib/users/live.js');
 
 /** @param {string[]} statuses of the switched users @param {string[]} carrying names of users whose data comes back */
 function found(statuses, carrying) {
@@ -56,4 +58,25 @@ test('users of other states are not tried, and then nothing is checked', () => {
     assert.deepEqual(said, []);
     assert.match(notes.join(), /^not checked in the data plane: the panel lists \d switched users/);
   }
+});
+
+test('a restart that the panel refused says nothing about a change without effect', () => {
+  const silent = { state: 'done', outcome: { users: [{ turn: { turned_ms: null } }] } };
+  sidecar.send = () => ({ status: 200, error: null, answer: { id: 'one', ...silent } });
+  say('live change 0', { kind: 'delete', user: 'late', effect: 'never' });
+  keepKey({ name: 'late', key: 'key' });
+  const sizes = { flows: 3, flowRate: 1, quiet: 1, seconds: 5, tail: 1, rate: 7, patience: 3 };
+  const laterIf = (/** @type {boolean} */ accepted) => {
+    say('live, later', []);
+    const panel = {
+      restart: () => ({ status: 200 }),
+      problem: () => 'refused',
+      dialect: { accepts: () => accepted },
+    };
+    const data = { runId: 'run', inbound: {}, echo: { id: 'e', tcp: '' }, everyMs: 10 };
+    new PanelLive(sizes).settleBy(/** @type {any} */ (panel), data);
+    return laterSaid().map(({ later }) => later);
+  };
+  assert.deepEqual(laterIf(true), ['took no effect even after a restart of the core']);
+  assert.deepEqual(laterIf(false), []);
 });
