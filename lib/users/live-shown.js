@@ -59,7 +59,7 @@ function endsOf(leaving) {
     if (left && (left.at === null || left.at < change.sent)) return undefined; // not open at the change
     return left?.at ? Math.max(0, left.at - change.answered) : null;
   });
-  const open = flows ? found.filter((ms) => ms !== undefined) : [];
+  const open = flows && flows.leaving > 0 ? found.filter((ms) => ms !== undefined) : [];
   return { flows: open.length, ended: open.filter((ms) => ms !== null) };
 }
 

@@ -5,7 +5,7 @@ import { KINDS, LivePlan } from '../../lib/users/live-plan.js';
 import { restartsOf } from '../../lib/users/live-restarts.js';
 import { LiveShown } from '../../lib/users/live-shown.js';
 import { Live, keepKey } from '../../lib/users/live.js';
-import { samples, sidecar } from '../fakes/k6-record.js';
+import { samples, say, sidecar } from '../fakes/k6-record.js';
 
 const sizes = { flows: 3, flowRate: 1, quiet: 1, seconds: 5, tail: 1, rate: 7, patience: 3 };
 
@@ -57,4 +57,12 @@ test('a change beyond the most tries is counted, is no failure of the system, an
   assert.deepEqual([of('changes'), of('never'), of('untried')], [1, 0, 1]);
   assert.deepEqual(shown.facts()[1].found, { said: null });
   assert.match(shown.notes().join('\n'), /not tried \(the sidecar .* a lower RATE\): create run-3$/);
+});
+
+test('flows of refused users that could not be kept open are not said to live', () => {
+  const plan = new LivePlan(sizes, ['create', 'delete'], (runId, index) => `${runId}-${index}`);
+  say('live flows', { opened: 0, asked: 3, lost: [], course: [], left: [], leaving: 0, watched_until: 9 });
+  say('live change 1', { kind: 'delete', user: 'run-21', sent: 1, answered: 2, effect: 'untried' });
+  const [{ notes }] = new LiveShown(plan).sections();
+  assert.match(notes.join('\n'), /^Open flows of deleted users were not measured\.$/m);
 });
