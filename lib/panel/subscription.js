@@ -33,11 +33,20 @@ function jsonOf(text) {
   }
 }
 
+/** A text without %-escapes; the text itself, if a percent sign in it is no escape. @param {string} text */
+function unescaped(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** The key of a share link: before the at sign; of VMess in JSON in base64, of Shadowsocks after its method, also in base64. @param {string} link @returns {string} */
 function keyOfLink(link) {
   const [, scheme, whole = '', user = ''] = /^([a-z0-9]+):\/\/(([^@#?]*)(?:@[^#]*)?)/.exec(link) ?? [];
   if (scheme === 'vmess') return jsonOf(decoded(whole))?.id ?? '';
-  const plain = decodeURIComponent(user);
+  const plain = unescaped(user);
   if (scheme !== 'ss') return plain;
   const inner = decoded(user) || plain;
   return inner.slice(inner.indexOf(':') + 1);

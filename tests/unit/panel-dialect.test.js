@@ -113,3 +113,13 @@ test('the key of each kind of link is one of the keys of its user', () => {
       link,
     );
 });
+
+test('a link with a percent sign that the panel did not escape is read as it is', () => {
+  const user = { name: 'n', address: '', protocols: [], keys: ['50%-secret'], before: [] };
+  const fault = (/** @type {string} */ key) => {
+    const text = Buffer.from(`trojan://${key}@127.0.0.1:1#n`).toString('base64');
+    return faultOf(text, { kind: 'links', agent: '' }, user, () => false);
+  };
+  assert.deepEqual(['50%25-secret', '50%-secret'].map(fault), [null, null]);
+  assert.match(String(fault('60%-secret')), /not the user's own/);
+});
