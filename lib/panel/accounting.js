@@ -32,6 +32,7 @@ const AT_ONCE = 16;
 const CHARGED_MOST_MS = 35_000;
 const ASK_S = 0.1;
 const RESTART_MOST_MS = 60_000;
+const NOTHING = { total: 0 };
 
 /** @param {Sizes} sizes */
 const shortOf = ({ short }) => Array.from({ length: short }, () => SHORT_BYTES);
@@ -72,6 +73,8 @@ class Charged {
       tcp: { up: 0, down: 0 },
       udp: { up: 0, down: 0 },
     }));
+    /** Users with a failure: some of the bytes that they sent may not have arrived. @type {Set<string>} */
+    this.unknown = new Set();
   }
 
   /** The run's users as the panel lists them. @returns {any[] | null} */
@@ -140,7 +143,6 @@ class Charged {
   /**
    * Moves bytes of users by one transport.
    * @param {string} operation @param {'tcp' | 'udp'} transport @param {{ name: string, bytes: number }[]} list
-   * @returns {string[]} users whose bytes are not known
    */
   moveBy(operation, transport, list) {
     const limits = { connections: AT_ONCE, timeout_ms: 60_000, limit_s: 600 };
@@ -148,15 +150,16 @@ class Charged {
     const measured = measure(this.spec('users', list, { ...limits, ...udp }));
     if ('error' in measured) {
       recordNothing(operation, measured);
-      return list.map(({ name }) => name);
+      for (const { name } of list) this.unknown.add(name);
+      return;
     }
     recordSeries(operation, measured, 'total');
     recordRest(operation, measured);
     this.add(measured.outcome, transport);
-    return [];
+    for (const { name, error } of measured.outcome.users ?? []) if (error !== null) this.unknown.add(name);
   }
 
-  /** Moves each user's bytes. @param {Sizes} sizes @returns {Pick<Figures, 'unknown' | 'without_udp'>} `unknown`: users whose bytes are not known */
+  /** Moves each user's bytes. @param {Sizes} sizes @returns {string | null} why users moved no UDP */
   move(sizes) {
     const parts = this.moved.map(({ name, traffic }, index) => ({
       name,
@@ -164,15 +167,20 @@ class Charged {
     }));
     const connections = parts.flatMap(({ name, tcp = [] }) => tcp.map((bytes) => ({ name, bytes })));
     const datagrams = parts.flatMap(({ name, udp }) => (udp ? [{ name, bytes: udp }] : []));
-    const unknown = this.moveBy(CONNECTION, 'tcp', connections);
+    this.moveBy(CONNECTION, 'tcp', connections);
     const without = this.whyWithoutUdp(datagrams[0]);
-    if (without === null) unknown.push(...this.moveBy(DATAGRAMS, 'udp', datagrams));
-    return { unknown, without_udp: without };
+    if (without === null) this.moveBy(DATAGRAMS, 'udp', datagrams);
+    return without;
   }
 
-  /** Bytes of all users. */
+  /** Users with known bytes, and what they moved. */
+  known() {
+    return this.moved.filter(({ name }) => !this.unknown.has(name));
+  }
+
+  /** Their bytes. */
   due() {
-    return this.moved.reduce((sum, one) => sum + movedBy(one), 0);
+    return this.known().reduce((sum, one) => sum + movedBy(one), 0);
   }
 
   /**
@@ -199,12 +207,12 @@ class Charged {
     /** @type {import('../meter.js').Outcome | null} */
     const outcome = outcomeAtEnd(id);
     this.add(outcome, 'tcp');
-    const charges = right ? settle(() => this.read(), this.moved, CHARGED_MOST_MS, ASK_S).charges : null;
+    const charges = right ? settle(() => this.read(), this.known(), CHARGED_MOST_MS, ASK_S).charges : null;
     const due = this.due();
     return {
       what,
       due,
-      kept: charges && [...charges.values()].reduce((sum, one) => sum + totalOf(one), 0),
+      kept: charges && this.known().reduce((sum, { name }) => sum + totalOf(charges.get(name) ?? NOTHING), 0),
       moved: due - before,
       ended: (outcome?.users ?? []).filter(({ ended_s: ended }) => ended !== null).length,
     };
@@ -220,8 +228,9 @@ export function accountPanel(panel, session, inbound, sizes, record) {
   const echo = startEcho({ host: '127.0.0.1', engine: 'events' });
   try {
     const charged = new Charged(panel, session, inbound, echo);
-    const { unknown, without_udp } = charged.move(sizes);
-    const settled = settle(() => charged.read(), charged.moved, CHARGED_MOST_MS, ASK_S);
+    const without_udp = charged.move(sizes);
+    const unknown = [...charged.unknown];
+    const settled = settle(() => charged.read(), charged.known(), CHARGED_MOST_MS, ASK_S);
     record(settled);
     const moved = charged.moved.map((one) => ({ ...one, tcp: { ...one.tcp }, udp: { ...one.udp } }));
     const rows = rowsOf(moved, settled.charges);

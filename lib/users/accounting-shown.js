@@ -1,5 +1,5 @@
 /** Results of `users/accounting`: the charges by user, their errors in words, the delay and the restart. */
-import { sectionOf } from '../section.js';
+import { named, sectionOf } from '../section.js';
 import { bytesOf, faultsOf, slackOf } from './charges.js';
 
 /**
@@ -14,24 +14,43 @@ const PERCENT = 100;
 /** @param {Row} row */
 const farOff = ({ error, moved }) => (error === null ? Infinity : Math.abs(error) / slackOf(moved));
 
-/** Number of users with a wrong charge, as evidence; null: unknown. @param {{ rows: Row[], unknown: string[] } | undefined} found @returns {import('k6/x/windtunnel/judge').Fact[]} */
+/** Whether a user's bytes are known, so that the charge can be judged. @param {{ unknown: string[] }} found */
+const isKnown =
+  ({ unknown }) =>
+  (/** @type {{ name: string }} */ { name }) =>
+    !unknown.includes(name);
+
+/** Number of users with a wrong charge, as evidence; null: unknown. @param {{ rows: Row[], unknown: string[] } | undefined} found @returns {number | null} */
+function wrongOf(found) {
+  if (!found || found.rows.some(({ charged }) => charged === null)) return null;
+  const wrong = found.rows.filter((row) => row.wrong && isKnown(found)(row)).length;
+  return wrong === 0 && found.unknown.length > 0 ? null : wrong;
+}
+
+/** @param {{ rows: Row[], unknown: string[] } | undefined} found @returns {import('k6/x/windtunnel/judge').Fact[]} */
 export const chargeFacts = (found) => [
   {
     check: 'users whose charge is wrong',
     source: 'far_end',
-    found: {
-      said:
-        !found || found.unknown.length > 0 || found.rows.some(({ charged }) => charged === null)
-          ? null
-          : found.rows.filter(({ wrong }) => wrong).length,
-    },
+    found: { said: wrongOf(found) },
     reported: { said: 0 },
   },
 ];
 
-/** @param {{ rows: Row[], moved: Moved[] }} found */
-export function chargeSection({ rows, moved }) {
-  const wrong = rows.filter((row) => row.wrong).length;
+/** @param {{ rows: Row[], moved: Moved[], unknown: string[] }} found */
+function findingOf({ rows, moved, unknown }) {
+  const known = isKnown({ unknown });
+  const judged = rows.filter(known);
+  const wrong = judged.filter((row) => row.wrong).length;
+  const whose = unknown.length > 0 ? ' whose bytes are known' : '';
+  return wrong === 0
+    ? `All ${judged.length} users${whose} are charged right.`
+    : `${wrong} of ${judged.length} users${whose} are charged wrongly. ${faultsOf(judged, moved.filter(known)).join('. ')}.`;
+}
+
+/** @param {{ rows: Row[], moved: Moved[], unknown: string[] }} found */
+export function chargeSection(found) {
+  const { rows, unknown } = found;
   const order = [...rows].sort((a, b) => farOff(b) - farOff(a));
   return sectionOf({
     name: 'charges',
@@ -49,15 +68,18 @@ export function chargeSection({ rows, moved }) {
         digits: 2,
         of: ({ error, moved: bytes }) => (error === null || bytes === 0 ? null : (error / bytes) * PERCENT),
       },
-      { name: 'right', title: 'Within the bound', unit: 'ok', of: (row) => !row.wrong },
+      {
+        name: 'right',
+        title: 'Within the bound',
+        unit: 'ok',
+        of: (row) => (isKnown(found)(row) ? !row.wrong : null),
+      },
     ],
     rows: rows.length > ROWS_MOST ? order.slice(0, ROWS_MOST) : rows,
-    finding:
-      wrong === 0
-        ? `All ${rows.length} users are charged right.`
-        : `${wrong} of ${rows.length} users are charged wrongly. ${faultsOf(rows, moved).join('. ')}.`,
+    finding: findingOf(found),
     notes: [
       'Bytes moved: payload that our far end received and sent. A charge is wrong if it is off by more than 2 % and by more than 64 KiB, in sum or in one direction, or if a user without traffic is charged at all.',
+      ...named('users whose bytes are unknown, since a connection or an association of them failed', unknown),
       ...(rows.length > ROWS_MOST ? [`The ${ROWS_MOST} users of ${rows.length} that are furthest off.`] : []),
     ],
   });

@@ -118,14 +118,16 @@ function through(plane, statistics, outputs, onWire, sizes, record) {
   const users = usersOf(sizes);
   const moved = users.map((user) => user.moved);
   const wire = { tcp: NaN, udp: NaN };
-  const unknown = /** @type {const} */ (['tcp', 'udp']).flatMap((transport) => {
+  const failing = /** @type {const} */ (['tcp', 'udp']).flatMap((transport) => {
     const before = onWire();
     const failed = move(plane, outputs.USERS_LOGIN, users, transport);
     const bytes = moved.reduce((sum, one) => sum + one[transport].up + one[transport].down, 0);
     wire[transport] = (onWire() - before) / bytes;
     return failed;
   });
-  const settled = settle(() => statistics.read(), moved);
+  const unknown = [...new Set(failing)];
+  const known = moved.filter(({ name }) => !unknown.includes(name));
+  const settled = settle(() => statistics.read(), known);
   record(settled);
   const rows = rowsOf(moved, settled.charges);
   const found = moved.map((one) => ({ ...one, tcp: { ...one.tcp }, udp: { ...one.udp } }));

@@ -1,7 +1,7 @@
 /** Charges: the bound, and the name of each error. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { apart, lostBy, restartWords } from '../../lib/users/accounting-shown.js';
+import { apart, chargeFacts, chargeSection, lostBy, restartWords } from '../../lib/users/accounting-shown.js';
 import { faultsOf, rowsOf } from '../../lib/users/charges.js';
 import { samples, sidecar } from '../fakes/k6-record.js';
 
@@ -114,8 +114,9 @@ test('a server that took no order to restart has lost nothing that is known', ()
 /**
  * The figures of a panel that charges right, and the operations whose failures were recorded.
  * @param {number} users @param {any} tried end of the probe that tries a datagram @param {boolean} [restarts] whether it takes the order to restart
+ * @param {string} [cut] user whose bytes do not arrive
  */
-function ofPanel(users, tried, restarts = true) {
+function ofPanel(users, tried, restarts = true, cut = '') {
   /** @type {Map<string, number>} */
   const used = new Map();
   const outcome = (/** @type {object} */ own) => ({
@@ -127,8 +128,11 @@ function ofPanel(users, tried, restarts = true) {
   sidecar.send = () => ({ status: 200, error: null, answer: { id: 'one', tcp: '', udp: '', state: 'done' } });
   sidecar.end = ([{ users: of }]) => {
     if (of.udp) return [tried.error ? { outcome: null, ...tried } : outcome(tried)];
-    const carried = of.list.map(({ name, bytes }) => ({ name, sent: bytes, received: bytes }));
-    for (const { name, sent } of carried) used.set(name, (used.get(name) ?? 0) + 2 * sent);
+    const carried = of.list.map((/** @type {{ name: string, bytes: number }} */ { name, bytes }) => {
+      const received = name === cut ? 0 : bytes;
+      used.set(name, (used.get(name) ?? 0) + 2 * received);
+      return { name, sent: bytes, received, error: name === cut ? 'timeout' : null };
+    });
     return [outcome({ users: carried, succeeded: carried.length })];
   };
   samples.length = 0;
@@ -168,4 +172,22 @@ test('few users move no UDP', () => {
 
 test('a restart that the panel refuses within an answer of 200 ends the run', () => {
   assert.throws(() => ofPanel(3, {}, false), /the restart of the core: HTTP 200/);
+});
+
+test('a user with a failure is not judged: some of the bytes may not have arrived', () => {
+  const found = ofPanel(3, {}, true, 'user-0');
+  assert.deepEqual(found.unknown, ['user-0']);
+  assert.ok(found.delay_ms !== null && found.rows[0].wrong);
+  assert.deepEqual(chargeFacts(found)[0].found, { said: null });
+  const { finding, columns, rows, notes } = chargeSection(found);
+  assert.equal(finding, 'All 2 users whose bytes are known are charged right.');
+  const right = columns.findIndex(({ name }) => name === 'right');
+  assert.deepEqual(
+    rows.map((row) => row[right]),
+    [null, true, true],
+  );
+  assert.match(notes.join(), /users whose bytes are unknown, .*: user-0/);
+  found.rows[1].wrong = true;
+  assert.deepEqual(chargeFacts(found)[0].found, { said: 1 });
+  assert.deepEqual(chargeFacts({ ...found, unknown: [] })[0].found, { said: 2 });
 });
