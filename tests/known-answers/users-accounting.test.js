@@ -7,12 +7,12 @@ import { rowsOf, sectionOf } from '../support/sections.js';
 const CHECK = 'users whose charge is wrong';
 
 /**
- * Runs the scenario against a server with a fault.
- * @param {string} fault of tests/fixtures/charging-server.js
+ * Runs the scenario against a server with faults.
+ * @param {string} faults of tests/fixtures/charging-server.js
  * @param {(found: { finding: string, wrong: number | null, rows: any[], whole: any, verdict: string, output: string }) => void} look
  */
-const charged = (fault, look) =>
-  withServer(fault, 'users:protocol=trojan', { ONLY: 'users/accounting' }, (bench) => {
+const charged = (faults, look) =>
+  withServer(faults, 'users:protocol=trojan', { ONLY: 'users/accounting' }, (bench) => {
     const output = bench.output.stdout + bench.output.stderr;
     const result = bench.result('users-accounting');
     const section = sectionOf(result, 'charges');
@@ -32,12 +32,14 @@ test('a right server charges each byte', () =>
     assert.equal(whole.open, 100);
   }));
 
-test("a user that is charged for another's bytes is named, and so is the other", () =>
-  charged('other', ({ finding, wrong, verdict }) => {
+test('users that are charged for others, without traffic, and not for UDP are named apart in one run', () =>
+  charged('other,no-udp,idle', ({ finding, wrong, verdict }) => {
     assert.equal(verdict, 'fail');
-    assert.equal(wrong, 2);
+    assert.equal(wrong, 5);
     assert.match(finding, /charged to another user: user-0's 4,194,\d{3} B to user-3/);
     assert.match(finding, /charged for another user: user-3 for 4,194,\d{3} B of user-0/);
+    assert.match(finding, /UDP is not charged: user-4 0 B of [\d,]+ B, user-5 /);
+    assert.match(finding, /charged without traffic: user-9 1 B/);
   }));
 
 test('bytes that count twice are named, and no loss by a restart is told from wrong charges', () =>
@@ -45,13 +47,6 @@ test('bytes that count twice are named, and no loss by a restart is told from wr
     assert.equal(verdict, 'fail');
     assert.deepEqual([whole.due, whole.lost], [null, null]);
     assert.match(finding, /^\d of 10 users are charged wrongly\. charged twice: user-0 /);
-  }));
-
-test('UDP without a charge is named', () =>
-  charged('no-udp', ({ finding, wrong, verdict }) => {
-    assert.equal(verdict, 'fail');
-    assert.equal(wrong, 2);
-    assert.match(finding, /UDP is not charged: user-4 0 B of [\d,]+ B, user-5 /);
   }));
 
 test('a server that loses the last 5 s of each connection charges no short connection', () =>
@@ -67,13 +62,6 @@ test('a charge that comes 1.5 s later is right, and its delay is found', () =>
     // The last bytes move some ms before the first question.
     assert.ok(whole.delay > 1000, `${whole.delay}`);
     assert.ok(whole.open < 70, `${whole.open}`);
-  }));
-
-test('one byte of a user without traffic is found', () =>
-  charged('idle', ({ finding, wrong, verdict }) => {
-    assert.equal(verdict, 'fail');
-    assert.equal(wrong, 1);
-    assert.match(finding, /charged without traffic: user-9 1 B/);
   }));
 
 test('statistics that do not answer never pass', () =>

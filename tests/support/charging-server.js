@@ -9,16 +9,16 @@ import { ROOT } from './k6.js';
 /** @typedef {ReturnType<typeof startBench>} Bench */
 
 /**
- * @param {string} fault
+ * @param {string} faults
  * @param {string} testbed which runs the server as its `binary`
  * @param {Record<string, string>} variables ONLY names one scenario
  * @param {(bench: Bench) => void} look
  */
-export async function withServer(fault, testbed, variables, look) {
+export async function withServer(faults, testbed, variables, look) {
   const folder = mkdtempSync(join(tmpdir(), 'charged-'));
   const binary = join(folder, 'server');
   const program = join(ROOT, 'tests/fixtures/charging-server.js');
-  writeFileSync(binary, `#!/bin/sh\nexec '${process.execPath}' '${program}' ${fault} "$@"\n`, {
+  writeFileSync(binary, `#!/bin/sh\nexec '${process.execPath}' '${program}' ${faults} "$@"\n`, {
     mode: 0o755,
   });
   const bench = startBench({ PROFILE: 'smoke', TESTBED: `${testbed},binary=${binary}`, ...variables });
