@@ -184,6 +184,7 @@ func (o Options) length(profile string) (l compare.Length, wrong string) {
 func Measured(o Options, b bench.Options, made [2]*builds.Build) int {
 	common := compare.Request{SpecA: o.A, SpecB: o.B, BuildA: made[0], BuildB: made[1], Bounds: o.Bounds, Beds: check.Beds(b.Root)}
 	length, _ := o.length(b.Profile)
+	length.Spare = int(variables.Number("AGAIN", b.Getenv("AGAIN")))
 	dir, all, code := compare.Measure(b, o.Scenario, length, common)
 	if code != exit.Pass {
 		return code

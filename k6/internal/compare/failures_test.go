@@ -182,6 +182,8 @@ func TestEndOfASeries(t *testing.T) {
 		}, 12, 1, Inconclusive},
 		"twelve":            {pairsOf(40, noise(1), noise(2)), Length{Pairs: 12}, nothing, 12, 0, Pass},
 		"twelve, disturbed": {pairsOf(40, noise(1), noise(2)), Length{Pairs: 12}, busy, 14, 0, Pass},
+		"one, no spare":     {pairsOf(40, noise(1), noise(2)), Length{Pairs: 1}, func(_ int, a, _ *Measured) { a.Outcome = "inconclusive" }, 1, 0, Inconclusive},
+		"one, two spare":    {pairsOf(40, noise(1), noise(2)), Length{Pairs: 1, Spare: 2}, func(_ int, a, _ *Measured) { a.Outcome = "inconclusive" }, 3, 0, Inconclusive},
 		"ten, B dies":       {pairsOf(40, noise(1), noise(2)), Length{Pairs: 10}, dies, 10, 0, Fail},
 	} {
 		pairs, q := feed(c.all, c.length, c.spoil)

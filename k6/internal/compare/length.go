@@ -12,14 +12,15 @@ import (
 )
 
 // Length is how many pairs to make: a fixed number, or, with 0, as many as the comparison needs to know. In the second
-// case no pair begins after Most.
+// case no pair begins after Most. Spare is the least number of extra pairs that may replace disturbed ones of a fixed number.
 type Length struct {
 	Pairs int
 	Most  time.Duration
+	Spare int
 }
 
 // spare is how many extra pairs replace disturbed ones, beyond a fixed number.
-func (l Length) spare() int { return max(2, l.Pairs/2) }
+func (l Length) spare() int { return max(l.Spare, l.Pairs/2) }
 
 // decided reports whether a scenario's comparison needs no more pairs. It takes a look if one is due, and sets q.lookText to
 // the result.
