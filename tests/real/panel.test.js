@@ -53,7 +53,7 @@ for (const [driver, scenarios] of Object.entries(SINGLE)) {
         ONLY: scenarios.map(([name]) => `panel/${name}`).join(','),
         TESTBED: `panel:driver=${driver}`,
         USERS: '100',
-        EXISTING: '2000',
+        EXISTING: '500',
         PANEL_PASSWORD: SECRET,
       });
       const watched = watch(bench.child);
@@ -63,13 +63,13 @@ for (const [driver, scenarios] of Object.entries(SINGLE)) {
     });
     after(() => bench?.remove());
 
-    test('every answer is right, and the rows say so, beside 2,000 that were there', () => {
+    test('every answer is right, and the rows say so, beside 500 that were there', () => {
       for (const [name, row] of scenarios) {
         const result = soundResult(bench, name);
         assertIntegrity(result);
         assert.equal(operation(result, row).success, 100);
         assert.deepEqual(processesOf(result), ['k6', 'mariadb', 'panel', 'total', 'xray']);
-        assert.equal(result.run.parameters.existing, 2000);
+        assert.equal(result.run.parameters.existing, 500);
       }
     });
 
@@ -139,13 +139,13 @@ for (const driver of ['sqlite', 'asyncmy']) {
     test('users that are seeded are let in by xray, and forgotten afterwards', async () => {
       let most = 0;
       const deleted = await answered(panel.url, 'delete_user');
-      const timer = setInterval(() => (most = Math.max(most, inXray())), 100);
-      const variables = { ...secrets, USERS: '200', EXISTING: '1000' };
+      const timer = setInterval(() => (most = Math.max(most, inXray())), 300);
+      const variables = { ...secrets, USERS: '200', EXISTING: '300' };
       const { code, result } = await runScript('panel', 'users-create', entry(), variables);
       clearInterval(timer);
       assert.equal(code, 0);
       assertIntegrity(result);
-      assert.ok(most >= 1000 && most <= 1200, `${most} users in xray`);
+      assert.ok(most >= 300 && most <= 500, `${most} users in xray`);
       assert.equal(panel.countInXray(), 0);
       // Seeded users are removed by SQL: only the load's and the warm-up's take a request.
       assert.equal((await answered(panel.url, 'delete_user')) - deleted, 205);
@@ -177,10 +177,10 @@ for (const driver of ['sqlite', 'asyncmy']) {
 
     test('Ctrl-C during the set-up: those who were seeded and made are removed', async () => {
       const ENV = writeEnvironment(folder.path, entry(), 'panel');
-      const variables = { ...secrets, ENV, PROFILE: 'quick', USERS: '5000', EXISTING: '1000' };
+      const variables = { ...secrets, ENV, PROFILE: 'quick', USERS: '5000', EXISTING: '300' };
       const bench = startBench({ ...variables, ONLY: 'panel/users-enable' });
       try {
-        await until(() => inXray() > 1020, 'the users of the set-up');
+        await until(() => inXray() > 320, 'the users of the set-up');
         bench.child.kill('SIGINT');
         assert.equal(await bench.ended, 130, bench.output.stderr);
         assert.equal(panel.countInXray(), 0);
