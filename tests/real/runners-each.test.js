@@ -23,12 +23,15 @@ const OPEN = ['pulsar/ingest', 'panel/users-list', 'panel/mixed'];
 /** Each runner needs a client. A list of 2,000 users takes longer than all other requests, and tests nothing more of runners. */
 const VARIABLES = { RUNNERS: '2', CLIENTS: '4', EXISTING: '100' };
 
+/** As much of the panel as runners need to share. */
+const SMALL = { USERS: '20', REQUESTS: '100', PAGES: '40' };
+
 /** The requests that one runner would send, for some operations of a smoke run. @type {Record<string, [string, number]>} */
 const OF_ONE = {
   'pulsar/ingest': ['publish', 200],
   'pulsar/concurrent': ['publish', 200],
   'pulsar/delivery': ['deliver', 800],
-  'panel/users-create': ['create', 100],
+  'panel/users-create': ['create', 20],
 };
 
 /** A short load has few samples, and is late beside other tests: neither depends on runners. */
@@ -88,7 +91,7 @@ async function assertOf(names, variables, more) {
 
 test('a fixed number of requests, rounds, users: as much as of one runner, and all of it', async () => {
   assert.ok(ALL.length >= 14, ALL.join());
-  await assertAll(ALL, { PROFILE: 'smoke' }, (name, { validity, operations, runners }) => {
+  await assertAll(ALL, { PROFILE: 'smoke', ...SMALL }, (name, { validity, operations, runners }) => {
     const [operation, requests] = OF_ONE[name] ?? [];
     if (operation) {
       const row = operations.find((/** @type {any} */ one) => one.name === operation);
