@@ -156,6 +156,7 @@ describe('an end in mid-probe', { concurrency: 2 }, () => {
       ONLY: 'dataplane/socks-tcp',
       PROFILE: 'soak',
       DURATION: '60s',
+      RATE: '50',
       TESTBED: 'sing-box',
     });
     try {
@@ -180,6 +181,7 @@ describe('an end in mid-probe', { concurrency: 2 }, () => {
       ONLY: 'dataplane/socks-tcp',
       PROFILE: 'soak',
       DURATION: '60s',
+      RATE: '50',
       TESTBED: 'sing-box',
     });
     try {
