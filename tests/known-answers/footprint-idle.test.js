@@ -35,14 +35,14 @@ async function run(flags, variables = {}) {
 /** @param {any} cell a median with its range */
 const valueOf = (cell) => Number(cell?.value ?? NaN);
 
-/** A figure within 5 %. A busy machine spoils it. @param {number} value @param {number} expected */
-function near(value, expected) {
-  timely(Math.abs(value - expected) <= expected * 0.05, `${value}, and ${expected} was expected`);
+/** A figure within a share of what is expected. A busy machine spoils it. @param {number} value @param {number} expected @param {number} [share] */
+function near(value, expected, share = 0.05) {
+  timely(Math.abs(value - expected) <= expected * share, `${value}, and ${expected} was expected`);
 }
 
 describe('footprint/idle', () => {
   test(
-    'a quiet proxy stays within all bounds, and a helper that wakes 200 times a second does not',
+    'a quiet proxy stays within all bounds, and a helper that wakes 200 times a second and burns 0.5 ms each time does not',
     undisturbed(async () => {
       const quiet = await run('-holds 65536');
       assert.equal(quiet.finding, '');
@@ -60,36 +60,22 @@ describe('footprint/idle', () => {
       // 64 KiB that each holds, beside buffers and stacks of the program.
       for (const row of [tunnels, associations])
         assert.ok(valueOf(row.kib_each) > 64 && valueOf(row.kib_each) < 160, JSON.stringify(row));
-      const wakes = await run(`-holds ${65536 + 256 * KIB} -wakes 200`);
+      const wakes = await run(`-holds ${65536 + 256 * KIB} -wakes 200 -burns 500us`);
       for (const index of [1, 2])
         near(valueOf(wakes.rows[index].kib_each) - valueOf(quiet.rows[index].kib_each), 256);
-      wakes.rows.forEach((row, index) =>
-        near(valueOf(row.wakeups) - valueOf(quiet.rows[index].wakeups), 200),
-      );
-      assert.match(wakes.finding, /With nothing at all, the proxy [^.]*wakes \d+ times a second[,.]/);
+      wakes.rows.forEach((row, index) => {
+        near(valueOf(row.wakeups) - valueOf(quiet.rows[index].wakeups), 200);
+        // Beside the helper, the proxy's own use varies.
+        near(valueOf(row.cpu_ms) - valueOf(quiet.rows[index].cpu_ms), 200 * 0.5 * 60, 0.1);
+      });
       assert.match(
-        reasonsOf(wakes.result).join(),
-        /nothing at all: wake-ups a second: at least \d+, and the bound is 100/,
+        wakes.finding,
+        /With nothing at all, the proxy uses \d+ ms of CPU a minute, and wakes \d+ times a second[,.]/,
       );
+      const reasons = reasonsOf(wakes.result).join();
+      assert.match(reasons, /nothing at all: CPU, ms a minute: at least \d+, and the bound is 1200/);
+      assert.match(reasons, /nothing at all: wake-ups a second: at least \d+, and the bound is 100/);
       assert.equal(wakes.result.verdict, 'fail');
-    }),
-  );
-
-  test(
-    'a proxy that spins is found',
-    undisturbed(async () => {
-      const { result, rows, finding } = await run('-spins');
-      assert.equal(result.verdict, 'fail');
-      assert.match(
-        reasonsOf(result).join(),
-        /nothing at all: CPU, ms a minute: at least \d+, and the bound is 1200/,
-      );
-      // Others on the CPU leave it less than it wants.
-      assert.match(
-        finding,
-        /With nothing at all, the proxy (spins: \d+ % of a CPU|uses \d+ ms of CPU a minute)/,
-      );
-      timely(valueOf(rows[0].cpu_ms) > 30_000, JSON.stringify(rows));
     }),
   );
 

@@ -7,6 +7,7 @@ package main
 import (
 	"encoding/binary"
 	"flag"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -33,8 +34,8 @@ var (
 	needs       = flag.Int("needs", 0, "MiB that the proxy needs from its start on")
 	udpBytes    = flag.Int("udp-bytes", 0, "bytes that each association leaves behind")
 	holds       = flag.Int("holds", 0, "bytes that each tunnel and association holds while it is open")
-	spins       = flag.Bool("spins", false, "uses a whole CPU")
 	wakes       = flag.Int("wakes", 0, "a helper wakes so many times a second")
+	burns       = flag.Duration("burns", 0, "CPU time that the helper uses each time")
 	keepAlive   = flag.Bool("keep-alive", false, "each tunnel sends a datagram of 32 bytes each second")
 	closesAfter = flag.Duration("closes-after", 0, "age at which a tunnel ends")
 )
@@ -89,11 +90,8 @@ func main() {
 	// Little garbage between two collections: what is kept shows.
 	debug.SetGCPercent(10)
 	kept.needed = touched(*needs * mib)
-	if *spins {
-		go spin()
-	}
 	if *wakes > 0 {
-		helper(*wakes)
+		helper(*wakes, *burns)
 	}
 	at := address()
 	starts()
@@ -106,21 +104,19 @@ func main() {
 	}
 }
 
-func spin() {
-	for i := 0; ; i++ {
-		runtime.KeepAlive(i)
-	}
-}
-
-// helper starts a program that sleeps between steady moments. Go's own threads wake for a timer more than once.
-func helper(perSecond int) {
+// helper starts a program that sleeps between steady moments, and uses some CPU time after each. Go's own threads wake for a timer more
+// than once.
+func helper(perSecond int, each time.Duration) {
 	program := exec.Command("python3", "-c", `
 import sys, time
-step, due = 1 / int(sys.argv[1]), time.monotonic()
+step, burn, due, used = 1 / int(sys.argv[1]), float(sys.argv[2]), time.monotonic(), time.process_time()
 while True:
     due += step
+    used += burn
     time.sleep(max(1e-6, due - time.monotonic()))
-`, strconv.Itoa(perSecond))
+    while time.process_time() < used:
+        pass
+`, strconv.Itoa(perSecond), fmt.Sprint(each.Seconds()))
 	program.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := program.Start(); err != nil {
 		log.Fatal(err)
