@@ -84,8 +84,8 @@ export function sizedProfile() {
   return LIST[profile].sized ? /** @type {Sized} */ (profile) : null;
 }
 
-/** The quiet period after a load of this profile, seconds. */
-export const quietSeconds = () => LIST[currentProfile()].quiet_s;
+/** The quiet period after a load, seconds. */
+export const quietSeconds = () => envNumber('QUIET_S', LIST[currentProfile()].quiet_s);
 
 /** The rounds of this profile for a load of probes; undefined if the profile has no rounds. */
 export const roundsOfProfile = () => LIST[currentProfile()].rounds;

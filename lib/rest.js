@@ -1,10 +1,14 @@
 /** CPU use of the idle system, before the load and in the quiet period after it. */
 import { quietSeconds } from './profiles.js';
 import { awaitQuietPeriod } from './sidecar.js';
-import { envNumber } from './variables.js';
+import { envNumber, given } from './variables.js';
 
 /** Seconds that the system's processes are sampled before the load, and at least after it; 0: no sampling. */
 export const restSeconds = () => envNumber('REST_S');
+
+/** QUIET_S is a parameter too, if it is given: runs with different quiet periods are not compared. @param {Record<string, string | number | boolean>} parameters */
+export const withQuiet = (parameters) =>
+  given('QUIET_S') === undefined ? parameters : { quiet_s: quietSeconds(), ...parameters };
 
 /** Time after the load in which the system must have closed its connections, seconds. */
 export const SETTLE_S = 5;

@@ -20,7 +20,7 @@ import { aboutTokens, expectLoad } from './login.js';
 import { Operation, beginRound } from './operations.js';
 import { currentProfile, leastClients, limitSteps, loadAt, recordedSeconds } from './profiles.js';
 import { PATIENCE_S, awaitQuiet } from './quiet.js';
-import { afterRest, restSeconds, waitAfterLoad } from './rest.js';
+import { afterRest, restSeconds, waitAfterLoad, withQuiet } from './rest.js';
 import {
   cleanedOnce,
   deliver,
@@ -191,7 +191,7 @@ function runOf(definition, begun, durationMs, usage) {
     environment: definition.environment.name,
     target: definition.environment.url,
     parameters: {
-      ...definition.parameters,
+      ...withQuiet(definition.parameters),
       ...linkParameter(definition.link),
       ...timesOf(definition.load),
       ...wayOf(definition.environment),

@@ -4,7 +4,7 @@ import { beforeEach, test } from 'node:test';
 import { sidecar } from '../fakes/k6-record.js';
 
 /** @type {any} */ (globalThis).__ENV = { SIDECAR_URL: 'http://127.0.0.1:9', PROFILE: 'smoke' };
-const { afterRest, waitAfterLoad } = await import('../../lib/rest.js');
+const { afterRest, waitAfterLoad, withQuiet } = await import('../../lib/rest.js');
 
 /** @type {unknown[]} */
 const calls = [];
@@ -33,6 +33,7 @@ test('the sidecar waits for the profile’s time, then the target is cleaned up'
   assert.equal(waitAfterLoad(), 5);
   calls.length = 0;
   Object.assign(/** @type {any} */ (globalThis).__ENV, { PROFILE: 'quick', REST_S: '10' });
+  assert.deepEqual(withQuiet({ clients: 9 }), { clients: 9 });
   afterRest('w1', { closesAll: true }, cleanUp)();
   assert.deepEqual(calls, [
     quiet({ seconds: 2, rest_s: 10, settle_s: 5, closes_all: true }, 20_000),
@@ -47,6 +48,13 @@ test('processes that nobody watched before the load are not watched at rest afte
     quiet({ seconds: 2, rest_s: 0, settle_s: 5, closes_all: false }, 15_000),
     'cleaned up',
   ]);
+});
+
+test('QUIET_S sets another time, which is a parameter of the run', () => {
+  Object.assign(/** @type {any} */ (globalThis).__ENV, { QUIET_S: '0.5', REST_S: '0' });
+  afterRest('w1', { closesAll: true }, cleanUp)();
+  assert.deepEqual(calls[0], quiet({ seconds: 0.5, rest_s: 0, settle_s: 5, closes_all: true }, 15_000));
+  assert.deepEqual(withQuiet({ clients: 9 }), { quiet_s: 0.5, clients: 9 });
 });
 
 test('without a window nobody waits', () => {
