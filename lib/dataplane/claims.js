@@ -4,7 +4,7 @@
  */
 import { said, say } from 'k6/x/windtunnel/record';
 import { endsOf } from '../link.js';
-import { ask, measure, startEcho, stopEcho } from '../meter.js';
+import { ask, measure, measureAll, startEcho, stopEcho } from '../meter.js';
 import { sectionOf } from '../section.js';
 import { controlName } from './scenario.js';
 
@@ -32,26 +32,29 @@ const REFUSALS = [
 /** A port on which nobody listens (tcpmux). */
 const NOBODY = ':1';
 
-/** Both answers of the far end come later by this, so that the client's end is there before. */
-const DELAY_MS = 150;
-/** The far end of a half-close: it answers the client's end, too. */
-export const FAREWELL = { engine: 'events', faults: { delay_ms: DELAY_MS, tcp: { farewell: true } } };
+/** The far end of a half-close: it answers the client's end, too. Both answers come later, so that the end is there before. @param {boolean} overLink */
+export const farewell = (overLink) => ({
+  engine: 'events',
+  faults: { delay_ms: overLink ? 150 : 60, tcp: { farewell: true } },
+});
 const PATIENCE_MS = 3000;
 /** Without a link, how long the end may take. Each run of a proxy that never passes the end on takes this long. */
 const END_MS = 1000;
 
+/** The spec of a probe that opens tunnels. @param {Reach} reach @param {Record<string, unknown>} spec */
+const opening = ({ target, proxy, namespace }, spec) => ({
+  kind: 'handshake',
+  payload_bytes: 64,
+  count: 1,
+  handshake_timeout_ms: PATIENCE_MS,
+  target,
+  proxy: proxy ?? null,
+  ...(namespace && { namespace }),
+  ...spec,
+});
+
 /** @param {Reach} reach @param {Record<string, unknown>} spec */
-const open = ({ target, proxy, namespace }, spec) =>
-  measure({
-    kind: 'handshake',
-    payload_bytes: 64,
-    count: 1,
-    handshake_timeout_ms: PATIENCE_MS,
-    target,
-    proxy: proxy ?? null,
-    ...(namespace && { namespace }),
-    ...spec,
-  });
+const open = (reach, spec) => measure(opening(reach, spec));
 
 const ENDS = /** @type {Record<string, End>} */ ({
   closed: 'closes both ways',
@@ -60,16 +63,18 @@ const ENDS = /** @type {Record<string, End>} */ ({
 });
 
 /**
- * Sends a payload and the end to a far end with FAREWELL.
- * @param {Reach} reach
+ * Sends a payload and the end to a far end that says farewell, on several ways at once.
+ * @param {Reach[]} reaches
  * @param {boolean} overLink
- * @returns {HalfClose}
+ * @returns {HalfClose[]}
  */
-export function halfCloseOf(reach, overLink) {
-  const ended = open(reach, { half_close: true, timeout_ms: overLink ? PATIENCE_MS : END_MS });
-  if (!('error' in ended)) return { end: 'passes FIN', detail: null };
-  const { kind, message } = ended.error;
-  return kind in ENDS ? { end: ENDS[kind], detail: null } : { end: 'unknown', detail: message };
+export function halfClosesOf(reaches, overLink) {
+  const spec = { half_close: true, timeout_ms: overLink ? PATIENCE_MS : END_MS };
+  return measureAll(reaches.map((reach) => opening(reach, spec))).map((ended) => {
+    if (!('error' in ended)) return { end: 'passes FIN', detail: null };
+    const { kind, message } = ended.error;
+    return kind in ENDS ? { end: ENDS[kind], detail: null } : { end: 'unknown', detail: message };
+  });
 }
 
 /**
@@ -187,14 +192,13 @@ function tryHalfClose(plane) {
     return say('half close', { proxied: foreign, direct: foreign });
   }
   const overLink = Boolean(plane.data.linkEnds);
-  const ends = overLink ? endsOf(ask('GET', `/instances/${__ENV.INSTANCE}`), FAREWELL) : null;
+  const ends = overLink ? endsOf(ask('GET', `/instances/${__ENV.INSTANCE}`), farewell(true)) : null;
   const far = ends
     ? ends.far
-    : startEcho({ host: plane.address === 'ipv6' ? '::1' : '127.0.0.1', ...FAREWELL });
+    : startEcho({ host: plane.address === 'ipv6' ? '::1' : '127.0.0.1', ...farewell(false) });
   const target = plane.target('tcp', far);
-  const [direct, proxied] = [plane.direct, plane.proxied].map((via) =>
-    halfCloseOf({ ...via, target }, overLink),
-  );
+  const ways = [plane.direct, plane.proxied].map((via) => ({ ...via, target }));
+  const [direct, proxied] = halfClosesOf(ways, overLink);
   stopEcho(far.id);
   const fails = direct.end !== 'passes FIN';
   return say('half close', {
@@ -204,7 +208,7 @@ function tryHalfClose(plane) {
 }
 
 export const OF_HALF_CLOSE =
-  'Reported, not judged. The client sends a payload and its end (FIN), and the far end answers both after 150 ms. Passes FIN: both answers arrive. Closes both ways: the answer was cut. Never passes FIN: the far end did not see the end within 1 s, over a link 3 s.';
+  'Reported, not judged. The client sends a payload and its end (FIN), and the far end answers both after 60 ms, over a link 150 ms. Passes FIN: both answers arrive. Closes both ways: the answer was cut. Never passes FIN: the far end did not see the end within 1 s, over a link 3 s.';
 
 function halfCloseSections() {
   /** @type {{ proxied: HalfClose, direct: HalfClose } | undefined} */
