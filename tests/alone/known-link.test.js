@@ -1,15 +1,19 @@
-/** Each of our proxies over a link has a fault of known size: the sidecar's probes find the fault, with the right figure. */
+/** Each of our proxies over a link has a fault of known size: probes of the sidecar and scenarios find the fault, with the right figure. */
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { queueFrom } from '../../lib/link/over-time.js';
 import { recoveryOf } from '../../lib/link/recovery.js';
-import { rowsOf } from '../../lib/protocols/matrix.js';
-import { temporaryFolder } from '../support/k6.js';
+import { rowsOf as rowsOfEngine } from '../../lib/protocols/matrix.js';
+import { startBench } from '../support/bench.js';
+import { ROOT, temporaryFolder } from '../support/k6.js';
 import { patientMs } from '../support/patience.js';
 import { probe } from '../support/rows.js';
+import { rowsOf, sectionOf } from '../support/sections.js';
 import { startSidecar } from '../support/sidecar.js';
-import { timely, undisturbed } from '../support/timely.js';
+import { timely, timelyLink, undisturbed } from '../support/timely.js';
 
 const KNOWN = fileURLToPath(new URL('../fixtures/known-hop', import.meta.url));
 const RTT_MS = 40;
@@ -41,7 +45,7 @@ after(async () => {
  *   probe through the proxy and gives its outcome
  */
 async function withRow(context, name, link, what) {
-  const row = rowsOf('sing-box').find((one) => one.row === name);
+  const row = rowsOfEngine('sing-box').find((one) => one.row === name);
   const { status, body } = await sidecar.ask('POST', '/testbeds/protocols/start', {
     variables: { ...row?.variables, binary: KNOWN },
     link: { text: link },
@@ -78,8 +82,7 @@ async function withRow(context, name, link, what) {
 /** @param {any} outcome @param {string} name */
 const seriesOf = ({ series }, name) => series.find((/** @type {any} */ one) => one.name === name);
 
-// The tests wait for seconds on separate links, and use little CPU.
-describe('proxies with faults of known size', { concurrency: true }, () => {
+function testProbes() {
   test(
     'a proxy that holds 1,000 ms of payload is found, within 15 %, on another tunnel too',
     undisturbed(async (context) => {
@@ -170,4 +173,82 @@ describe('proxies with faults of known size', { concurrency: true }, () => {
       });
     }),
   );
+}
+
+function testScenarios() {
+  test(
+    'a proxy that holds 1,000 ms of what goes down adds as much to each round trip beside a download, and nothing beside an upload',
+    undisturbed(async () => {
+      const bench = startBench({
+        ONLY: 'link/loaded',
+        PROFILE: 'smoke',
+        PROTOCOL: 'trojan',
+        BASELINE: KNOWN,
+        LINK: 'rtt:40ms,rate:50mbit',
+      });
+      try {
+        await bench.ended;
+        const result = bench.result('link-loaded');
+        timelyLink(result);
+        const [up, rest, down] = rowsOf(sectionOf(result, 'loaded'));
+        assert.deepEqual([up.of, rest.of, down.of], ['trojan, 1 up', 'trojan, at rest', 'trojan, 1 down']);
+        // One queue carries a tunnel's reply and each answer.
+        for (const name of ['same_ms', 'kept_ms', 'fresh_ms']) {
+          const held = down[name] - (name === 'fresh_ms' ? rest.fresh_ms : rest.kept_ms);
+          timely(Math.abs(held - 1000) < 150, `${name}: ${held} ms more than at rest`);
+        }
+        timely(up.kept_ms - rest.kept_ms < 150, `beside an upload ${up.kept_ms} ms, at rest ${rest.kept_ms}`);
+        timely(Math.abs(down.goodput - 8) < 0.4, `${down.goodput} Mbit/s`);
+      } finally {
+        bench.remove();
+      }
+    }),
+  );
+
+  test(
+    'a proxy that closes what is silent for 1 s loses all its tunnels in an outage of 2 s, and is within no bound on the time to recover',
+    undisturbed(async () => {
+      const folder = temporaryFolder('link-died');
+      const environment = JSON.parse(readFileSync(join(ROOT, 'environments/local.json'), 'utf8'));
+      environment.systems.link.thresholds = { change: { vmess: { max: 60_000 }, tcp_bbr: { max: 60_000 } } };
+      const path = join(folder.path, 'died.json');
+      writeFileSync(path, JSON.stringify({ ...environment, name: 'died' }));
+      const bench = startBench({
+        ONLY: 'link/change',
+        PROFILE: 'smoke',
+        PROTOCOL: 'vmess',
+        BASELINE: KNOWN,
+        CHANGES: 'outage',
+        LINK: 'rtt:40ms,rate:10mbit',
+        ENV: path,
+      });
+      try {
+        await bench.ended;
+        const result = bench.result('link-change');
+        const [row, ...controls] = rowsOf(sectionOf(result, 'change'));
+        assert.equal(row.of, 'vmess: an outage of 2 s');
+        timely(row.died === 5, `${row.died} of ${row.tunnels} tunnels died`);
+        assert.deepEqual([row.tunnels, row.not_recovered, row.recovered], [5, 1, null]);
+        for (const control of controls) {
+          timely(control.died === 0 && control.not_recovered === 0, JSON.stringify(control));
+        }
+        const crossed = result.thresholds.filter((/** @type {any} */ { ok }) => !ok);
+        assert.deepEqual(
+          crossed.map((/** @type {any} */ { operation }) => operation),
+          ['vmess', 'vmess'],
+          JSON.stringify(crossed),
+        );
+        assert.notEqual(result.verdict, 'pass');
+      } finally {
+        bench.remove();
+        folder.remove();
+      }
+    }),
+  );
+}
+
+// The tests wait for seconds on separate links, and use little CPU.
+describe('proxies with faults of known size', { concurrency: true }, () => {
+  testProbes();
+  testScenarios();
 });
