@@ -3,7 +3,6 @@
 package compare
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"math"
@@ -31,6 +30,7 @@ var lawCases = flag.Int("laws", 500, "cases of each kind in which the laws of co
 type made struct {
 	Request
 	random *rand.Rand
+	seed   uint64 // of ofCase
 }
 
 // draw makes a random comparison: the difference of its sides, its noise, its number of pairs, failures and
@@ -43,7 +43,7 @@ func draw(random *rand.Rand, kept bool) made {
 		return func(int) float64 { return math.Exp(shift + cv*random.NormFloat64()) }
 	}
 	q := pairsOf(n, of(0), of(shift))
-	m := made{q, random}
+	m := made{Request: q, random: random}
 	for _, runs := range [][]Measured{m.A, m.B} {
 		for i := range runs {
 			m.dress(runs[i].Result, 1)
@@ -123,23 +123,17 @@ func code(q Request) int {
 	return Make(q).ExitCode()
 }
 
-// copied is a deep copy, so that an edit does not change the original.
+// copied is the same comparison once more, so that an edit does not change the original.
 func (m made) copied() made {
-	for _, runs := range []*[]Measured{&m.A, &m.B} {
-		own := slices.Clone(*runs)
-		for i := range own {
-			data, err := json.Marshal(own[i].Result)
-			if err != nil {
-				panic(err)
-			}
-			r := &result.Result{}
-			if err := json.Unmarshal(data, r); err != nil {
-				panic(err)
-			}
-			own[i].Result = r
-		}
-		*runs = own
-	}
+	own := ofCase(m.seed, m.Kept)
+	own.random = m.random
+	return own
+}
+
+// ofCase makes the same comparison for the same seed.
+func ofCase(seed uint64, kept bool) made {
+	m := draw(rand.New(rand.NewPCG(seed, 30)), kept)
+	m.seed = seed
 	return m
 }
 
@@ -367,7 +361,7 @@ func eachCase(t *testing.T, kept bool, law func(m made) (broken string)) {
 	for worker := range workers {
 		group.Go(func() {
 			for i := worker; i < *lawCases; i += workers {
-				if why := law(draw(rand.New(rand.NewPCG(uint64(i), 30)), kept)); why != "" {
+				if why := law(ofCase(uint64(i), kept)); why != "" {
 					lock.Lock()
 					t.Errorf("case %d: %s", i, why)
 					lock.Unlock()
@@ -460,7 +454,7 @@ func TestOrderOfFilesChangesNothing(t *testing.T) {
 func TestMadeRunsMeetAllVerdicts(t *testing.T) {
 	counts := map[int]int{}
 	for i := range 300 {
-		counts[code(draw(rand.New(rand.NewPCG(uint64(i), 30)), false).Request)]++
+		counts[code(ofCase(uint64(i), false).Request)]++
 	}
 	for _, want := range []int{exit.Pass, exit.Fail, exit.Inconclusive} {
 		if counts[want] < 30 {

@@ -132,5 +132,11 @@ func (s Shift) Mirrored() Shift {
 
 // P is the two-sided p-value for any difference, from the same test as the interval.
 func (s Shift) P() float64 {
-	return min(1, 2*min(s.AtLeast(0), s.Mirrored().AtLeast(0)))
+	n := len(s.averages)
+	if n == 0 {
+		return 1
+	}
+	// The other side is worse by these averages.
+	below := sort.Search(n, func(i int) bool { return s.averages[i] >= -s.widen })
+	return min(1, 2*min(s.AtLeast(0), s.tail(n-below)))
 }

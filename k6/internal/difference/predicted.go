@@ -4,6 +4,7 @@ package difference
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/aclements/go-moremath/stats"
@@ -65,7 +66,7 @@ func quantilesOf(degrees int) []float64 {
 	if degrees > 0 {
 		inverse = stats.InvCDF(stats.TDist{V: float64(degrees)})
 	}
-	all := tailLevels()
+	all := slices.Clone(tailLevels())
 	for i, p := range all {
 		all[i] = inverse(p)
 	}
@@ -74,10 +75,10 @@ func quantilesOf(degrees int) []float64 {
 }
 
 // tailLevels are probabilities from leastTail to just below 1/2, with a constant ratio between neighbours.
-func tailLevels() []float64 {
+var tailLevels = sync.OnceValue(func() []float64 {
 	levels := make([]float64, tailSteps)
 	for i := range levels {
 		levels[i] = leastTail * math.Pow(0.5/leastTail, float64(i)/tailSteps)
 	}
 	return levels
-}
+})

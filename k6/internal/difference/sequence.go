@@ -40,13 +40,14 @@ func (s Series) isWhole(pairs int) bool {
 // for the number of metrics kept it from being beyond.
 func Sequence(all []Series, looks []int) []Decision {
 	decisions := make([]Decision, len(all))
+	whole := seq.Map(all, func(s Series) Metric { return s.metric(len(s.Samples)) })
 	if len(looks) == 0 {
-		take(decisions, all, math.MaxInt, Look{})
+		take(decisions, all, whole, math.MaxInt, Look{})
 	}
 	for i, pairs := range looks {
-		take(decisions, all, pairs, Look{Number: i + 1})
+		take(decisions, all, whole, pairs, Look{Number: i + 1})
 	}
-	estimatePairs(decisions, all)
+	estimatePairs(decisions, all, whole)
 	return decisions
 }
 
@@ -59,9 +60,14 @@ func OverallOf(all []Series, decisions []Decision) Outcome {
 	return Overall(metrics, answers, nil)
 }
 
-// take takes a look at the first pairs of all metrics.
-func take(decisions []Decision, all []Series, pairs int, look Look) {
-	metrics := metricsOf(all, pairs)
+// take takes a look at the first pairs of all metrics. whole has the metrics with all pairs.
+func take(decisions []Decision, all []Series, whole []Metric, pairs int, look Look) {
+	metrics := slices.Clone(whole)
+	for i, s := range all {
+		if len(s.Samples) > pairs {
+			metrics[i] = s.metric(pairs)
+		}
+	}
 	answers, _ := Judge(metrics, nil, look)
 	for _, i := range Mute(metrics, look) {
 		answers[i].Outcome = Unclear
@@ -82,20 +88,16 @@ func take(decisions []Decision, all []Series, pairs int, look Look) {
 	}
 }
 
-func metricsOf(all []Series, pairs int) []Metric {
-	metrics := make([]Metric, len(all))
-	for i, s := range all {
-		samples := seq.Filter(s.Samples[:min(len(s.Samples), pairs)], func(v float64) bool { return !math.IsNaN(v) })
-		metrics[i] = Metric{Shift: Paired(samples), Bound: s.Bound, Role: s.Role}
-	}
-	return metrics
+// metric is the metric of the first pairs.
+func (s Series) metric(pairs int) Metric {
+	samples := seq.Filter(s.Samples[:pairs], func(v float64) bool { return !math.IsNaN(v) })
+	return Metric{Shift: Paired(samples), Bound: s.Bound, Role: s.Role}
 }
 
 func decided(d Decision) bool { return d.Outcome == Within || d.Outcome == Beyond }
 
 // estimatePairs estimates how many pairs, all looked at once, would decide each unclear metric.
-func estimatePairs(decisions []Decision, all []Series) {
-	metrics := metricsOf(all, math.MaxInt)
+func estimatePairs(decisions []Decision, all []Series, metrics []Metric) {
 	answers, _ := Judge(metrics, nil, Look{})
 	tests := map[Role]int{}
 	for _, s := range all {
