@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
+
+	"windtunnel/k6/internal/seq"
 )
 
 // rateSeries is the number of series of each kind. docs/benchmarks.md has the table.
@@ -57,19 +59,20 @@ func (s shape) draw(random *rand.Rand) []float64 {
 // counts counts series: with a change, with a creep, with a change near the step, and with withheld changes.
 type counts struct{ changed, crept, found, withheld int }
 
-func (s shape) count(t *testing.T, series int) (c counts) {
-	t.Helper()
+// group has series of the shape.
+func (s shape) group(series int) Group {
 	random := rand.New(rand.NewPCG(uint64(s.points), uint64(1000*s.lag1)+1e6**rateSeed))
 	names := make([]string, series)
 	drawn := make([][]float64, series)
 	for i := range drawn {
 		names[i], drawn[i] = fmt.Sprintf("m%04d", i), s.draw(random)
 	}
-	groups := History{Points: made(s.points, names, func(metric, point int) float64 { return drawn[metric][point] })}.Groups()
-	if err := Detect(program, groups); err != nil {
-		t.Fatal(err)
-	}
-	for _, one := range groups[0].Series {
+	return History{Points: made(s.points, names, func(metric, point int) float64 { return drawn[metric][point] })}.Groups()[0]
+}
+
+// count counts the series of a group in which changes were looked for.
+func (s shape) count(g Group) (c counts) {
+	for _, one := range g.Series {
 		if len(one.Changes) > 0 {
 			c.changed++
 		}
@@ -97,7 +100,7 @@ func TestErrorRates(t *testing.T) {
 	needOtava(t)
 	t.Log("| Series | Points | Autocorrelation | a change is told | near the step | a creep is told | Otava's changes are withheld |")
 	t.Log("|---|---:|---:|---:|---:|---:|---:|")
-	for _, s := range []shape{
+	shapes := []shape{
 		{"flat", 20, 0, false, flat, 0.05, 0.06, 0, 0},
 		{"flat", 60, 0, false, flat, 0.05, 0.06, 0, 0},
 		{"flat, log-normal noise", 60, 0, true, flat, 0.05, 0.06, 0, 0},
@@ -115,8 +118,14 @@ func TestErrorRates(t *testing.T) {
 		{"creep of 3", 60, 0, false, creepOf(3), 0.15, 1, 0, 0.85},
 		{"creep of 5", 60, 0, false, creepOf(5), 0.15, 1, 0, 0.85},
 		{"creep of 5", 60, 0.5, false, creepOf(5), 0.2, 1, 0, 0.7},
-	} {
-		c := s.count(t, *rateSeries)
+	}
+	groups := seq.Map(shapes, func(s shape) Group { return s.group(*rateSeries) })
+	// One Otava looks at all: it takes longer to start than to look at twenty series.
+	if err := Detect(program, groups); err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range shapes {
+		c := s.count(groups[i])
 		share := func(n int) string { return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(*rateSeries)) }
 		t.Logf("| %s | %d | %g | %s | %s | %s | %s |", s.name, s.points, s.lag1, share(c.changed), share(c.found), share(c.crept), share(c.withheld))
 		of := float64(*rateSeries)
