@@ -43,7 +43,7 @@ before(() => {
   writeFileSync(join(repository, 'README'), 'A proxy\n');
   git('add', '.');
   git('commit', '--quiet', '--message', 'main');
-  branch('slow', 'proxy.py', (text) => text.replace('BURN_US = 0', 'BURN_US = 2000'));
+  branch('slow', 'proxy.py', (text) => text.replace('BURN_US = 0', 'BURN_US = 500'));
   branch('words', 'README', (text) => `${text}in other words\n`);
   branch('broken', 'proxy.py', (text) => `${text}this is no Python\n`);
 });
@@ -65,7 +65,7 @@ const sides = (head, more = []) => [
   ...['--testbed', 'own-proxy:arguments=--listen 127.0.0.1:PORT', '--scenario', 'dataplane/socks-tcp'],
   ...more,
 ];
-const variables = { TMPDIR, REST_S: '0', PROFILE: 'smoke', ROUND_TRIPS: '100' };
+const variables = { TMPDIR, REST_S: '0', QUIET_S: '0.25', PROFILE: 'smoke', ROUND_TRIPS: '100' };
 
 function assertNothingLeft() {
   assert.deepEqual(readdirSync(TMPDIR), []);
@@ -73,7 +73,7 @@ function assertNothingLeft() {
 }
 
 test(
-  'a commit that burns 2 ms for each piece of data is found, and both commits are told',
+  'a commit that burns half a millisecond for each piece of data is found, and both commits are told',
   undisturbed(async () => {
     const run = await compared(sides('slow', ['--runs', '10']), variables);
     try {
