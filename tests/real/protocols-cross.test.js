@@ -61,6 +61,7 @@ describe('a candidate', { concurrency: 3 }, () => {
         CANDIDATE_ENV: 'CANDIDATE_FAULT=renamed',
         CANDIDATE_FILTER: join(ROOT, 'tests/fixtures/rename'),
         PROTOCOL: 'vless-tls,shadowsocks-aes-128-gcm',
+        TURNS: '1',
       },
       ({ result }) => {
         for (const name of ['vless-tls', 'shadowsocks-aes-128-gcm']) {
