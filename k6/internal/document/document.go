@@ -53,6 +53,22 @@ func Into(doc, v any) error {
 	return json.Unmarshal(data, v)
 }
 
+// Strictly stores JSON in v. A field that v does not have is an error.
+func Strictly(data []byte, v any) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	return decoder.Decode(v)
+}
+
+// JSON writes a value as JavaScript does: with unescaped <, > and &.
+func JSON(v any) ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(v)
+	return bytes.TrimSpace(text.Bytes()), err
+}
+
 func load(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

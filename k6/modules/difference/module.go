@@ -5,7 +5,6 @@
 package difference
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -13,6 +12,7 @@ import (
 	"go.k6.io/k6/js/modules"
 
 	"windtunnel/k6/internal/difference"
+	"windtunnel/k6/internal/document"
 	"windtunnel/k6/internal/jsvalue"
 	"windtunnel/k6/internal/profiles"
 )
@@ -39,22 +39,16 @@ func exports(vu modules.VU) map[string]any {
 // an exception in the script.
 func answer[Q, A any](rt *sobek.Runtime, asked sobek.Value, ask func(Q) (A, error)) (sobek.Value, error) {
 	var question Q
+	var answers A
 	text, err := json.Marshal(asked.Export())
+	if err == nil {
+		err = document.Strictly(text, &question)
+	}
+	if err == nil {
+		answers, err = ask(question)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", ImportPath, err)
 	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&question); err != nil {
-		return nil, fmt.Errorf("%s: %w", ImportPath, err)
-	}
-	answers, err := ask(question)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", ImportPath, err)
-	}
-	answered, err := jsvalue.Into(rt, answers)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", ImportPath, err)
-	}
-	return answered, nil
+	return jsvalue.Into(rt, answers)
 }

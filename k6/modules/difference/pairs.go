@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"windtunnel/k6/internal/difference"
+	"windtunnel/k6/internal/seq"
 )
 
 // Pairs are the values of two sides in turns, A and the other side; null for a missing value. Values are compared by
@@ -56,13 +57,8 @@ func (p Pairs) samples() []float64 {
 
 // valued returns the existing samples among the first `most`.
 func valued(samples []float64, most int) []float64 {
-	var all []float64
-	for _, v := range samples {
-		if !math.IsNaN(v) && len(all) < most {
-			all = append(all, v)
-		}
-	}
-	return all
+	all := seq.Filter(samples, func(v float64) bool { return !math.IsNaN(v) })
+	return all[:min(len(all), most)]
 }
 
 // change converts an answer's shifts, moved back from the target, to ratios or percentage points.

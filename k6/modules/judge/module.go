@@ -5,14 +5,12 @@
 package judge
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 
 	"github.com/grafana/sobek"
-	"go.k6.io/k6/js/common"
 	"go.k6.io/k6/js/modules"
 
+	"windtunnel/k6/internal/document"
 	"windtunnel/k6/internal/jsvalue"
 	"windtunnel/k6/internal/judge"
 	"windtunnel/k6/internal/record"
@@ -41,7 +39,7 @@ func exports(vu modules.VU) map[string]any {
 }
 
 func (i instance) thresholds(asked sobek.Value) sobek.Value {
-	return i.into(decode[judge.Declared](i, asked, strict).Thresholds())
+	return i.into(decode[judge.Declared](i, asked, document.Strictly).Thresholds())
 }
 
 // judge returns to the script the text of the result file and the summary for the terminal.
@@ -69,32 +67,22 @@ func (i instance) evidence(asked sobek.Value) judge.Evidence {
 }
 
 func (i instance) disturbances(byCPU, placement sobek.Value) sobek.Value {
-	return i.into(judge.Disturbances(decode[[]judge.CPUUsage](i, byCPU, lenient), decode[*result.Placement](i, placement, lenient)))
+	return i.into(judge.Disturbances(decode[[]judge.CPUUsage](i, byCPU, json.Unmarshal), decode[*result.Placement](i, placement, json.Unmarshal)))
 }
 
 func (i instance) undecided(rows sobek.Value) sobek.Value {
-	return i.into(judge.Undecided(decode[[]judge.ProtocolRow](i, rows, lenient)))
+	return i.into(judge.Undecided(decode[[]judge.ProtocolRow](i, rows, json.Unmarshal)))
 }
 
-// An unknown field is an exception in the script's own data. It is ignored in data that the script passes on from other
-// programs.
-const (
-	strict  = true
-	lenient = false
-)
-
-// decode decodes a script's value. An unreadable value is an exception in the script.
-func decode[T any](i instance, value sobek.Value, strictly bool) (asked T) {
+// decode decodes a script's value. An unreadable value is an exception in the script. An unknown field is one only in the script's own
+// data, and not in data that it passes on from other programs.
+func decode[T any](i instance, value sobek.Value, read func([]byte, any) error) (asked T) {
 	if sobek.IsUndefined(value) || sobek.IsNull(value) {
 		return asked
 	}
 	text, err := jsvalue.OutOf(i.runtime(), value)
 	i.must(err)
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	if strictly {
-		decoder.DisallowUnknownFields()
-	}
-	i.must(decoder.Decode(&asked))
+	i.must(read(text, &asked))
 	return asked
 }
 
@@ -104,9 +92,4 @@ func (i instance) into(value any) sobek.Value {
 	return made
 }
 
-// must converts an error, if there is one, to an exception in the script.
-func (i instance) must(err error) {
-	if err != nil {
-		common.Throw(i.runtime(), fmt.Errorf("%s: %w", ImportPath, err))
-	}
-}
+func (i instance) must(err error) { jsvalue.Must(i.runtime(), ImportPath, err) }

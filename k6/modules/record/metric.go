@@ -30,7 +30,7 @@ func (i *instance) metricClass(kind metrics.MetricType) func(sobek.ConstructorCa
 	return func(call sobek.ConstructorCall) *sobek.Object {
 		env := i.vu.InitEnv()
 		if env == nil {
-			i.throw(errors.New("metrics are declared in the init context"))
+			i.must(errors.New("metrics are declared in the init context"))
 		}
 		value := metrics.Default
 		if call.Argument(1).ToBoolean() {

@@ -11,7 +11,6 @@ import (
 	"fmt"
 
 	"github.com/grafana/sobek"
-	"go.k6.io/k6/js/common"
 	"go.k6.io/k6/js/modules"
 	"go.k6.io/k6/metrics"
 
@@ -79,17 +78,8 @@ func (i *instance) exported() map[string]any {
 	}
 }
 
-// throw converts an error to an exception in the script.
-func (i *instance) throw(err error) {
-	common.Throw(i.vu.Runtime(), fmt.Errorf("%s: %w", ImportPath, err))
-}
-
-// must throws an error, if there is one.
-func (i *instance) must(err error) {
-	if err != nil {
-		i.throw(err)
-	}
-}
+// must converts an error, if there is one, to an exception in the script.
+func (i *instance) must(err error) { jsvalue.Must(i.vu.Runtime(), ImportPath, err) }
 
 var errOutside = errors.New("nothing can be recorded outside of setup, an iteration and teardown")
 
@@ -97,51 +87,19 @@ var errOutside = errors.New("nothing can be recorded outside of setup, an iterat
 func (i *instance) say(name string, value sobek.Value) {
 	text, err := json.Marshal(value.Export())
 	if err != nil {
-		i.throw(fmt.Errorf("%s: %w", name, err))
+		i.must(fmt.Errorf("%s: %w", name, err))
 	}
 	i.record.Say(name, text)
 }
 
 // notes returns the stored values by name, as plain objects.
-func (i *instance) notes() sobek.Value {
-	notes, err := jsvalue.Into(i.vu.Runtime(), i.record.Said())
-	i.must(err)
-	return notes
-}
+func (i *instance) notes() sobek.Value { return i.into(i.record.Said()) }
 
 // measured returns the recorded metrics in the form of k6's summary, by names such as operation_ms{operation:publish}
 // with any tags. Metrics that lib/ does not record, such as iterations, come from k6.
 func (i *instance) measured(k6Metrics *sobek.Object) *sobek.Object {
-	return i.vu.Runtime().NewDynamicObject(&view{instance: i, k6Metrics: k6Metrics, values: map[string]sobek.Value{}})
+	return jsvalue.Metrics(i.vu.Runtime(), k6Metrics, func(name string) map[string]float64 {
+		values, _ := i.record.Values(record.Parse(name))
+		return values
+	})
 }
-
-// view computes each metric at its first access.
-type view struct {
-	*instance
-	k6Metrics *sobek.Object
-	values    map[string]sobek.Value
-}
-
-func (v *view) Get(key string) sobek.Value {
-	if known, ok := v.values[key]; ok {
-		return known
-	}
-	values, ok := v.record.Values(record.Parse(key))
-	if !ok {
-		return v.k6Metrics.Get(key)
-	}
-	rt := v.vu.Runtime()
-	numbers := rt.NewObject()
-	for name, value := range values {
-		_ = numbers.Set(name, value)
-	}
-	made := rt.NewObject()
-	_ = made.Set("values", numbers)
-	v.values[key] = made
-	return made
-}
-
-func (v *view) Has(key string) bool          { return v.Get(key) != nil }
-func (v *view) Set(string, sobek.Value) bool { return false }
-func (v *view) Delete(string) bool           { return false }
-func (v *view) Keys() []string               { return v.k6Metrics.Keys() }

@@ -89,13 +89,13 @@ func (i *instance) newOperation(call sobek.ConstructorCall) *sobek.Object {
 		_ = call.This.Set(name, func(call sobek.FunctionCall) sobek.Value {
 			state := o.vu.State()
 			if state == nil {
-				o.throw(errOutside)
+				o.must(errOutside)
 			}
 			if o.holds && name != "farEnd" && o.holdsBack(name, call.Arguments) {
 				given := slices.Clone(call.Arguments)
 				o.held = append(o.held, func() error { return method(state, o.cell(state), given) })
 			} else if err := method(state, o.cell(state), call.Arguments); err != nil {
-				o.throw(fmt.Errorf("%s: %w", o.name, err))
+				o.must(fmt.Errorf("%s: %w", o.name, err))
 			}
 			return sobek.Undefined()
 		})

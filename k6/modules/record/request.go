@@ -20,7 +20,7 @@ import (
 func (i *instance) now(sobek.FunctionCall) sobek.Value {
 	execution := lib.GetExecutionState(i.vu.Context())
 	if execution == nil {
-		i.throw(errors.New("there is no time in the init context"))
+		i.must(errors.New("there is no time in the init context"))
 	}
 	return i.vu.Runtime().ToValue(float64(execution.GetCurrentTestRunDuration()) / float64(time.Millisecond))
 }
@@ -44,7 +44,7 @@ func (i *instance) opened(call sobek.FunctionCall) sobek.Value {
 func (i *instance) response(call sobek.FunctionCall) *http.Response {
 	response, ok := call.Argument(0).Export().(*http.Response)
 	if !ok {
-		i.throw(fmt.Errorf("%s is no answer of k6/http", call.Argument(0)))
+		i.must(fmt.Errorf("%s is no answer of k6/http", call.Argument(0)))
 	}
 	return response
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/grafana/sobek"
 	"go.k6.io/k6/errext"
 	"go.k6.io/k6/errext/exitcodes"
-	"go.k6.io/k6/js/common"
 	"go.k6.io/k6/js/modules"
 
 	"windtunnel/k6/internal/coordinator"
@@ -58,7 +57,7 @@ func exports(vu modules.VU) map[string]any {
 func (i instance) setsUp(definition string) bool {
 	state := i.vu.State()
 	if state == nil {
-		i.throw(fmt.Errorf("setsUp() is for setup()"))
+		i.must(errors.New("setsUp() is for setup()"))
 	}
 	load, err := json.Marshal(state.Options.Scenarios)
 	i.must(err)
@@ -137,7 +136,11 @@ func (i instance) draft(evidence sobek.Value, zeroUnixMS float64, k6Metrics *sob
 		return sobek.Null()
 	}
 	i.must(i.member.client.Draft(i.vu.Context(), i.recordOf(evidence, zeroUnixMS)))
-	return i.vu.Runtime().NewDynamicObject(&whole{instance: i, k6Metrics: k6Metrics, known: map[string]sobek.Value{}})
+	return jsvalue.Metrics(i.vu.Runtime(), k6Metrics, func(name string) map[string]float64 {
+		values, err := i.member.client.Values(i.vu.Context(), name)
+		i.must(err)
+		return values
+	})
 }
 
 // recordOf returns the bytes of the record's file.
@@ -166,17 +169,8 @@ func (i instance) wasLogged(err error) bool {
 	return errors.Is(err, coordinator.ErrDeaf) && i.member.loggedDeaf.Swap(true)
 }
 
-// throw converts an error to an exception in the script.
-func (i instance) throw(err error) {
-	common.Throw(i.vu.Runtime(), fmt.Errorf("%s: %w", ImportPath, err))
-}
-
-// must throws an error, if there is one.
-func (i instance) must(err error) {
-	if err != nil {
-		i.throw(err)
-	}
-}
+// must converts an error, if there is one, to an exception in the script.
+func (i instance) must(err error) { jsvalue.Must(i.vu.Runtime(), ImportPath, err) }
 
 // end ends the test with one line if there is an error, like exec.test.abort.
 func (i instance) end(err error) {
