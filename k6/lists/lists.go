@@ -4,16 +4,36 @@
 package lists
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 )
 
 // Read decodes a list, which is embedded at build time.
 func Read[T any](list []byte) (value T) {
-	if err := json.Unmarshal(list, &value); err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(list))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&value); err != nil {
 		panic(err)
 	}
 	return value
+}
+
+// Names are the names of a list that is an object, in its order.
+func Names(list []byte) (names []string) {
+	decoder := json.NewDecoder(bytes.NewReader(list))
+	_, err := decoder.Token()
+	for err == nil && decoder.More() {
+		var name json.Token
+		if name, err = decoder.Token(); err == nil {
+			names = append(names, name.(string))
+			err = decoder.Decode(new(json.RawMessage))
+		}
+	}
+	if err != nil {
+		panic(err)
+	}
+	return names
 }
 
 // ExitCodes are the exit codes, by name.

@@ -4,6 +4,7 @@
 package baseline
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -48,12 +49,7 @@ machine is refused (docs/how-to/baselines.md).
 			return exit.Say(gs.Stderr, exit.Usage, "%v", err)
 		}
 		run := command.Locate(args[1:], dir, gs.Env["WINDTUNNEL_ROOT"])[0]
-		switch {
-		case out == "":
-			out = filepath.Join(run, "baseline")
-		case !filepath.IsAbs(out):
-			out = filepath.Join(dir, out)
-		}
+		out = root.Absolute(cmp.Or(out, filepath.Join(run, "baseline")), dir)
 		return Judge(gs.Stdout, gs.Stderr, base, kept, run, out, compare.BoundsOf(given, baseline.WorseBy))
 	})
 }
@@ -78,10 +74,6 @@ func Judge(stdout, stderr io.Writer, base string, kept baseline.Baseline, run, o
 	if err := judgement.Write(out); err != nil {
 		return exit.Say(stderr, exit.Setup, "cannot write the judgement: %v", err)
 	}
-	page := filepath.Join(out, compare.PageName)
-	if relative, err := filepath.Rel(base, page); err == nil && filepath.IsLocal(relative) {
-		page = relative
-	}
-	fmt.Fprintf(stdout, "judgement: %s\n", page)
+	fmt.Fprintf(stdout, "judgement: %s\n", command.Display(filepath.Join(out, compare.PageName), base))
 	return judgement.ExitCode()
 }

@@ -6,8 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	judging "windtunnel/k6/commands/baseline"
@@ -46,7 +44,7 @@ func againstBaseline(stdout, stderr io.Writer, o bench.Options, name string) int
 		return exit.Say(stderr, exit.Usage, "%v", line)
 	}
 	// A script would read the variable as the path of a program.
-	o.Environ = slices.DeleteFunc(o.Environ, func(pair string) bool { return strings.HasPrefix(pair, variable+"=") })
+	o.Environ = variables.Without(o.Environ, variable)
 	id, f := run.ID(o.RunID, o.Profile, time.Now())
 	if f != nil {
 		return f.Say(stderr)

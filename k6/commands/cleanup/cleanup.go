@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -132,12 +133,8 @@ func (o *options) run(gs *state.GlobalState) int {
 
 // environ is the environment of the scripts. k6 finds no file of options in folder.
 func (o *options) environ(gs *state.GlobalState, folder string) []string {
-	var given []string
-	for name, value := range gs.Env {
-		if !variables.Foreign(name) {
-			given = append(given, name+"="+value)
-		}
-	}
-	kept, _ := ambient.Without(given)
+	own := maps.Clone(gs.Env)
+	maps.DeleteFunc(own, func(name, _ string) bool { return variables.Foreign(name) })
+	kept, _ := ambient.Without(command.Environ(own))
 	return append(kept, "RUN_ID="+o.runID, "ENV="+o.env, "INSTANCE=", "K6_NO_USAGE_REPORT=true", "XDG_CONFIG_HOME="+folder)
 }

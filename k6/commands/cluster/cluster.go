@@ -51,8 +51,7 @@ the hosts that the environment names.
 		}
 		o.Runners = int(variables.Number("RUNNERS", runners))
 		return command.Prepared(gs, &o, *rootFlag, dir, func() int {
-			asked := cluster.Options{Asked: o.Asked, RunID: o.RunID, Where: where,
-				Stdout: o.Stdout, Stderr: o.Stderr, TTY: o.TTY, Color: o.Color, Width: o.Width, Signals: o.Signals}
+			asked := cluster.Options{Options: o, Where: where}
 			if print {
 				return cluster.Print(asked)
 			}

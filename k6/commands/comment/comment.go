@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -22,7 +21,9 @@ import (
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/redact"
 	"windtunnel/k6/internal/report"
+	"windtunnel/k6/internal/root"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 )
 
 // Options are the command's arguments. Secrets are values that no output may contain. Dir is the current folder,
@@ -84,16 +85,12 @@ func secrets(env map[string]string) []string {
 
 // Run writes the comment, and a JUnit file if its path is given, and returns the exit code.
 func Run(stdout, stderr io.Writer, o Options, junit string) int {
-	usage := func(format string, args ...any) int {
-		fmt.Fprintf(stderr, format+"; "+command.See("comment")+"\n", args...)
-		return exit.Usage
-	}
 	if len(o.Paths) != 1 {
-		return usage("give one folder, such as results/latest")
+		return exit.Say(stderr, exit.Usage, "give one folder, such as results/latest; %s", command.See("comment"))
 	}
 	c, suites, err := o.read(command.Locate(o.Paths, o.Dir, o.Variable)[0])
 	if err != nil {
-		return usage("%v", err)
+		return exit.Say(stderr, exit.Usage, "%v; %s", err, command.See("comment"))
 	}
 	if err := o.write(stdout, o.Out, c.Each(clean(o.Secrets)).Markdown()); err != nil {
 		return exit.Say(stderr, exit.Setup, "cannot write the comment: %v", err)
@@ -131,10 +128,7 @@ func (o Options) write(stdout io.Writer, path, text string) error {
 		_, err := io.WriteString(stdout, text)
 		return err
 	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(o.Dir, path)
-	}
-	return run.WriteFile(path, []byte(text))
+	return run.WriteFile(root.Absolute(path, o.Dir), []byte(text))
 }
 
 // writeVerdict writes the file that decides the gate, if its path is given.
@@ -205,23 +199,14 @@ const mostSaid, mostLines = 1 << 16, 15
 
 // failed makes a comment from the last lines of a log, if nothing could be measured.
 func (o Options) failed() (c comment.Comment, err error) {
-	path := o.Failed
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(o.Dir, path)
-	}
-	data, err := os.ReadFile(path)
+	data, err := os.ReadFile(root.Absolute(o.Failed, o.Dir))
 	if err != nil {
 		return c, fmt.Errorf("--failed %s: %w", o.Failed, exit.Reason(err))
 	}
 	// Mask before cutting: a secret may have several lines, or lie across the cut.
 	text := clean(o.Secrets)(string(data))
 	text = text[max(0, len(text)-mostSaid):]
-	var lines []string
-	for line := range strings.Lines(text) {
-		if line = exit.OneLine(line); line != "" {
-			lines = append(lines, line)
-		}
-	}
+	lines := seq.Given(seq.Map(strings.Split(text, "\n"), exit.OneLine))
 	c = comment.Comment{Name: o.Name, Verdict: exit.Verdict(o.unmeasured()), Why: "nothing was measured"}
 	if n := len(lines); n > 0 {
 		c.Why = lines[n-1]

@@ -10,6 +10,7 @@ import (
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 )
 
 // noisy has the kinds of reasons about figures that exist but cannot be trusted. few has the kinds that more samples
@@ -52,9 +53,7 @@ func doubtOfEntry(e report.Entry) string {
 		if len(texts) == 0 {
 			texts = []string{r.Text}
 		}
-		for _, text := range texts {
-			doubts = append(doubts, doubtOfReason(r.Kind, text))
-		}
+		doubts = append(doubts, seq.Map(texts, func(text string) string { return doubtOfReason(r.Kind, text) })...)
 	}
 	return compare.Gravest(doubts...)
 }

@@ -75,14 +75,10 @@ func buildBoth(pair *builds.Pair, b bench.Options, logs string) (specs [2]string
 	if len(problems) > 0 {
 		return specs, exit.BadUsage("%s", problems[0])
 	}
-	var secrets []string
-	for _, system := range env.Systems {
-		secrets = append(secrets, system.Secrets()...)
-	}
 	interrupts, ctx, stop := children.Watch(b.Signals, func(string) {})
 	defer stop()
 	say := func(format string, args ...any) { fmt.Fprintf(b.Stdout, format+"\n", args...) }
-	if specs, f = pair.Make(ctx, builds.Environ(b.Environ, secrets), logs, say); f == nil && interrupts.Any() {
+	if specs, f = pair.Make(ctx, builds.Environ(b.Environ, env.Secrets()), logs, say); f == nil && interrupts.Any() {
 		f = unmeasured
 	}
 	return specs, f

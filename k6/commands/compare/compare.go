@@ -23,6 +23,7 @@ import (
 	"windtunnel/k6/internal/difference"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/profiles"
+	"windtunnel/k6/internal/root"
 	"windtunnel/k6/internal/stream"
 	"windtunnel/k6/internal/variables"
 )
@@ -209,10 +210,8 @@ func streamed(b bench.Options, made []compare.Comparison) {
 // out returns the folder to write to: in the results of the checkout, or the current folder without a checkout.
 func (o Options) out(base string) string {
 	switch {
-	case filepath.IsAbs(o.Out):
-		return o.Out
 	case o.Out != "":
-		return filepath.Join(o.Dir, o.Out)
+		return root.Absolute(o.Out, o.Dir)
 	case base == "":
 		return o.Dir
 	}

@@ -26,13 +26,9 @@ type existingRuns struct {
 
 // Existing compares existing results and returns the exit code.
 func Existing(stdout, stderr io.Writer, o Options) int {
-	usage := func(format string, args ...any) int {
-		fmt.Fprintf(stderr, format+"\n", args...)
-		return exit.Usage
-	}
 	parts, line := o.parts()
 	if line != "" {
-		return usage("%s; %s", line, command.See("compare"))
+		return exit.Say(stderr, exit.Usage, "%s; %s", line, command.See("compare"))
 	}
 	base, _ := root.Find(o.Root, o.Variable, o.Dir)
 	dir := o.out(base)
@@ -44,10 +40,10 @@ func Existing(stdout, stderr io.Writer, o Options) int {
 		}
 		var err error
 		if q.A, err = compare.Load(part.a, part.scenario); err != nil {
-			return usage("A: %v", err)
+			return exit.Say(stderr, exit.Usage, "A: %v", err)
 		}
 		if q.B, err = compare.Load(part.b, part.scenario); err != nil {
-			return usage("B: %v", err)
+			return exit.Say(stderr, exit.Usage, "B: %v", err)
 		}
 		q.Scenario = q.A[0].Scenario
 		q.Look.Comparisons = len(parts)

@@ -4,6 +4,7 @@ package compare
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/protocolrows"
 	"windtunnel/k6/internal/seq"
+	"windtunnel/k6/internal/variables"
 )
 
 // The scenario of the protocol matrix, and the testbed of its rows.
@@ -49,11 +51,7 @@ func ofRows(o Options, b bench.Options, programs [2]string) bench.Options {
 			own["BASELINE_"+name] = value
 		}
 	}
-	b.Environ = slices.DeleteFunc(slices.Clone(b.Environ), func(pair string) bool {
-		name, _, _ := strings.Cut(pair, "=")
-		_, given := own[name]
-		return given
-	})
+	b.Environ = variables.Without(b.Environ, slices.Collect(maps.Keys(own))...)
 	for name, value := range own {
 		b.Environ = append(b.Environ, name+"="+value)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
 
-	"windtunnel/k6/internal/bench"
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/coordinator/alone"
 	"windtunnel/k6/internal/exit"
@@ -23,7 +22,6 @@ const (
 
 // New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
-	var b bench.Options
 	var o alone.Options
 	cmd := &cobra.Command{
 		Use:   "coordinate",
@@ -35,7 +33,7 @@ how it goes. COORDINATOR_TOKEN must be set here, too: 16 characters or more.
 
 ` + exit.Help,
 	}
-	rootFlag := command.BenchFlags(gs, cmd, &b)
+	rootFlag := command.BenchFlags(gs, cmd, &o.Options)
 	flags := cmd.Flags()
 	flags.StringVar(&o.Only, "only", gs.Env["ONLY"], "the scenario, SYSTEM/NAME")
 	flags.IntVar(&o.Runners, "runners", 0, "how many runners there are")
@@ -45,12 +43,6 @@ how it goes. COORDINATOR_TOKEN must be set here, too: 16 characters or more.
 	flags.IntVar(&o.After, "after", alone.NoneBefore, "exit code of the run's earlier scenarios, if any: needed for streaming")
 	flags.BoolVar(&o.More, "more", false, "scenarios of the same run come after this one")
 	return command.Alone(gs, cmd, "", func(dir string) int {
-		return command.Prepared(gs, &b, *rootFlag, dir, func() int {
-			only, runners := o.Only, o.Runners
-			o.Asked = b.Asked
-			o.Only, o.Runners = only, runners
-			o.RunID, o.K6, o.Stdout, o.Stderr, o.Signals = b.RunID, b.K6, b.Stdout, b.Stderr, b.Signals
-			return alone.Run(o)
-		})
+		return command.Prepared(gs, &o.Options, *rootFlag, dir, func() int { return alone.Run(o) })
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +21,8 @@ import (
 	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/record"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/root"
+	"windtunnel/k6/internal/seq"
 )
 
 // New returns the command.
@@ -51,10 +52,7 @@ func Run(stdout, stderr io.Writer, paths []string, asJSON bool, dir string) int 
 	if err != nil {
 		return exit.Say(stderr, exit.Usage, "%v", err)
 	}
-	var all []int
-	for _, records := range runs {
-		all = append(all, print(stdout, stderr, records, asJSON))
-	}
+	all := seq.Map(runs, func(records []string) int { return print(stdout, stderr, records, asJSON) })
 	if slices.Contains(all, exit.Usage) {
 		return exit.Usage
 	}
@@ -89,9 +87,7 @@ func runsOf(paths []string, dir string) (runs [][]string, err error) {
 		return nil, errors.New("give the records of a run, such as results/latest/pulsar-ingest.record, or its folder; " + command.See("judge"))
 	}
 	for i, path := range paths {
-		if !filepath.IsAbs(path) {
-			paths[i] = filepath.Join(dir, path)
-		}
+		paths[i] = root.Absolute(path, dir)
 	}
 	info, err := os.Stat(paths[0])
 	if err != nil || !info.IsDir() {
@@ -104,13 +100,8 @@ func runsOf(paths []string, dir string) (runs [][]string, err error) {
 	if len(files) == 0 {
 		return nil, fmt.Errorf("%s: no record is in it", filepath.Base(paths[0]))
 	}
-	byName := map[string][]string{}
-	for _, file := range files {
+	return seq.Group(files, func(file string) string {
 		name, _, _ := strings.Cut(filepath.Base(file), ".")
-		byName[name] = append(byName[name], file)
-	}
-	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		runs = append(runs, byName[name])
-	}
-	return runs, nil
+		return name
+	}), nil
 }

@@ -4,10 +4,9 @@
 package keep
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
@@ -19,19 +18,9 @@ import (
 	"windtunnel/k6/internal/root"
 )
 
-// Options are the command's arguments. The field To is the folder of baselines, "" for results/baselines. Dir is
-// the current folder, Variable the value of WINDTUNNEL_ROOT.
-type Options struct {
-	Name, To string
-	Records  bool
-	Paths    []string
-	Dir      string
-	Variable string
-}
-
 // New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
-	var o Options
+	var k baseline.Keeping
 	cmd := &cobra.Command{
 		Use:   "keep --name NAME RUN...",
 		Short: "Keep runs as a baseline",
@@ -46,50 +35,34 @@ Exit codes:
     2  bad usage, or runs that cannot be kept together
     4  it cannot be written`,
 	}
-	cmd.Flags().StringVar(&o.Name, "name", "", "what the baseline is called")
-	cmd.Flags().StringVar(&o.To, "to", "", "the folder of baselines (default results/baselines of the checkout)")
-	cmd.Flags().BoolVar(&o.Records, "records", false, "also keep the records of all samples, which are large")
+	cmd.Flags().StringVar(&k.Name, "name", "", "what the baseline is called")
+	cmd.Flags().StringVar(&k.To, "to", "", "the folder of baselines (default results/baselines of the checkout)")
+	cmd.Flags().BoolVar(&k.Records, "records", false, "also keep the records of all samples, which are large")
 	return command.Finish(gs, cmd, func(dir string, args []string) int {
-		o.Paths, o.Dir, o.Variable = args, dir, gs.Env["WINDTUNNEL_ROOT"]
-		return Run(gs.Stdout, gs.Stderr, o)
+		if k.Name == "" || len(args) == 0 {
+			return exit.Say(gs.Stderr, exit.Usage, "give --name NAME and a run, such as results/latest; %s", command.See("keep"))
+		}
+		base, err := root.Find("", gs.Env["WINDTUNNEL_ROOT"], dir)
+		if err != nil {
+			return exit.Say(gs.Stderr, exit.Usage, "%v", err)
+		}
+		k.To = root.Absolute(cmp.Or(k.To, baseline.Folder(base)), dir)
+		k.Runs, k.Beds = command.Locate(args, dir, gs.Env["WINDTUNNEL_ROOT"]), check.Beds(base)
+		folder, left, err := baseline.Keep(k)
+		if refused := (baseline.Refused{}); errors.As(err, &refused) {
+			return exit.Say(gs.Stderr, exit.Usage, "%v", refused)
+		}
+		if err != nil {
+			return exit.Say(gs.Stderr, exit.Setup, "cannot keep %s: %v", k.Name, err)
+		}
+		for _, line := range left {
+			fmt.Fprintln(gs.Stderr, line)
+		}
+		kept, err := baseline.Find(base, folder)
+		if err != nil {
+			return exit.Say(gs.Stderr, exit.Setup, "%v", err)
+		}
+		fmt.Fprintf(gs.Stdout, "kept: %s, %s\n", command.Display(folder, dir), kept.Count())
+		return exit.Pass
 	})
-}
-
-// Run keeps the runs and returns the exit code.
-func Run(stdout, stderr io.Writer, o Options) int {
-	if o.Name == "" || len(o.Paths) == 0 {
-		return exit.Say(stderr, exit.Usage, "give --name NAME and a run, such as results/latest; %s", command.See("keep"))
-	}
-	base, err := root.Find("", o.Variable, o.Dir)
-	if err != nil {
-		return exit.Say(stderr, exit.Usage, "%v", err)
-	}
-	to := baseline.Folder(base)
-	switch {
-	case filepath.IsAbs(o.To):
-		to = o.To
-	case o.To != "":
-		to = filepath.Join(o.Dir, o.To)
-	}
-	folder, left, err := baseline.Keep(baseline.Keeping{Name: o.Name, Runs: command.Locate(o.Paths, o.Dir, o.Variable), To: to, Records: o.Records,
-		Beds: check.Beds(base)})
-	if refused := (baseline.Refused{}); errors.As(err, &refused) {
-		return exit.Say(stderr, exit.Usage, "%v", refused)
-	}
-	if err != nil {
-		return exit.Say(stderr, exit.Setup, "cannot keep %s: %v", o.Name, err)
-	}
-	for _, line := range left {
-		fmt.Fprintln(stderr, line)
-	}
-	kept, err := baseline.Find(base, folder)
-	if err != nil {
-		return exit.Say(stderr, exit.Setup, "%v", err)
-	}
-	display := folder
-	if relative, err := filepath.Rel(o.Dir, folder); err == nil && filepath.IsLocal(relative) {
-		display = relative
-	}
-	fmt.Fprintf(stdout, "kept: %s, %s\n", display, kept.Count())
-	return exit.Pass
 }

@@ -5,13 +5,13 @@ package needs
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"go.k6.io/k6/cmd/state"
 
 	"windtunnel/k6/internal/bench"
 	"windtunnel/k6/internal/command"
+	"windtunnel/k6/internal/compare"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/plan"
 )
@@ -35,7 +35,7 @@ compare; --testbed can be given several times.`,
 	flags.StringArrayVar(&testbeds, "testbed", given(gs.Env["TESTBED"]), "NAME or NAME:VARIABLE=VALUE,… in place of the environment's testbed for its system")
 	return command.Alone(gs, cmd, "", func(dir string) int {
 		return command.Prepared(gs, &o, *rootFlag, dir, func() int {
-			targets, wrong := plan.Needs(o.Asked, split(scenarios), testbeds)
+			targets, wrong := plan.Needs(o.Asked, compare.List(scenarios), testbeds)
 			if wrong != nil {
 				return wrong.Say(gs.Stderr)
 			}
@@ -53,11 +53,4 @@ func given(value string) []string {
 		return nil
 	}
 	return []string{value}
-}
-
-func split(list string) []string {
-	if list == "" {
-		return nil
-	}
-	return strings.Split(list, ",")
 }

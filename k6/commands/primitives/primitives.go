@@ -21,6 +21,7 @@ import (
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/primitives"
 	"windtunnel/k6/internal/report"
+	"windtunnel/k6/internal/root"
 	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/stream"
 )
@@ -48,10 +49,7 @@ func Run(stdout, stderr io.Writer, args []string, dir string, getenv func(string
 	if len(args) != 1 {
 		return exit.Say(stderr, exit.Usage, "give one folder, such as results/primitives-20260102T030405Z; %s", command.See("primitives"))
 	}
-	folder := args[0]
-	if !filepath.IsAbs(folder) {
-		folder = filepath.Join(dir, folder)
-	}
+	folder := root.Absolute(args[0], dir)
 	path, told := filepath.Join(folder, primitives.EvidenceName), filepath.Join(args[0], primitives.EvidenceName)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return exit.Say(stderr, exit.Usage, "%s: no such file; name a folder of `make primitives`", told)

@@ -4,6 +4,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/report"
+	"windtunnel/k6/internal/root"
 )
 
 // Options are the command's arguments. Dir is the current folder, Variable the value of
@@ -64,15 +66,11 @@ func Run(stdout, stderr io.Writer, o Options) int {
 	if err != nil {
 		return exit.Say(stderr, exit.Usage, "%v", err)
 	}
-	out := o.Out
-	switch info, err := os.Stat(paths[0]); {
-	case out != "" && !filepath.IsAbs(out):
-		out = filepath.Join(o.Dir, out)
-	case out == "" && err == nil && info.IsDir():
-		out = paths[0]
-	case out == "":
-		out = filepath.Dir(paths[0])
+	out := paths[0]
+	if info, err := os.Stat(out); err != nil || !info.IsDir() {
+		out = filepath.Dir(out)
 	}
+	out = root.Absolute(cmp.Or(o.Out, out), o.Dir)
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return exit.Say(stderr, exit.Setup, "cannot make %v", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/root"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/internal/target"
 )
 
@@ -77,10 +78,7 @@ func line(call target.Call) string {
 		words = append(words, name+"="+quoted(call.Set[name]))
 	}
 	words = append(words, "bin/k6", "x")
-	for _, arg := range call.Args {
-		words = append(words, quoted(arg))
-	}
-	return strings.Join(words, " ")
+	return strings.Join(append(words, seq.Map(call.Args, quoted)...), " ")
 }
 
 func quoted(word string) string {
@@ -171,14 +169,11 @@ func codeOf(err error) int {
 }
 
 // environ is the caller's environment with what a call changes.
-func environ(env map[string]string, call target.Call) (pairs []string) {
+func environ(env map[string]string, call target.Call) []string {
 	all := maps.Clone(env)
 	for _, name := range call.Unset {
 		delete(all, name)
 	}
 	maps.Copy(all, call.Set)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		pairs = append(pairs, name+"="+all[name])
-	}
-	return pairs
+	return command.Environ(all)
 }

@@ -4,6 +4,7 @@
 package trend
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -74,41 +75,37 @@ Exit codes:
 
 // Run adds the runs, writes the requested outputs and returns the exit code.
 func Run(stdout, stderr io.Writer, o Options) int {
-	fault := func(code int, format string, args ...any) int {
-		fmt.Fprintf(stderr, format+"\n", args...)
-		return code
-	}
 	var err error
 	if o.Root, err = root.Find("", o.Variable, o.Dir); err != nil {
-		return fault(exit.Usage, "%v", err)
+		return exit.Say(stderr, exit.Usage, "%v", err)
 	}
-	history := o.absolute(o.History, filepath.Join(o.Root, "results", "history"))
-	out := o.absolute(o.Out, history)
+	history := root.Absolute(cmp.Or(o.History, filepath.Join(o.Root, "results", "history")), o.Dir)
+	out := root.Absolute(cmp.Or(o.Out, history), o.Dir)
 	if filepath.Ext(out) == trend.Extension {
 		out = filepath.Dir(out)
 	}
-	otava := o.absolute(o.Otava, filepath.Join(o.Root, ".venv", "trend", "bin", "otava"))
+	otava := root.Absolute(cmp.Or(o.Otava, filepath.Join(o.Root, ".venv", "trend", "bin", "otava")), o.Dir)
 	if _, err := os.Stat(otava); err != nil {
-		return fault(exit.Setup, "Apache Otava is not installed: run `make .venv/trend/.installed`, or give --otava")
+		return exit.Say(stderr, exit.Setup, "Apache Otava is not installed: run `make .venv/trend/.installed`, or give --otava")
 	}
 	if code := o.add(stdout, stderr, history); code != exit.Pass {
 		return code
 	}
 	histories, err := trend.Histories(history)
 	if err != nil {
-		return fault(exit.Usage, "%v", err)
+		return exit.Say(stderr, exit.Usage, "%v", err)
 	}
 	for _, h := range histories {
 		groups := h.Groups()
 		if err := trend.Detect(otava, groups); err != nil {
-			return fault(exit.Setup, "%v", err)
+			return exit.Say(stderr, exit.Setup, "%v", err)
 		}
 		tell(stdout, h, groups)
 		page, err := write(out, h, groups)
 		if err != nil {
-			return fault(exit.Setup, "cannot write the trend: %v", err)
+			return exit.Say(stderr, exit.Setup, "cannot write the trend: %v", err)
 		}
-		fmt.Fprintf(stdout, "page: %s\n", o.display(page))
+		fmt.Fprintf(stdout, "page: %s\n", command.Display(page, o.Dir))
 		if o.Influx == nil {
 			continue
 		}
@@ -186,21 +183,4 @@ func write(out string, h trend.History, groups []trend.Group) (string, error) {
 		}
 	}
 	return stem + ".html", run.WriteFile(stem+".html", page)
-}
-
-func (o Options) absolute(given, otherwise string) string {
-	switch {
-	case given == "":
-		return otherwise
-	case filepath.IsAbs(given):
-		return given
-	}
-	return filepath.Join(o.Dir, given)
-}
-
-func (o Options) display(path string) string {
-	if relative, err := filepath.Rel(o.Dir, path); err == nil && filepath.IsLocal(relative) {
-		return relative
-	}
-	return path
 }

@@ -18,6 +18,7 @@ import (
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/exit"
+	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/root"
 )
 
@@ -47,13 +48,8 @@ func Run(stdout, stderr io.Writer, paths []string, rootFlag, rootVariable, dir s
 	files, problems := collect(paths, rootFlag, rootVariable, dir)
 	// Files outside the checkout may name testbeds of the checkout.
 	checkout, _ := root.Find(rootFlag, rootVariable, dir)
-	invalid := 0
 	for _, f := range files {
-		found := check.File(checkout, f.path, f.display)
-		if len(found) > 0 {
-			invalid++
-		}
-		problems = append(problems, found...)
+		problems = append(problems, check.File(checkout, f.path, f.display)...)
 	}
 	for _, p := range problems {
 		fmt.Fprintln(stderr, p)
@@ -61,11 +57,7 @@ func Run(stdout, stderr io.Writer, paths []string, rootFlag, rootVariable, dir s
 	if len(problems) > 0 {
 		return exit.Usage
 	}
-	noun := "files"
-	if len(files) == 1 {
-		noun = "file"
-	}
-	fmt.Fprintf(stdout, "%d %s valid\n", len(files), noun)
+	fmt.Fprintf(stdout, "%s valid\n", format.Plural(len(files), "file"))
 	return exit.Pass
 }
 
@@ -93,10 +85,7 @@ func collect(paths []string, rootFlag, rootVariable, dir string) ([]file, []stri
 		return files, problems
 	}
 	for _, given := range paths {
-		path := given
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(dir, path)
-		}
+		path := root.Absolute(given, dir)
 		info, err := os.Stat(path)
 		switch {
 		case err != nil:

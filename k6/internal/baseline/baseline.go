@@ -13,6 +13,8 @@ import (
 
 	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/compare"
+	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/run"
 )
@@ -38,7 +40,7 @@ func Find(root, name string) (Baseline, error) {
 	}
 	entries, err := os.ReadDir(b.Folder)
 	if err != nil {
-		there := names(Folder(root))
+		there := listing.Folders(Folder(root))
 		return b, fmt.Errorf("no baseline %s: give one of %s, or the absolute path of a folder that `make keep` made%s", name, strings.Join(there, ", "), closest.Hint(name, there))
 	}
 	if isRun(b.Folder) {
@@ -54,18 +56,6 @@ func Find(root, name string) (Baseline, error) {
 		return b, fmt.Errorf("the baseline %s has no run in it: keep one by `make keep NAME=%s RUN=results/latest`", name, b.Name)
 	}
 	return b, nil
-}
-
-// names returns the names of the existing baselines.
-func names(folder string) []string {
-	var all []string
-	entries, _ := os.ReadDir(folder)
-	for _, entry := range entries {
-		if entry.IsDir() {
-			all = append(all, entry.Name())
-		}
-	}
-	return all
 }
 
 // isRun reports whether a folder is the folder of a run.
@@ -101,9 +91,4 @@ func (b Baseline) of(scenario string) ([]compare.Measured, error) {
 }
 
 // Count returns a phrase such as `6 kept runs`.
-func (b Baseline) Count() string {
-	if len(b.Runs) == 1 {
-		return "1 kept run"
-	}
-	return fmt.Sprintf("%d kept runs", len(b.Runs))
-}
+func (b Baseline) Count() string { return format.Plural(len(b.Runs), "kept run") }

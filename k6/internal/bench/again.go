@@ -21,14 +21,9 @@ import (
 // againWithin is the longest duration of a measurement that may be repeated.
 const againWithin = 3 * time.Minute
 
-// againAtMost is how often a scenario may be measured again because the machine or the generator spoilt its measurement.
-func (o Options) againAtMost() int {
-	return int(variables.Number("AGAIN", o.Getenv("AGAIN")))
-}
-
 // attemptUndisturbed repeats attempt if the measurement was spoilt. The record notes each repetition.
 func (b *bench) attemptUndisturbed(ctx context.Context, j job, entry *run.Scenario) (broken string) {
-	most := b.againAtMost() // the preflight has rejected values out of range
+	most := int(variables.Number("AGAIN", b.Getenv("AGAIN"))) // the preflight has rejected values out of range
 	for again := 1; ; again++ {
 		begin := time.Now()
 		j.again = again > 1

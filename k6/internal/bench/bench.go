@@ -10,13 +10,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/internal/terminal"
 )
 
@@ -45,23 +45,20 @@ func Run(o Options) int {
 	screen := terminal.New(o.Stdout, o.Stderr, o.TTY, o.Color, o.Width)
 	p, f := plan.Make(o.Asked)
 	if f != nil {
-		screen.Error("%s", f.Message)
-		return f.Code
+		return screen.Refuse(f)
 	}
 	for _, line := range p.LeftOut {
 		screen.Error("%s", line)
 	}
 	held, f := o.Reserve(o.Profile, screen.Error)
 	if f != nil {
-		screen.Error("%s", f.Message)
-		return f.Code
+		return screen.Refuse(f)
 	}
 	defer held.Release()
 	b := &bench{session: session{Options: o, screen: screen}, plan: p,
 		broken: map[plan.Subject]broken{}, lastFault: map[plan.Subject]string{}}
 	if f := b.begin(); f != nil {
-		screen.Error("%s", f.Message)
-		return f.Code
+		return screen.Refuse(f)
 	}
 	screen.Line("run %s: %s, environment %s, %s", b.RunID, b.Profile, p.Env.Name, format.Plural(len(p.Scenarios), "scenario"))
 	ctx, stop, err := b.open(p.NeedsSidecar, p.Secrets(b.Asked), p.Public())
@@ -83,12 +80,8 @@ type bench struct {
 
 // begin makes the record of the run and the link results/latest.
 func (b *bench) begin() *exit.Fault {
-	b.record = run.Run{Schema: run.Schema, ID: b.RunID, Profile: b.Profile,
-		Environment: b.plan.Env.Name, Start: time.Now().UTC().Truncate(time.Millisecond)}
-	for _, s := range b.plan.Scenarios {
-		b.record.Scenarios = append(b.record.Scenarios,
-			run.Scenario{System: s.System, Scenario: s.Name, Outcome: run.Planned})
-	}
+	entries := seq.Map(b.plan.Scenarios, func(s plan.Scenario) run.Scenario { return s.Entry(run.Planned) })
+	b.record = run.New(b.RunID, b.Profile, b.plan.Env.Name, entries...)
 	_, f := b.record.Begin(b.Root, true)
 	return f
 }
@@ -138,7 +131,7 @@ func (b *bench) withoutSidecar(err error) {
 	}
 }
 
-// finish closes the record, writes the report and prints the summary.
+// finish ends the run with its exit code.
 func (b *bench) finish(diskFull string) int {
 	code := exit.Pass // the worst code apart from the scenarios' outcomes
 	if diskFull != "" {
@@ -147,37 +140,43 @@ func (b *bench) finish(diskFull string) int {
 	if b.interrupts.Any() {
 		code = exit.Interrupted
 	}
-	set, readErr := report.LoadRun(b.Dir(), &b.record)
+	return Finish(b.screen, b.Dir(), &b.record, code, b.MayLeaveOut, func(verdict string) []string {
+		b.stream.RunEnded(b.ofRun(b.RunID), verdict)
+		return b.stream.Close(b.ofRun(b.RunID))
+	})
+}
+
+// Finish closes the record of the run in dir, writes the report and prints the summary. code is the worst code apart from the
+// scenarios' outcomes. unstream ends a stream, and says what InfluxDB lacks.
+func Finish(screen *terminal.Screen, dir string, record *run.Run, code int, mayLeaveOut bool, unstream func(verdict string) []string) int {
+	set, readErr := report.LoadRun(dir, record)
 	if readErr != nil {
 		code = exit.Worst(code, exit.Setup)
 	}
-	if !b.MayLeaveOut || !set.LeftOut() {
+	if !mayLeaveOut || !set.LeftOut() {
 		code = exit.Worst(code, set.ExitCode())
 	}
-	b.stream.RunEnded(b.ofRun(b.RunID), set.Verdict())
-	missing := b.stream.Close(b.ofRun(b.RunID))
-	b.record.Notes = append(b.record.Notes, missing...)
-	end := time.Now().UTC().Truncate(time.Millisecond)
-	b.record.End, b.record.ExitCode = &end, &code
-	err := b.record.Write(b.Dir())
+	missing := unstream(set.Verdict())
+	record.Notes = append(record.Notes, missing...)
+	record.End, record.ExitCode = new(run.Now()), &code
+	err := record.Write(dir)
 	if err == nil && readErr == nil {
-		err = report.Write(set, b.Dir(), report.Formats(), report.Options{})
+		err = report.Write(set, dir, report.Formats(), report.Options{})
 	}
 	if err != nil || readErr != nil {
 		code = exit.Worst(code, exit.Setup) // the record and the verdict printed below use this code
 	}
-	b.screen.Summary(set)
+	screen.Summary(set)
 	for _, line := range missing {
-		b.screen.Error("%s", line)
+		screen.Error("%s", line)
 	}
-	if readErr != nil {
-		b.screen.Error("%v", readErr)
-		return code
+	switch {
+	case readErr != nil:
+		screen.Error("%v", readErr)
+	case err != nil:
+		screen.Error("cannot write the report into results/%s: %v", record.ID, exit.Reason(err))
+	default:
+		screen.Line("report: %s", filepath.Join("results", record.ID, "report.html"))
 	}
-	if err != nil {
-		b.screen.Error("cannot write the report into results/%s: %v", b.RunID, exit.Reason(err))
-		return code
-	}
-	b.screen.Line("report: %s", filepath.Join("results", b.RunID, "report.html"))
 	return code
 }

@@ -51,8 +51,7 @@ func Begin(o Options, scenarios, sides []string) (*Session, int) {
 		s.held, f = s.Reserve("compare", screen.Error) // results/latest stays at the bench's last run
 	}
 	if f != nil {
-		screen.Error("%s", f.Message)
-		return nil, f.Code
+		return nil, screen.Refuse(f)
 	}
 	var printed []string
 	for _, side := range s.sides {
@@ -94,7 +93,7 @@ func prepare(o Options, scenarios, sides []string) (*Session, *exit.Fault) {
 		for _, scenario := range s.Scenarios {
 			if first, own := s.sides[0].Placements[scenario], s.sides[len(s.sides)-1].Placements[scenario]; own != first {
 				return nil, exit.BadUsage("%s and %s do not run on the same CPUs (%s and %s), so they cannot be compared; give both the same cpus",
-					sides[0], side, orNone(first.System), orNone(own.System))
+					sides[0], side, cmp.Or(first.System, "not pinned"), cmp.Or(own.System, "not pinned"))
 			}
 		}
 	}
@@ -172,13 +171,6 @@ func (s *Session) Changed() string {
 		}
 	}
 	return ""
-}
-
-func orNone(cpus string) string {
-	if cpus == "" {
-		return "not pinned"
-	}
-	return cpus
 }
 
 // Run runs a scenario once on the testbed with index side, into a folder given relative to results/RUN. The entry's Result is

@@ -120,22 +120,9 @@ func (b *session) runAll(j job, t together, keeper *coordinator.Coordinator) []e
 		}
 	}
 	stopSampling := b.sample(j, t.instance, names)
-	shown := make(chan struct{})
-	over, stopShowing := context.WithCancel(context.Background())
-	go func() {
-		defer close(shown)
-		for {
-			select {
-			case <-over.Done():
-				return
-			case <-time.After(progressEvery):
-				b.screen.Progress(j.label + "  " + keeper.Progress())
-			}
-		}
-	}()
+	stopShowing := children.Every(progressEvery, func() { b.screen.Progress(j.label + "  " + keeper.Progress()) })
 	running.Wait()
 	stopShowing()
-	<-shown
 	stopSampling()
 	return all
 }

@@ -6,7 +6,6 @@ package check
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,8 +13,10 @@ import (
 
 	"windtunnel/k6/internal/document"
 	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/schema"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/internal/testbed"
 )
 
@@ -43,11 +44,7 @@ func File(root, path, display string) []string {
 	default:
 		problems = schema.Check(kind, doc)
 	}
-	lines := make([]string, len(problems))
-	for i, p := range problems {
-		lines[i] = display + ": " + p.String()
-	}
-	return lines
+	return seq.Map(problems, func(p schema.Problem) string { return display + ": " + p.String() })
 }
 
 // Environment reads environments/NAME.json under root, or the file with an absolute path. For a missing or malformed
@@ -88,7 +85,7 @@ func Testbed(root, name string) (testbed.Testbed, error) {
 }
 
 func missingEnvironment(root, name string) string {
-	known := names(filepath.Join(root, "environments"), ".json")
+	known := listing.Stems(filepath.Join(root, "environments"), ".json")
 	if slices.Contains(known, name+".example") {
 		return fmt.Sprintf("no environment %s; copy environments/%s.example.json to environments/%s.json and edit it",
 			name, name, name)
@@ -97,15 +94,6 @@ func missingEnvironment(root, name string) string {
 		return fmt.Sprintf("no environment %s; write environments/%s.json", name, name)
 	}
 	return fmt.Sprintf("no environment %s; there are: %s", name, strings.Join(known, ", "))
-}
-
-// names lists the files of a folder with an extension, sorted, without the extension.
-func names(dir, ext string) []string {
-	found, _ := fs.Glob(os.DirFS(dir), "*"+ext)
-	for i, f := range found {
-		found[i] = strings.TrimSuffix(f, ext)
-	}
-	return found
 }
 
 // runRecord is a results/RUN/run.json. Only Windtunnel writes it, so its Go types serve as its schema.
@@ -140,20 +128,14 @@ func kindOf(path string, doc any) (schema.Kind, string) {
 	if !ok {
 		return "", "must be a JSON object"
 	}
-	says, _ := object["schema"].(string)
-	switch {
-	case filepath.Base(filepath.Dir(folder)) == "scripts" && filepath.Base(path) == broughtAlong:
+	if filepath.Base(filepath.Dir(folder)) == "scripts" && filepath.Base(path) == broughtAlong {
 		return schema.Thresholds, ""
-	case strings.HasPrefix(says, "windtunnel.environment/"):
-		return schema.Environment, ""
-	case strings.HasPrefix(says, "windtunnel.result/"):
-		return schema.Result, ""
-	case strings.HasPrefix(says, "windtunnel.comparison/"):
-		return schema.Comparison, ""
-	case strings.HasPrefix(says, "windtunnel.primitives/"):
-		return schema.Primitives, ""
-	case strings.HasPrefix(says, "windtunnel.run/"):
-		return runRecord, ""
+	}
+	says, _ := object["schema"].(string)
+	for _, kind := range []schema.Kind{schema.Environment, schema.Result, schema.Comparison, schema.Primitives, runRecord} {
+		if strings.HasPrefix(says, "windtunnel."+string(kind)+"/") {
+			return kind, ""
+		}
 	}
 	if _, ok := object["systems"]; ok || filepath.Base(folder) == "environments" {
 		return schema.Environment, ""

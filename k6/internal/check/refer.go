@@ -14,6 +14,7 @@ import (
 	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/document"
 	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/schema"
 	"windtunnel/k6/internal/testbed"
 )
@@ -94,7 +95,7 @@ func checkReference(testbeds, system string, ref environment.TestbedRef, doc any
 	field := schema.Field(location)
 	path := filepath.Join(testbeds, ref.Name+".toml")
 	if _, err := os.Stat(path); err != nil {
-		known := names(testbeds, ".toml")
+		known := listing.Stems(testbeds, ".toml")
 		if len(known) == 0 {
 			known = []string{"none"}
 		}

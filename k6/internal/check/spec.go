@@ -10,6 +10,7 @@ import (
 
 	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/testbed"
 )
 
@@ -23,7 +24,7 @@ func TestbedSpec(root, text string) (environment.TestbedRef, testbed.Testbed, er
 	file := filepath.Join("testbeds", name+".toml")
 	path := filepath.Join(root, file)
 	if _, err := os.Stat(path); err != nil || name == "" || strings.ContainsAny(name, `/\`) {
-		known := names(filepath.Join(root, "testbeds"), ".toml")
+		known := listing.Stems(filepath.Join(root, "testbeds"), ".toml")
 		return ref, bed, fmt.Errorf("there is no testbed %q; there are: %s%s", name,
 			strings.Join(known, ", "), closest.Hint(name, known))
 	}

@@ -4,7 +4,6 @@ package check
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/schema"
 )
 
@@ -42,7 +42,7 @@ const settingsSchema = "settings.schema.json"
 
 // checkSystem finds a system without scripts, and settings that its scripts do not know.
 func checkSystem(base, name string, of environment.System) []schema.Problem {
-	known := systems(base)
+	known := listing.Folders(filepath.Join(base, "scripts"))
 	if len(known) > 0 && !slices.Contains(known, name) {
 		return []schema.Problem{{Field: schema.Field([]string{"systems", name}), Message: fmt.Sprintf(
 			"there is no folder scripts/%s; there are: %s%s", name, strings.Join(known, ", "), closest.Hint(name, known))}}
@@ -68,15 +68,4 @@ func checkSystem(base, name string, of environment.System) []schema.Problem {
 		}
 	}
 	return problems
-}
-
-// systems lists the folders of scripts.
-func systems(base string) (names []string) {
-	entries, _ := fs.ReadDir(os.DirFS(base), "scripts")
-	for _, entry := range entries {
-		if entry.IsDir() {
-			names = append(names, entry.Name())
-		}
-	}
-	return names
 }

@@ -13,6 +13,7 @@ import (
 	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/document"
 	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/schema"
 	"windtunnel/k6/internal/testbed"
 )
@@ -88,7 +89,7 @@ func checkOperations(base, path string, field []string, of environment.System, n
 
 // scenarios lists the scenarios of a system under base.
 func scenarios(base, system string) []string {
-	return slices.DeleteFunc(names(filepath.Join(base, "scripts", system), ".js"), func(name string) bool {
+	return slices.DeleteFunc(listing.Stems(filepath.Join(base, "scripts", system), ".js"), func(name string) bool {
 		return strings.HasPrefix(name, "_") || strings.HasSuffix(name, ".test")
 	})
 }

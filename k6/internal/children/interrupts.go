@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // Interrupts turns the bench's signals into a cancelled context and into signals for each running k6. The first signal
@@ -25,18 +26,41 @@ type Interrupts struct {
 func Watch(signals <-chan os.Signal, say func(string)) (i *Interrupts, ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	i = &Interrupts{cancel: cancel, say: say}
+	done := OnSignal(signals, func(int) { i.signal() })
+	return i, ctx, func() { done(); cancel() }
+}
+
+// OnSignal calls a function at each signal, with the number of signals so far, until stop is called.
+func OnSignal(signals <-chan os.Signal, call func(count int)) (stop func()) {
 	done := make(chan struct{})
 	go func() {
-		for {
+		for count := 1; ; count++ {
 			select {
 			case <-signals:
-				i.signal()
+				call(count)
 			case <-done:
 				return
 			}
 		}
 	}()
-	return i, ctx, func() { close(done); cancel() }
+	return func() { close(done) }
+}
+
+// Every calls a function now and after each interval until stop is called, which waits for the end of the last call.
+func Every(interval time.Duration, call func()) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for ctx.Err() == nil {
+			call()
+			select {
+			case <-ctx.Done():
+			case <-time.After(interval):
+			}
+		}
+	}()
+	return func() { cancel(); <-ended }
 }
 
 func (i *Interrupts) signal() {
@@ -52,11 +76,6 @@ func (i *Interrupts) signal() {
 	case i.count == 2 && len(i.pids) > 0:
 		i.say("interrupted again: k6 stops at once")
 	}
-	i.forward()
-}
-
-// forward signals all running k6 processes. The caller holds mu.
-func (i *Interrupts) forward() {
 	for _, pid := range i.pids {
 		i.pass(pid)
 	}

@@ -10,7 +10,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -18,27 +17,22 @@ import (
 	"strings"
 	"time"
 
+	"windtunnel/k6/internal/bench"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/redact"
-	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/internal/stream"
 	"windtunnel/k6/internal/terminal"
+	"windtunnel/k6/internal/variables"
 )
 
 // Options say what to run and where. All paths are absolute. Signals carries SIGINT and SIGTERM.
 type Options struct {
-	plan.Asked
-	RunID string // generated if empty.
+	bench.Options
 	Where
-	Stdout  io.Writer
-	Stderr  io.Writer
-	TTY     bool
-	Color   bool
-	Width   int // of the terminal, in columns.
-	Signals <-chan os.Signal
 }
 
 // Where says how to use the cluster.
@@ -55,19 +49,19 @@ func Run(o Options) int {
 	screen := terminal.New(o.Stdout, o.Stderr, o.TTY, o.Color, o.Width)
 	c, f := prepare(o, screen)
 	if f != nil {
-		return printFault(screen, f)
+		return screen.Refuse(f)
 	}
 	interrupts, done := watch(o.Signals, screen.Error)
 	defer done()
 	c.interrupts = interrupts
 	if f := c.kubectl.ready(c.stop); f != nil {
-		return printFault(screen, f)
+		return screen.Refuse(f)
 	}
 	if f := c.accepted(); f != nil {
-		return printFault(screen, f)
+		return screen.Refuse(f)
 	}
 	if c.dir, f = c.record.Begin(o.Root, false); f != nil {
-		return printFault(screen, f)
+		return screen.Refuse(f)
 	}
 	return c.run()
 }
@@ -77,21 +71,16 @@ func Print(o Options) int {
 	screen := terminal.New(o.Stdout, o.Stderr, false, false, 0)
 	c, f := prepare(o, screen)
 	if f != nil {
-		return printFault(screen, f)
+		return screen.Refuse(f)
 	}
 	for i := range c.plan.Scenarios {
 		text, err := c.manifests(i).Text(o.Root)
 		if err != nil {
-			return printFault(screen, exit.BadUsage("%v", err))
+			return screen.Refuse(exit.BadUsage("%v", err))
 		}
 		fmt.Fprint(o.Stdout, text)
 	}
 	return exit.Pass
-}
-
-func printFault(screen *terminal.Screen, f *exit.Fault) int {
-	screen.Error("%s", f.Message)
-	return f.Code
 }
 
 // cluster is one run.
@@ -114,7 +103,7 @@ func prepare(o Options, screen *terminal.Screen) (*cluster, *exit.Fault) {
 	if f := o.Where.check(); f != nil {
 		return nil, f
 	}
-	o.Environ = without(o.Environ, clusterVariables)
+	o.Environ = variables.Without(o.Environ, clusterVariables...)
 	p, f := plan.Make(o.Asked)
 	if f != nil {
 		return nil, f
@@ -130,19 +119,17 @@ func prepare(o Options, screen *terminal.Screen) (*cluster, *exit.Fault) {
 		return nil, f
 	}
 	c := &cluster{Options: o, screen: screen, plan: p, kubectl: kubectl{namespace: o.Namespace, environ: o.Environ}}
-	if c.files, f = environmentFile(o.Root, o.Env, p.Env.Name); f != nil {
+	if c.files, f = environmentFile(o.Root, o.Env); f != nil {
 		return nil, f
 	}
-	c.record = run.Run{Schema: run.Schema, ID: o.RunID, Profile: o.Profile, Environment: p.Env.Name,
-		Streamed: isStreamed, Start: time.Now().UTC().Truncate(time.Millisecond)}
+	entries := seq.Map(p.Scenarios, func(s plan.Scenario) run.Scenario { return s.Entry(run.Planned) })
+	c.record = run.New(o.RunID, o.Profile, p.Env.Name, entries...)
+	c.record.Streamed = isStreamed
 	c.aside, c.secrets = aside, secretsOf(o.Asked, p, isStreamed)
 	c.ledger = stream.Listen(func(line string) { screen.Error("%s", line) },
 		func(text string) string {
 			return redact.Tokens(redact.New(slices.Collect(maps.Values(c.secrets)), p.Public()...).Text(text))
 		})
-	for _, s := range p.Scenarios {
-		c.record.Scenarios = append(c.record.Scenarios, run.Scenario{System: s.System, Scenario: s.Name, Outcome: run.Planned})
-	}
 	return c, nil
 }
 
@@ -242,45 +229,23 @@ func (c *cluster) scenario(i int, entry *run.Scenario) int {
 	f := s.run()
 	c.outcome(entry, f)
 	if f := s.remove(); f != nil {
-		c.screen.Error("%s", f.Message)
-		return f.Code
+		return c.screen.Refuse(f)
 	}
 	return exit.Pass
 }
 
-// finish closes the record, writes the report and prints the summary.
+// finish ends the run with its exit code.
 func (c *cluster) finish(code int) int {
 	if c.any() {
 		code = exit.Interrupted
 	}
-	set, err := report.LoadRun(c.dir, &c.record)
-	if err != nil {
-		c.screen.Error("%v", err)
-		return exit.Worst(code, exit.Setup)
-	}
-	code = exit.Worst(code, set.ExitCode())
-	missing := c.ledger.Close(stream.Of{TestID: c.RunID, Profile: c.Profile})
-	c.record.Notes = append(c.record.Notes, missing...)
-	end := time.Now().UTC().Truncate(time.Millisecond)
-	c.record.End, c.record.ExitCode = &end, &code
-	err = c.record.Write(c.dir)
-	if err == nil {
-		err = report.Write(set, c.dir, report.Formats(), report.Options{})
-	}
-	c.screen.Summary(set)
-	for _, line := range missing {
-		c.screen.Error("%s", line)
-	}
-	if err != nil {
-		c.screen.Error("cannot write the report into results/%s: %v", c.RunID, exit.Reason(err))
-		return exit.Worst(code, exit.Setup)
-	}
-	c.screen.Line("report: %s", filepath.Join("results", c.RunID, "report.html"))
-	return code
+	return bench.Finish(c.screen, c.dir, &c.record, code, false, func(string) []string {
+		return c.ledger.Close(stream.Of{TestID: c.RunID, Profile: c.Profile})
+	})
 }
 
 // environmentFile returns the environment as a file for the pods, by its name in the pods.
-func environmentFile(root, env, name string) (map[string]string, *exit.Fault) {
+func environmentFile(root, env string) (map[string]string, *exit.Fault) {
 	path := env
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(root, "environments", env+".json")

@@ -13,6 +13,7 @@ import (
 	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/internal/variables"
 )
 
@@ -81,11 +82,7 @@ func variablesOf(a plan.Asked, p plan.Plan, runID string, s plan.Scenario, strea
 			set[name] = value
 		}
 	}
-	var all []Variable
-	for _, name := range sortedKeys(set) {
-		all = append(all, Variable{Name: name, Value: set[name]})
-	}
-	return all
+	return seq.Map(sortedKeys(set), func(name string) Variable { return Variable{Name: name, Value: set[name]} })
 }
 
 // isRead reports whether a variable is in the registry and applies to this scenario, not only to other systems or to
@@ -131,22 +128,11 @@ func command(runners int, all []run.Scenario, i int) []string {
 	if i == 0 {
 		return argv
 	}
-	before := exit.Pass
-	for _, s := range all[:i] {
-		before = exit.Worst(before, run.ExitCode(s.Outcome))
-	}
+	before := exit.Worst(seq.Map(all[:i], func(s run.Scenario) int { return run.ExitCode(s.Outcome) })...)
 	return append(argv, "--after", strconv.Itoa(before))
 }
 
 // clusterVariables are variables about the use of the cluster, which no scenario reads.
 var clusterVariables = []string{"IMAGE", "NAMESPACE", "PULL_SECRET", "RUNNER_CPU", "RUNNER_MEMORY"}
-
-// without returns an environment without the given variables.
-func without(environ, names []string) []string {
-	return slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
-		name, _, _ := strings.Cut(pair, "=")
-		return slices.Contains(names, name)
-	})
-}
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -5,6 +5,8 @@ package cluster
 import (
 	"context"
 	"os"
+
+	"windtunnel/k6/internal/children"
 )
 
 // interrupts is the effect of signals: the first signal stops the load and keeps the data so far, the second ends the
@@ -17,25 +19,16 @@ type interrupts struct {
 func watch(signals <-chan os.Signal, say func(format string, args ...any)) (i interrupts, done func()) {
 	stop, stopped := context.WithCancel(context.Background())
 	hurry, hurried := context.WithCancel(context.Background())
-	over := make(chan struct{})
-	go func() {
-		for steps := []func(){
-			func() {
-				say("interrupted: the runners clean up, and their results so far are judged; interrupt again to remove everything at once")
-				stopped()
-			},
-			hurried,
-		}; len(steps) > 0; steps = steps[1:] {
-			select {
-			case <-signals:
-				steps[0]()
-			case <-over:
-				return
-			}
+	over := children.OnSignal(signals, func(count int) {
+		if count > 1 {
+			hurried()
+			return
 		}
-	}()
+		say("interrupted: the runners clean up, and their results so far are judged; interrupt again to remove everything at once")
+		stopped()
+	})
 	return interrupts{stop, hurry}, func() {
-		close(over)
+		over()
 		stopped()
 		hurried()
 	}

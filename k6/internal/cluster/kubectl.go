@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"windtunnel/k6/internal/exit"
 )
 
 // patience is how long kubectl waits for one answer of the cluster.
@@ -81,12 +83,11 @@ func (k kubectl) get(ctx context.Context, into any, args ...string) error {
 
 // kubectlError replaces kubectl's exit code with the text of its error.
 func kubectlError(err error, problem *bytes.Buffer) error {
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) {
+	var ended *exec.ExitError
+	if !errors.As(err, &ended) {
 		return err
 	}
-	lines := strings.Split(strings.TrimSpace(problem.String()), "\n")
-	last := strings.TrimSpace(lines[len(lines)-1])
+	last := exit.LastLine(problem.String())
 	for _, prefix := range []string{"Error from server ", "error: "} {
 		last = strings.TrimPrefix(last, prefix)
 	}

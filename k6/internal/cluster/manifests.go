@@ -5,13 +5,15 @@ package cluster
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"text/template"
 
+	"windtunnel/k6/internal/document"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/internal/stream"
 )
 
@@ -127,11 +129,7 @@ func (m Manifests) InitializerVariables() []Variable {
 }
 
 func (m Manifests) withSecrets(variables []Variable) []Variable {
-	all := append([]Variable{}, variables...)
-	for _, name := range sortedKeys(m.Secrets) {
-		all = append(all, m.secret(name))
-	}
-	return all
+	return slices.Concat(variables, seq.Map(sortedKeys(m.Secrets), m.secret))
 }
 
 // render fills in a template of deploy/.
@@ -153,11 +151,8 @@ func (m Manifests) render(root, file string) (string, error) {
 
 // asJSON writes a value as JSON, which YAML reads unchanged.
 func asJSON(value any) (string, error) {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(value)
-	return string(bytes.TrimSpace(text.Bytes())), err
+	text, err := document.JSON(value)
+	return string(text), err
 }
 
 // Text is all manifests in the form of `kubectl apply`, without the values of secrets.

@@ -3,6 +3,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -104,19 +105,19 @@ func (s *session) refusal(err error) *exit.Fault {
 // awaitCoordinator waits until the coordinator accepts requests of runners.
 func (s *session) awaitCoordinator() *exit.Fault {
 	deadline := time.Now().Add(startsWithin)
-	return s.watch(func(seen state) (bool, *exit.Fault) {
+	return s.watch(s.stop, func(seen state) (bool, *exit.Fault) {
 		pod, there := seen.coordinator()
 		if there && pod.container("coordinator").Ready {
 			return true, nil
 		}
 		if there && pod.container("coordinator").State.Terminated != nil {
-			return true, exit.BadSetup("the coordinator ended before it began: %s", s.lastWords(pod.Metadata.Name))
+			return true, exit.BadSetup("the coordinator ended before it began: %s", s.lastLine("logs", pod.Metadata.Name, "--container=coordinator", "--tail=1"))
 		}
 		if reason := seen.hopeless(); reason != "" {
 			return true, exit.BadSetup("%s", reason)
 		}
 		if time.Now().After(deadline) {
-			return true, exit.BadSetup("the coordinator does not start within %s: %s", startsWithin, orNothing(seen.waitsFor()))
+			return true, exit.BadSetup("the coordinator does not start within %s: %s", startsWithin, seen.orNoReason())
 		}
 		s.say(progress("waiting for the coordinator", seen))
 		return false, nil
@@ -127,7 +128,7 @@ func (s *session) awaitCoordinator() *exit.Fault {
 func (s *session) follow() *exit.Fault {
 	began, asked := time.Now(), false
 	var pod object
-	f := s.watchOn(s.hurry, func(seen state) (bool, *exit.Fault) {
+	f := s.watch(s.hurry, func(seen state) (bool, *exit.Fault) {
 		if s.stop.Err() != nil && !asked {
 			asked = true
 			s.interruptCoordinator(seen)
@@ -157,7 +158,7 @@ func (s *session) follow() *exit.Fault {
 // letRunnersEnd waits until the runners have noticed the coordinator's end and have cleaned up.
 func (s *session) letRunnersEnd() {
 	deadline := time.Now().Add(endsWithin)
-	_ = s.watchOn(s.hurry, func(seen state) (bool, *exit.Fault) {
+	_ = s.watch(s.hurry, func(seen state) (bool, *exit.Fault) {
 		s.say(fmt.Sprintf("%d of %d runners still run", seen.running(), s.Runners))
 		return seen.stage() != "started" || seen.running() == 0 || time.Now().After(deadline), nil
 	})
@@ -169,13 +170,13 @@ func (s *session) stuck(seen state, since time.Duration) (bool, *exit.Fault) {
 	case stage == "" && since > takesWithin:
 		return true, exit.BadSetup("k6-operator did not take the TestRun within %s: look whether its pod runs and watches this namespace", takesWithin)
 	case stage == "error":
-		return true, exit.BadSetup("k6-operator refuses the TestRun: %s", s.initializerSays())
+		return true, exit.BadSetup("k6-operator refuses the TestRun: %s", s.lastLine("logs", "job/"+s.Name+"-initializer", "--tail=1"))
 	case stage != "started" && stage != "stopped" && stage != "finished":
 		if reason := seen.hopeless(); reason != "" {
 			return true, exit.BadSetup("%s", reason)
 		}
 		if since > startsWithin {
-			return true, exit.BadSetup("%d of %d runners run after %s: %s", seen.running(), s.Runners, startsWithin, orNothing(seen.waitsFor()))
+			return true, exit.BadSetup("%d of %d runners run after %s: %s", seen.running(), s.Runners, startsWithin, seen.orNoReason())
 		}
 	}
 	s.say(progress(fmt.Sprintf("%d of %d runners run", seen.running(), s.Runners), seen))
@@ -194,11 +195,7 @@ func (s *session) interruptCoordinator(seen state) {
 }
 
 // watch polls the cluster until done returns true.
-func (s *session) watch(done func(state) (bool, *exit.Fault)) *exit.Fault {
-	return s.watchOn(s.stop, done)
-}
-
-func (s *session) watchOn(ctx context.Context, done func(state) (bool, *exit.Fault)) *exit.Fault {
+func (s *session) watch(ctx context.Context, done func(state) (bool, *exit.Fault)) *exit.Fault {
 	fails := 0
 	for {
 		seen, err := s.look(ctx, s.Manifests)
@@ -237,16 +234,6 @@ func (s *session) keepLogs(coordinator string) {
 			_ = os.WriteFile(s.logs+name, []byte(s.redact(string(text))), 0o644)
 		}
 	}
-}
-
-// lastWords is the last line of an ended coordinator's log.
-func (s *session) lastWords(pod string) string {
-	return s.lastLine("logs", pod, "--container=coordinator", "--tail=1")
-}
-
-// initializerSays returns why a script cannot run.
-func (s *session) initializerSays() string {
-	return s.lastLine("logs", "job/"+s.Name+"-initializer", "--tail=1")
 }
 
 func (s *session) lastLine(args ...string) string {
@@ -307,9 +294,4 @@ func progress(what string, seen state) string {
 	return what
 }
 
-func orNothing(reason string) string {
-	if reason == "" {
-		return "the cluster does not say why"
-	}
-	return reason
-}
+func (s state) orNoReason() string { return cmp.Or(s.waitsFor(), "the cluster does not say why") }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"windtunnel/k6/internal/exit"
+	"windtunnel/k6/internal/seq"
 )
 
 // object has the fields that are read of a TestRun, a Job or a pod.
@@ -67,22 +68,12 @@ func (k kubectl) look(ctx context.Context, m Manifests) (state, error) {
 	if err := k.get(ctx, &warnings, "get", "events", "--field-selector=type=Warning"); err != nil {
 		return state{}, err
 	}
-	s := state{name: m.Name, objects: found.Items}
-	for _, e := range warnings.Items {
-		if strings.HasPrefix(e.InvolvedObject.Name, m.Name) {
-			s.events = append(s.events, e)
-		}
-	}
-	return s, nil
+	own := seq.Filter(warnings.Items, func(e event) bool { return strings.HasPrefix(e.InvolvedObject.Name, m.Name) })
+	return state{name: m.Name, objects: found.Items, events: own}, nil
 }
 
-func (s state) of(kind string, is func(object) bool) (objects []object) {
-	for _, o := range s.objects {
-		if o.Kind == kind && is(o) {
-			objects = append(objects, o)
-		}
-	}
-	return objects
+func (s state) of(kind string, is func(object) bool) []object {
+	return seq.Filter(s.objects, func(o object) bool { return o.Kind == kind && is(o) })
 }
 
 func isRunner(o object) bool { return o.Metadata.Labels["runner"] == "true" }

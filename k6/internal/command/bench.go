@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -40,16 +39,8 @@ func Prepared(gs *state.GlobalState, o *bench.Options, rootFlag, dir string, run
 	if o.K6, err = os.Executable(); err != nil {
 		return exit.Say(gs.Stderr, exit.Setup, "%v", err)
 	}
-	switch {
-	case o.Sidecar == "":
-		o.Sidecar = filepath.Join(o.Root, "bin", "sidecar")
-	case !filepath.IsAbs(o.Sidecar):
-		o.Sidecar = filepath.Join(dir, o.Sidecar)
-	}
-	for name, value := range gs.Env {
-		o.Environ = append(o.Environ, name+"="+value)
-	}
-	slices.Sort(o.Environ)
+	o.Sidecar = root.Absolute(cmp.Or(o.Sidecar, filepath.Join(o.Root, "bin", "sidecar")), dir)
+	o.Environ = Environ(gs.Env)
 	o.Stdout, o.Stderr = gs.Stdout, gs.Stderr
 	o.TTY, o.Color = gs.Stdout.IsTTY, gs.Stdout.IsTTY && !gs.Flags.NoColor
 	if o.TTY {

@@ -4,7 +4,6 @@ package command
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +12,7 @@ import (
 
 	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/root"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/internal/variables"
 )
 
@@ -53,17 +53,12 @@ func valuesOf(flag string, gs *state.GlobalState) func() []string {
 // scenarios are systems, and scenarios as SYSTEM/SCENARIO.
 func scenarios() []string {
 	names := variables.Scenarios()
-	for _, scenario := range variables.Scenarios() {
-		system, _, _ := strings.Cut(scenario, "/")
-		if !slices.Contains(names, system) {
-			names = append(names, system)
-		}
-	}
-	return names
+	systems := seq.Map(names, func(scenario string) string { return scenario[:strings.Index(scenario, "/")] })
+	return append(names, seq.Distinct(systems)...)
 }
 
 // Named are the names of the files of a folder of the checkout, without their ending.
-func Named(gs *state.GlobalState, folder, ending string) (names []string) {
+func Named(gs *state.GlobalState, folder, ending string) []string {
 	dir, err := gs.Getwd()
 	if err != nil {
 		return nil
@@ -72,8 +67,5 @@ func Named(gs *state.GlobalState, folder, ending string) (names []string) {
 	if err != nil {
 		return nil
 	}
-	for _, path := range listing.In(filepath.Join(base, folder), "*"+ending) {
-		names = append(names, strings.TrimSuffix(filepath.Base(path), ending))
-	}
-	return names
+	return listing.Stems(filepath.Join(base, folder), ending)
 }

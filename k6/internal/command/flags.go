@@ -83,7 +83,7 @@ func VariableFlags(cmd *cobra.Command, env map[string]string) {
 		taken = k6Flags
 	}
 	for _, g := range variables.Groups() {
-		for _, v := range g.Variables {
+		for _, v := range g.Variables() {
 			name := variables.FlagName(v.Name)
 			if v.Unit == variables.SecretValue || slices.Contains(taken, name) || cmd.Flags().Lookup(name) != nil || slices.Equal(v.Of, []string{"make"}) {
 				continue

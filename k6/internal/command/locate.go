@@ -5,30 +5,41 @@ package command
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"windtunnel/k6/internal/root"
+	"windtunnel/k6/internal/seq"
 )
 
 // Locate makes paths absolute from dir. If a path is no file, it may be the name of a run in the checkout, which dir or
 // variable (the value of WINDTUNNEL_ROOT) gives.
 func Locate(given []string, dir, variable string) []string {
-	paths := make([]string, len(given))
-	for i, name := range given {
-		path := name
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(dir, path)
+	base, err := root.Find("", variable, dir)
+	return seq.Map(given, func(name string) string {
+		path, run := root.Absolute(name, dir), filepath.Join(base, "results", name)
+		if !exists(path) && !strings.ContainsAny(name, `/\`) && err == nil && exists(run) {
+			return run
 		}
-		if !exists(path) && !strings.ContainsAny(name, `/\`) {
-			if base, err := root.Find("", variable, dir); err == nil {
-				if run := filepath.Join(base, "results", name); exists(run) {
-					path = run
-				}
-			}
-		}
-		paths[i] = path
+		return path
+	})
+}
+
+// Display is a path as a reader in a folder sees it: relative, if it is in that folder.
+func Display(path, folder string) string {
+	if relative, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(relative) {
+		return relative
 	}
-	return paths
+	return path
+}
+
+// Environ is an environment as programs take it, sorted.
+func Environ(env map[string]string) (pairs []string) {
+	for name, value := range env {
+		pairs = append(pairs, name+"="+value)
+	}
+	slices.Sort(pairs)
+	return pairs
 }
 
 func exists(path string) bool {

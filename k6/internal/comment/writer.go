@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/markdown"
+	"windtunnel/k6/internal/seq"
 )
 
 // writer accepts text up to the size limit.
@@ -69,10 +70,7 @@ func (w *writer) table(t Table) {
 func row(cells []Cell) string {
 	var b strings.Builder
 	for _, cell := range cells {
-		var lines []string
-		for _, line := range cell {
-			lines = append(lines, markdown.Inert(cut(line, mostCell)))
-		}
+		lines := seq.Map(cell, func(line string) string { return markdown.Inert(cut(line, mostCell)) })
 		b.WriteString("| " + strings.Join(lines, "<br>") + " ")
 	}
 	return b.String() + "|\n"

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/root"
 )
 
 // Asked is an environment's configuration of a system's connection. Folder is the folder of the environment file.
@@ -165,7 +166,7 @@ func (c *Connection) useTLS(u *url.URL, at reached) error {
 	}
 	c.keys = files
 	if t.CA != "" {
-		if err := os.Setenv("SSL_CERT_FILE", absolute(t.CA, c.asked.Folder)); err != nil {
+		if err := os.Setenv("SSL_CERT_FILE", root.Absolute(t.CA, c.asked.Folder)); err != nil {
 			return err
 		}
 	}

@@ -8,23 +8,15 @@ import (
 	"encoding/pem"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/exit"
+	"windtunnel/k6/internal/root"
 )
 
 // keys are the contents of the files in an environment's tls.
 type keys struct{ ca, cert, key []byte }
-
-// absolute makes a path in an environment file absolute.
-func absolute(path, folder string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(folder, path)
-}
 
 // Check says what is wrong with the files of tls, nil if they are right.
 func Check(t *environment.TLS, folder string) error {
@@ -43,7 +35,7 @@ func read(t *environment.TLS, folder string) (k keys, err error) {
 		if file.path == "" {
 			continue
 		}
-		if *file.into, err = os.ReadFile(absolute(file.path, folder)); err != nil {
+		if *file.into, err = os.ReadFile(root.Absolute(file.path, folder)); err != nil {
 			return k, fmt.Errorf("tls.%s: %s: %w; relative paths start in the environment file's folder", file.field, file.path, exit.Reason(err))
 		}
 	}

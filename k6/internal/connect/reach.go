@@ -3,6 +3,7 @@
 package connect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"windtunnel/k6/internal/environment"
+	"windtunnel/k6/internal/exit"
 )
 
 const (
@@ -31,12 +33,7 @@ type reached struct {
 }
 
 // ip is the chosen address, or otherwise if there is no address.
-func (r reached) ip(otherwise string) string {
-	if r.chosen == "" {
-		return otherwise
-	}
-	return r.chosen
-}
+func (r reached) ip(otherwise string) string { return cmp.Or(r.chosen, otherwise) }
 
 // reach tries all addresses of a host. If a name has IPv4 addresses, k6 takes one of them, whether it answers or not.
 func reach(host, port string) reached {
@@ -79,8 +76,7 @@ func outcomeOf(err error) string {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return "did not answer"
 	}
-	text := err.Error()
-	return text[strings.LastIndex(text, ": ")+1:]
+	return exit.LastPart(err)
 }
 
 // addressesOf returns the addresses of a name, IPv4 first. For localhost it returns both loopback addresses, whatever
@@ -98,15 +94,7 @@ func addressesOf(host string) ([]netip.Addr, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, func(a, b netip.Addr) int {
-		if a.Is4() != b.Is4() {
-			if a.Is4() {
-				return -1
-			}
-			return 1
-		}
-		return a.Compare(b)
-	})
+	slices.SortFunc(all, netip.Addr.Compare)
 	all = slices.Compact(all)
 	return all[:min(len(all), mostAddresses)], nil
 }

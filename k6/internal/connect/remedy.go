@@ -10,8 +10,11 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
+
+	"windtunnel/k6/internal/seq"
 )
 
 // Remedy says why TLS with a system fails, and how to fix it; "" if it finds no reason. It makes a handshake without
@@ -144,9 +147,5 @@ func (c *Connection) untrusted(chain []*x509.Certificate, leaf *x509.Certificate
 
 // namesOf are the names and addresses in a certificate.
 func namesOf(leaf *x509.Certificate) []string {
-	names := append([]string{}, leaf.DNSNames...)
-	for _, ip := range leaf.IPAddresses {
-		names = append(names, ip.String())
-	}
-	return names
+	return append(slices.Clone(leaf.DNSNames), seq.Map(leaf.IPAddresses, net.IP.String)...)
 }

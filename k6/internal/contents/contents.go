@@ -20,6 +20,7 @@ import (
 
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/listing"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/internal/testbed"
 )
 
@@ -125,11 +126,7 @@ func (before Contents) Changed(now Contents) string {
 
 // String returns text such as `program 0123456789ab`.
 func (c Contents) String() string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(c)) {
-		parts = append(parts, name+" "+c[name][:12])
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(seq.Map(slices.Sorted(maps.Keys(c)), func(name string) string { return name + " " + c[name][:12] }), ", ")
 }
 
 // digest is the digest of a file, of all files in a folder, or of the packages in a Python environment. It is "" for a

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"windtunnel/k6/internal/exit"
 )
 
 const (
@@ -109,16 +111,21 @@ func (c *Client) send(request *http.Request, answer any) error {
 
 // insist repeats a request until it is answered, or until the last answer to any request is Deaf ago.
 func (c *Client) insist(ctx context.Context, path string, body, answer any) error {
+	return c.repeat(ctx, func() error { return c.ask(ctx, path, body, answer) })
+}
+
+// repeat sends until there is an answer, other than that the transfer was cut short.
+func (c *Client) repeat(ctx context.Context, send func() error) error {
 	for until := time.Now().Add(Deaf); ; {
-		err := c.ask(ctx, path, body, answer)
+		err := send()
 		var refused *refusal
 		switch {
-		case err == nil, errors.As(err, &refused):
+		case err == nil, errors.As(err, &refused) && refused.status != http.StatusUnprocessableEntity:
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case time.Now().After(until), c.Silent():
-			return fmt.Errorf("%w: %s", ErrDeaf, lastOf(err))
+			return fmt.Errorf("%w: %s", ErrDeaf, exit.LastPart(err))
 		}
 		select {
 		case <-ctx.Done():
@@ -126,12 +133,6 @@ func (c *Client) insist(ctx context.Context, path string, body, answer any) erro
 		case <-time.After(retryEvery):
 		}
 	}
-}
-
-// lastOf is the last part of a connection's error message.
-func lastOf(err error) string {
-	text := err.Error()
-	return strings.TrimSpace(text[strings.LastIndex(text, ": ")+1:])
 }
 
 // Register announces the runner. It returns an identifier that all runners of this run share, and no other run has.
@@ -250,21 +251,13 @@ func (c *Client) deliver(ctx context.Context, path string, record []byte) error 
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()
 	sum := sha256.Sum256(record)
-	for until := time.Now().Add(Deaf); ; {
+	return c.repeat(ctx, func() error {
 		request, err := c.request(ctx, path, bytes.NewReader(record))
 		if err != nil {
 			return err
 		}
 		request.Header.Set(SumHeader, hex.EncodeToString(sum[:]))
 		request.Header.Set(NumberHeader, strconv.Itoa(c.Number))
-		err = c.send(request, &Answer{})
-		var refused *refusal
-		switch {
-		case err == nil, errors.As(err, &refused) && refused.status != http.StatusUnprocessableEntity, ctx.Err() != nil:
-			return err
-		case time.Now().After(until), c.Silent():
-			return fmt.Errorf("%w: %s", ErrDeaf, lastOf(err))
-		}
-		time.Sleep(retryEvery)
-	}
+		return c.send(request, &Answer{})
+	})
 }

@@ -196,28 +196,19 @@ func (c *Coordinator) look(now time.Time) {
 
 // Wait returns when the record of each runner has arrived or can no longer arrive.
 func (c *Coordinator) Wait(ctx context.Context) error {
-	_, err := await(ctx, c, func() (struct{}, bool) {
-		for _, r := range c.runners {
-			if r.record == "" && r.gone == "" {
-				return struct{}{}, false
-			}
-		}
-		return struct{}{}, true
-	})
+	return c.until(ctx, func(r *runner) bool { return r.record != "" || r.gone != "" })
+}
+
+// until waits for a state of all runners.
+func (c *Coordinator) until(ctx context.Context, are func(*runner) bool) error {
+	_, err := await(ctx, c, func() (struct{}, bool) { return struct{}{}, c.all(are) })
 	return err
 }
 
 // Farewell returns when each runner knows that its record arrived, or ctx is done. A runner that missed the answer asks
 // again, and would report a missing coordinator as dead.
 func (c *Coordinator) Farewell(ctx context.Context) {
-	_, _ = await(ctx, c, func() (struct{}, bool) {
-		for _, r := range c.runners {
-			if r.record != "" && !r.bye {
-				return struct{}{}, false
-			}
-		}
-		return struct{}{}, true
-	})
+	_ = c.until(ctx, func(r *runner) bool { return r.record == "" || r.bye })
 }
 
 // Stopped is why all runners were stopped, "" if they were not.

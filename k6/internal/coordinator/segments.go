@@ -4,7 +4,6 @@ package coordinator
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"go.k6.io/k6/lib"
@@ -41,6 +40,3 @@ func PlaceOf(segment *lib.ExecutionSegment, sequence *lib.ExecutionSegmentSequen
 	}
 	return 0, 0, fmt.Errorf("--execution-segment=%s is not in --execution-segment-sequence=%s", segment, sequence)
 }
-
-// RunnerName is the name of a runner in tags.
-func RunnerName(number int) string { return strconv.Itoa(number) }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -134,7 +135,7 @@ func (c *Coordinator) setUp(ctx context.Context, number int) (Answer, error) {
 			return Answer{Stop: c.stop}, true
 		case c.data != nil:
 			return Answer{Done: true, Data: c.data}, true
-		case c.setUpBy == 0 && c.allThere():
+		case c.setUpBy == 0 && c.all(func(r *runner) bool { return r.there }):
 			c.setUpBy = r.number
 		}
 		// A runner asks again if it got no answer.
@@ -142,14 +143,9 @@ func (c *Coordinator) setUp(ctx context.Context, number int) (Answer, error) {
 	})
 }
 
-// allThere reports whether all runners have registered. The set-up waits for all of them. The caller holds mu.
-func (c *Coordinator) allThere() bool {
-	for _, r := range c.runners {
-		if !r.there {
-			return false
-		}
-	}
-	return true
+// all reports whether all runners are in a state. The caller holds mu.
+func (c *Coordinator) all(are func(*runner) bool) bool {
+	return !slices.ContainsFunc(c.runners, func(r *runner) bool { return !are(r) })
 }
 
 // made stores the result of the set-up. The same result may arrive again, if its sender got no answer.
@@ -183,12 +179,7 @@ func (c *Coordinator) ready(ctx context.Context, number int) (Answer, error) {
 
 // beginOnceReady sets the start of the load. The caller holds mu.
 func (c *Coordinator) beginOnceReady() {
-	for _, r := range c.runners {
-		if !r.ready {
-			return
-		}
-	}
-	if c.start.IsZero() && c.stop == "" {
+	if c.start.IsZero() && c.stop == "" && c.all(func(r *runner) bool { return r.ready }) {
 		c.start = Steady().Add(startsIn)
 		time.AfterFunc(startsIn, c.beginCost)
 		c.tell()
@@ -230,12 +221,7 @@ func (c *Coordinator) loaded(ctx context.Context, number int, early string) (Ans
 
 // allLoaded reports whether all loads have ended. The caller holds mu.
 func (c *Coordinator) allLoaded() bool {
-	for _, r := range c.runners {
-		if !r.loaded && !r.over() {
-			return false
-		}
-	}
-	return true
+	return c.all(func(r *runner) bool { return r.loaded || r.over() })
 }
 
 // preferred is the runner that set up if it is still alive, else the asking runner. The caller holds mu.

@@ -11,6 +11,7 @@ import (
 
 	"windtunnel/k6/internal/judge"
 	"windtunnel/k6/internal/record"
+	"windtunnel/k6/internal/seq"
 )
 
 // A script computes some figures itself, such as the shares of a panel's components, and needs figures of the whole run
@@ -67,12 +68,8 @@ func (c *Coordinator) dropDraft(r *runner) error {
 // othersThere answers when the samples of each other runner have arrived or can no longer arrive.
 func (c *Coordinator) othersThere(ctx context.Context, number int) (Answer, error) {
 	return c.held(ctx, number, func(*runner) (Answer, bool) {
-		for _, r := range c.runners {
-			if r.record == "" && r.draft == "" && r.gone == "" {
-				return Answer{}, false
-			}
-		}
-		return Answer{Done: true}, true
+		done := c.all(func(r *runner) bool { return r.over() })
+		return Answer{Done: done}, done
 	})
 }
 
@@ -102,11 +99,7 @@ func (c *Coordinator) openWhole() *whole {
 		}
 	}
 	parts := judge.Open(files...)
-	var records []*record.Record
-	for _, part := range parts {
-		if part.Lost == "" {
-			records = append(records, part.Record)
-		}
-	}
+	readable := seq.Filter(parts, func(part judge.Recorded) bool { return part.Lost == "" })
+	records := seq.Map(readable, func(part judge.Recorded) *record.Record { return part.Record })
 	return &whole{parts, record.Together(records...)}
 }

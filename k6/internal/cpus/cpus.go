@@ -4,10 +4,11 @@
 package cpus
 
 import (
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"windtunnel/k6/internal/format"
 )
 
 // Allowed lists the CPUs that this process may use. Containers and taskset may restrict them.
@@ -27,18 +28,5 @@ func Allowed() []int {
 
 // List writes CPUs in their order, in taskset's form.
 func List(cpus []int) string {
-	var parts []string
-	for i := 0; i < len(cpus); {
-		j := i
-		for j+1 < len(cpus) && cpus[j+1] == cpus[j]+1 {
-			j++
-		}
-		part := strconv.Itoa(cpus[i])
-		if j > i {
-			part += "-" + strconv.Itoa(cpus[j])
-		}
-		parts = append(parts, part)
-		i = j + 1
-	}
-	return strings.Join(parts, ",")
+	return strings.Join(format.Runs(cpus, "-"), ",")
 }

@@ -20,10 +20,11 @@ func Used() float64 {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds()
 }
 
-// Machine is the work of all CPUs of this machine since boot, in kernel ticks; Count is the number of CPUs.
+// Machine is the work of all CPUs of this machine since boot, in kernel ticks. Count is the number of CPUs, and Steal the part of Busy
+// that the hypervisor took.
 type Machine struct {
-	Count      int
-	Busy, Idle float64
+	Count             int
+	Busy, Idle, Steal float64
 }
 
 // OfMachine reads the work of the CPUs; Count is 0 if it is unknown.
@@ -53,6 +54,9 @@ func machineOf(text string) (m Machine) {
 				m.Idle += ticks
 			} else {
 				m.Busy += ticks
+			}
+			if i == 7 {
+				m.Steal = ticks
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 func TestAMachineIsAsBusyAsItsTicksSay(t *testing.T) {
 	const head, two = "cpu  100 10 40 800 50 5 5 20 7 0\n", "cpu0 1 1 1 1 1 1 1 1 0 0\ncpu1 1 1 1 1 1 1 1 1 0 0\nintr 5\nctxt 9\n"
 	before := machineOf(head + two)
-	if before != (Machine{Count: 2, Busy: 180, Idle: 850}) {
+	if before != (Machine{Count: 2, Busy: 180, Idle: 850, Steal: 20}) {
 		t.Errorf("%+v", before)
 	}
 	after := Machine{Count: 2, Busy: 180 + 60, Idle: 850 + 40}

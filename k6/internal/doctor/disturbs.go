@@ -100,33 +100,15 @@ func ticksOf(proc string) map[int]process {
 	return all
 }
 
-// steal is how much time the hypervisor took since the machine started.
-func steal() Finding {
-	text, err := os.ReadFile("/proc/stat")
-	line, _, _ := strings.Cut(string(text), "\n")
-	if err != nil {
-		return Finding{Name: "hypervisor", State: Limited, Found: "unknown: the kernel does not say what it took"}
-	}
-	return stealOf(line)
-}
-
 // stealFrom is from which share of all time, percent, a hypervisor disturbs.
 const stealFrom = 1
 
-func stealOf(line string) Finding {
-	fields := strings.Fields(line)
-	if len(fields) < 9 {
-		return ok("hypervisor", "the kernel reports no hypervisor")
+// steal is how much time the hypervisor took since the machine started.
+func steal(m cpus.Machine) Finding {
+	if m.Count == 0 {
+		return Finding{Name: "hypervisor", State: Limited, Found: "unknown: the kernel does not say what it took"}
 	}
-	all, taken := 0.0, 0.0
-	for i, field := range fields[1:9] {
-		ticks, _ := strconv.ParseFloat(field, 64)
-		all += ticks
-		if i == 7 {
-			taken = ticks
-		}
-	}
-	percent := 100 * taken / max(all, 1)
+	percent := 100 * m.Steal / max(m.Busy+m.Idle, 1)
 	if percent < stealFrom {
 		return ok("hypervisor", "the hypervisor took %.1f %% of CPU time since boot", percent)
 	}

@@ -6,6 +6,8 @@ package doctor
 import (
 	"fmt"
 	"strings"
+
+	"windtunnel/k6/internal/cpus"
 )
 
 // State says how much of what needs a finding can run.
@@ -48,7 +50,7 @@ func Examine(root string) []Section {
 		{"Programs", append(programs(root), prerequisites(root)...)},
 		{"What networks need", []Finding{namespaces(), tunDevice(), tproxy(), sshd()}},
 		{"What measures", []Finding{cpuCount(), files(), memory("/proc/meminfo"), perf(), clock("/sys"), governor("/sys")}},
-		{"What disturbs", append(others(), steal())},
+		{"What disturbs", append(others(), steal(cpus.OfMachine()))},
 		{"Beyond this machine", []Finding{containers(), kubernetes(root)}},
 	}
 }

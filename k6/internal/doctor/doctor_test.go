@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"windtunnel/k6/internal/cpus"
 )
 
 // write puts files into a new folder.
@@ -71,8 +73,9 @@ func TestNeighbours(t *testing.T) {
 	expect(t, busy(load{known: true, percent: 2}), OK)
 	expect(t, busy(load{known: true, percent: 60, most: "cargo (pid 9)", cpus: 1.2}), Limited, "60 %", "cargo (pid 9) uses 1.2 CPUs")
 	expect(t, busy(load{}), Limited, "unknown")
-	expect(t, stealOf("cpu 100 0 100 790 0 0 0 10 0 0"), Limited, "1.0 %")
-	expect(t, stealOf("cpu 100 0 100 799 0 0 0 1 0 0"), OK, "0.1 %")
+	expect(t, steal(cpus.Machine{Count: 1, Busy: 210, Idle: 790, Steal: 10}), Limited, "1.0 %")
+	expect(t, steal(cpus.Machine{Count: 1, Busy: 201, Idle: 799, Steal: 1}), OK, "0.1 %")
+	expect(t, steal(cpus.Machine{}), Limited, "unknown")
 }
 
 func TestWhoUsesTheCPUsIsNamed(t *testing.T) {

@@ -45,11 +45,7 @@ func handOn(gs *state.GlobalState, args []string) error {
 	if err != nil {
 		return err
 	}
-	var environ []string
-	for name, value := range gs.Env {
-		environ = append(environ, name+"="+value)
-	}
-	if err := become(path, append([]string{path}, args...), environ); err != nil {
+	if err := become(path, append([]string{path}, args...), command.Environ(gs.Env)); err != nil {
 		return fmt.Errorf("%s cannot be started: %w", path, err)
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"windtunnel/k6/internal/command"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/root"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/internal/variables"
 )
 
@@ -82,13 +83,8 @@ func Markdown(root *cobra.Command) string {
 }
 
 // commandsOf are the commands below root, by name.
-func commandsOf(root *cobra.Command) (all []*cobra.Command) {
-	for _, cmd := range root.Commands() {
-		if cmd.IsAvailableCommand() && cmd.Name() != "help" {
-			all = append(all, cmd)
-		}
-	}
-	return all
+func commandsOf(root *cobra.Command) []*cobra.Command {
+	return seq.Filter(root.Commands(), func(cmd *cobra.Command) bool { return cmd.IsAvailableCommand() && cmd.Name() != "help" })
 }
 
 func write(b *strings.Builder, cmd *cobra.Command) {

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"windtunnel/k6/internal/seq"
 )
 
 // Environment is the content of environments/NAME.json.
@@ -125,31 +127,25 @@ func (s System) Secrets() []string {
 	return secrets
 }
 
+// Secrets returns these names for all systems.
+func (e Environment) Secrets() (names []string) {
+	for _, system := range e.Systems {
+		names = append(names, system.Secrets()...)
+	}
+	return names
+}
+
 // Names returns the names of the systems, sorted.
 func (e Environment) Names() []string { return slices.Sorted(maps.Keys(e.Systems)) }
 
 // RemoteHosts returns the hosts (without port) other than this machine that get a system's load: of the system, its
 // proxy and its target.
 func (s System) RemoteHosts() []string {
-	var hosts []string
-	addresses := []string{s.URL, s.Proxy}
-	for _, target := range []string{s.Target.TCP, s.Target.UDP} {
-		if target != "" {
-			addresses = append(addresses, "socks5://"+target)
-		}
-	}
-	for _, address := range addresses {
-		if host := remoteHost(address); host != "" && !slices.Contains(hosts, host) {
-			hosts = append(hosts, host)
-		}
-	}
-	return hosts
+	addresses := []string{s.URL, s.Proxy, "socks5://" + s.Target.TCP, "socks5://" + s.Target.UDP}
+	return seq.Distinct(seq.Given(seq.Map(addresses, remoteHost)))
 }
 
 func remoteHost(address string) string {
-	if address == "" {
-		return ""
-	}
 	u, err := url.Parse(address)
 	if err != nil {
 		return address

@@ -48,5 +48,17 @@ func Reason(err error) error {
 	return err
 }
 
+// LastPart is the part of an error's message behind the last colon.
+func LastPart(err error) string {
+	text := err.Error()
+	return strings.TrimSpace(text[strings.LastIndex(text, ": ")+1:])
+}
+
+// LastLine is the last line of a text without its empty ones; "" without a line.
+func LastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+}
+
 // OneLine replaces line ends and runs of spaces with single spaces.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -167,14 +167,20 @@ func Time(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + "
 
 // Any writes a parameter: numbers with separators, other values unchanged.
 func Any(v any) string {
-	switch n := v.(type) {
-	case float64:
-		if n == math.Trunc(n) && math.Abs(n) < 1e15 {
-			return Count(int64(n))
-		}
-		return strconv.FormatFloat(n, 'f', -1, 64)
-	case nil:
+	n, ok := v.(float64)
+	switch {
+	case v == nil:
 		return None
+	case ok && n == math.Trunc(n) && math.Abs(n) < 1e15:
+		return Count(int64(n))
+	}
+	return Plain(v)
+}
+
+// Plain writes a value as a user types it: a number without separators and exponent.
+func Plain(v any) string {
+	if n, ok := v.(float64); ok {
+		return strconv.FormatFloat(n, 'f', -1, 64)
 	}
 	return fmt.Sprint(v)
 }

@@ -44,6 +44,23 @@ func BytesPerS(v float64) string {
 	return Digits(v) + " B/s"
 }
 
+// Runs writes sorted numbers: several in a row as the first and the last of them, with a dash between.
+func Runs(numbers []int, dash string) (written []string) {
+	for i := 0; i < len(numbers); {
+		last := i
+		for last+1 < len(numbers) && numbers[last+1] == numbers[last]+1 {
+			last++
+		}
+		run := strconv.Itoa(numbers[i])
+		if last > i {
+			run += dash + strconv.Itoa(numbers[last])
+		}
+		written = append(written, run)
+		i = last + 1
+	}
+	return written
+}
+
 // Bytes returns text such as `64 KiB`, or `1460 B` if the size is no whole number of KiB.
 func Bytes(bytes int64) string {
 	const kib, mib = 1 << 10, 1 << 20

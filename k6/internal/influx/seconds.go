@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"windtunnel/k6/internal/seq"
 )
 
 // Seconds is a set of whole seconds of Unix time.
@@ -61,11 +63,7 @@ func (s Seconds) Bounds() (first, last time.Time) {
 
 // String returns text such as 100-160,170-170; ParseSeconds parses it.
 func (s Seconds) String() string {
-	parts := make([]string, len(s.spans))
-	for i, one := range s.spans {
-		parts[i] = fmt.Sprintf("%d-%d", one.first, one.last)
-	}
-	return strings.Join(parts, ",")
+	return strings.Join(seq.Map(s.spans, func(one span) string { return fmt.Sprintf("%d-%d", one.first, one.last) }), ",")
 }
 
 // ParseSeconds parses the text of String and skips malformed parts.

@@ -5,8 +5,6 @@
 package kinds
 
 import (
-	"bytes"
-	"encoding/json"
 	"strings"
 
 	"windtunnel/k6/lists"
@@ -32,24 +30,7 @@ type Kind struct {
 var All = lists.Read[map[string]Kind](lists.Kinds)
 
 // Names has the names of all kinds, in the order of the list.
-var Names = func() (names []string) {
-	list := json.NewDecoder(bytes.NewReader(lists.Kinds))
-	if _, err := list.Token(); err != nil {
-		panic(err)
-	}
-	for list.More() {
-		name, err := list.Token()
-		if err != nil {
-			panic(err)
-		}
-		names = append(names, name.(string))
-		var kind json.RawMessage
-		if err := list.Decode(&kind); err != nil {
-			panic(err)
-		}
-	}
-	return names
-}()
+var Names = lists.Names(lists.Kinds)
 
 // Explain describes a kind of error. through says that the error occurred only through a proxy, not without it.
 func Explain(kind string, through bool) string {

@@ -7,6 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+
+	"windtunnel/k6/internal/seq"
 )
 
 // In returns the paths in a folder that match a pattern of io/fs, in order; nil if there is none or the folder cannot be
@@ -16,9 +19,16 @@ func In(dir, pattern string) []string {
 	if err != nil {
 		panic(err)
 	}
-	paths := make([]string, 0, len(names))
-	for _, name := range names {
-		paths = append(paths, filepath.Join(dir, filepath.FromSlash(name)))
-	}
-	return paths
+	return seq.Map(names, func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) })
+}
+
+// Stems are the names of a folder's files with an ending, without it, in order.
+func Stems(dir, ending string) []string {
+	return seq.Map(In(dir, "*"+ending), func(path string) string { return strings.TrimSuffix(filepath.Base(path), ending) })
+}
+
+// Folders are the names of the folders in a folder, in order.
+func Folders(dir string) []string {
+	entries, _ := os.ReadDir(dir)
+	return seq.Map(seq.Filter(entries, fs.DirEntry.IsDir), fs.DirEntry.Name)
 }

@@ -5,6 +5,7 @@ package neighbour
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -140,7 +141,7 @@ func ClaimHost(folder string, beside bool, warn func(format string, args ...any)
 		if !other.disturbs(self.CPUs) {
 			continue
 		}
-		line := fmt.Sprintf("another bench runs on the same CPUs: pid %d in %s; each would measure the other", other.PID, orUnknown(other.Folder))
+		line := fmt.Sprintf("another bench runs on the same CPUs: pid %d in %s; each would measure the other", other.PID, other.folder())
 		if !beside {
 			held.Release()
 			return Claim{}, exit.BadSetup("%s: wait for its end, give each CPUs of its own (taskset), or set BESIDE=1", line)
@@ -150,18 +151,13 @@ func ClaimHost(folder string, beside bool, warn func(format string, args ...any)
 	return held, nil
 }
 
-func orUnknown(folder string) string {
-	if folder == "" {
-		return "an unknown folder"
-	}
-	return folder
-}
+func (n neighbour) folder() string { return cmp.Or(n.Folder, "an unknown folder") }
 
 // Others are the benches that run on this machine now, each in words. They do not notice the search.
 func Others() (lines []string) {
 	for slot := range claimSlots {
 		if other, ok := holderOf(slot); ok {
-			lines = append(lines, fmt.Sprintf("pid %d in %s", other.PID, orUnknown(other.Folder)))
+			lines = append(lines, fmt.Sprintf("pid %d in %s", other.PID, other.folder()))
 		}
 	}
 	return lines

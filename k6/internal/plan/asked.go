@@ -2,7 +2,7 @@
 
 package plan
 
-import "strings"
+import "windtunnel/k6/internal/variables"
 
 // Asked is the caller's request. All paths are absolute. Environ is the caller's environment, which k6 and the sidecar
 // inherit.
@@ -21,10 +21,5 @@ type Asked struct {
 
 // Getenv returns a variable of the caller's environment, "" if it is not set.
 func (a Asked) Getenv(name string) string {
-	for i := len(a.Environ) - 1; i >= 0; i-- {
-		if value, ok := strings.CutPrefix(a.Environ[i], name+"="); ok {
-			return value
-		}
-	}
-	return ""
+	return variables.In(a.Environ, name)
 }

@@ -31,8 +31,9 @@ func (p *Plan) replaceTestbed(a Asked, chosen []Scenario) *exit.Fault {
 	if f := checkOf(bed, chosen); f != nil {
 		return f
 	}
+	values := withEntryValues(p.Env.Systems[bed.System], ref)
 	for _, name := range bed.Names() {
-		if value := p.startValues(ref, bed)[name]; value == nil && bed.Variables[name].Default == nil {
+		if values[name] == nil && bed.Variables[name].Default == nil {
 			return exit.BadUsage("testbeds/%s.toml has no default for the variable %s: give %s:%s=…", ref.Name, name, ref.Name, name)
 		}
 	}
@@ -45,11 +46,6 @@ func (p *Plan) replaceTestbed(a Asked, chosen []Scenario) *exit.Fault {
 		}
 	}
 	return nil
-}
-
-// startValues are the start values of a testbed, for its system.
-func (p *Plan) startValues(ref environment.TestbedRef, bed testbed.Testbed) map[string]any {
-	return withEntryValues(p.Env.Systems[bed.System], ref)
 }
 
 // withEntryValues merges a testbed's values with the values that a system's entry has for the same testbed.

@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"os"
@@ -89,31 +90,16 @@ func (a Asked) checkDashboard() *exit.Fault {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return exit.BadSetup("DASHBOARD: nothing can listen at %s (%s); set K6_WEB_DASHBOARD_PORT to another port, or stop the program that uses it",
-			address, socketReason(err))
+			address, exit.LastPart(err))
 	}
 	_ = listener.Close()
 	return nil
 }
 
-// socketReason is the last part of a socket's error message.
-func socketReason(err error) string {
-	text := err.Error()
-	return strings.TrimSpace(text[strings.LastIndex(text, ":")+1:])
-}
+func (a Asked) DashboardHost() string { return cmp.Or(a.Getenv("K6_WEB_DASHBOARD_HOST"), "127.0.0.1") }
 
-func (a Asked) DashboardHost() string {
-	if host := a.Getenv("K6_WEB_DASHBOARD_HOST"); host != "" {
-		return host
-	}
-	return "127.0.0.1"
-}
-
-func (a Asked) DashboardPort() string {
-	if port := a.Getenv("K6_WEB_DASHBOARD_PORT"); port != "" {
-		return port
-	}
-	return "5665" // k6's default
-}
+// DashboardPort is k6's default unless the caller sets another.
+func (a Asked) DashboardPort() string { return cmp.Or(a.Getenv("K6_WEB_DASHBOARD_PORT"), "5665") }
 
 func (a Asked) DashboardURL() string {
 	return fmt.Sprintf("http://%s", net.JoinHostPort(a.DashboardHost(), a.DashboardPort()))

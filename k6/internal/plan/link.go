@@ -3,11 +3,11 @@
 package plan
 
 import (
-	"slices"
 	"strings"
 	"time"
 
 	"windtunnel/k6/internal/exit"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/internal/variables"
 )
 
@@ -51,13 +51,8 @@ const someLink = "rtt:1ms"
 // checkOwnLinks leaves out scenarios with separate links if this machine supports no links, and rejects a run that
 // has no other scenarios.
 func (p *Plan) checkOwnLinks(a Asked) *exit.Fault {
-	var without []string
-	others := slices.DeleteFunc(slices.Clone(p.Scenarios), func(s Scenario) bool {
-		if s.OwnLinks && !slices.Contains(without, s.System) {
-			without = append(without, s.System)
-		}
-		return s.OwnLinks
-	})
+	without := seq.Filter(p.Scenarios, func(s Scenario) bool { return s.OwnLinks })
+	others := seq.Filter(p.Scenarios, func(s Scenario) bool { return !s.OwnLinks })
 	if len(without) == 0 {
 		return nil
 	}
@@ -66,7 +61,8 @@ func (p *Plan) checkOwnLinks(a Asked) *exit.Fault {
 		return f
 	}
 	p.Scenarios = others
-	p.LeftOut = append(p.LeftOut, "scenarios of "+strings.Join(without, ", ")+" are left out: "+f.Message)
+	systems := seq.Distinct(seq.Map(without, func(s Scenario) string { return s.System }))
+	p.LeftOut = append(p.LeftOut, "scenarios of "+strings.Join(systems, ", ")+" are left out: "+f.Message)
 	return nil
 }
 

@@ -16,7 +16,7 @@ import (
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/influx"
-	"windtunnel/k6/internal/schema"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/internal/testbed"
 	"windtunnel/k6/internal/variables"
 )
@@ -34,7 +34,7 @@ type Plan struct {
 // Make makes the plan, and checks as much as possible before anything starts.
 func Make(a Asked) (Plan, *exit.Fault) {
 	var p Plan
-	if profiles := schema.Profiles(); !slices.Contains(profiles, a.Profile) {
+	if profiles := variables.Find("PROFILE").Choices; !slices.Contains(profiles, a.Profile) {
 		return p, exit.BadUsage("unknown profile %s%s; there are: %s",
 			a.Profile, closest.Hint(a.Profile, profiles), strings.Join(profiles, ", "))
 	}
@@ -44,9 +44,6 @@ func Make(a Asked) (Plan, *exit.Fault) {
 	chosen, further, err := a.choose()
 	if err != nil {
 		return p, exit.BadUsage("%v", err)
-	}
-	if further != "" {
-		p.LeftOut = append(p.LeftOut, further)
 	}
 	if strings.ContainsAny(a.Env, `/\`) && !filepath.IsAbs(a.Env) {
 		return p, exit.BadUsage("environment %q must be a name, such as local, or an absolute path", a.Env)
@@ -59,16 +56,8 @@ func Make(a Asked) (Plan, *exit.Fault) {
 	if line := variables.Misspelt(a.Environ); line != "" {
 		return p, exit.BadUsage("%s", line)
 	}
-	p.LeftOut = append(p.LeftOut, variables.Near(a.Environ, secretsOf(env))...)
-	if line := variables.Unread(a.Environ, namesOf(chosen)); line != "" {
-		p.LeftOut = append(p.LeftOut, line)
-	}
-	if line := variables.ForeignOf(a.Environ); line != "" {
-		p.LeftOut = append(p.LeftOut, line)
-	}
-	if line := ambient.Line(a.Environ); line != "" {
-		p.LeftOut = append(p.LeftOut, line)
-	}
+	p.LeftOut = seq.Given(slices.Concat([]string{further}, variables.Near(a.Environ, env.Secrets()),
+		[]string{variables.Unread(a.Environ, namesOf(chosen)), variables.ForeignOf(a.Environ), ambient.Line(a.Environ)}))
 	if f := p.replaceTestbed(a, chosen); f != nil {
 		return p, f
 	}
@@ -82,14 +71,10 @@ func Make(a Asked) (Plan, *exit.Fault) {
 	if len(p.Scenarios) == 0 {
 		return p, exit.BadUsage("%s", strings.Join(append(p.LeftOut, "nothing is left to run"), "\n"))
 	}
-	if f := p.checkSystems(a); f != nil {
-		return p, f
-	}
-	if f := p.checkLink(a); f != nil {
-		return p, f
-	}
-	if f := p.checkLimits(a); f != nil {
-		return p, f
+	for _, check := range []func(Asked) *exit.Fault{p.checkSystems, p.checkLink, p.checkLimits} {
+		if f := check(a); f != nil {
+			return p, f
+		}
 	}
 	if f := a.checkPrograms(p.Scenarios); f != nil {
 		return p, f
@@ -123,17 +108,5 @@ func (a Asked) checkValues(scenarios []Scenario) *exit.Fault {
 
 // namesOf returns scenarios as SYSTEM/SCENARIO.
 func namesOf(scenarios []Scenario) []string {
-	names := make([]string, len(scenarios))
-	for i, s := range scenarios {
-		names[i] = s.String()
-	}
-	return names
-}
-
-// secretsOf are the variables with secrets that an environment names.
-func secretsOf(env environment.Environment) (names []string) {
-	for _, system := range env.Systems {
-		names = append(names, system.Secrets()...)
-	}
-	return names
+	return seq.Map(scenarios, Scenario.String)
 }

@@ -15,6 +15,8 @@ import (
 	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/profiles"
+	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 )
 
 // Scenario is one script, scripts/SYSTEM/NAME.js.
@@ -26,6 +28,11 @@ type Scenario struct {
 }
 
 func (s Scenario) String() string { return s.System + "/" + s.Name }
+
+// Entry is the scenario's entry in the record of a run.
+func (s Scenario) Entry(outcome string) run.Scenario {
+	return run.Scenario{System: s.System, Scenario: s.Name, Outcome: outcome}
+}
 
 // FileStem is the stem of the scenario's files in the folder of the run.
 func (s Scenario) FileStem() string { return s.System + "-" + s.Name }
@@ -96,10 +103,7 @@ func readOrder(path string) []string {
 
 // checkFurther refuses a name of system.toml's list further that no scenario has.
 func checkFurther(system string, further []string, scenarios []Scenario) error {
-	names := make([]string, len(scenarios))
-	for i, s := range scenarios {
-		names[i] = s.Name
-	}
+	names := seq.Map(scenarios, func(s Scenario) string { return s.Name })
 	for _, name := range further {
 		if !slices.Contains(names, name) {
 			return fmt.Errorf("scripts/%s/system.toml: further: there is no scenario %s%s", system, name, closest.Hint(name, names))
@@ -124,17 +128,11 @@ func (a Asked) choose() (chosen []Scenario, leftOut string, err error) {
 	if chosen, err = Select(chosen, only); err != nil || only != "" || !profiles.LeavesOutFurther(a.Profile) {
 		return chosen, "", err
 	}
-	var further []string
-	chosen = slices.DeleteFunc(chosen, func(s Scenario) bool {
-		if s.Further {
-			further = append(further, s.String())
-		}
-		return s.Further
-	})
+	further := seq.Filter(chosen, func(s Scenario) bool { return s.Further })
 	if len(further) > 0 {
-		leftOut = fmt.Sprintf("%s leaves out %d of the scenarios (ONLY=%s runs them, too): %s", a.Profile, len(further), everything, strings.Join(further, ", "))
+		leftOut = fmt.Sprintf("%s leaves out %d of the scenarios (ONLY=%s runs them, too): %s", a.Profile, len(further), everything, strings.Join(namesOf(further), ", "))
 	}
-	return chosen, leftOut, nil
+	return seq.Filter(chosen, func(s Scenario) bool { return !s.Further }), leftOut, nil
 }
 
 // Select returns the scenarios that only names, in their own order. only is a comma-separated list of SYSTEM,

@@ -3,8 +3,6 @@
 package plan
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +13,8 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/closest"
+	"windtunnel/k6/internal/document"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/internal/testbed"
 )
 
@@ -61,9 +61,7 @@ func readNeeds(folder string) (all map[string]scriptNeeds, err error) {
 	if err != nil {
 		return nil, err
 	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&all); err != nil {
+	if err := document.Strictly(data, &all); err != nil {
 		return nil, fmt.Errorf("%s: %w", nameOfNeeds(folder), err)
 	}
 	return all, nil
@@ -79,10 +77,7 @@ func checkNeeds(folder string, scenarios []Scenario) error {
 	if err != nil {
 		return err
 	}
-	names := make([]string, len(scenarios))
-	for i, s := range scenarios {
-		names[i] = s.Name
-	}
+	names := seq.Map(scenarios, func(s Scenario) string { return s.Name })
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		needs := all[name]
 		switch {

@@ -11,6 +11,7 @@ import (
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/exit"
+	"windtunnel/k6/internal/variables"
 )
 
 // environmentSide is the prefix of a side that is a separate environment.
@@ -52,8 +53,7 @@ func (a Asked) Side(spec, letter string, scenarios []Scenario) (Asked, *exit.Fau
 		return a, exit.BadUsage("%s", strings.Join(problems, "\n"))
 	}
 	a.URL = strings.TrimRight(spec, "/")
-	a.Environ = slices.DeleteFunc(slices.Clone(a.Environ), func(pair string) bool { return strings.HasPrefix(pair, environment.URLVariable(system)+"=") })
-	a.Environ = append(a.Environ, environment.URLVariable(system)+"="+a.URL)
+	a.Environ = append(variables.Without(a.Environ, environment.URLVariable(system)), environment.URLVariable(system)+"="+a.URL)
 	for _, variable := range append(env.Systems[system].Secrets(), environment.UsernameVariable(system)) {
 		a.Environ = ofSide(a.Environ, variable, letter)
 	}
@@ -62,13 +62,9 @@ func (a Asked) Side(spec, letter string, scenarios []Scenario) (Asked, *exit.Fau
 
 // ofSide removes NAME_A and NAME_B from an environment, and sets NAME to the value of the letter's variable.
 func ofSide(environ []string, variable, letter string) []string {
-	own := Asked{Environ: environ}.Getenv(variable + "_" + letter)
-	kept := slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
-		name, _, _ := strings.Cut(pair, "=")
-		return name == variable+"_A" || name == variable+"_B" || own != "" && name == variable
-	})
-	if own != "" {
-		kept = append(kept, variable+"="+own)
+	kept := variables.Without(environ, variable+"_A", variable+"_B")
+	if own := variables.In(environ, variable+"_"+letter); own != "" {
+		kept = append(variables.Without(kept, variable), variable+"="+own)
 	}
 	return kept
 }

@@ -15,6 +15,7 @@ import (
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/influx"
+	"windtunnel/k6/internal/seq"
 )
 
 // checkSystems checks the needs of the chosen scenarios' systems: testbeds, secrets, a confirmation for another machine,
@@ -38,7 +39,7 @@ func (p *Plan) checkSystems(a Asked) *exit.Fault {
 		if f := p.checkConfirmed(a, s.System, system); f != nil {
 			return f
 		}
-		if err := connect.Check(system.TLS, environmentFolder(a)); err != nil {
+		if err := connect.Check(system.TLS, filepath.Dir(a.environmentFile())); err != nil {
 			return exit.BadUsage("environments/%s.json: systems.%s.%v", p.Env.Name, s.System, err)
 		}
 		p.NeedsSidecar = p.NeedsSidecar || s.NeedsSidecar(system)
@@ -54,14 +55,6 @@ func (p *Plan) checkSystems(a Asked) *exit.Fault {
 		p.LeftOut = append(p.LeftOut, "CPU and memory are not measured: "+a.sidecarMissing())
 	}
 	return nil
-}
-
-// environmentFolder is the base of relative paths in the environment file.
-func environmentFolder(a Asked) string {
-	if filepath.IsAbs(a.Env) {
-		return filepath.Dir(a.Env)
-	}
-	return filepath.Join(a.Root, "environments")
 }
 
 // checkConfirmed rejects load on another machine, or on a database there, unless CONFIRM_REMOTE names the host.
@@ -179,17 +172,7 @@ func (p *Plan) checkDatabase(a Asked, name string, system environment.System) *e
 
 // Secrets returns the values of the secrets that the environment names, and of the secrets for streaming.
 func (p *Plan) Secrets(a Asked) []string {
-	variables := influx.SecretVariables()
-	for _, system := range p.Env.Systems {
-		variables = append(variables, system.Secrets()...)
-	}
-	var values []string
-	for _, variable := range variables {
-		if v := a.Getenv(variable); v != "" {
-			values = append(values, v)
-		}
-	}
-	return values
+	return seq.Given(seq.Map(append(influx.SecretVariables(), p.Env.Secrets()...), a.Getenv))
 }
 
 // Public are the names in results and messages, which redaction leaves alone.

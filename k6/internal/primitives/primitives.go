@@ -123,10 +123,7 @@ func (e Evidence) notes() []string {
 	if len(e.CPUFeatures) > 0 {
 		features = strings.Join(e.CPUFeatures, ", ")
 	}
-	var versions []string
-	for _, name := range slices.Sorted(maps.Keys(e.Versions)) {
-		versions = append(versions, name+" "+e.Versions[name])
-	}
+	versions := seq.Map(slices.Sorted(maps.Keys(e.Versions)), func(name string) string { return name + " " + e.Versions[name] })
 	return []string{
 		fmt.Sprintf("%s, %s cores, CPU %d of them; %s, kernel %s; %s", e.Host.CPUModel, e.Host.Cores(), e.CPU, e.Host.OS, e.Host.Kernel, e.Rustc),
 		fmt.Sprintf("load average %.2f at the start, %.2f at the end", e.Load[0], e.Load[1]),

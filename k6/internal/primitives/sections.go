@@ -9,6 +9,7 @@ import (
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/judge"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 )
 
 const (
@@ -107,23 +108,15 @@ func (e Evidence) find(wanted key) *judge.Primitive {
 }
 
 // of returns the measurements of a part; if operations are given, only theirs.
-func (e Evidence) of(section string, operations ...string) (all []judge.Primitive) {
-	for _, one := range e.Measurements {
-		if one.Section == section && (len(operations) == 0 || slices.Contains(operations, one.Operation)) {
-			all = append(all, one)
-		}
-	}
-	return all
+func (e Evidence) of(section string, operations ...string) []judge.Primitive {
+	return seq.Filter(e.Measurements, func(one judge.Primitive) bool {
+		return one.Section == section && (len(operations) == 0 || slices.Contains(operations, one.Operation))
+	})
 }
 
 // distinct returns the different values of rows, in order of appearance.
-func distinct[T comparable](rows []judge.Primitive, of func(judge.Primitive) T) (all []T) {
-	for _, one := range rows {
-		if value := of(one); !slices.Contains(all, value) {
-			all = append(all, value)
-		}
-	}
-	return all
+func distinct[T comparable](rows []judge.Primitive, of func(judge.Primitive) T) []T {
+	return seq.Distinct(seq.Map(rows, of))
 }
 
 // names are the subject and the implementation.

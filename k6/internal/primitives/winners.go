@@ -46,8 +46,10 @@ func Winners(all []judge.Primitive) []Winner {
 	winners := []Winner{}
 	var shifts []difference.Shift
 	for _, one := range all {
-		other, ok := beside(all, one)
-		if one.Section != "aead" || one.Subject != aes || !ok || one.Implausible != "" || other.Implausible != "" {
+		twin := keyOf(one)
+		twin.subject = chacha
+		other := Evidence{Primitives: judge.Primitives{Measurements: all}}.find(twin)
+		if one.Section != "aead" || one.Subject != aes || one.Bytes == nil || other == nil || one.Implausible != "" || other.Implausible != "" {
 			continue
 		}
 		// A is ChaCha, so a shift above 0 means that AES takes longer.
@@ -62,17 +64,6 @@ func Winners(all []judge.Primitive) []Winner {
 		winners[i].take(apart)
 	}
 	return winners
-}
-
-// beside returns ChaCha's measurement for the same size as one of AES.
-func beside(all []judge.Primitive, one judge.Primitive) (judge.Primitive, bool) {
-	for _, other := range all {
-		if other.Section == one.Section && other.Subject == chacha && other.Operation == one.Operation &&
-			other.Implementation == one.Implementation && one.Bytes != nil && other.Bytes != nil && *other.Bytes == *one.Bytes {
-			return other, true
-		}
-	}
-	return judge.Primitive{}, false
 }
 
 func (w *Winner) take(apart difference.Apart) {

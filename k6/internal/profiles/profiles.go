@@ -5,12 +5,11 @@
 package profiles
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/lists"
 )
 
@@ -48,36 +47,19 @@ type Rounds struct {
 }
 
 // All has the profiles, in the order of the list.
-var All = read(lists.Profiles)
-
-func read(data []byte) (all []Profile) {
-	list := json.NewDecoder(bytes.NewReader(data))
-	list.DisallowUnknownFields()
-	next := func() json.Token {
-		token, err := list.Token()
-		if err != nil {
-			panic(err) // the list is embedded at build time
-		}
-		return token
-	}
-	for next(); list.More(); {
-		p := Profile{Name: next().(string)}
-		if err := list.Decode(&p); err != nil {
-			panic(fmt.Sprintf("profiles.json: %s: %v", p.Name, err))
-		}
-		all = append(all, p)
-	}
-	return all
-}
+var All = func() []Profile {
+	byName := lists.Read[map[string]Profile](lists.Profiles)
+	return seq.Map(lists.Names(lists.Profiles), func(name string) Profile {
+		p := byName[name]
+		p.Name = name
+		return p
+	})
+}()
 
 // Sized are the names of the profiles with a size set by the scenario.
-func Sized() (names []string) {
-	for _, p := range All {
-		if p.Sized {
-			names = append(names, p.Name)
-		}
-	}
-	return names
+func Sized() []string {
+	sized := seq.Filter(All, func(p Profile) bool { return p.Sized })
+	return seq.Map(sized, func(p Profile) string { return p.Name })
 }
 
 func find(name string) (p Profile, known bool) {

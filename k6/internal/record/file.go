@@ -88,49 +88,43 @@ var (
 	errForeign = errors.New("it is no " + Schema)
 )
 
-// indexOf finds a record's index: after all samples, and before the last frame.
-func indexOf(from io.ReaderAt, size int64) (at int64, bytes int64, err error) {
+// readIndex finds and reads a record's index: after all samples, and before the last frame. The samples end where it begins.
+func readIndex(from io.ReaderAt, size int64) (at int64, text []byte, err error) {
 	first := make([]byte, min(size, int64(beginBytes)))
 	if _, err := from.ReadAt(first, 0); err != nil && !errors.Is(err, io.EOF) {
-		return 0, 0, err
+		return 0, nil, err
 	}
 	switch {
 	case string(first) != string(begin()[:len(first)]):
-		return 0, 0, errForeign
+		return 0, nil, errForeign
 	case size < int64(beginBytes+endBytes):
-		return 0, 0, errCut
+		return 0, nil, errCut
 	}
 	last := make([]byte, endBytes)
 	if _, err := from.ReadAt(last, size-int64(endBytes)); err != nil && !errors.Is(err, io.EOF) {
-		return 0, 0, err
+		return 0, nil, err
 	}
-	bytes = int64(binary.LittleEndian.Uint64(last[frameHead:]))
+	bytes := int64(binary.LittleEndian.Uint64(last[frameHead:]))
 	at = size - int64(endBytes) - bytes
-	if string(last) != string(end(int(bytes))) || bytes <= 0 || at < int64(beginBytes) {
-		return 0, 0, errCut
-	}
-	return at, bytes, nil
-}
-
-// readIndex returns the text of the index.
-func readIndex(from io.ReaderAt, at, bytes int64) ([]byte, error) {
-	if bytes > indexMost {
-		return nil, damaged(fmt.Errorf("an index of %d bytes", bytes))
+	switch {
+	case string(last) != string(end(int(bytes))) || bytes <= 0 || at < int64(beginBytes):
+		return 0, nil, errCut
+	case bytes > indexMost:
+		return 0, nil, damaged(fmt.Errorf("an index of %d bytes", bytes))
 	}
 	packed := make([]byte, bytes)
 	if _, err := from.ReadAt(packed, at); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+		return 0, nil, err
 	}
 	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(indexMost))
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	defer decoder.Close()
-	text, err := decoder.DecodeAll(packed, nil)
-	if err != nil {
-		return nil, damaged(err)
+	if text, err = decoder.DecodeAll(packed, nil); err != nil {
+		return 0, nil, damaged(err)
 	}
-	return text, nil
+	return at, text, nil
 }
 
 func damaged(err error) error { return fmt.Errorf("it is damaged: %w", err) }

@@ -30,11 +30,7 @@ type reader struct {
 // Read reads a record of the given size and reports whether it is truncated, damaged, or of another format. It keeps no
 // samples: queries read a few blocks again, so `from` must stay open.
 func Read(from io.ReaderAt, size int64) (*Record, json.RawMessage, error) {
-	at, length, err := indexOf(from, size)
-	if err != nil {
-		return nil, nil, err
-	}
-	text, err := readIndex(from, at, length)
+	at, text, err := readIndex(from, size)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.k6.io/k6/metrics"
+
+	"windtunnel/k6/internal/seq"
 )
 
 // Values are the values of a metric, by the names of k6's summary:
@@ -41,16 +43,11 @@ func (r *Record) TagValues(metric string, tags map[string]string, tag string) []
 }
 
 // matching returns the series of a metric that have these tags.
-func (r *Record) matching(metric string, tags map[string]string) (found []*Series) {
+func (r *Record) matching(metric string, tags map[string]string) []*Series {
 	r.mu.Lock()
 	all := r.byMetric[metric]
 	r.mu.Unlock()
-	for _, s := range all {
-		if s.has(tags) {
-			found = append(found, s)
-		}
-	}
-	return found
+	return seq.Filter(all, func(s *Series) bool { return s.has(tags) })
 }
 
 func (s *Series) has(tags map[string]string) bool {

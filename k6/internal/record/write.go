@@ -14,6 +14,8 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/klauspost/compress/zstd"
 	"go.k6.io/k6/metrics"
+
+	"windtunnel/k6/internal/seq"
 )
 
 // writer writes blocks of samples at once, and keeps the index for the end.
@@ -67,11 +69,7 @@ func writeIndex(to io.Writer, encoder *zstd.Encoder, text []byte) error {
 func (r *Record) sorted() []*Series {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var all []*Series
-	for _, key := range slices.Sorted(maps.Keys(r.series)) {
-		all = append(all, r.series[key])
-	}
-	return all
+	return seq.Map(slices.Sorted(maps.Keys(r.series)), func(key string) *Series { return r.series[key] })
 }
 
 func (s *Series) write(w *writer) (err error) {
@@ -127,11 +125,7 @@ func pack(sorted []int64, to []byte) []byte {
 
 // Rewrite copies a record of the given size with changed evidence.
 func Rewrite(from io.ReaderAt, size int64, to io.Writer, change func(evidence json.RawMessage) (json.RawMessage, error)) error {
-	at, length, err := indexOf(from, size)
-	if err != nil {
-		return err
-	}
-	text, err := readIndex(from, at, length)
+	at, text, err := readIndex(from, size)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/url"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"windtunnel/k6/internal/document"
 	"windtunnel/k6/internal/run"
 	"windtunnel/k6/lists"
 )
@@ -52,7 +52,7 @@ func New(secrets []string, public ...string) *Redactor {
 			continue
 		}
 		quoted, _ := json.Marshal(s)
-		r.forms = append(r.forms, s, url.QueryEscape(s), strings.ReplaceAll(url.QueryEscape(s), "+", "%20"), url.PathEscape(s), encodeURIComponent(s),
+		r.forms = append(r.forms, s, url.QueryEscape(s), strings.ReplaceAll(url.QueryEscape(s), "+", "%20"), url.PathEscape(s), asJavaScript.Replace(url.QueryEscape(s)),
 			inner(quoted), inner(plainJSON(s)),
 			strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "="))
 	}
@@ -102,27 +102,13 @@ func withPasswords(secrets []string) []string {
 	return all
 }
 
-// encodeURIComponent escapes like JavaScript's function.
-func encodeURIComponent(s string) string {
-	var b strings.Builder
-	for i := range len(s) {
-		c := s[i]
-		if c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("-_.!~*'()", c) >= 0 {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
-}
+// asJavaScript makes encodeURIComponent's text from that of url.QueryEscape.
+var asJavaScript = strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
 
-// plainJSON is a string's JSON as JavaScript writes it: with unescaped <, > and &.
+// plainJSON is a string's JSON as JavaScript writes it.
 func plainJSON(s string) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always has a JSON form
-	return bytes.TrimSpace(b.Bytes())
+	text, _ := document.JSON(s) // a string always has a JSON form
+	return text
 }
 
 // inner is a JSON string without its quotes.

@@ -28,8 +28,9 @@ func charts(r *result.Result) []template.HTML {
 	if r == nil {
 		return nil
 	}
+	bars := barBlocks("Rate and CPU", block{"Rate: successful per second", rateBars(*r)}, block{"CPU: percent of one core", cpuBars(*r)})
 	var all []template.HTML
-	for _, svg := range append([]string{percentileChart(*r), barChart(*r)}, sectionCharts(*r)...) {
+	for _, svg := range append([]string{percentileChart(*r), bars}, sectionCharts(*r)...) {
 		if svg != "" {
 			all = append(all, template.HTML(svg)) // esc escaped all text in it
 		}
@@ -133,11 +134,6 @@ type bar struct {
 	length              float64 // 0 to 1
 }
 
-// barChart shows the rate of each operation and the CPU of each process, "" without either.
-func barChart(r result.Result) string {
-	return barBlocks("Rate and CPU", block{"Rate: successful per second", rateBars(r)}, block{"CPU: percent of one core", cpuBars(r)})
-}
-
 // block is bars under one heading.
 type block struct {
 	head string
@@ -180,10 +176,9 @@ func rateBars(r result.Result) []bar {
 			most = math.Max(most, *op.RatePerS)
 		}
 	}
-	bars := seq.Map(drawn, func(op result.Operation) bar {
+	return seq.Map(drawn, func(op result.Operation) bar {
 		return bar{op.Title, format.Rate(op.RatePerS) + "/s", "rate", *op.RatePerS / math.Max(most, 1e-9)}
 	})
-	return bars
 }
 
 func cpuBars(r result.Result) []bar {
@@ -195,10 +190,9 @@ func cpuBars(r result.Result) []bar {
 			most = math.Max(most, p.CPUPercent)
 		}
 	}
-	bars := seq.Map(drawn, func(p result.Process) bar {
+	return seq.Map(drawn, func(p result.Process) bar {
 		return bar{p.Name + " (" + p.Role + ")", format.Percent(p.CPUPercent), "cpu " + esc(p.Role), p.CPUPercent / most}
 	})
-	return bars
 }
 
 func frame(title, description string, height float64, body string) string {

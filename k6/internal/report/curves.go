@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -48,18 +49,9 @@ func curvePlot(s result.Section) string {
 	if len(all) == 0 {
 		return ""
 	}
-	step := niceStep(most / gridLines)
-	top := math.Max(step, math.Ceil(most/step)*step)
-	atX := placesOf(s, x)
-	atY := func(v float64) float64 {
-		return curvesBottom - math.Max(0, math.Min(v, top))/top*(curvesBottom-curvesTop)
-	}
+	atX, p := placesOf(s, x), panelOf(curvesTop, curvesBottom, most, gridLines)
 	var body strings.Builder
-	fmt.Fprintf(&body, `<text class="head" x="0" y="12">%s</text>`, esc(s.Title+", "+s.Columns[s.Place(s.Plot.Y[0])].Unit))
-	for v := 0.0; v <= top*1.0001; v += step {
-		fmt.Fprintf(&body, `<line class="grid" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, curvesLeft, atY(v), curvesRight, atY(v))
-		fmt.Fprintf(&body, `<text class="label" x="%.1f" y="%.1f">%s</text>`, curvesLeft-6, atY(v)+4, trimNumber(math.Round(v*1e6)/1e6))
-	}
+	p.draw(&body, 12, s.Title+", "+s.Columns[s.Place(s.Plot.Y[0])].Unit)
 	for place, row := range s.Rows {
 		if s.Plot.Log {
 			fmt.Fprintf(&body, `<line class="grid" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, atX(place), curvesTop, atX(place), curvesBottom)
@@ -72,9 +64,9 @@ func curvePlot(s result.Section) string {
 	}
 	fmt.Fprintf(&body, `<text class="axis" x="%.1f" y="%.1f">%s</text>`, (curvesLeft+curvesRight)/2, curvesBottom+33, esc(title))
 	for _, c := range all {
-		drawCurve(&body, c, atX, atY)
+		drawCurve(&body, c, atX, p.at)
 	}
-	nameCurves(&body, all, atX, atY)
+	nameCurves(&body, all, atX, p.at)
 	return wideFrame(curvesWidth, s.Title, describeCurves(s, x, all), curvesBottom+42, body.String())
 }
 
@@ -157,11 +149,7 @@ func spread(places []float64, room, low, high float64) []float64 {
 	for i := range order {
 		order[i] = i
 	}
-	for i := 1; i < len(order); i++ {
-		for j := i; j > 0 && places[order[j]] < places[order[j-1]]; j-- {
-			order[j], order[j-1] = order[j-1], order[j]
-		}
-	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(places[a], places[b]) })
 	moved := make([]float64, len(places))
 	next := low
 	for _, i := range order {

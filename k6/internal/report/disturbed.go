@@ -37,19 +37,7 @@ const spansMost = 20
 
 // spans writes sorted numbers as 3–5, 9.
 func spans(numbers []int) string {
-	var written []string
-	for i := 0; i < len(numbers); {
-		last := i
-		for last+1 < len(numbers) && numbers[last+1] == numbers[last]+1 {
-			last++
-		}
-		span := fmt.Sprint(numbers[i])
-		if last > i {
-			span += fmt.Sprintf("–%d", numbers[last])
-		}
-		written = append(written, span)
-		i = last + 1
-	}
+	written := format.Runs(numbers, "–")
 	if len(written) > spansMost {
 		written = append(written[:spansMost], "…")
 	}

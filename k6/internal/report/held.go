@@ -28,35 +28,25 @@ func heldTable(r result.Result) Table {
 		if i := slices.IndexFunc(r.Processes, func(one result.Process) bool { return one.Name == p.Name }); i >= 0 {
 			peak = r.Processes[i]
 		}
-		after := result.Holding{}
-		if p.After != nil {
-			after = *p.After
-		}
-		of := func(value int64, write func(int64) string) string {
-			if p.After == nil {
-				return format.None
-			}
-			return write(value)
-		}
 		t.Rows = append(t.Rows, []string{
-			p.Name, format.MiB(p.Before.AnonBytes), ownMemory(peak), of(after.AnonBytes, format.MiB),
-			descriptors(p.Before), count(peak.PeakOpenFiles), descriptors(after),
-			format.Count(p.Before.Threads), count(peak.PeakThreads), of(after.Threads, format.Count),
+			p.Name, memory(p.Before), orNone(peak.PeakAnonBytes, format.MiB), orNone(p.After, memory),
+			descriptors(p.Before), count(peak.PeakOpenFiles), orNone(p.After, descriptors),
+			threads(p.Before), count(peak.PeakThreads), orNone(p.After, threads),
 			count(peak.VoluntarySwitches), count(peak.InvoluntarySwitches), count(sum(peak.MinorFaults, peak.MajorFaults)),
 		})
-		if after.Descriptors != nil {
-			t.Notes = append(t.Notes, fmt.Sprintf("Descriptors of %s after the load: %s.", p.Name, after.Descriptors.Words()))
+		if p.After != nil && p.After.Descriptors != nil {
+			t.Notes = append(t.Notes, fmt.Sprintf("Descriptors of %s after the load: %s.", p.Name, p.After.Descriptors.Words()))
 		}
 	}
 	t.Notes = append(t.Notes, fmt.Sprintf("After: %g s after the load. Wake-ups, preemptions and page faults are of the measured parts.", r.Held.AfterS))
 	return t
 }
 
+func memory(held result.Holding) string  { return format.MiB(held.AnonBytes) }
+func threads(held result.Holding) string { return format.Count(held.Threads) }
+
 func descriptors(held result.Holding) string {
-	if held.Descriptors == nil {
-		return format.None
-	}
-	return format.Count(held.Descriptors.All)
+	return orNone(held.Descriptors, func(open result.Descriptors) string { return format.Count(open.All) })
 }
 
 // sum is nil if one of the two is unknown.

@@ -35,9 +35,4 @@ func sourceText(source string) string {
 	return source
 }
 
-func count(n *int64) string {
-	if n == nil {
-		return format.None
-	}
-	return format.Count(*n)
-}
+func count(n *int64) string { return orNone(n, format.Count) }

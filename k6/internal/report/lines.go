@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"windtunnel/k6/internal/seq"
 )
 
 // linesMost is how many lines of reasons are above or below the results, unless more scenarios have a reason.
@@ -49,10 +51,7 @@ func Lines(entries []Entry) (lines []Line, left int) {
 		left, all = len(all)-kept, all[:kept]
 		slices.SortFunc(all, func(a, b *ranked) int { return cmp.Compare(a.place, b.place) })
 	}
-	for _, r := range all {
-		lines = append(lines, r.Line)
-	}
-	return lines, left
+	return seq.Map(all, func(r *ranked) Line { return r.Line }), left
 }
 
 // More describes the reasons that Lines left out, "" if it left out none.

@@ -3,12 +3,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"windtunnel/k6/internal/format"
@@ -108,16 +108,7 @@ func runID(set Set) string {
 
 // distinct joins the different values in order.
 func distinct(values []string) string {
-	var seen []string
-	for _, v := range values {
-		if v != "" && !slices.Contains(seen, v) {
-			seen = append(seen, v)
-		}
-	}
-	if len(seen) == 0 {
-		return format.None
-	}
-	return strings.Join(seen, "; ")
+	return cmp.Or(strings.Join(seq.Distinct(seq.Given(values)), "; "), format.None)
 }
 
 // environmentTable is the environment block of the reference documents.
@@ -201,14 +192,6 @@ func targets(set Set) string {
 	return distinct(all)
 }
 
-// plain writes a variable's value as a testbed file would.
-func plain(v any) string {
-	if n, ok := v.(float64); ok {
-		return strconv.FormatFloat(n, 'f', -1, 64)
-	}
-	return fmt.Sprint(v)
-}
-
 // variables writes a testbed's variables without ports, which change at each start.
 func variables(values map[string]any) string {
 	var parts []string
@@ -216,7 +199,7 @@ func variables(values map[string]any) string {
 		if name == "port" || strings.HasSuffix(name, "_port") {
 			continue
 		}
-		parts = append(parts, name+"="+plain(values[name]))
+		parts = append(parts, name+"="+format.Plain(values[name]))
 	}
 	if len(parts) == 0 {
 		return ""

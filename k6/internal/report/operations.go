@@ -35,10 +35,7 @@ type column struct {
 
 // Mbit is the payload rate of an operation in one direction, a dash without payload.
 func Mbit(op result.Operation) string {
-	if op.Transfer == nil {
-		return format.None
-	}
-	return format.Mbit(op.Transfer.MbitPerS)
+	return orNone(op.Transfer, func(t result.Transfer) string { return format.Mbit(t.MbitPerS) })
 }
 
 // transferColumns are the columns of operations with payload: nil if no operation has any.
@@ -61,7 +58,7 @@ func transferColumns(r result.Result) []column {
 			if op.CPU == nil || r.IsControl(op.Name) { // a control does not involve the system
 				return format.None
 			}
-			return decimals(op.CPU.SystemUSPerOperation, 1, 1)
+			return decimals(op.CPU.SystemUSPerOperation, 1)
 		}})
 	}
 	return columns
@@ -75,7 +72,7 @@ func controlsTable(r result.Result) Table {
 	}
 	for _, c := range r.Controls {
 		t.Rows = append(t.Rows, []string{r.TitleOf(c.Operation), r.TitleOf(c.Control),
-			format.SignedMS(c.P50MS), format.SignedMS(c.P95MS), format.SignedMS(c.P99MS), decimals(c.RateRatio, 1, 3)})
+			format.SignedMS(c.P50MS), format.SignedMS(c.P95MS), format.SignedMS(c.P99MS), decimals(c.RateRatio, 3)})
 	}
 	if len(t.Rows) > 0 {
 		t.Notes = []string{"The control is the same operation without the proxy, measured in turn with it under the same placement."}
@@ -83,10 +80,7 @@ func controlsTable(r result.Result) Table {
 	return t
 }
 
-// decimals writes a value in a unit with a fixed number of digits.
-func decimals(v *float64, unit float64, digits int) string {
-	if v == nil {
-		return format.None
-	}
-	return strconv.FormatFloat(*v/unit, 'f', digits, 64)
+// decimals writes a value with a fixed number of digits.
+func decimals(v *float64, digits int) string {
+	return orNone(v, func(known float64) string { return strconv.FormatFloat(known, 'f', digits, 64) })
 }

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 
 	"windtunnel/k6/internal/format"
@@ -19,8 +20,8 @@ func runnersTable(r result.Result, coordinator *run.Coordinator) Table {
 	}
 	for _, one := range r.Runners {
 		t.Rows = append(t.Rows, []string{
-			tick(&one.OK), fmt.Sprint(one.Number), orNone(one.Segment), format.Share(one.Share), percentOrNone(one.CPUPercent), format.MS(one.LateMS),
-			format.MS(one.StartOffsetMS), format.MS(one.ClockOffsetMS), format.Count(int64(one.DroppedIterations)), recordText(one.Record),
+			tick(&one.OK), fmt.Sprint(one.Number), cmp.Or(one.Segment, format.None), format.Share(one.Share), orNone(one.CPUPercent, format.Percent), format.MS(one.LateMS),
+			format.MS(one.StartOffsetMS), format.MS(one.ClockOffsetMS), format.Count(int64(one.DroppedIterations)), orNone(one.Record, recordText),
 		})
 		if one.Detail != "" {
 			t.Notes = append(t.Notes, fmt.Sprintf("Runner %d: %s.", one.Number, one.Detail))
@@ -33,25 +34,16 @@ func runnersTable(r result.Result, coordinator *run.Coordinator) Table {
 	return t
 }
 
-func orNone(text string) string {
-	if text == "" {
-		return format.None
-	}
-	return text
-}
-
-func percentOrNone(value *float64) string {
+// orNone writes a value; a dash if it is unknown.
+func orNone[T any](value *T, write func(T) string) string {
 	if value == nil {
 		return format.None
 	}
-	return format.Percent(*value)
+	return write(*value)
 }
 
 // recordText is a record's name, its size, and the start of its checksum.
-func recordText(file *result.RecordFile) string {
-	if file == nil {
-		return format.None
-	}
+func recordText(file result.RecordFile) string {
 	text := fmt.Sprintf("%s, %s MiB", file.File, format.MiB(file.Bytes))
 	if file.SHA256 != "" {
 		text += ", SHA-256 " + file.SHA256[:min(12, len(file.SHA256))]

@@ -10,6 +10,7 @@ import (
 
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 )
 
 // section makes the page's part about one scenario.
@@ -27,7 +28,7 @@ func section(e Entry, options Options) Section {
 		s.Notes = append(s.Notes, r.Connections.Text())
 	}
 	for _, t := range slices.Concat(
-		[]Table{parametersTable(*r), resultsTable(*r, options), controlsTable(*r)}, sectionTables(*r),
+		[]Table{parametersTable(*r), resultsTable(*r, options), controlsTable(*r)}, seq.Map(r.Sections, sectionTable),
 		[]Table{errorsTable(*r), integrityTable(*r), thresholdsTable(*r), validityTable(*r), runnersTable(*r, e.Coordinator), repeatedTable(*r), processesTable(*r), heldTable(*r), restTable(*r)},
 	) {
 		if len(t.Rows) > 0 {
@@ -76,7 +77,7 @@ func resultsTable(r result.Result, options Options) Table {
 			row = append(row, column.cell(op))
 		}
 		if hasItems {
-			row = append(row, items(op))
+			row = append(row, orNone(op.Items, items))
 		}
 		for _, p := range published {
 			row = append(row, p.cell(r.Run.Scenario, op.Name))
@@ -87,11 +88,8 @@ func resultsTable(r result.Result, options Options) Table {
 	return t
 }
 
-func items(op result.Operation) string {
-	if op.Items == nil {
-		return format.None
-	}
-	return fmt.Sprintf("%s %s, %s/s", format.Count(op.Items.Count), op.Items.Name, format.Rate(op.Items.RatePerS))
+func items(of result.Items) string {
+	return fmt.Sprintf("%s %s, %s/s", format.Count(of.Count), of.Name, format.Rate(of.RatePerS))
 }
 
 // operationNotes explains the latency, and why a value is a dash.
@@ -174,13 +172,6 @@ func tick(ok *bool) string {
 	return tickBad
 }
 
-func ownMemory(p result.Process) string {
-	if p.PeakAnonBytes == nil {
-		return format.None
-	}
-	return format.MiB(*p.PeakAnonBytes)
-}
-
 func processesTable(r result.Result) Table {
 	t := Table{
 		Title:   "Processes",
@@ -188,8 +179,7 @@ func processesTable(r result.Result) Table {
 		Numbers: from(2), State: -1,
 	}
 	for _, p := range r.Processes {
-		cpu := p.CPUS
-		t.Rows = append(t.Rows, []string{p.Name, p.Role, fmt.Sprintf("%.2f", cpu), format.Percent(p.CPUPercent), ownMemory(p), format.MiB(p.PeakRSSBytes)})
+		t.Rows = append(t.Rows, []string{p.Name, p.Role, fmt.Sprintf("%.2f", p.CPUS), format.Percent(p.CPUPercent), orNone(p.PeakAnonBytes, format.MiB), format.MiB(p.PeakRSSBytes)})
 		if p.Exit != nil {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s ended before the measurement did: %s.", p.Name, *p.Exit))
 		}

@@ -16,6 +16,7 @@ import (
 	"windtunnel/k6/internal/judge"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 )
 
 // Set is the content of a report: results, and the record of their run if there is one.
@@ -196,11 +197,8 @@ func (e *Entry) addReason(text string) {
 }
 
 // outcomes are the outcomes of all scenarios.
-func (s Set) outcomes() (all []string) {
-	for _, e := range s.Entries() {
-		all = append(all, e.Outcome)
-	}
-	return all
+func (s Set) outcomes() []string {
+	return seq.Map(s.Entries(), func(e Entry) string { return e.Outcome })
 }
 
 // ExitCode is the exit code of the whole set.

@@ -11,11 +11,6 @@ import (
 	"windtunnel/k6/internal/seq"
 )
 
-// sectionTables are the sections of a result as tables.
-func sectionTables(r result.Result) []Table {
-	return seq.Map(r.Sections, sectionTable)
-}
-
 func sectionTable(s result.Section) Table {
 	t := Table{Title: s.Title, Finding: s.Finding, Notes: s.Notes, State: -1}
 	var printed []int

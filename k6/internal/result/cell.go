@@ -3,10 +3,11 @@
 package result
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"strconv"
+
+	"windtunnel/k6/internal/document"
 )
 
 // Cell is a text, a boolean, a number with or without a range, or empty: null.
@@ -81,18 +82,12 @@ func (c *Cell) UnmarshalJSON(data []byte) error {
 		return errors.New("a list is no cell")
 	}
 	if _, is := value.(map[string]any)["figure"]; is {
-		return strictly(data, &c.Of)
+		return document.Strictly(data, &c.Of)
 	}
 	var r ranged
-	err := strictly(data, &r)
+	err := document.Strictly(data, &r)
 	c.Value, c.Range = r.Value, &Range{r.Low, r.High, r.Significant}
 	return err
-}
-
-func strictly(data []byte, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	return decoder.Decode(into)
 }
 
 // String is the cell without its unit; "" for an empty cell.

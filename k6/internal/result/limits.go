@@ -51,11 +51,7 @@ func (s SystemLimits) Killing() string {
 	if s.Killed == nil {
 		return "the number of processes that the kernel killed for memory is unknown"
 	}
-	times := "times"
-	if *s.Killed == 1 {
-		times = "time"
-	}
-	return fmt.Sprintf("killed for memory %d %s", *s.Killed, times)
+	return "killed for memory " + format.Plural(int(*s.Killed), "time")
 }
 
 // Sentence says in one line what a run's limits did; "" without limits.

@@ -2,7 +2,11 @@
 
 package result
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"windtunnel/k6/internal/seq"
+)
 
 // Kinds of a reason; k6/schemas/result.schema.json lists all.
 const (
@@ -39,9 +43,5 @@ func (r *Reason) UnmarshalJSON(data []byte) error {
 
 // Texts returns the sentences of reasons.
 func Texts(reasons []Reason) []string {
-	var texts []string
-	for _, r := range reasons {
-		texts = append(texts, r.Text)
-	}
-	return texts
+	return seq.Map(reasons, func(r Reason) string { return r.Text })
 }

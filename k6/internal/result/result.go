@@ -352,10 +352,8 @@ func (r Result) HasMeasured() bool {
 
 // TitleOf is an operation's title, or its name if the result does not have it.
 func (r Result) TitleOf(name string) string {
-	for _, op := range r.Operations {
-		if op.Name == name {
-			return op.Title
-		}
+	if op, ok := r.Find(name); ok {
+		return op.Title
 	}
 	return name
 }

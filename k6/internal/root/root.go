@@ -20,10 +20,7 @@ func Find(flag, variable, dir string) (string, error) {
 		if given == "" {
 			continue
 		}
-		if !filepath.IsAbs(given) {
-			given = filepath.Join(dir, given)
-		}
-		if !isRoot(given) {
+		if given = Absolute(given, dir); !isRoot(given) {
 			return "", fmt.Errorf("%s is not a Windtunnel checkout: it has no scripts/ and environments/", given)
 		}
 		return filepath.Clean(given), nil
@@ -38,6 +35,14 @@ func Find(flag, variable, dir string) (string, error) {
 		}
 		dir = parent
 	}
+}
+
+// Absolute makes a path absolute that was given in a folder.
+func Absolute(path, folder string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(folder, path)
 }
 
 func isRoot(dir string) bool {

@@ -4,8 +4,8 @@
 package run
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"windtunnel/k6/internal/document"
 	"windtunnel/k6/internal/exit"
 )
 
@@ -105,22 +106,24 @@ type Coordinator struct {
 	LoadS float64 `json:"load_s"`
 }
 
+// New is the record of a run that begins now.
+func New(id, profile, environment string, scenarios ...Scenario) Run {
+	return Run{Schema: Schema, ID: id, Profile: profile, Environment: environment, Start: Now(), Scenarios: scenarios}
+}
+
+// Now is the time as a record has it.
+func Now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
 // Name is SYSTEM/SCENARIO.
 func (s Scenario) Name() string { return s.System + "/" + s.Scenario }
 
 // Read returns the record of the run in dir; if there is none, the error satisfies os.IsNotExist.
 func Read(dir string) (Run, error) {
-	var r Run
 	data, err := os.ReadFile(filepath.Join(dir, FileName))
 	if err != nil {
-		return r, err
+		return Run{}, err
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&r); err != nil {
-		return r, tidy(err)
-	}
-	return r, r.check()
+	return parse(data)
 }
 
 // Check reports what is wrong with the value of a run.json.
@@ -129,16 +132,16 @@ func Check(doc any) error {
 	if err != nil {
 		return err
 	}
-	var r Run
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&r); err != nil {
-		return tidy(err)
-	}
-	return r.check()
+	_, err = parse(data)
+	return err
 }
 
-func tidy(err error) error { return fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "json: ")) }
+func parse(data []byte) (r Run, err error) {
+	if err := document.Strictly(data, &r); err != nil {
+		return r, errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return r, r.check()
+}
 
 func (r Run) check() error {
 	switch {

@@ -3,7 +3,6 @@
 package schema
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math/big"
@@ -17,6 +16,8 @@ import (
 	"golang.org/x/text/message"
 
 	"windtunnel/k6/internal/closest"
+	"windtunnel/k6/internal/document"
+	"windtunnel/k6/internal/seq"
 )
 
 // explainer converts the tree of a validation error to flat, readable problems.
@@ -257,13 +258,11 @@ func Field(location []string) string {
 
 // show returns the JSON form of a value, shortened to about 60 characters.
 func show(v any) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	plain, err := document.JSON(v)
+	if err != nil {
 		return fmt.Sprint(v)
 	}
-	text := []rune(strings.TrimSuffix(b.String(), "\n"))
+	text := []rune(string(plain))
 	if len(text) > 60 {
 		return string(text[:59]) + "…"
 	}
@@ -271,15 +270,12 @@ func show(v any) string {
 }
 
 func list(values []any) string {
-	parts := make([]string, len(values))
-	for i, v := range values {
+	return strings.Join(seq.Map(values, func(v any) string {
 		if s, ok := v.(string); ok {
-			parts[i] = s
-		} else {
-			parts[i] = show(v)
+			return s
 		}
-	}
-	return strings.Join(parts, ", ")
+		return show(v)
+	}), ", ")
 }
 
 func hint(got any, want []any) string {
@@ -316,12 +312,7 @@ func article(name string) string {
 }
 
 func alternatives(names []string) string {
-	var parts []string
-	for _, n := range names {
-		if n != "null" {
-			parts = append(parts, article(n))
-		}
-	}
+	parts := seq.Map(seq.Filter(names, func(n string) bool { return n != "null" }), article)
 	if len(parts) < len(names) {
 		parts = append(parts, "null")
 	}

@@ -5,7 +5,6 @@ package schema
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -165,23 +164,4 @@ func problems(compiler *jsonschema.Compiler, by *jsonschema.Schema, doc any) []P
 		return bytes.Compare([]byte(a.Field), []byte(b.Field))
 	})
 	return slices.Compact(e.problems)
-}
-
-// Profiles returns the names of the profiles, in the order of the result schema.
-func Profiles() []string {
-	var doc struct {
-		Properties struct {
-			Run struct {
-				Properties struct {
-					Profile struct {
-						Enum []string `json:"enum"`
-					} `json:"profile"`
-				} `json:"properties"`
-			} `json:"run"`
-		} `json:"properties"`
-	}
-	if err := json.Unmarshal(raw(Result), &doc); err != nil {
-		panic(err) // the schema is embedded at build time
-	}
-	return doc.Properties.Run.Properties.Profile.Enum
 }

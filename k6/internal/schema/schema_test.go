@@ -10,12 +10,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-func TestProfiles(t *testing.T) {
-	if got := Profiles(); !slices.Contains(got, "smoke") || len(got) != 7 {
-		t.Errorf("%v", got)
-	}
-}
-
 func TestField(t *testing.T) {
 	for want, location := range map[string][]string{
 		"":                  nil,

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"windtunnel/k6/internal/ambient"
+	"windtunnel/k6/internal/exit"
 )
 
 const (
@@ -137,11 +138,11 @@ func (s *Sidecar) Ended() error {
 	if s.err != nil {
 		state = s.err.Error()
 	}
-	words := lastLine(s.log)
-	if words != "" {
-		words = ": " + words
+	log, _ := os.ReadFile(s.log)
+	if words := exit.LastLine(string(log)); words != "" {
+		return fmt.Errorf("the sidecar ended (%s): %s", state, words)
 	}
-	return fmt.Errorf("the sidecar ended (%s)%s", state, words)
+	return fmt.Errorf("the sidecar ended (%s)", state)
 }
 
 // Start starts a testbed, with a link if one is given. The error is the sidecar's line, with the fix.
@@ -204,14 +205,4 @@ func (s *Sidecar) Stop() {
 		}
 	}
 	<-s.done
-}
-
-// lastLine returns the last non-empty line of a file, or "".
-func lastLine(path string) string {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
 }

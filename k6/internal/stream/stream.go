@@ -5,6 +5,7 @@
 package stream
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -73,20 +74,21 @@ func (s *Stream) warn(line string) {
 	}
 }
 
-// RunStarted writes the start of a run.
-func (s *Stream) RunStarted(of Of, text string) {
-	s.write(func(b *influx.Batch, at time.Time) { event(b, of, runStart, "run "+of.TestID, s.clean(text), at) })
+// RunStarted writes the start of a run, TurnStarted of a run of a comparison.
+func (s *Stream) RunStarted(of Of, text string)  { s.began(runStart, of, text) }
+func (s *Stream) TurnStarted(of Of, text string) { s.began(turnStart, of, text) }
+
+func (s *Stream) began(kind string, of Of, text string) {
+	s.write(func(b *influx.Batch, at time.Time) { event(b, of, kind, "run "+of.TestID, s.clean(text), at) })
 }
 
-// TurnStarted writes the start of a run of a comparison.
-func (s *Stream) TurnStarted(of Of, text string) {
-	s.write(func(b *influx.Batch, at time.Time) { event(b, of, turnStart, "run "+of.TestID, s.clean(text), at) })
-}
+// RunEnded writes the end of a run, TurnEnded of a run of a comparison.
+func (s *Stream) RunEnded(of Of, verdict string)  { s.ended(runEnd, of, verdict) }
+func (s *Stream) TurnEnded(of Of, verdict string) { s.ended(turnEnd, of, verdict) }
 
-// TurnEnded writes the end of a run of a comparison.
-func (s *Stream) TurnEnded(of Of, verdict string) {
+func (s *Stream) ended(kind string, of Of, verdict string) {
 	s.write(func(b *influx.Batch, at time.Time) {
-		b.Add("events", of.tags("kind", turnEnd), judged(of, verdict, "profile "+of.Profile), at)
+		b.Add("events", of.tags("kind", kind), judged(of, verdict, "profile "+of.Profile), at)
 	})
 }
 
@@ -98,26 +100,13 @@ func (s *Stream) Started(of Of) {
 // Ended writes the end of a scenario, with its result if there is one.
 func (s *Stream) Ended(of Of, entry run.Scenario, measuredResult *result.Result, took time.Duration) {
 	s.write(func(b *influx.Batch, at time.Time) {
-		reasons := entry.Message
-		if measuredResult != nil && len(measuredResult.Reasons) > 0 {
-			reasons = strings.Join(result.Texts(measuredResult.Reasons), "\n")
-		}
-		var checks []result.Validity
+		reasons, checks := entry.Message, []result.Validity(nil)
 		if measuredResult != nil {
-			checks = measuredResult.Validity
-		}
-		outcome(b, of, entry.Outcome, s.clean(reasons), checks, took, at)
-		if measuredResult != nil {
+			reasons, checks = cmp.Or(strings.Join(result.Texts(measuredResult.Reasons), "\n"), reasons), measuredResult.Validity
 			measured(b, of, *measuredResult, at)
 		}
+		outcome(b, of, entry.Outcome, s.clean(reasons), checks, took, at)
 		gapEvent(b, of, s.missedBy(of))
-	})
-}
-
-// RunEnded writes the end of a run.
-func (s *Stream) RunEnded(of Of, verdict string) {
-	s.write(func(b *influx.Batch, at time.Time) {
-		b.Add("events", of.tags("kind", runEnd), judged(of, verdict, "profile "+of.Profile), at)
 	})
 }
 

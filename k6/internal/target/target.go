@@ -6,6 +6,7 @@ package target
 
 import (
 	"cmp"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -191,10 +192,7 @@ func PanelSide(given string) string {
 
 // panelCompared is a comparison of two database drivers of the panel.
 func panelCompared(env map[string]string) Plan {
-	given := map[string]string{}
-	for name, value := range env {
-		given[name] = value
-	}
+	given := maps.Clone(env)
 	given["A"], given["B"], given["SCENARIO"] = PanelSide(env["A"]), PanelSide(env["B"]), PanelScenarios
 	plan := compared(given)
 	profile := map[string]string{"PROFILE": cmp.Or(env["PROFILE"], ComparisonProfile)}

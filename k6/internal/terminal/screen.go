@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"windtunnel/k6/internal/exit"
 )
 
 // quietFor is the interval of progress lines without a terminal.
@@ -70,6 +72,12 @@ func (s *Screen) fits(lines []string) bool {
 
 // Error prints a line to stderr.
 func (s *Screen) Error(format string, args ...any) { s.print(s.errOut, fmt.Sprintf(format, args...)) }
+
+// Refuse prints why something cannot begin, and returns the exit code.
+func (s *Screen) Refuse(f *exit.Fault) int {
+	s.Error("%s", f.Message)
+	return f.Code
+}
 
 func (s *Screen) print(w io.Writer, text string) {
 	s.mu.Lock()

@@ -10,6 +10,7 @@ import (
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 )
 
 // Summary prints a row for each operation without controls, then the reasons of each scenario that did not pass.
@@ -103,10 +104,7 @@ func (s *Screen) printTable(rows [][]string) {
 }
 
 func (s *Screen) printStacked(rows [][]string) {
-	var operations [][]string
-	for _, row := range rows {
-		operations = append(operations, append(slices.Clone(row[1:len(row)-1]), ""))
-	}
+	operations := seq.Map(rows, func(row []string) []string { return append(slices.Clone(row[1:len(row)-1]), "") })
 	for i, line := range alignRows(operations, 1) {
 		if row := rows[i]; i > 0 && row[0] != "" {
 			s.Line("%s  %s", row[0], s.Paint(row[len(row)-1]))

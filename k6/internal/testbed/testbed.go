@@ -9,6 +9,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"windtunnel/k6/internal/seq"
 )
 
 // Testbed is the part of a testbed file that other files refer to.
@@ -42,11 +44,7 @@ func (s Sweep) Applies(variables map[string]any) bool {
 
 // List joins the values with commas, in the form of the variable VALUES.
 func (s Sweep) List() string {
-	texts := make([]string, len(s.Values))
-	for i, value := range s.Values {
-		texts[i] = fmt.Sprint(value)
-	}
-	return strings.Join(texts, ",")
+	return strings.Join(seq.Map(s.Values, func(value any) string { return fmt.Sprint(value) }), ",")
 }
 
 // Variable is a declared variable, which is required if Default is nil. Only the sidecar knows its valid values: see

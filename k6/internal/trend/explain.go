@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/aclements/go-moremath/stats"
-
 	"windtunnel/k6/internal/seq"
 )
 
@@ -80,10 +78,7 @@ func lineFits(values []float64, at int, proposed []int) bool {
 			return 1
 		})
 	}
-	var all [][]float64
-	for _, from := range proposed {
-		all = append(all, step(from))
-	}
+	all := seq.Map(proposed, step)
 	explanations := []struct {
 		columns    [][]float64
 		parameters int
@@ -96,10 +91,7 @@ func lineFits(values []float64, at int, proposed []int) bool {
 	y, n := whitened(values, least), float64(len(values)-1)
 	var bic []float64
 	for _, e := range explanations {
-		var columns [][]float64
-		for _, c := range e.columns {
-			columns = append(columns, whitened(c, least))
-		}
+		columns := seq.Map(e.columns, func(c []float64) []float64 { return whitened(c, least) })
 		sum := max(sse(y, columns...).sum, 1e-12*dot(around(y), around(y)))
 		bic = append(bic, n*math.Log(sum/n)+float64(e.parameters)*math.Log(n))
 	}
@@ -131,10 +123,7 @@ func (s *Series) dependence() Dependence {
 			_, _, own = line(own)
 			parameters++
 		}
-		mean := stats.Mean(own)
-		for _, v := range own {
-			residuals = append(residuals, v-mean)
-		}
+		residuals = append(residuals, around(own)...)
 		first = last
 	}
 	return dependenceOf(residuals, parameters)

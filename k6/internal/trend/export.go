@@ -2,7 +2,10 @@
 
 package trend
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Measure is a value in the Bencher Metric Format: https://bencher.dev/docs/reference/bencher-metric-format/.
 type Measure struct {
@@ -15,11 +18,15 @@ func Bencher(groups []Group) map[string]map[string]Measure {
 	for _, g := range groups {
 		p := g.Last()
 		for _, f := range p.Figures {
-			name := benchmark(g, p) + ofOperation(f.Operation)
+			name := strings.TrimSpace(benchmark(g, p) + " " + f.Operation)
 			if all[name] == nil {
 				all[name] = map[string]Measure{}
 			}
-			all[name][measureName(f.Name, f.Unit)] = Measure{f.Value}
+			measure := f.Name
+			if f.Unit == "ms" {
+				measure += "_ms"
+			}
+			all[name][measure] = Measure{f.Value}
 		}
 	}
 	return all
@@ -53,19 +60,3 @@ func GitHub(groups []Group) (smaller, bigger []Entry) {
 
 // benchmark names a group: the name includes profile, parameters and testbed.
 func benchmark(g Group, p Point) string { return fmt.Sprintf("%s %s %s", p.Name(), p.Profile, g.ID()) }
-
-func ofOperation(name string) string {
-	if name == "" {
-		return ""
-	}
-	return " " + name
-}
-
-// measureName is the name of a metric with its unit, unless the name has it already.
-func measureName(name, unit string) string {
-	switch unit {
-	case "ms":
-		return name + "_ms"
-	}
-	return name
-}

@@ -18,6 +18,7 @@ import (
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/machine"
+	"windtunnel/k6/internal/seq"
 )
 
 // Extension is the extension of a history's file: JSON lines that are only appended.
@@ -79,20 +80,14 @@ func (h History) has(p Point) bool {
 // Add adds points to the histories in a folder, which has a file for each class, or to one file, whose class must match.
 // It skips existing points, and returns the number of added ones. A rejection is one line; then nothing is added.
 func Add(place string, points []Point) (added int, err error) {
-	byFile := map[string][]Point{}
-	var files []string
-	for _, p := range points {
-		path := place
-		if !isFile(place) {
-			path = filepath.Join(place, p.Class.Key()+Extension)
+	file := func(p Point) string {
+		if isFile(place) {
+			return place
 		}
-		if byFile[path] == nil {
-			files = append(files, path)
-		}
-		byFile[path] = append(byFile[path], p)
+		return filepath.Join(place, p.Class.Key()+Extension)
 	}
-	for _, path := range files {
-		n, err := appendTo(path, byFile[path])
+	for _, own := range seq.Group(points, file) {
+		n, err := appendTo(file(own[0]), own)
 		if err != nil {
 			return added, err
 		}

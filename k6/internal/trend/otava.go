@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"windtunnel/k6/internal/exit"
 )
 
 // Apache Otava is a program that finds change points in CSV files: https://otava.apache.org.
@@ -68,7 +70,7 @@ func Detect(otava string, groups []Group) error {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("otava: %w: %s", err, lastLine(stderr.String()))
+		return fmt.Errorf("otava: %w: %s", err, exit.LastLine(stderr.String()))
 	}
 	if err := take(&stdout, tests); err != nil {
 		return err
@@ -131,9 +133,4 @@ func take(output io.Reader, tests map[string]*Series) error {
 			}
 		}
 	}
-}
-
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return lines[len(lines)-1]
 }

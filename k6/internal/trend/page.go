@@ -11,9 +11,11 @@ import (
 	"html/template"
 	"math"
 	"strings"
+	"time"
 
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/report"
+	"windtunnel/k6/internal/seq"
 )
 
 //go:embed page.html.tmpl
@@ -56,7 +58,8 @@ func HTML(h History, groups []Group) ([]byte, error) {
 
 func sectionOf(g Group) section {
 	last := g.Last()
-	s := section{Title: last.Title, Name: last.Name(), Facts: []string{factOf(g), "Parameters: " + parametersOf(last)}}
+	fact := fmt.Sprintf("Profile %s, %d points from %s to %s", last.Profile, len(g.Points), g.Points[0].Start.Format(time.DateOnly), last.Start.Format(time.DateOnly))
+	s := section{Title: last.Title, Name: last.Name(), Facts: []string{fact, "Parameters: " + parametersOf(last)}}
 	if last.Testbed != "" {
 		s.Facts = append(s.Facts, "Testbed: "+last.Testbed)
 	}
@@ -72,10 +75,6 @@ func sectionOf(g Group) section {
 		}
 	}
 	return s
-}
-
-func factOf(g Group) string {
-	return fmt.Sprintf("Profile %s, %d points from %s to %s", g.Last().Profile, len(g.Points), g.Points[0].Start.Format("2006-01-02"), g.Last().Start.Format("2006-01-02"))
 }
 
 // parametersOf are a point's parameters in one line; JSON sorts the keys.
@@ -144,9 +143,7 @@ func (g Group) Lines() []string {
 			lines = append(lines, fmt.Sprintf("%s: %s %s, since %s (%s; before it %s); %s", g.Label(), s.Figure.Title, changeText(s, c),
 				after.Start.Format("2006-01-02 15:04"), cmp.Or(after.Version(), noVersion), cmp.Or(before.Version(), noVersion), s.Dependence))
 		}
-		for _, line := range g.remarks(s) {
-			lines = append(lines, fmt.Sprintf("%s: %s %s", g.Label(), s.Figure.Title, line))
-		}
+		lines = append(lines, seq.Map(g.remarks(s), func(line string) string { return fmt.Sprintf("%s: %s %s", g.Label(), s.Figure.Title, line) })...)
 	}
 	return lines
 }
@@ -164,11 +161,7 @@ func (g Group) remarks(s Series) []string {
 			c.Last-c.First+1, first.Start.Format("2006-01-02"), last.Start.Format("2006-01-02"), c.PerPoint(), s.Dependence))
 	}
 	if s.Withheld > 0 {
-		what := "change"
-		if s.Withheld > 1 {
-			what = "changes"
-		}
-		lines = append(lines, fmt.Sprintf("has %d proposed %s withheld, which a flat series may have by its autocorrelation; %s", s.Withheld, what, s.Dependence))
+		lines = append(lines, fmt.Sprintf("has %d proposed %s withheld, which a flat series may have by its autocorrelation; %s", s.Withheld, format.Noun(s.Withheld, "change"), s.Dependence))
 	}
 	return lines
 }

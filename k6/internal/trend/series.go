@@ -10,6 +10,7 @@ import (
 	"github.com/aclements/go-moremath/stats"
 
 	"windtunnel/k6/internal/compare"
+	"windtunnel/k6/internal/seq"
 )
 
 // Group has the points of one scenario, profile, parameters and testbed, and a series for each of their metrics.
@@ -64,22 +65,7 @@ func (s Series) CreepsBetter(c Creep) bool { return (c.To > c.From) == s.Figure.
 
 // Groups returns the groups of a history, in the order of their first points.
 func (h History) Groups() []Group {
-	var all []Group
-	place := map[string]int{}
-	for _, p := range h.Points {
-		name := p.group()
-		at, there := place[name]
-		if !there {
-			at = len(all)
-			place[name] = at
-			all = append(all, Group{})
-		}
-		all[at].Points = append(all[at].Points, p)
-	}
-	for i := range all {
-		all[i].Series = seriesOf(all[i].Points)
-	}
-	return all
+	return seq.Map(seq.Group(h.Points, Point.group), func(points []Point) Group { return Group{points, seriesOf(points)} })
 }
 
 func seriesOf(points []Point) []Series {

@@ -3,6 +3,7 @@
 package trend
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -39,17 +40,10 @@ func Stream(config influx.Config, h History, groups []Group) string {
 	})
 }
 
-// tags have a bounded number of values: scenarios, operations, metrics, and the machine's and testbed's properties.
+// tags have a bounded number of values: scenarios, operations, metrics, and the machine's and testbed's properties. InfluxDB has no
+// empty tags.
 func tags(h History, g Group, s Series) influx.Tags {
 	p := g.Last()
 	return influx.Tags{"class": h.Class.Key(), "system": p.System, "scenario": p.Scenario, "profile": p.Profile, "group": g.ID(),
-		"operation": none(s.Figure.Operation), "metric": s.Figure.Name, "unit": s.Figure.Unit}
-}
-
-// none replaces an empty tag: InfluxDB has no empty tags.
-func none(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
+		"operation": cmp.Or(s.Figure.Operation, "-"), "metric": s.Figure.Name, "unit": s.Figure.Unit}
 }

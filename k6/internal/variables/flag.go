@@ -2,21 +2,11 @@
 
 package variables
 
-import "strings"
+import (
+	"strings"
 
-// Group is a part of the registry: the variables of every scenario, of a system, or of make.
-type Group struct {
-	Title     string
-	Variables []Variable
-}
-
-// Groups are the parts of the registry, in the order of its page.
-func Groups() (all []Group) {
-	for _, g := range groups() {
-		all = append(all, Group{g.title, g.variables()})
-	}
-	return all
-}
+	"windtunnel/k6/internal/seq"
+)
 
 // The groups of flags that not every comparison takes: flags of two builds, and flags for the judgement of scenarios.
 const (
@@ -25,13 +15,11 @@ const (
 )
 
 // OfCommand returns the variables that are flags of a command, by name.
-func OfCommand(name string) (of []Variable) {
-	for _, v := range All {
-		if _, is := v.Flags[name]; is {
-			of = append(of, v)
-		}
-	}
-	return of
+func OfCommand(name string) []Variable {
+	return seq.Filter(All, func(v Variable) bool {
+		_, is := v.Flags[name]
+		return is
+	})
 }
 
 // GivenTo returns an environment's values of the variables that are flags of a command, by name. line says what is wrong with the first
@@ -39,7 +27,7 @@ func OfCommand(name string) (of []Variable) {
 func GivenTo(command string, environ []string) (given map[string]string, line string) {
 	given = map[string]string{}
 	for _, v := range OfCommand(command) {
-		if given[v.Name] = valueIn(environ, v.Name); given[v.Name] != "" && line == "" {
+		if given[v.Name] = In(environ, v.Name); given[v.Name] != "" && line == "" {
 			line = Wrong(v.Name, given[v.Name], false)
 		}
 	}

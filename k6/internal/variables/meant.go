@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/closest"
+	"windtunnel/k6/internal/seq"
 )
 
 // others are names of other programs that are similar to ours.
@@ -26,7 +27,7 @@ var (
 // Misspelt is a line about a variable on make's command line, from MAKEFLAGS, that is probably a misspelt one of ours;
 // "" if there is none.
 func Misspelt(environ []string) string {
-	for _, word := range aWord.FindAllString(valueIn(environ, "MAKEFLAGS"), -1) {
+	for _, word := range aWord.FindAllString(In(environ, "MAKEFLAGS"), -1) {
 		if found := ofAWord.FindStringSubmatch(word); found != nil {
 			if line := noSuch(found[1]); line != "" {
 				return line
@@ -91,10 +92,7 @@ func meant(name string, most int, exempt []string) string {
 	if len(name) < shortest || Find(name) != nil || slices.Contains(exempt, name) || slices.Contains(others, name) {
 		return ""
 	}
-	ours := make([]string, len(All))
-	for i, v := range All {
-		ours[i] = v.Name
-	}
+	ours := seq.Map(All, func(v Variable) string { return v.Name })
 	return closest.Within(name, ours, most)
 }
 
@@ -107,7 +105,7 @@ func Unread(environ, scenarios []string) string {
 	}
 	var lines []string
 	for _, v := range All {
-		if valueIn(environ, v.Name) != "" && !v.staysSet() && !v.readBy(scenarios...) {
+		if In(environ, v.Name) != "" && !v.staysSet() && !v.readBy(scenarios...) {
 			lines = append(lines, fmt.Sprintf("%s (of %s)", v.Name, strings.Join(v.Of, ", ")))
 		}
 	}

@@ -15,9 +15,9 @@ import (
 func Help() string {
 	var b strings.Builder
 	b.WriteString("  Variables, as in `make bench RATE=500`; docs/reference/variables.md has their units and bounds.\n")
-	for _, g := range groups() {
-		fmt.Fprintf(&b, "\n  Of %s:\n", g.title)
-		for _, v := range g.variables() {
+	for _, g := range Groups() {
+		fmt.Fprintf(&b, "\n  Of %s:\n", g.Title)
+		for _, v := range g.Variables() {
 			fmt.Fprintf(&b, "  %-22s %s\n", v.Name, g.describe(v))
 		}
 	}
@@ -25,7 +25,7 @@ func Help() string {
 }
 
 // describe describes a variable: its meaning, its default, and the scenarios that read it if not all of the group do.
-func (g group) describe(v Variable) string {
+func (g Group) describe(v Variable) string {
 	text := v.What
 	if v.Unit == Choice {
 		text += ": " + strings.Join(v.Choices, ", ")
@@ -44,13 +44,13 @@ func (g group) describe(v Variable) string {
 // listed once.
 func tables() string {
 	var b strings.Builder
-	readers := map[string][]group{}
-	for _, g := range groups() {
-		for _, v := range g.variables() {
+	readers := map[string][]Group{}
+	for _, g := range Groups() {
+		for _, v := range g.Variables() {
 			readers[v.Name] = append(readers[v.Name], g)
 		}
 	}
-	table := func(title string, reads bool, holds func([]group) bool) {
+	table := func(title string, reads bool, holds func([]Group) bool) {
 		heads := []string{"variable", "what", "value", "default"}
 		if reads {
 			heads = append(heads, "read by")
@@ -63,25 +63,25 @@ func tables() string {
 		}
 		b.WriteString("\n")
 	}
-	for i, g := range groups() {
-		table(g.title, g.isSystem(), func(of []group) bool { return len(of) == 1 && of[0] == g })
+	for i, g := range Groups() {
+		table(g.Title, g.isSystem(), func(of []Group) bool { return len(of) == 1 && of[0] == g })
 		if i == 0 {
-			table("several systems", true, func(of []group) bool { return len(of) > 1 })
+			table("several systems", true, func(of []Group) bool { return len(of) > 1 })
 		}
 	}
 	return b.String()
 }
 
 // isSystem reports whether the group is a system, which has scenarios.
-func (g group) isSystem() bool { return g.of != "*" && g.of != "make" }
+func (g Group) isSystem() bool { return g.of != "*" && g.of != "make" }
 
 // row is a variable's line of a table.
-func row(v Variable, of []group, reads bool) string {
+func row(v Variable, of []Group, reads bool) string {
 	name := "`" + v.Name + "`"
 	if v.Docs != "" {
 		name = fmt.Sprintf("[%s](../%s)", name, v.Docs)
 	}
-	cells := []string{name, v.What, value(v, of), cell(v, of, group.defaults)}
+	cells := []string{name, v.What, value(v, of), cell(v, of, Group.defaults)}
 	if reads {
 		cells = append(cells, readBy(v, of))
 	}
@@ -89,8 +89,8 @@ func row(v Variable, of []group, reads bool) string {
 }
 
 // value is what a variable may be: its choices, or its unit with its bounds.
-func value(v Variable, of []group) string {
-	bounds := cell(v, of, group.bounds)
+func value(v Variable, of []Group) string {
+	bounds := cell(v, of, Group.bounds)
 	switch {
 	case v.Unit == Choice:
 		return bounds
@@ -101,7 +101,7 @@ func value(v Variable, of []group) string {
 }
 
 // cell is what all groups have, or each value with the groups that have it.
-func cell(v Variable, of []group, text func(group, Variable) string) string {
+func cell(v Variable, of []Group, text func(Group, Variable) string) string {
 	var values []string
 	names := map[string][]string{}
 	for _, g := range of {
@@ -125,7 +125,7 @@ func cell(v Variable, of []group, text func(group, Variable) string) string {
 
 // readBy names the groups that read a variable, where there are several, and the scenarios, where not all of a group do and the defaults
 // do not name them.
-func readBy(v Variable, of []group) string {
+func readBy(v Variable, of []Group) string {
 	parts := make([]string, 0, len(of))
 	for _, g := range of {
 		scenarios := g.scenarios(v)
@@ -144,7 +144,7 @@ func readBy(v Variable, of []group) string {
 }
 
 // namesAll reports whether the group's defaults name all these scenarios.
-func (g group) namesAll(v Variable, scenarios []string) bool {
+func (g Group) namesAll(v Variable, scenarios []string) bool {
 	defaults := g.defaults(v)
 	return !slices.ContainsFunc(scenarios, func(name string) bool { return !strings.Contains(defaults, name+" ") })
 }

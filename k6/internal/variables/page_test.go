@@ -62,9 +62,9 @@ func TestALineHasWhatTheGroupReads(t *testing.T) {
 		"*":         {"REST_S": "(0.25)", "ONLY": "every one"},
 		"make":      {"TIMES": "(by target)", "WORSE_BY": "(10)"},
 	} {
-		g := group{of: of}
+		g := Group{of: of}
 		told := map[string]string{}
-		for _, v := range g.variables() {
+		for _, v := range g.Variables() {
 			told[v.Name] = g.describe(v)
 		}
 		for name, want := range lines {

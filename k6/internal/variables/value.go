@@ -52,7 +52,7 @@ func Number(name, text string) float64 {
 // WrongValues returns a line for each variable that the scenarios read whose value is out of bounds.
 func WrongValues(environ, scenarios []string) (lines []string) {
 	for _, v := range All {
-		text := valueIn(environ, v.Name)
+		text := In(environ, v.Name)
 		if text == "" || !v.readBy(scenarios...) {
 			continue
 		}
@@ -63,8 +63,16 @@ func WrongValues(environ, scenarios []string) (lines []string) {
 	return lines
 }
 
-// valueIn is a variable's value in the environment; the last entry counts. It is "" if not set.
-func valueIn(environ []string, name string) (value string) {
+// Without is an environment without some variables.
+func Without(environ []string, names ...string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return slices.Contains(names, name)
+	})
+}
+
+// In is a variable's value in the environment; the last entry counts. It is "" if not set.
+func In(environ []string, name string) (value string) {
 	for _, pair := range environ {
 		if text, ok := strings.CutPrefix(pair, name+"="); ok {
 			value = text

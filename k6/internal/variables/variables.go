@@ -5,12 +5,13 @@
 package variables
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
+	"windtunnel/k6/internal/document"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/lists"
 )
 
@@ -77,9 +78,7 @@ var All = read(lists.Variables)
 func read(data []byte) (all []Variable) {
 	for _, entry := range lists.Read[[]json.RawMessage](data) {
 		v := Variable{raw: entry}
-		decoder := json.NewDecoder(bytes.NewReader(entry))
-		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(&v); err != nil {
+		if err := document.Strictly(entry, &v); err != nil {
 			panic(fmt.Sprintf("variables.json: %s: %v", entry, err))
 		}
 		all = append(all, v)
@@ -148,12 +147,8 @@ func (v Variable) readBy(scenarios ...string) bool {
 // Scenarios returns the scenarios in the registry, as SYSTEM/SCENARIO, sorted. A user's own scripts are not among them.
 func Scenarios() (names []string) {
 	for _, v := range All {
-		for _, of := range v.Of {
-			if strings.Contains(of, "/") && !slices.Contains(names, of) {
-				names = append(names, of)
-			}
-		}
+		names = append(names, seq.Filter(v.Of, func(of string) bool { return strings.Contains(of, "/") })...)
 	}
 	slices.Sort(names)
-	return names
+	return slices.Compact(names)
 }

@@ -3,6 +3,8 @@
 package variables
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,8 +13,8 @@ import (
 	"testing"
 
 	"windtunnel/k6/internal/environment"
-	"windtunnel/k6/internal/schema"
 	"windtunnel/k6/lists"
+	"windtunnel/k6/schemas"
 )
 
 // faults are the faults in an entry's form.
@@ -168,7 +170,18 @@ func TestUnknownKeyIsAFault(t *testing.T) {
 }
 
 func TestWordsAreThoseOfTheSchemas(t *testing.T) {
-	if got := Find("PROFILE").Choices; !slices.Equal(got, schema.Profiles()) {
+	text, err := schemas.Files.ReadFile("result.schema.json")
+	var result struct {
+		Properties struct {
+			Run struct {
+				Properties struct{ Profile struct{ Enum []string } }
+			}
+		}
+	}
+	if err = errors.Join(err, json.Unmarshal(text, &result)); err != nil {
+		t.Fatal(err)
+	}
+	if got := Find("PROFILE").Choices; !slices.Equal(got, result.Properties.Run.Properties.Profile.Enum) {
 		t.Errorf("PROFILE: %q", got)
 	}
 	if got := Find("PLACEMENT").Choices; !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(environment.Placements()))) {

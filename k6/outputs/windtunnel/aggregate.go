@@ -19,7 +19,7 @@ type aggregate struct {
 	open      []*second // unordered; usually one or two
 	// taken counts how often each second was taken: a probe's samples arrive after it has ended, with earlier times.
 	taken    map[int64]int
-	reported []string
+	reported bool // that the catalogue is full
 }
 
 // mostParts is how often a second is taken; later samples count in the next second that is still available.
@@ -122,15 +122,13 @@ func (a *aggregate) take(upTo time.Time) []*second {
 	return over
 }
 
-// notices are lines to report, each once.
-func (a *aggregate) notices() []string {
-	var all []string
-	if a.catalogue.full.Load() {
-		all = append(all, fmt.Sprintf("k6 measures more than %d sets of tags: those beyond are not streamed; the results are complete", mostSeries))
+// notice is a line to report once, "" without one.
+func (a *aggregate) notice() string {
+	if a.reported || !a.catalogue.full.Load() {
+		return ""
 	}
-	fresh := slices.DeleteFunc(all, func(line string) bool { return slices.Contains(a.reported, line) })
-	a.reported = append(a.reported, fresh...)
-	return fresh
+	a.reported = true
+	return fmt.Sprintf("k6 measures more than %d sets of tags: those beyond are not streamed; the results are complete", mostSeries)
 }
 
 // points adds a second's points to a batch. Each further part is dated a millisecond later, within the same second.

@@ -131,10 +131,10 @@ func (o *Output) run() {
 // flush sends the seconds that have ended by a time; final says that no more samples will come.
 func (o *Output) flush(upTo time.Time, final bool) {
 	o.mu.Lock()
-	over, notices := o.aggregate.take(upTo), o.aggregate.notices()
+	over, notice := o.aggregate.take(upTo), o.aggregate.notice()
 	o.mu.Unlock()
-	for _, line := range notices {
-		influx.Report{Notice: line}.Log(o.logger)
+	if notice != "" {
+		influx.Report{Notice: notice}.Log(o.logger)
 	}
 	for i, s := range over {
 		var b influx.Batch

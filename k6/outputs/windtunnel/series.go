@@ -4,7 +4,7 @@ package windtunnel
 
 import (
 	"maps"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -152,12 +152,7 @@ type buckets [len(bucketBounds) + 1]int64
 func (counts *buckets) add(sorted []float64) {
 	below := 0
 	for i, bound := range bucketBounds {
-		upTo, _ := slices.BinarySearchFunc(sorted, bound, func(value, bound float64) int {
-			if value <= bound {
-				return -1
-			}
-			return 1
-		})
+		upTo := sort.Search(len(sorted), func(i int) bool { return sorted[i] > bound })
 		counts[i] += int64(upTo - below)
 		below = upTo
 	}

@@ -5,6 +5,7 @@ package windtunnel
 import (
 	"encoding/json"
 	"maps"
+	"strconv"
 
 	"go.k6.io/k6/lib"
 
@@ -22,7 +23,7 @@ func tagsOf(options lib.Options) map[string]string {
 	maps.Copy(tags, declared.Tags)
 	maps.Copy(tags, options.RunTags)
 	if number, of, err := coordinator.PlaceOf(options.ExecutionSegment, options.ExecutionSegmentSequence); err == nil && of > 1 {
-		tags[runnerTag] = coordinator.RunnerName(number)
+		tags[runnerTag] = strconv.Itoa(number)
 	}
 	return tags
 }

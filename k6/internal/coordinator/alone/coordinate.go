@@ -8,13 +8,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
 
+	"windtunnel/k6/internal/bench"
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/children"
 	"windtunnel/k6/internal/cleanup"
@@ -31,16 +31,11 @@ import (
 
 // Options say what to coordinate. Asked.Only is one scenario, SYSTEM/NAME.
 type Options struct {
-	plan.Asked
-	RunID   string
+	bench.Options
 	Listen  string // HOST:PORT
 	Wait    time.Duration
 	Silence time.Duration
-	K6      string // path of the k6 for the clean-up
 	Part
-	Stdout  io.Writer
-	Stderr  io.Writer
-	Signals <-chan os.Signal
 }
 
 // farewell is how long, after the report is written, runners may take to fetch the confirmation that their records
@@ -105,15 +100,14 @@ func prepare(o Options) (*job, *exit.Fault) {
 		return nil, wrong
 	}
 	p := plan.Plan{Env: env, Scenarios: chosen}
-	j := &job{Options: o, scenario: chosen[0], dir: filepath.Join(o.Root, "results", o.RunID), redactor: redact.New(append(p.Secrets(o.Asked), token), p.Public()...)}
+	j := &job{Options: o, scenario: chosen[0], dir: o.Dir(), redactor: redact.New(append(p.Secrets(o.Asked), token), p.Public()...)}
 	if err := os.MkdirAll(filepath.Join(j.dir, "logs"), 0o755); err != nil {
 		return nil, exit.BadSetup("cannot make results/%s: %v", o.RunID, exit.Reason(err))
 	}
 	if _, err := os.Stat(filepath.Join(j.dir, run.FileName)); err == nil {
 		return nil, exit.BadUsage("results/%s exists already; give another --run-id", o.RunID)
 	}
-	j.record = run.Run{Schema: run.Schema, ID: o.RunID, Profile: o.Profile, Environment: env.Name, Start: moment(),
-		Scenarios: []run.Scenario{{System: j.scenario.System, Scenario: j.scenario.Name, Outcome: run.Running}}}
+	j.record = run.New(o.RunID, o.Profile, env.Name, j.scenario.Entry(run.Running))
 	if err := j.record.Write(j.dir); err != nil {
 		return nil, exit.BadSetup("cannot write results/%s/run.json: %v", o.RunID, exit.Reason(err))
 	}
@@ -122,8 +116,6 @@ func prepare(o Options) (*job, *exit.Fault) {
 	return j, nil
 }
 
-func moment() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
-
 // run waits for the runners, then judges.
 func (j *job) run() int {
 	watching, stopWatching := context.WithCancel(context.Background())
@@ -131,25 +123,16 @@ func (j *job) run() int {
 	interrupted, stop := j.onSignals(stopWatching)
 	defer stop()
 	go j.keeper.Watch(watching)
-	printed := make(chan struct{})
-	go func() {
-		defer close(printed)
-		last := ""
-		for {
-			if now := j.keeper.Progress(); now != last {
-				fmt.Fprintln(j.Stdout, now)
-				last = now
-			}
-			select {
-			case <-watching.Done():
-				return
-			case <-time.After(progressEvery):
-			}
+	last := ""
+	stopPrinting := children.Every(progressEvery, func() {
+		if now := j.keeper.Progress(); now != last {
+			fmt.Fprintln(j.Stdout, now)
+			last = now
 		}
-	}()
+	})
 	_ = j.keeper.Wait(watching) // it returns if all runners have joined or gone, or after waitNoMore
 	stopWatching()
-	<-printed
+	stopPrinting()
 	j.judge(interrupted())
 	if j.keeper.Unclean() {
 		j.cleanUp()
@@ -164,22 +147,15 @@ func (j *job) run() int {
 // onSignals stops all runners at the first signal, and ends the wait for them at the second. interrupted reports whether
 // a signal arrived.
 func (j *job) onSignals(waitNoMore func()) (interrupted func() bool, stop func()) {
-	var signals atomic.Int32
-	done := make(chan struct{})
-	go func() {
-		for {
-			select {
-			case <-done:
-				return
-			case <-j.Signals:
-				if signals.Add(1) > 1 {
-					waitNoMore()
-				}
-				j.keeper.Stop("interrupted: all runners clean up and write what they have")
-			}
+	var any atomic.Bool
+	stop = children.OnSignal(j.Signals, func(count int) {
+		any.Store(true)
+		if count > 1 {
+			waitNoMore()
 		}
-	}()
-	return func() bool { return signals.Load() > 0 }, func() { close(done) }
+		j.keeper.Stop("interrupted: all runners clean up and write what they have")
+	})
+	return any.Load, stop
 }
 
 // judge writes the result and fills the entry of the record.
@@ -243,8 +219,7 @@ func (j *job) cleanUp() {
 
 // finish closes the record, writes the report and prints the verdict.
 func (j *job) finish() int {
-	end := moment()
-	j.record.End = &end
+	j.record.End = new(run.Now())
 	set, err := report.LoadRun(j.dir, &j.record)
 	code := set.ExitCode()
 	if err != nil {

@@ -10,13 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"windtunnel/k6/internal/bench"
 	"windtunnel/k6/internal/coordinator"
 )
 
 func TestTheFirstSignalStopsTheRunnersAndTheSecondWaitsForNobody(t *testing.T) {
 	const token = "0123456789abcdef"
 	signals := make(chan os.Signal)
-	j := &job{Options: Options{Signals: signals}, keeper: coordinator.New(coordinator.Config{Runners: 1, Token: token,
+	j := &job{Options: Options{Options: bench.Options{Signals: signals}}, keeper: coordinator.New(coordinator.Config{Runners: 1, Token: token,
 		Folder: t.TempDir(), Name: "x", Patience: time.Minute, Silence: time.Minute, Say: func(string) {}})}
 	server := httptest.NewServer(j.keeper.Handler())
 	defer server.Close()

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"windtunnel/k6/internal/bench"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/redact"
@@ -36,8 +37,8 @@ func sent(t *testing.T, part Part, outcome string) string {
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	defer server.Close()
-	j := &job{Options: Options{Asked: plan.Asked{Profile: "quick", Environ: []string{"INFLUX=" + server.URL}}, RunID: "mine-1", Part: part,
-		Stdout: io.Discard, Stderr: io.Discard}, scenario: plan.Scenario{System: "pulsar", Name: "concurrent"}, redactor: redact.New(nil),
+	j := &job{Options: Options{Options: bench.Options{Asked: plan.Asked{Profile: "quick", Environ: []string{"INFLUX=" + server.URL}}, RunID: "mine-1",
+		Stdout: io.Discard, Stderr: io.Discard}, Part: part}, scenario: plan.Scenario{System: "pulsar", Name: "concurrent"}, redactor: redact.New(nil),
 		record: run.Run{Start: time.Now(), Scenarios: []run.Scenario{{System: "pulsar", Scenario: "concurrent", Outcome: outcome}}}}
 	j.openStream()
 	j.closeStream(run.ExitCode(outcome))
