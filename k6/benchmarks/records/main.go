@@ -18,9 +18,8 @@ func main() {
 	runs := flag.String("runs", "1x5000000,10x5000000,50x5000000,200x5000000,200x500000,200x50000", "RUNNERSxSAMPLES of each, with commas between")
 	samples := flag.Int("live", 10_000_000, "samples that one k6 process records; 0: no such run")
 	dir := flag.String("dir", "", "a folder in which made samples are left for the next time; a temporary one unless given")
-	graph := flag.String("graph", "", "an SVG file to draw, too")
 	flag.Parse()
-	if err := run(*k6, *runs, *samples, *dir, *graph); err != nil {
+	if err := run(*k6, *runs, *samples, *dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -29,7 +28,7 @@ func main() {
 // size is the number of runners of a run, and the number of samples of each runner.
 type size struct{ runners, samples int }
 
-func run(k6, runs string, samples int, dir, graph string) (err error) {
+func run(k6, runs string, samples int, dir string) (err error) {
 	sizes, err := sizesOf(runs)
 	if err != nil {
 		return err
@@ -50,19 +49,14 @@ func run(k6, runs string, samples int, dir, graph string) (err error) {
 	}
 	fmt.Println("| Runners | Samples each | Samples | Records (MiB) | Judged in (s) | Samples a second | CPU (s) | Peak memory (MiB) |")
 	fmt.Println("|---:|---:|---:|---:|---:|---:|---:|---:|")
-	var all []measured
 	for _, s := range sizes {
 		one, err := measure(k6, dir, s)
 		if err != nil {
 			return fmt.Errorf("%d x %d: %w", s.runners, s.samples, err)
 		}
 		fmt.Println(one.row())
-		all = append(all, one)
 	}
-	if graph == "" {
-		return nil
-	}
-	return os.WriteFile(graph, draw(all), 0o644)
+	return nil
 }
 
 func sizesOf(text string) (sizes []size, err error) {
