@@ -13,8 +13,8 @@ import { runPrefix } from './users.js';
 /**
  * @typedef {import('../users/charges.js').Moved} Moved
  * @typedef {import('../users/traffic.js').Sizes & { restart_s: number }} Sizes
- * @typedef {{ what: string, due: number, kept: number | null, moved: number, ended: number }} Restart bytes: `due` of all users, `kept`
- *   what is charged afterwards, null: unknown, `moved` in mid-transfer; `ended`: connections that the restart ended
+ * @typedef {{ what: string, due: number | null, kept: number | null, moved: number | null, ended: number | null }} Restart bytes: `due`
+ *   of all users, `kept` what is charged afterwards, `moved` in mid-transfer; `ended`: connections that the restart ended. null: unknown
  * @typedef {{ rows: import('../users/charges.js').Row[], moved: Moved[], unknown: string[], delay_ms: number | null, restarts: Restart[],
  *   without_udp: string | null }} Figures `without_udp`: why users moved no UDP; null: they did
  * @typedef {{ tcp?: number[], udp?: number }} Part of a user's traffic: bytes of each connection, and of all datagrams
@@ -208,14 +208,12 @@ class Charged {
     const outcome = outcomeAtEnd(id);
     this.add(outcome, 'tcp');
     const charges = right ? settle(() => this.read(), this.known(), CHARGED_MOST_MS, ASK_S).charges : null;
+    const kept =
+      charges && this.known().reduce((sum, { name }) => sum + totalOf(charges.get(name) ?? NOTHING), 0);
+    if (!outcome?.users) return { what, due: null, kept, moved: null, ended: null };
     const due = this.due();
-    return {
-      what,
-      due,
-      kept: charges && this.known().reduce((sum, { name }) => sum + totalOf(charges.get(name) ?? NOTHING), 0),
-      moved: due - before,
-      ended: (outcome?.users ?? []).filter(({ ended_s: ended }) => ended !== null).length,
-    };
+    const ended = outcome.users.filter(({ ended_s: at }) => at !== null).length;
+    return { what, due, kept, moved: due - before, ended };
   }
 }
 

@@ -90,18 +90,20 @@ const share = (of) => (of === null ? null : of * PERCENT);
 
 /**
  * Bytes that a restart lost; null: unknown. If nothing moved in mid-transfer, nothing could be lost there.
- * @param {Pick<import('./accounting.js').Restart, 'due' | 'kept'> & { moved?: number }} restart
+ * @param {Pick<import('./accounting.js').Restart, 'due' | 'kept'> & { moved?: number | null }} restart
  */
 export function lostBy({ due, kept, moved }) {
-  const lost = kept === null ? null : Math.max(0, due - kept);
+  const lost = due === null || kept === null ? null : Math.max(0, due - kept);
   return lost === 0 && moved === 0 ? null : lost;
 }
 
-/** Restarts in their order: what an earlier one lost, the next one did not lose. @template {{ due: number, kept: number | null }} One @param {One[]} restarts */
+/** Restarts in their order: what an earlier one lost, the next one did not lose. A later one does not know what an earlier one did not count. @template {{ due: number | null, kept: number | null }} One @param {One[]} restarts */
 export function apart(restarts) {
   let lost = 0;
+  let counted = true;
   return restarts.map((one) => {
-    const own = { ...one, kept: one.kept === null ? null : one.kept + lost };
+    counted &&= one.due !== null;
+    const own = { ...one, due: counted ? one.due : null, kept: one.kept === null ? null : one.kept + lost };
     lost += lostBy(own) ?? 0;
     return own;
   });
@@ -115,7 +117,7 @@ export function restartWords(restart, what) {
   if (!restart) return `The restart of the ${what} was not tried.`;
   const { due, open } = restart;
   const lost = lostBy(restart);
-  if (lost === null) return `What a restart of the ${what} in mid-transfer loses is unknown.`;
+  if (due === null || lost === null) return `What a restart of the ${what} in mid-transfer loses is unknown.`;
   const part = `${((lost / due) * PERCENT).toFixed(1)} %`;
   const words =
     lost > slackOf(due)

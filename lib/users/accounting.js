@@ -11,8 +11,9 @@ import { addCounts, move, usersOf, viaOf } from './traffic.js';
  * @typedef {import('./statistics.js').Statistics} Statistics
  * @typedef {import('../dataplane/scenario.js').Plane<{ base: import('./scale.js').Variables }>} Plane
  * @typedef {import('./traffic.js').Sizes & { restart_s: number }} Sizes restart_s: time before the restart, and after it
- * @typedef {{ due: number, kept: number | null, moved: number, open: number | null }} Restart bytes: `due` of all users, `kept` what is
- *   charged after the restart, `moved` in mid-transfer; `open`: share of an open connection's bytes that was charged already
+ * @typedef {{ due: number | null, kept: number | null, moved: number | null, open: number | null }} Restart bytes: `due` of all users,
+ *   `kept` what is charged after the restart, `moved` in mid-transfer; `open`: share of an open connection's bytes that was charged already.
+ *   null: unknown
  * @typedef {{ tcp: number, udp: number }} Wire bytes between client and server for a byte that the far end counted; NaN: not counted
  * @typedef {{ rows: Row[], moved: Moved[], unknown: string[], delay_ms: number | null, wire: Wire, restart: Restart | null }} Figures
  *   `delay_ms` null: not all charged in time
@@ -91,19 +92,19 @@ function restart(plane, statistics, outputs, moved, seconds) {
     { proxy: null, instance: null, usage_window: null },
     { kind: 'handshake', warmup: 0, count: 1, target: outputs.USERS_GATE },
   );
-  ids.forEach((id, index) => {
+  const counted = ids.map((id, index) => {
     const outcome = outcomeAtEnd(id);
-    if (outcome) addCounts(users[index], 'tcp', outcome);
+    return outcome ? addCounts(users[index], 'tcp', outcome) : false;
   });
   if ('error' in order || order.outcome.succeeded !== 1) return null;
   const { engine } = plane.data.base;
   const again = readAgain(statistics, outputs.USERS_STATS, String(engine));
   sleep(LATE_S);
-  const after = dueOf(moved);
+  const after = counted.every(Boolean) ? dueOf(moved) : null;
   return {
     due: after,
     kept: again && sumOf(statistics.read()),
-    moved: after - due,
+    moved: after === null ? null : after - due,
     open: before === null || during === null || done === 0 ? null : Math.min(1, (during - before) / done),
   };
 }

@@ -67,12 +67,14 @@ test('a restart is not blamed for what an earlier one lost', () => {
     { due: 150 * MIB, kept: null },
     { due: 200 * MIB, kept: 190 * MIB },
     { due: 250 * MIB, kept: 235 * MIB },
+    { due: null, kept: 250 * MIB },
+    { due: 300 * MIB, kept: 290 * MIB },
   ];
   const found = apart(restarts);
-  assert.deepEqual(found.map(lostBy), [10 * MIB, null, 0, 5 * MIB]);
+  assert.deepEqual(found.map(lostBy), [10 * MIB, null, 0, 5 * MIB, null, null]);
   assert.deepEqual(
     found.map(({ due }) => due),
-    restarts.map(({ due }) => due),
+    [100 * MIB, 150 * MIB, 200 * MIB, 250 * MIB, null, null],
     'all that was moved until then',
   );
 });
@@ -85,30 +87,53 @@ test('a restart while nothing moved has lost nothing that is known', () => {
   assert.match(words(0, 0), /lost 1,048,576 B of 1,048,576 B \(100\.0 %\)\.$/);
 });
 
-test('a server that took no order to restart has lost nothing that is known', () => {
+/**
+ * The restart of a server that charges nobody.
+ * @param {any} order what became of the order to restart @param {object} [probe] of the first user in mid-transfer; undefined: no users
+ */
+function restartOf(order, probe) {
   const answers = {
     '/taps': { id: 't1', address: '127.0.0.1:1' },
     '/testbeds/users/start': { id: 'i1', outputs: {} },
+    '/probes': { id: 'p1' },
+    '/probes/p1?wait_s=5': probe,
   };
   sidecar.send = (_method, path) => ({
     status: 200,
     error: null,
     answer: /** @type {any} */ (answers)[path] ?? {},
   });
-  const restartOf = (/** @type {any} */ order) =>
-    account(
-      /** @type {any} */ ({
-        data: { base: { engine: 'xray' } },
-        environment: { placement: { system_cpus: '' } },
-        measure: () => order,
-      }),
-      /** @type {any} */ ({ connect: () => {}, read: () => new Map() }),
-      { users: 0, long: 0, short: 0, datagrams: 0, restart_s: 0 },
-      () => {},
-    ).restart;
+  sidecar.end = () => [{ state: 'failed', error: null, outcome: null }];
+  return account(
+    /** @type {any} */ ({
+      data: { base: { engine: 'xray' } },
+      environment: { placement: { system_cpus: '' } },
+      measure: () => order,
+      specOf: () => ({}),
+      recorded: () => null,
+    }),
+    /** @type {any} */ ({ connect: () => {}, read: () => new Map() }),
+    { users: probe ? 1 : 0, long: 0, short: 0, datagrams: 0, restart_s: 0 },
+    () => {},
+  ).restart;
+}
+const RESTARTED = { outcome: { succeeded: 1 } };
+
+test('a server that took no order to restart has lost nothing that is known', () => {
   assert.equal(restartOf({ error: { kind: 'connection_refused' } }), null);
   assert.equal(restartOf({ outcome: { succeeded: 0 } }), null);
-  assert.equal(restartOf({ outcome: { succeeded: 1 } })?.kept, 0);
+  assert.equal(restartOf(RESTARTED)?.kept, 0);
+});
+
+test('a restart has lost nothing that is known if bytes in mid-transfer were not counted', () => {
+  const counts = { bytes_up: { found: MIB }, bytes_down: { found: 2 * MIB } };
+  const counted = restartOf(RESTARTED, { outcome: { far_end: counts } });
+  assert.deepEqual([counted?.due, counted?.moved, counted && lostBy(counted)], [3 * MIB, 3 * MIB, 3 * MIB]);
+  for (const probe of [{ outcome: null }, { outcome: { far_end: null } }, { outcome: { far_end: {} } }]) {
+    const unknown = restartOf(RESTARTED, probe);
+    assert.deepEqual([unknown?.due, unknown?.moved, unknown && lostBy(unknown)], [null, null, null]);
+    assert.match(restartWords(unknown, 'server'), /^What a restart of the server .* is unknown\.$/);
+  }
 });
 
 /**
