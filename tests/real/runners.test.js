@@ -169,11 +169,15 @@ test('Ctrl-C ends all runners gracefully, once, and nothing is left', async () =
 test('what cannot be made by so many runners is refused before anything starts, in one line', async () => {
   for (const [variables, line] of /** @type {[Record<string, string>, RegExp][]} */ ([
     [{ ONLY: 'pulsar/ingest', RUNNERS: '2' }, /^pulsar\/ingest has 1 client .*RUNNERS=1.*CLIENTS=2/],
+    [
+      { ONLY: 'panel/users-live', RUNNERS: '2' },
+      /^panel\/users-live has 1 client .*2 runners.*: leave out RUNNERS, or leave out the scenario$/,
+    ],
     [{ ONLY: 'pulsar/ingest', RUNNERS: '0' }, /^--runners 0: /],
     [{ ONLY: 'pulsar/ingest', RUNNERS: 'two' }, /^--runners two: /],
     [
-      { ONLY: 'dataplane/handshake', RUNNERS: '2' },
-      /^RUNNERS=2: left out, since the sidecar's probes make their load/,
+      { ONLY: 'users/live', RUNNERS: '2' },
+      /^RUNNERS=2: left out, since the sidecar's probes make their load, .*: users\/live$/,
     ],
   ])) {
     const bench = startBench({ PROFILE: 'smoke', ...variables });

@@ -11,6 +11,7 @@ import (
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/variables"
 )
 
 // leaveOutProbed leaves out the sidecar's measurements from a run with several runners: the probes are one process
@@ -42,6 +43,9 @@ func CheckClients(a Asked, scenarios []Scenario) *exit.Fault {
 		switch {
 		case err != nil:
 			return exit.BadUsage("%s: its number of clients is unknown: %v", s, err)
+		case clients < a.Runners && isFixed(s):
+			return exit.BadUsage("%s has %s in a loop, which no variable changes, but the run has %d runners, so one would do nothing: leave out RUNNERS, or leave out the scenario",
+				s, format.Plural(clients, "client"), a.Runners)
 		case clients < a.Runners:
 			return exit.BadUsage("%s has %s in a loop, but the run has %d runners, so one would do nothing: give RUNNERS=%d at most, or CLIENTS=%d or more",
 				s, format.Plural(clients, "client"), a.Runners, clients, a.Runners)
@@ -56,6 +60,12 @@ func TakesTurns(a Asked, s Scenario) bool { return check.TakesTurns(s.Script, a.
 // ofScript are the variables with which a script answers a query.
 func (a Asked) ofScript() []string {
 	return append(slices.Clone(a.Environ), "PROFILE="+a.Profile, "ENV="+a.environmentFile())
+}
+
+// isFixed reports whether no variable sets the scenario's number of clients. The registry does not
+// have a user's own scenario.
+func isFixed(s Scenario) bool {
+	return slices.Contains(variables.Scenarios(), s.String()) && !variables.ReadBy("CLIENTS", s.String())
 }
 
 // environmentFile is the absolute path of the environment's file.
