@@ -101,6 +101,19 @@ export function ofText(text) {
 }
 
 /**
+ * The kind of a failed gRPC call.
+ * @param {number} status 4: DEADLINE_EXCEEDED; 14: UNAVAILABLE, of a server that cannot be reached, or says so
+ * @param {string} text
+ * @returns {ErrorKind}
+ */
+export function ofGrpc(status, text) {
+  if (status === 4) return 'timeout';
+  if (status !== 14) return 'bad_response';
+  const kind = ofText(text);
+  return kind === 'network' ? 'connection_refused' : kind;
+}
+
+/**
  * The kind of a refused WebSocket handshake.
  * @param {number} status of the answer; 0 and 101: a repeated handshake succeeded, or no answer came
  * @returns {ErrorKind}

@@ -1,14 +1,16 @@
 /** Adds users to an inbound of xray, and removes them, by its HandlerService. */
 import encoding from 'k6/encoding';
 import { StatusOK } from 'k6/net/grpc';
+import { ofGrpc, ofText } from '../errors.js';
 import { clientOf } from './grpc.js';
 
-/** @typedef {import('./live-tries.js').User} User */
+/**
+ * @typedef {import('./live-tries.js').User} User
+ * @typedef {{ kind: import('../errors.js').ErrorKind, status: string, text: string }} Fault
+ */
 
 const SERVICE = 'xray.app.proxyman.command.HandlerService';
 const OPERATIONS = 'xray.app.proxyman.command';
-/** gRPC's statuses DEADLINE_EXCEEDED and UNAVAILABLE. */
-const UNANSWERED = /^gRPC (4|14):/;
 /** Tag of the inbound (testbeds/users/end.py). */
 const TAG = 'users';
 const TIMEOUT = '10s';
@@ -57,7 +59,17 @@ export class Handler {
     this.connected = true;
   }
 
-  /** @param {string} operation @param {number[]} value @returns {string | null} null: done; otherwise what xray says */
+  /** @returns {Fault | null} null: connected */
+  reach() {
+    try {
+      this.connect();
+      return null;
+    } catch (error) {
+      return { kind: ofText(String(error)), status: 'no connection', text: String(error) };
+    }
+  }
+
+  /** @param {string} operation @param {number[]} value @returns {Fault | null} null: done */
   alter(operation, value) {
     const type = `${OPERATIONS}.${operation}`;
     const bytes = encoding.b64encode(new Uint8Array(value).buffer);
@@ -66,7 +78,10 @@ export class Handler {
       { tag: TAG, operation: { type, value: bytes } },
       { timeout: TIMEOUT },
     );
-    return status === StatusOK ? null : `gRPC ${status}: ${/** @type {any} */ (error)?.message ?? ''}`;
+    if (status === StatusOK) return null;
+    const text = /** @type {any} */ (error)?.message ?? '';
+    // k6's status is an object that prints its name.
+    return { kind: ofGrpc(Number(status), text), status: `gRPC ${status}`, text };
   }
 
   /** @param {User} user */
@@ -85,12 +100,8 @@ export class Handler {
    * @param {string[]} names @returns {number | null} how many may be left; null: the API does not answer
    */
   removeAll(names) {
-    try {
-      this.connect();
-    } catch {
-      return null;
-    }
-    return names.filter((name) => UNANSWERED.test(this.remove(name) ?? '')).length;
+    if (this.reach()) return null;
+    return names.filter((name) => (this.remove(name)?.kind ?? 'bad_response') !== 'bad_response').length;
   }
 
   /** Names of the inbound's users. Throws if the API does not list them. @returns {string[]} */

@@ -67,7 +67,7 @@ export const setup = () =>
       if (!fault) continue;
       // k6 runs no teardown() if setup() fails.
       handler.removeAll(from.map(({ name }) => name));
-      stop(`users/live: the API at ${api} does not add a user: ${fault}`);
+      stop(`users/live: the API at ${api} does not add a user: ${fault.status}: ${fault.text}`);
     }
     const created = plan.of(runId, 'create').map(newUser);
     // xray's list has the users in the order in which they came.
@@ -86,9 +86,9 @@ export function openLoop(given) {
     const operation = scenario.operation(`${kind}_open`);
     operation.begin();
     operation.late(now() - intended.at);
-    handler.connect();
-    const fault = timed(() => (kind === 'create' ? handler.add(knownUser(name)) : handler.remove(name)));
-    operation.ended(fault === null ? null : 'bad_response', intended.at, now(), fault?.split(':')[0]);
+    const send = () => (kind === 'create' ? handler.add(knownUser(name)) : handler.remove(name));
+    const fault = handler.reach() ?? timed(send);
+    operation.ended(fault?.kind, intended.at, now(), fault?.status);
     return fault === null;
   });
 }

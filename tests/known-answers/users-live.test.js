@@ -25,6 +25,10 @@ test('a server that confirms changes and forgets them fails by each change, and 
       /lookup is a scan: .* after (\S+) ms, .* after (\S+) ms/.exec(result.notes.join('\n')) ?? [];
     // The last user comes 14 users after the first one.
     assert.ok(Number(last) >= 65 && Number(first) < 65, `${first} ${last}`);
+    const operations = result.operations.filter((/** @type {any} */ { name }) => name.endsWith('_open'));
+    assert.deepEqual(Object.assign({}, ...operations.map((/** @type {any} */ { errors }) => errors)), {
+      connection_refused: 1,
+    });
     // The first changes may come before the fault begins.
     for (const { changes, never } of rowsOf(sectionOf(result, 'effects')))
       assert.ok(never >= 3 && changes - never <= 1, `${never} of ${changes}`);

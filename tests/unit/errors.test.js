@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KINDS, explain, ofClose, ofResponse, ofText } from '../../lib/errors.js';
+import { KINDS, explain, ofClose, ofGrpc, ofResponse, ofText } from '../../lib/errors.js';
 
 const responses = /** @type {[object, string][]} */ ([
   [{ status: 429, error_code: 1429 }, 'http_429'],
@@ -36,6 +36,14 @@ for (const [response, kind] of responses) {
     assert.ok(explain(kind).length > 0);
   });
 }
+
+test('a gRPC call without an answer has the kind of a time-out or of the connection, any other is answered', () => {
+  assert.equal(ofGrpc(4, 'context deadline exceeded'), 'timeout');
+  assert.equal(ofGrpc(14, 'dial tcp 127.0.0.1:9: connect: connection refused'), 'connection_refused');
+  assert.equal(ofGrpc(14, ''), 'connection_refused');
+  assert.equal(ofGrpc(14, 'error reading from server: EOF'), 'connection_reset');
+  assert.equal(ofGrpc(2, 'proxy/vless: User x already exists.'), 'bad_response');
+});
 
 test('WebSocket errors and close codes have kinds of their own', () => {
   assert.equal(ofText('websocket: bad handshake'), 'ws_refused');
