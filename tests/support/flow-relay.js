@@ -67,7 +67,9 @@ export async function startFlowRelay({
       const [oldest = own] = relays;
       const to = crosses ? oldest : own;
       number += 1;
-      fault(number, () => relays.has(to) && to.near.send(answer, to.peer?.port, LOOPBACK), memory);
+      const send = () => relays.has(to) && to.near.send(answer, to.peer?.port, LOOPBACK);
+      // The oldest association may not have sent anything yet, so that its client's port is unknown.
+      fault(number, () => (to.peer ? send() : to.near.once('message', send)), memory);
     });
     client.on('close', () => {
       old = last ?? old;
