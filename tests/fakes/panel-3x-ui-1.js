@@ -2,17 +2,15 @@
  * A panel that takes requests as 3x-ui 1.7.9 does: web/controller/api.go and web/service/inbound.go of github.com/mhsanaei/3x-ui.
  * An inbound has its clients in one text. A change reads it, and stores it some time later: of two changes at once, one is lost.
  */
-import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
+import { done, refused } from './panel-3x-ui.js';
+import { sendJson, serve } from './serve.js';
 
 const HOLD_MS = 5;
 const SESSION = 'a-session-of-3x-ui';
 
 /** @typedef {{ email: string, password: string, method: string, enable: boolean, comment?: string }} Client */
-
-/** @param {unknown} [obj] */
-const done = (obj = null) => ({ success: true, msg: '', obj });
-const refused = (/** @type {string} */ msg) => ({ success: false, msg, obj: null });
 
 /** @param {{ password: string }} how of the admin */
 export async function startThreeXUiOne({ password }) {
@@ -55,40 +53,20 @@ export async function startThreeXUiOne({ password }) {
     return undefined;
   }
 
-  /** @param {string} text of the form @returns {[Record<string, string>, unknown]} */
-  function login(text) {
-    if (new URLSearchParams(text).get('password') !== password)
-      return [{}, refused('Invalid username or password.')];
-    return [{ 'set-cookie': `session=${SESSION}; Path=/` }, done()];
-  }
-
-  const server = createServer(async (request, response) => {
-    let text = '';
-    for await (const chunk of request) text += chunk;
+  const server = await serve(async (request, response) => {
+    const asked = await text(request);
     const { method = '', url = '', headers } = request;
     if (method === 'POST' && url === '/login') {
-      const [cookie, said] = login(text);
-      response.writeHead(200, { 'content-type': 'application/json', ...cookie }).end(JSON.stringify(said));
+      const right = new URLSearchParams(asked).get('password') === password;
+      if (right) response.setHeader('set-cookie', `session=${SESSION}; Path=/`);
+      sendJson(response, right ? done() : refused('Invalid username or password.'));
       return;
     }
     if (!headers.cookie?.includes(`session=${SESSION}`)) {
       response.writeHead(307, { location: '/' }).end();
       return;
     }
-    const body = await answer(method, url, text && JSON.parse(text));
-    response
-      .writeHead(body ? 200 : 404, { 'content-type': 'application/json' })
-      .end(body && JSON.stringify(body));
+    sendJson(response, await answer(method, url, asked && JSON.parse(asked)));
   });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  return {
-    url: `http://127.0.0.1:${port}`,
-    mistakes,
-    names: () => clients.map(({ email }) => email),
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { ...server, mistakes, names: () => clients.map(({ email }) => email) };
 }

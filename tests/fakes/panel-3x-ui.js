@@ -2,15 +2,16 @@
  * A panel that takes requests as 3x-ui 3 does: web/controller/client.go of https://github.com/MHSanaei/3x-ui. Each answer has status 200,
  * `success` says whether the panel did what was asked, and a change's answer has no client.
  */
-import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { sendJson, serve } from './serve.js';
 
 const CLIENTS = '/panel/api/clients';
 
 /** @typedef {{ email: string, enable: boolean, comment: string, inboundIds: number[] }} Client */
 
 /** @param {unknown} [obj] */
-const done = (obj = null) => ({ success: true, msg: '', obj });
-const refused = (/** @type {string} */ msg) => ({ success: false, msg, obj: null });
+export const done = (obj = null) => ({ success: true, msg: '', obj });
+export const refused = (/** @type {string} */ msg) => ({ success: false, msg, obj: null });
 
 /** @param {{ token: string, refuseEvery?: number }} how `refuseEvery`: each nth change is refused, with status 200 */
 export async function startThreeXUi({ token, refuseEvery = Infinity }) {
@@ -74,29 +75,16 @@ export async function startThreeXUi({ token, refuseEvery = Infinity }) {
     return undefined;
   };
 
-  const server = createServer(async (request, response) => {
-    let text = '';
-    for await (const chunk of request) text += chunk;
+  const server = await serve(async (request, response) => {
+    const asked = await text(request);
     const { method = '', url = '', headers } = request;
     const known = headers.authorization === `Bearer ${token}`;
     // 3x-ui hides its API from a client without a session.
     const body =
       known && method !== 'HEAD'
-        ? answer(method, new URL(url, 'http://panel'), text && JSON.parse(text))
+        ? answer(method, new URL(url, 'http://panel'), asked && JSON.parse(asked))
         : undefined;
-    response
-      .writeHead(body ? 200 : 404, { 'content-type': 'application/json' })
-      .end(body && JSON.stringify(body));
+    sendJson(response, body);
   });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  return {
-    url: `http://127.0.0.1:${port}`,
-    clients,
-    mistakes,
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { ...server, clients, mistakes };
 }

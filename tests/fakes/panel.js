@@ -2,10 +2,10 @@
  * A user panel of known faults. It speaks the part of Marzban's API that the scenarios use. Its options make it delay, stall,
  * refuse, lose and lie. It keeps the truth, so that a test can compare a result with it.
  */
-import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Timings } from './panel-timings.js';
 import { Users, objectOf, ok, refuse } from './panel-users.js';
+import { serve } from './serve.js';
 import { Stall } from './stall.js';
 
 /** @typedef {import('./panel-timings.js').Operation} Operation */
@@ -194,17 +194,17 @@ async function read(incoming) {
 /** @param {Faults} [faults] */
 export async function startPanel(faults = {}) {
   const panel = new Panel(faults);
-  const server = createServer((incoming, response) => {
-    const aborted = () => response.destroy();
-    void read(incoming).then((request) => panel.handle(request, response), aborted);
-  });
-  // The same time as uvicorn's.
-  server.keepAliveTimeout = 5_000;
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const server = await serve(
+    (incoming, response) => {
+      const aborted = () => response.destroy();
+      void read(incoming).then((request) => panel.handle(request, response), aborted);
+    },
+    // The same time as uvicorn's.
+    { keepAliveTimeout: 5_000 },
+  );
   const { all, truth } = panel.users;
   return {
-    url: `http://127.0.0.1:${port}`,
+    ...server,
     truth: panel.truth,
     /** Names of all current users. */
     users: () => [...all.keys()],
@@ -212,9 +212,5 @@ export async function startPanel(faults = {}) {
     left: () => [...all.keys()].filter((name) => truth.names.has(name)),
     /** @param {string} name */
     statusOf: (name) => all.get(name)?.status,
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
   };
 }
