@@ -28,6 +28,7 @@ const COMMANDS = [
   'redis-server',
   'ip',
   'iptables',
+  'ping',
   'sshd',
   'shellcheck',
   'apt-get',
