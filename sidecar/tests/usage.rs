@@ -16,56 +16,12 @@ static MARKS: RwLock<()> = RwLock::new(());
 
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// On `burn` the worker burns CPU time itself, in a thread and in a child that it waits for. On `allocate` it takes and frees memory. On
-/// `map` it maps the file `mapped`, reads it, and unmaps it. On `keep` it opens 30 files. When it is done, it prints its usage.
-const WORKER: &str = "
-import mmap, resource, threading
-def burn(seconds):
-    end = time.process_time() + seconds
-    while time.process_time() < end: pass
-def used():
-    return sum(u.ru_utime + u.ru_stime for u in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
-root, done = sys.argv[1], []
-print('ready', flush=True)
-while True:
-    time.sleep(0.01)
-    for order in ('burn', 'allocate', 'map', 'keep', 'quit'):
-        if order in done or not os.path.exists(root + '/' + order): continue
-        done.append(order)
-        before = used()
-        if order == 'burn':
-            pid = os.fork()
-            if pid == 0:
-                burn(0.4)
-                os._exit(0)
-            os.waitpid(pid, 0)
-            thread = threading.Thread(target=burn, args=(0.3,))
-            thread.start()
-            thread.join()
-            burn(0.3)
-        if order == 'allocate':
-            block = b'x' * (200 * 1024 * 1024)
-            del block
-        if order == 'keep':
-            kept = [open('/dev/null') for _ in range(30)]
-        if order == 'map':
-            mapped = mmap.mmap(os.open(root + '/mapped', os.O_RDONLY), 0, prot=mmap.PROT_READ)
-            sum(mapped[at] for at in range(0, len(mapped), 4096))
-            time.sleep(0.5)
-            mapped.close()
-        if order == 'quit':
-            burn(0.3)
-            open(root + '/quit.tmp', 'w').write(str(used() - before))
-            os.rename(root + '/quit.tmp', root + '/quit.done')
-            sys.exit(3)
-        open(root + '/' + order + '.tmp', 'w').write(str(used() - before))
-        os.rename(root + '/' + order + '.tmp', root + '/' + order + '.done')
-";
+const WORKER: &str = include_str!("usage/worker.py");
 
 fn root() -> Root {
     let root = Root::new();
     let body = format!(
-        "[[process]]\nname = \"worker\"\ncommand = [\"python3\", \"-c\", '''\nimport os, sys, time\n{WORKER}\n''', \"{{{{ root }}}}\"]\n\
+        "[[process]]\nname = \"worker\"\ncommand = [\"python3\", \"-c\", '''\n{WORKER}''', \"{{{{ root }}}}\"]\n\
          env = {{ MARK_OF_TEST = \"@MARK@\" }}\nready = {{ log = '^ready$' }}\n\
          [[process]]\nname = \"helper\"\nrole = \"support\"\ncommand = [\"sleep\", \"600\"]\nenv = {{ MARK_OF_TEST = \"@MARK@\" }}\n[outputs]\n"
     );
