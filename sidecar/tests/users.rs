@@ -382,12 +382,16 @@ fn turning(target: SocketAddr, knows_before: bool) -> SocketAddr {
             std::thread::sleep(Duration::from_secs(2));
             return;
         }
-        opened(Kind::Vless, target, &mut stream).unwrap();
-        let request = read::<64>(&mut stream);
-        write(&mut stream, &[0, 0]);
-        write(&mut stream, &request);
-        let _ = stream.read(&mut [0]);
+        carry(target, &mut stream);
     })
+}
+
+fn carry(target: SocketAddr, stream: &mut TcpStream) {
+    opened(Kind::Vless, target, stream).unwrap();
+    let request = read::<64>(stream);
+    write(stream, &[0, 0]);
+    write(stream, &request);
+    let _ = stream.read(&mut [0]);
 }
 
 #[test]
@@ -411,6 +415,33 @@ fn tries_end_with_the_first_connection_that_turned() {
         assert!(of("turned_ms") > of("last_other_ms"), "{probe}");
         assert!(of("seen_ms") >= truth, "{probe}");
         assert!(of("tries") > 5.0, "{probe}");
+    }
+}
+
+/// The second try is due after the limit.
+#[test]
+fn a_refusal_at_the_end_of_the_time_counts_if_the_next_try_confirms_it() {
+    let root = Root::new();
+    let server = root.serve();
+    let target = far_end(&server);
+    let limit_ms = patient_ms(500);
+    for refuses_all in [true, false] {
+        let number = AtomicUsize::new(0);
+        let refusing = tcp_server(move |mut stream| {
+            if number.fetch_add(1, Ordering::Relaxed) > 0 && !refuses_all {
+                carry(target, &mut stream);
+            }
+        });
+        let mut users = users(Kind::Vless, refusing);
+        users["list"] = json!([{"name": "one", "key": UUID}]);
+        users["until"] = json!({"carries": false, "every_ms": 2 * limit_ms});
+        let probe = server.measure(
+            &json!({"kind": "users", "target": target, "payload_bytes": 64,
+            "timeout_ms": patient_ms(1_000), "limit_s": limit_ms as f64 / 1e3, "users": users}),
+        );
+        let turn = &probe["outcome"]["users"][0]["turn"];
+        assert_eq!(turn["tries"], 2, "{probe}");
+        assert_eq!(turn["turned_ms"].is_number(), refuses_all, "{probe}");
     }
 }
 

@@ -56,7 +56,8 @@ async fn next(tries: &mut JoinSet<Try>, until_ns: u64) -> Option<Try> {
 }
 
 /// Tries overlap while the user must carry data: a proxy may leave a refused connection open in silence. While the user must not carry
-/// data, a try begins after the end of the last one, and two refusals in a row show the turn. The first of them counts.
+/// data, a try begins after the end of the last one, and two refusals in a row show the turn. The first of them counts. One more try
+/// after the time confirms a refusal at its end.
 pub async fn one(shared: &Arc<Shared>, user: usize, wanted: Until) {
     let start = now_ns();
     let every = (wanted.every_ms * 1e6) as u64;
@@ -72,7 +73,8 @@ pub async fn one(shared: &Arc<Shared>, user: usize, wanted: Until) {
     let mut refused: Option<Try> = None;
     let mut turned: Option<Try> = None;
     let mut due = start;
-    while turned.is_none() && !shared.stop.load(Ordering::Relaxed) {
+    let over = || shared.stop.load(Ordering::Relaxed);
+    while turned.is_none() && (refused.is_some() || !over()) {
         let now = now_ns();
         let free = wanted.carries || tries.is_empty();
         if free && now >= due {
@@ -93,14 +95,15 @@ pub async fn one(shared: &Arc<Shared>, user: usize, wanted: Until) {
                 others.push(ended.began);
                 refused = None;
             }
-            Err(kind) if wanted.carries || !is_refusal(kind) => {}
+            Err(kind) if wanted.carries || !is_refusal(kind) => {
+                refused = refused.filter(|_| !over());
+            }
             Err(_) if refused.is_none() => refused = Some(ended),
             _ => turned = refused.take().or(Some(ended)),
         }
     }
     tries.shutdown().await;
-    // At the end of the time, nothing speaks against a refusal.
-    if let Some(turned) = turned.or(refused) {
+    if let Some(turned) = turned {
         let first = turned.outcome.first_byte_ms;
         let seen = first.unwrap_or_else(|| ms(turned.ended - turned.began));
         let after = |at: u64| ms(at - start);
