@@ -4,10 +4,11 @@ import { after, test } from 'node:test';
 import { startRelay } from '../fakes/relay.js';
 import { startBench } from '../support/bench.js';
 import { temporaryFolder, writeEnvironment } from '../support/k6.js';
+import { reasonsOf } from '../support/reasons.js';
 import { assertTornDown, openEntry } from '../support/runners.js';
 import { withSystems } from '../support/systems.js';
 import { timely } from '../support/timely.js';
-import { assertVerdict } from '../support/verdict.js';
+import { assertVerdict, isSpoilt } from '../support/verdict.js';
 
 const folder = temporaryFolder('runners-limit');
 after(folder.remove);
@@ -23,10 +24,12 @@ async function limitOf(variables) {
     // Beside other files a relay may not even hold the first step.
     timely([0, 3].includes(Number(code)), `${code}: ${bench.output.stdout}${bench.output.stderr}`);
     const result = bench.result(variables.ONLY.replace('/', '-'));
-    assertVerdict(result, 'pass');
-    assertTornDown(bench);
     const notes = result.notes.join('\n');
     const found = /^the limit: (\d+) requests a second held, (\d+) requests a second did not$/m.exec(notes);
+    // A busy machine may leave a step without a measurement.
+    timely(found !== null || !isSpoilt(result), reasonsOf(result).join('\n'));
+    assertVerdict(result, 'pass');
+    assertTornDown(bench);
     assert.ok(found, notes);
     return { held: Number(found[1]), broke: Number(found[2]), result };
   } finally {

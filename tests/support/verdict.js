@@ -5,7 +5,7 @@ import { faultsOf, isOfABusyOne, isOfTheMachine, reasonsOf } from './reasons.js'
 import { Spoilt } from './timely.js';
 
 /** Whether only a crowded machine prevented a failure. @param {any} result */
-const isSpoilt = ({ verdict, reasons }) =>
+export const isSpoilt = ({ verdict, reasons }) =>
   verdict === 'inconclusive' && reasons.some(isOfTheMachine) && reasons.every(isOfABusyOne);
 
 /**

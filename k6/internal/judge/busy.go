@@ -59,7 +59,7 @@ func excuses(thresholds []result.Threshold, checks []result.Validity, rows []res
 func excusedLimit(found opinion, j Judged) opinion {
 	ofLimit := func(r reason) bool { return r.kind == "limit" }
 	if found.verdict == result.Fail && slices.ContainsFunc(found.reasons, ofLimit) && excuses(nil, j.Validity, j.Operations) {
-		found.verdict, found.reasons = result.Inconclusive, append(found.reasons, invalidReasons(j.Validity)...)
+		found.verdict, found.reasons = result.Inconclusive, append(found.reasons, besideSteps(j.Validity)...)
 	}
 	return found
 }
@@ -74,6 +74,8 @@ func markBusy(found opinion, j Judged) opinion {
 		switch r.kind {
 		case "error", "threshold", "samples", "probe":
 			found.reasons[i].busy = all
+		case "limit":
+			found.reasons[i].busy = all && r.text != noneBroke
 		case meter:
 			slowLink := strings.HasPrefix(r.text, checkLink) && !strings.Contains(r.text, linkDied)
 			found.reasons[i].busy = slowLink || all && strings.HasPrefix(r.text, checkControls+": ")

@@ -88,6 +88,43 @@ func TestALimitThatOthersOnTheCPUsCanHaveMadeIsNotKnown(t *testing.T) {
 	}
 }
 
+// spoiltLimit says whether a run is measured again that looks for the limit, beside others on the CPUs or not.
+func spoiltLimit(t *testing.T, measured fake, d Declared, errors map[string]int64, busy bool) bool {
+	t.Helper()
+	checks := []result.Validity{*check("neighbours", result.Machine, !busy, "CPU 1"), *check("send", "dropped", false, "5 dropped")}
+	failed := errors["timeout"] + errors["connection_refused"]
+	j := Judged{Operations: []result.Operation{{Name: "send", Requests: 200, Success: 200 - failed, Errors: errors}}, Validity: checks}
+	found := markBusy(excusedLimit(findLimit(measured, Evidence{Declared: d, LoadS: 30}, checks), j), j)
+	return Spoilt(result.Result{Verdict: found.verdict, Reasons: fold(found.reasons)}) != ""
+}
+
+func TestALimitThatABusyMachineHidesIsLookedForAgain(t *testing.T) {
+	late, refused := map[string]int64{"timeout": 40}, map[string]int64{"connection_refused": 40}
+	d, unmeasured := steps(40)
+	delete(unmeasured, "operation_failed{operation:send,step:0}")
+	_, first := steps(0)
+	first["operation_ms{operation:send,step:0}"]["p(95)"] = 500
+	_, held := steps(0)
+	for _, c := range []struct {
+		about    string
+		measured fake
+		errors   map[string]int64
+		busy     bool
+		again    bool
+	}{
+		{"the step below was not measured", unmeasured, late, true, true},
+		{"the first step did not hold", first, late, true, true},
+		{"on a quiet machine", unmeasured, late, false, false},
+		{"the first step on a quiet machine", first, late, false, false},
+		{"the system refused", unmeasured, refused, true, false},
+		{"every step held", held, nil, true, false},
+	} {
+		if again := spoiltLimit(t, c.measured, d, c.errors, c.busy); again != c.again {
+			t.Errorf("%s: again %v, want %v", c.about, again, c.again)
+		}
+	}
+}
+
 func TestARowIsExcusedByOthersOnItsCPUsWhereAllItsErrorsCanBeTheirs(t *testing.T) {
 	disturbed := Judged{Validity: []result.Validity{*check("neighbours", result.Machine, false, "CPU 1")}}
 	ofTurn := func(part string, settled bool) Judged {

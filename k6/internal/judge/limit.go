@@ -117,6 +117,11 @@ func stepsOf(m Metrics, d Declared) (steps []step) {
 	return steps
 }
 
+// besideSteps are the reasons of failed checks that a step beyond the limit does not fail.
+func besideSteps(checks []result.Validity) []reason {
+	return invalidReasons(slices.DeleteFunc(slices.Clone(checks), func(c result.Validity) bool { return slices.Contains(byStep, c.Kind) }))
+}
+
 // findLimit is the verdict of a run that looks for the limit. Finding the limit is a pass. It is a failure if the first
 // step fails, or if the system ends instead of rejecting requests.
 //
@@ -155,7 +160,7 @@ func findLimit(m Metrics, e Evidence, checks []result.Validity) opinion {
 		found.verdict, found.reasons = result.Fail, []reason{because("limit", "the first step already exceeded the limit: "+steps[broken].text)}
 		return found
 	}
-	found.reasons = of(func(c result.Validity) bool { return !slices.Contains(byStep, c.Kind) })
+	found.reasons = besideSteps(checks)
 	switch {
 	case broken < 0:
 		found.reasons = append(found.reasons, because("limit", noneBroke))
