@@ -73,13 +73,13 @@ trend: bin/k6 .venv/trend/.installed ## Add runs to the history of their machine
 validate: bin/k6 #: Check environments and testbeds against their schemas
 	@bin/k6 x validate
 # benchmarks/run says what each does.
-benchmark-generators benchmark-meters benchmark-neighbours benchmark-streaming benchmark-runners benchmark-protocols benchmark-kubernetes benchmark-gate primitives: runners
+benchmark-generators benchmark-meters benchmark-streaming benchmark-runners benchmark-protocols benchmark-kubernetes benchmark-gate primitives: runners
 benchmark-generators: .venv/benchmarks/.installed
 benchmark-link benchmark-sampler: bin/sidecar
 benchmark-records: bin/k6
 benchmark-variance benchmark-compare: build
 primitives: bin/primitives bin/primitives-portable
-BENCHMARKS := primitives $(addprefix benchmark-,generators meters link link-repeat neighbours sampler streaming runners protocols judge records kubernetes variance compare gate)
+BENCHMARKS := primitives $(addprefix benchmark-,generators meters link sampler streaming runners protocols judge records kubernetes variance compare gate)
 $(BENCHMARKS):
 	+@MAKE='$(MAKE)' setup/needs benchmarks/run --needs $@
 	@benchmarks/run $@

@@ -8,32 +8,18 @@ the ratios pair by pair, and the CPU time of k6 per iteration with and without o
 import json
 import os
 import re
-import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from measured import ROOT, run, spread
+
 HERE = Path(__file__).parent
-ROOT = HERE.parent.parent
 ROUNDS = int(os.environ.get("ROUNDS", "7"))
 MESSAGES = int(os.environ.get("MESSAGES", "1000"))
 SHAPES = {"ingest": (1, 10), "concurrent": (20, 20)}
 # The cost of an iteration is the slope between a short and a long run: the start of k6 cancels out.
 SHORT, LONG = 1000, 6000
-
-
-def run(command: list[str], **variables: str) -> tuple[str, float]:
-    """Output of a command, and its CPU time in seconds."""
-    before = os.times()
-    done = subprocess.run(
-        command, cwd=ROOT, env=os.environ | variables, capture_output=True, text=True, check=False
-    )
-    after = os.times()
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}: exit code {done.returncode}: {done.stderr}{done.stdout}")
-    used = after.children_user + after.children_system - before.children_user - before.children_system
-    return done.stdout + done.stderr, used
 
 
 def seconds(text: str) -> float:
@@ -44,15 +30,15 @@ def seconds(text: str) -> float:
 
 
 def k6(script: str, **variables: str) -> tuple[str, float]:
-    return run(
-        [str(ROOT / "bin/k6"), "run", "--quiet", "--no-usage-report", "--address", "", script], **variables
-    )
+    command = [str(ROOT / "bin/k6"), "run", "--quiet", "--no-usage-report", "--address", "", script]
+    out, log, used = run(command, **variables)
+    return out + log, used
 
 
 def httpx_rate(name: str, messages: int, *more: str) -> float:
     clients, topics = SHAPES[name]
     arguments = [str(number) for number in (messages, clients, topics)]
-    text, _ = run([sys.executable, str(HERE / "httpx_client.py"), *arguments, *more])
+    text, _, _ = run([sys.executable, str(HERE / "httpx_client.py"), *arguments, *more])
     return messages / seconds(text)
 
 
@@ -75,11 +61,6 @@ def ours(name: str, messages: int) -> tuple[float, float]:
         _, used = k6(f"scripts/pulsar/{name}.js", **variables)
         result = json.loads((Path(folder) / f"pulsar-{name}.json").read_text())
     return result["operations"][0]["rate_per_s"], used
-
-
-def spread(values: list[float], digits: int) -> str:
-    low, middle, high = min(values), statistics.median(values), max(values)
-    return f"{middle:.{digits}f} ({low:.{digits}f}–{high:.{digits}f})"
 
 
 def ratios(ours_first: list[float], others: list[float]) -> list[float]:

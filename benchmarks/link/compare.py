@@ -13,22 +13,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parent.parent.parent
+from measured import ROOT, run
+
 SIDECAR = str(ROOT / "bin/sidecar")
 PINGS = 100
 SECONDS = 6
 # Above this rate, iperf3 over UDP loses packets on its own.
 UDP_MOST_MBIT_S = 100
-
-
-def text(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}: exit code {done.returncode}: {done.stderr}{done.stdout}")
-    return done.stdout
 
 
 @contextmanager
@@ -65,7 +58,7 @@ def without_chance(name: str) -> str:
 
 def ping(name: str) -> float:
     with link(without_chance(name)) as (near, _, far):
-        out = text([*near, "ping", "-q", "-i", "0.02", "-c", str(PINGS), far])
+        out, _, _ = run([*near, "ping", "-q", "-i", "0.02", "-c", str(PINGS), far])
     found = re.search(r"= [\d.]+/([\d.]+)/", out)
     return float(found[1]) if found else float("nan")
 
@@ -92,7 +85,7 @@ def iperf3(name: str, down: bool, rate_mbit_s: float) -> float:
         serve = [*far_end, "iperf3", "-s", "-1"]
         send = ["-u", "-b", f"{rate_mbit_s * 1.05}M", "-l", str(payload), "-t", str(SECONDS), "-O", "2", "-J"]
         with server(serve):
-            out = text([*near, "iperf3", "-c", far, *send, *(["-R"] if down else [])])
+            out, _, _ = run([*near, "iperf3", "-c", far, *send, *(["-R"] if down else [])])
     end = json.loads(out)["end"]["sum_received"]
     return float(end["bits_per_second"]) / 1e6 * (payload + 28) / payload
 
@@ -100,7 +93,7 @@ def iperf3(name: str, down: bool, rate_mbit_s: float) -> float:
 def iperf3_tcp(name: str, down: bool) -> float:
     """One connection with the machine's congestion control."""
     with link(without_chance(name)) as (near, far_end, far), server([*far_end, "iperf3", "-s", "-1"]):
-        out = text(
+        out, _, _ = run(
             [*near, "iperf3", "-c", far, "-t", str(SECONDS), "-O", "2", "-J", *(["-R"] if down else [])]
         )
     found = json.loads(out)
@@ -114,7 +107,7 @@ def sockperf(name: str) -> float:
     at = ["-i", "198.18.2.2", "-p", "11111"]
     load = ["-t", str(SECONDS), "--msg-size", "16"]
     with link(without_chance(name)) as (near, far_end, _), server([*far_end, "sockperf", "server", *at]):
-        out = text([*near, "sockperf", "ping-pong", *at, *load])
+        out, _, _ = run([*near, "sockperf", "ping-pong", *at, *load])
     found = re.search(r"percentile 50\.0+ =\s+([\d.]+)", out)
     return 2 * float(found[1]) / 1000 if found else float("nan")
 

@@ -8,17 +8,16 @@ each figure and the ratios round by round. It needs sockperf and iperf3.
 import json
 import os
 import re
-import resource
 import shutil
-import statistics
 import subprocess
 import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
 
+from measured import ROOT, run, spread
+
 HERE = Path(__file__).parent
-ROOT = HERE.parent.parent
 SIDECAR = str(ROOT / "bin/sidecar")
 ROUNDS = int(os.environ.get("ROUNDS", "7"))
 COUNT = int(os.environ.get("COUNT", "100000"))
@@ -32,17 +31,6 @@ IPERF_PORT = 21112
 
 def pinned(cpu: int, *command: str) -> list[str]:
     return ["taskset", "--cpu-list", str(cpu), *command]
-
-
-def run(command: list[str], **variables: str) -> tuple[str, float]:
-    """Output of a command, and its CPU time in seconds."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}: exit code {done.returncode}: {done.stderr}{done.stdout}")
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return done.stdout, used
 
 
 @contextmanager
@@ -73,7 +61,7 @@ def probe(kind: str, target: str, *more: str, proxy: str = "", count: int = COUN
     """Figures of our probe. The CPU time is of the whole program, including its start."""
     way = ["--proxy", proxy] if proxy else ["--direct"]
     command = [SIDECAR, "probe", kind, *way, "--target", f"{HOST}:{target}", "--cpus", str(cpu), "--json"]
-    text, cpu_s = run([*command, "--count", str(count), *more])
+    text, _, cpu_s = run([*command, "--count", str(count), *more])
     outcome = json.loads(text)["outcome"]
     series = {one["name"]: one for one in outcome["series"]}
     times = series.get("round_trip") or series["transfer"]
@@ -91,7 +79,7 @@ def sockperf(kind: str) -> dict:
     protocol = ["--tcp"] if kind == "tcp" else []
     with server(pinned(LAST, "sockperf", "server", "-i", HOST, "-p", str(SOCKPERF_PORT), *protocol)):
         command = ["sockperf", "ping-pong", "-i", HOST, "-p", str(SOCKPERF_PORT), *protocol]
-        text, cpu = run(pinned(LAST, *command, "-m", str(PAYLOAD), "-t", "2", "--full-rtt"))
+        text, _, cpu = run(pinned(LAST, *command, "-m", str(PAYLOAD), "-t", "2", "--full-rtt"))
     text = re.sub(r"\x1b\[[0-9;]*m", "", text)
     percentile = {
         name: float(value) for name, value in re.findall(r"percentile (\d+\.\d+) =\s*([\d.]+)", text)
@@ -104,21 +92,17 @@ def plain(
     kind: str, target: str, proxy: str = "", count: int = COUNT, payload: int = PAYLOAD, window: int = 1
 ) -> dict:
     command = [sys.executable, str(HERE / "plain_client.py"), kind, target, proxy.rpartition(":")[2] or "0"]
-    text, _ = run(pinned(LAST, *command, str(count), str(payload), str(window)))
+    text, _, _ = run(pinned(LAST, *command, str(count), str(payload), str(window)))
     found = json.loads(text)
     return found | {"rate": (count - found["lost"]) / found["seconds"]}
 
 
 def iperf3() -> dict:
     with server(pinned(FIRST, "iperf3", "-s", "-1", "-B", HOST, "-p", str(IPERF_PORT))):
-        text, _ = run(
+        text, _, _ = run(
             pinned(LAST, "iperf3", "-c", HOST, "-p", str(IPERF_PORT), "-t", "2", "-l", "128K", "-J")
         )
     return {"mbit": json.loads(text)["end"]["sum_received"]["bits_per_second"] / 1e6}
-
-
-def spread(values: list[float], digits: int) -> str:
-    return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f}–{max(values):.{digits}f})"
 
 
 def compare(title: str, meters: dict, figures: dict[str, str]) -> None:

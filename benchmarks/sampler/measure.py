@@ -8,17 +8,16 @@ CPU time of the sidecar, less that without a window.
 
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parent.parent.parent
+from measured import ROOT, spread
+
 SIDECAR = os.environ.get("SIDECAR") or str(ROOT / "bin/sidecar")
 PROCESSES = 20
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
@@ -103,7 +102,7 @@ def main() -> None:
     for name, values in shares.items():
         less = [value - without for value, without in zip(values, shares[none], strict=True)]
         values = values if name == none else less
-        print(f"  {name:42} {statistics.median(values):.3f} ({min(values):.3f}–{max(values):.3f})")
+        print(f"  {name:42} {spread(values, 3)}")
 
 
 if __name__ == "__main__":

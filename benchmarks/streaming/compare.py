@@ -15,11 +15,9 @@ import subprocess
 import sys
 import urllib.parse
 import urllib.request
-from pathlib import Path
 
-from intervals import LEAST, interval, shown
+from measured import LEAST, ROOT, interval, shown
 
-ROOT = Path(__file__).parent.parent.parent
 ROUNDS = int(os.environ.get("ROUNDS", "15"))
 MESSAGES = os.environ.get("MESSAGES", "10000")
 BOUND = 0.95  # of the rate without streaming

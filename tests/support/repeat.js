@@ -94,18 +94,3 @@ async function goodputOf(link, { warmup_s: warmup, seconds }) {
 /** @param {any} counts */
 const ownOf = ({ up, down }) =>
   [up, down].reduce((sum, way) => sum + way.own_overrun + way.own_refused + way.own_unread, 0);
-
-/**
- * The difference between goodputs of one seed.
- * @param {number[]} mbit of at least two runs
- * @returns {{ mean: number, variation: number, apart: number }} variation: standard deviation / mean; apart: maximum / minimum - 1
- */
-export function spreadOf(mbit) {
-  const mean = mbit.reduce((sum, one) => sum + one, 0) / mbit.length;
-  const squares = mbit.reduce((sum, one) => sum + (one - mean) ** 2, 0);
-  return {
-    mean,
-    variation: Math.sqrt(squares / (mbit.length - 1)) / mean,
-    apart: Math.max(...mbit) / Math.min(...mbit) - 1,
-  };
-}

@@ -1,10 +1,12 @@
-/** The table of benchmark-kubernetes, from runs with known figures. */
+/** The table of benchmark-kubernetes and benchmark-runners, from runs with known figures. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { median, table } from '../../benchmarks/kubernetes/table.js';
+import { median, table } from '../../benchmarks/runners/table.js';
+
+const PLACES = ['on the machine', 'in the cluster'];
 
 /**
- * @param {import('../../benchmarks/kubernetes/table.js').Where} where
+ * @param {string} where
  * @param {number} rate
  * @param {number[]} starts
  * @param {{ cpu_s: number, load_s: number }} [coordinator]
@@ -22,12 +24,13 @@ const run = (where, rate, starts, coordinator, reasons = []) => ({
 });
 
 test('medians, ratios of the same round, and the reasons of what did not pass', () => {
-  const text = table('the load', [
+  const runs = [
     run('on the machine', 100, [0.25, 0.5], { cpu_s: 0.1, load_s: 10 }),
     run('in the cluster', 50, [0.5, 3], { cpu_s: 0.2, load_s: 10 }, ['too busy']),
     run('in the cluster', 75, [0, 0]),
     run('on the machine', 300, [0.5, 0.5], { cpu_s: 0.3, load_s: 10 }),
-  ]);
+  ];
+  const text = table('the load', runs, PLACES);
   const rows = text.split('\n').filter((line) => /^\| (on|in) /.test(line));
   assert.deepEqual(rows, [
     '| on the machine | pass | 200 | 1.0 | 2000.0 | 4.0 | 1.00 | 1.00 | 1.00 | 1.00 | 0.0–0.3 | 0.200 | 2.00 % |',
@@ -37,7 +40,8 @@ test('medians, ratios of the same round, and the reasons of what did not pass', 
 });
 
 test('a figure that no run has is none', () => {
-  const text = table('the load', [run('on the machine', 100, [0, 0]), run('in the cluster', 100, [0, 0])]);
+  const text = table('the load', [run('1', 100, []), run('2', 100, [0, 0])], ['1', '2']);
+  assert.match(text, /^\| 1 .*\| — \| — \| — \|$/m);
   assert.match(text, /\| 0\.0–0\.0 \| — \| — \|/);
   assert.equal(median([]), undefined);
 });
