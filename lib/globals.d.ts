@@ -85,6 +85,8 @@ declare module 'k6/x/windtunnel/environment' {
   export function problems(text: string): string[];
   /** Problems of a system's thresholds file, one line each. */
   export function thresholdProblems(text: string): string[];
+  /** Problems of a panel's dialect file, one line each. */
+  export function dialectProblems(text: string): string[];
   /** Whether a host, given without its port, is this machine. */
   export function isLoopback(host: string): boolean;
   /** Settings that k6 takes from the shell, such as K6_ITERATIONS=5; '': none. */

@@ -1,7 +1,8 @@
 /**
- * The differences between panels, from a dialect file: lib/panel/dialects/NAME.json, or another file. docs/how-to/panel.md
- * describes the file.
+ * The differences between panels, from a dialect file: lib/panel/dialects/NAME.json, or another file.
+ * k6/schemas/panel-dialect.schema.json describes every field.
  */
+import { dialectProblems } from 'k6/x/windtunnel/environment';
 import { isAccepted, partOf } from '../answers.js';
 import { textAt } from '../file.js';
 
@@ -43,117 +44,10 @@ import { textAt } from '../file.js';
 /** @typedef {{ url: string, keys: string, formats: Record<string, Format> }} Subscription fields of a user. `url` is the address. `keys` has the settings of protocols. */
 /** @typedef {{ status: number, json?: Function }} Answer */
 
-const SCHEMA = 'windtunnel.panel-dialect/1';
 export const DIALECTS = ['marzban', 'pasarguard', '3x-ui', '3x-ui-1'];
 
-/** @typedef {(value: any, at: string) => string | undefined} Check the first fault of a value at a place of the file, in words; undefined without */
-
-/** @param {(value: any) => boolean} holds @param {string} words @returns {Check} */
-const that = (holds, words) => (value, at) => (holds(value) ? undefined : `${at}: not ${words}`);
-/** @param {any[]} values @param {string} words */
-const oneOf = (values, words) => that((value) => values.includes(value), words);
-/** @param {Check} check @returns {Check} */
-const optional = (check) => (value, at) => (value === undefined ? undefined : check(value, at));
-/** @param {Check} check @returns {Check} */
-const orNull = (check) => (value, at) => (value === null ? undefined : check(value, at));
-
-const isText = (/** @type {unknown} */ value) => typeof value === 'string';
 const isObject = (/** @type {unknown} */ value) =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** @param {string} at @param {string} name */
-const below = (at, name) => (at ? `${at}.${name}` : name);
-
-/** An object with these fields, and with no others. @param {Record<string, Check>} checks @returns {Check} */
-const fields = (checks) => (value, at) => {
-  if (!isObject(value)) return `${at || 'the file'}: not an object`;
-  const strange = Object.keys(value).find((name) => !(name in checks));
-  if (strange) return `${below(at, strange)}: no such field; there are ${Object.keys(checks).join(', ')}`;
-  const faults = Object.entries(checks).map(([name, check]) => check(value[name], below(at, name)));
-  return faults.find(Boolean);
-};
-
-/** An object with any fields. @param {Check} ofName @param {Check} check of each field @returns {Check} */
-const each = (ofName, check) => (value, at) => {
-  if (!isObject(value)) return `${at}: not an object`;
-  const faults = Object.entries(value).map(
-    ([name, one]) => ofName(name, below(at, name)) ?? check(one, below(at, name)),
-  );
-  return faults.find(Boolean);
-};
-
-const TEXT = that(isText, 'a text');
-const TEXTS = that((value) => Array.isArray(value) && value.every(isText), 'a list of texts');
-const PATH = that((value) => isText(value) && /^\/[^\s#]*$/.test(value), 'a path that begins with /');
-const STATUS = that(
-  (value) => Number.isInteger(value) && value >= 200 && value < 300,
-  'a number from 200 to 299',
-);
-const OBJECT = that(isObject, 'an object');
-const VALUE = that((value) => value !== undefined, 'a value');
-/** A value of a column. */
-const CELL = that(
-  (value) => value === null || ['string', 'number', 'boolean'].includes(typeof value),
-  'a text, a number, true, false or null',
-);
-const REQUEST = fields({
-  method: oneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], 'GET, POST, PUT, PATCH or DELETE'),
-  path: PATH,
-  status: optional(STATUS),
-  user: optional(TEXT),
-  body: optional(OBJECT),
-  part: optional(TEXT),
-});
-const OPERATIONS = ['create', 'read', 'enable', 'disable', 'delete', 'list', 'system', 'restart'];
-const KINDS = ['links', 'clash', 'sing-box', 'outline'];
-const FORMAT_NAME = that((name) => /^[a-z][a-z0-9_]*$/.test(name), 'a name of small letters, digits and _');
-const FORMAT = fields({ kind: oneOf(KINDS, KINDS.join(', ')), agent: TEXT });
-/** A table or a column. The name becomes a part of a statement, so it has no quote. */
-const NAME = that((value) => isText(value) && /^\w+$/.test(value), 'a name of letters, digits and _');
-const TABLES = fields({
-  users: fields({
-    name: NAME,
-    id: NAME,
-    username: NAME,
-    note: NAME,
-    status: fields({ column: NAME, active: CELL, disabled: CELL }),
-    row: each(NAME, CELL),
-  }),
-  proxies: fields({
-    name: NAME,
-    user: NAME,
-    type: NAME,
-    settings: NAME,
-    protocols: each(TEXT, fields({ type: CELL, settings: OBJECT })),
-  }),
-});
-const FILE = fields({
-  schema: oneOf([SCHEMA], SCHEMA),
-  title: TEXT,
-  login: orNull(PATH),
-  cookie: optional(TEXT),
-  at_once: optional(that((value) => Number.isInteger(value) && value > 0, 'a whole number from 1')),
-  sign: fields({
-    path: PATH,
-    is: oneOf(['object', 'array'], 'object or array'),
-    with: optional(TEXTS),
-    without: optional(TEXTS),
-  }),
-  success: optional(TEXT),
-  operations: fields(Object.fromEntries(OPERATIONS.map((name) => [name, REQUEST]))),
-  fields: fields({
-    users: TEXT,
-    total: orNull(TEXT),
-    figures: TEXT,
-    username: TEXT,
-    note: TEXT,
-    status: fields({ field: TEXT, active: VALUE, disabled: VALUE }),
-  }),
-  filters: fields({ search: TEXT, active: TEXT, disabled: TEXT }),
-  needs: TEXTS,
-  subscription: orNull(fields({ url: TEXT, keys: TEXT, formats: each(FORMAT_NAME, FORMAT) })),
-  tables: orNull(TABLES),
-});
 
 /** Puts values into the {names} of every text. @param {any} template @param {Record<string, string | number>} values @returns {any} */
 export function filled(template, values) {
@@ -306,13 +200,8 @@ export function readDialect(given, folder = '') {
   const text = own || DIALECTS.includes(given) ? textAt(path) : null;
   if (text === null)
     throw `dialect ${given}: no such dialect; there are ${DIALECTS.join(', ')}, and any file that ends in .json`;
-  let file;
-  try {
-    file = JSON.parse(text);
-  } catch (error) {
-    throw `dialect ${given}: no JSON: ${/** @type {Error} */ (error).message}`;
-  }
-  const fault = FILE(file, '');
+  // Each VU reads the file again: only the first checks it.
+  const [fault] = __VU > 0 ? [] : dialectProblems(text);
   if (fault) throw `dialect ${given}: ${fault}`;
-  return new Dialect(given, file);
+  return new Dialect(given, JSON.parse(text));
 }

@@ -31,6 +31,7 @@ const (
 	System         Kind = "system"
 	ProtocolRow    Kind = "protocol-row"
 	ProtocolEngine Kind = "protocol-engine"
+	PanelDialect   Kind = "panel-dialect"
 )
 
 // Problem is one fault of a document. Field is its path, such as systems.pulsar.auth.mode, or "" for the whole document.
@@ -55,7 +56,7 @@ type compiled struct {
 // byKind holds each kind's schema, compiled at the first use: each takes milliseconds, and most programs need only one.
 var byKind = func() map[Kind]func() compiled {
 	all := map[Kind]func() compiled{}
-	for _, kind := range []Kind{Environment, Testbed, Result, Comparison, Primitives, Thresholds, System, ProtocolRow, ProtocolEngine} {
+	for _, kind := range []Kind{Environment, Testbed, Result, Comparison, Primitives, Thresholds, System, ProtocolRow, ProtocolEngine, PanelDialect} {
 		all[kind] = sync.OnceValue(func() compiled { return compile(kind) })
 	}
 	return all

@@ -27,7 +27,7 @@ func init() {
 }
 
 func exports(modules.VU) map[string]any {
-	return map[string]any{"problems": Problems, "thresholdProblems": ThresholdProblems,
+	return map[string]any{"problems": Problems, "thresholdProblems": ThresholdProblems, "dialectProblems": DialectProblems,
 		"isLoopback": environment.IsLoopback, "fromShell": FromShell, "endsBadly": environment.EndsBadly,
 		"connection": connection, "tlsMend": connect.Remedy}
 }
@@ -63,6 +63,9 @@ func Problems(text string) []string { return problems(schema.Environment, text) 
 
 // ThresholdProblems does the same for scripts/SYSTEM/thresholds.json.
 func ThresholdProblems(text string) []string { return problems(schema.Thresholds, text) }
+
+// DialectProblems does the same for a panel's dialect.
+func DialectProblems(text string) []string { return problems(schema.PanelDialect, text) }
 
 func problems(kind schema.Kind, text string) []string {
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
