@@ -14,11 +14,28 @@ import { ENOUGH } from './recovery.js';
 /** @param {string} name @param {Change} change @returns {Met[]} */
 const metOf = (name, change) => (metSaid(name)[change.name] ?? []).filter((met) => met !== null);
 
-/** @param {Row} row @param {(met: Met) => number | null} of */
-const range = ({ met }, of) => rangeOf(spreadOf(met.map(of)));
+/**
+ * A column with the range of a figure over all rounds.
+ * @param {string} name @param {string} title @param {string} unit @param {number} digits @param {(met: Met) => number | null} of
+ */
+const ranged = (name, title, unit, digits, of) => ({
+  name,
+  title,
+  unit,
+  digits,
+  of: (/** @type {Row} */ { met }) => rangeOf(spreadOf(met.map(of))),
+});
 
-/** @param {Row} row @param {(met: Met) => number} of */
-const sum = ({ met }, of) => met.reduce((all, one) => all + of(one), 0);
+/**
+ * A column with the sum of a figure over all rounds.
+ * @param {string} name @param {string} title @param {string} unit @param {(met: Met) => number} of
+ */
+const summed = (name, title, unit, of) => ({
+  name,
+  title,
+  unit,
+  of: (/** @type {Row} */ { met }) => met.reduce((all, one) => all + of(one), 0),
+});
 
 const NOTES = [
   `Recovered: time from the end of the change to the first second in which the transfer carries at least ${ENOUGH * 100} % of its target, both on average and in its first tenth. This second comes after the last silence of a whole second. The target is the rate in the two seconds before the change, at most the rate of the line, times the change of that rate. A transfer that did not reach this, or carried less in the last two observed seconds, counts as "Not recovered" and has no time. Times are in tenths of a second, and each start gives one sample.`,
@@ -33,63 +50,21 @@ const tableOf = (all, changes, notes) =>
     title: 'A transfer while the link changes',
     columns: [
       { name: 'of', title: 'Row and change', unit: 'text' },
+      ranged('before', 'Before', 'Mbit/s', 2, ({ recovery }) => recovery.before),
+      ranged('silent', 'Silent', 's', 1, ({ recovery }) => recovery.silentS),
       {
-        name: 'before',
-        title: 'Before',
-        unit: 'Mbit/s',
-        digits: 2,
-        of: (row) => range(row, ({ recovery }) => recovery.before),
-      },
-      {
-        name: 'silent',
-        title: 'Silent',
-        unit: 's',
-        digits: 1,
-        of: (row) => range(row, ({ recovery }) => recovery.silentS),
-      },
-      {
-        name: 'recovered',
-        title: 'Recovered after',
-        unit: 's',
-        digits: 1,
+        ...ranged('recovered', 'Recovered after', 's', 1, ({ recovery }) => recovery.recoveredS),
         compare: 'lower',
-        of: (row) => range(row, ({ recovery }) => recovery.recoveredS),
       },
-      {
-        name: 'not_recovered',
-        title: 'Not recovered',
-        unit: 'count',
-        of: (row) => sum(row, ({ recovery }) => (recovery.recoveredS === null ? 1 : 0)),
-      },
-      {
-        name: 'looked',
-        title: 'Looked for',
-        unit: 's',
-        digits: 1,
-        of: (row) => range(row, ({ recovery }) => recovery.lookedS),
-      },
-      {
-        name: 'after',
-        title: 'At the end',
-        unit: 'Mbit/s',
-        digits: 2,
-        of: (row) => range(row, ({ recovery }) => recovery.after),
-      },
-      { name: 'tunnels', title: 'Tunnels', unit: 'count', of: (row) => sum(row, ({ tunnels }) => tunnels) },
-      { name: 'died', title: 'Died', unit: 'count', of: (row) => sum(row, ({ died }) => died) },
-      {
-        name: 'lost',
-        title: 'Lost',
-        unit: 'KiB',
-        of: (row) => sum(row, ({ lost_bytes }) => lost_bytes) / 1024,
-      },
-      {
-        name: 'quiet',
-        title: 'Slowest answer',
-        unit: 'ms',
-        digits: 0,
-        of: (row) => range(row, ({ quiet_most_ms }) => quiet_most_ms),
-      },
+      summed('not_recovered', 'Not recovered', 'count', ({ recovery }) =>
+        recovery.recoveredS === null ? 1 : 0,
+      ),
+      ranged('looked', 'Looked for', 's', 1, ({ recovery }) => recovery.lookedS),
+      ranged('after', 'At the end', 'Mbit/s', 2, ({ recovery }) => recovery.after),
+      summed('tunnels', 'Tunnels', 'count', ({ tunnels }) => tunnels),
+      summed('died', 'Died', 'count', ({ died }) => died),
+      summed('lost', 'Lost', 'KiB', ({ lost_bytes: lost }) => lost / 1024),
+      ranged('quiet', 'Slowest answer', 'ms', 0, ({ quiet_most_ms: most }) => most),
     ],
     rows: all.flatMap(({ name, title }) =>
       changes
