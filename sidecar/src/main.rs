@@ -20,6 +20,7 @@ mod failure;
 mod host;
 mod limits;
 mod link;
+mod lock;
 mod net;
 mod primitives;
 mod probe;
@@ -27,6 +28,7 @@ mod process;
 mod running;
 mod tap;
 mod testbed;
+mod toml_files;
 mod wire;
 
 use std::ffi::OsString;

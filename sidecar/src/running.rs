@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use crate::failure::{Failure, Kind, Result};
+use crate::lock::lock;
 
 pub struct Running<T> {
     /// Its name in failures, and the path of its HTTP interface.
@@ -34,7 +35,7 @@ impl<T> Running<T> {
     }
 
     pub fn all(&self) -> MutexGuard<'_, BTreeMap<String, T>> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.all)
     }
 
     /// Starts another one, and returns its id. It is a conflict if the most run.

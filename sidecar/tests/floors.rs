@@ -4,8 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up.
-const FLOORS: [&str; 16] = [
+const FLOORS: [&str; 18] = [
+    "lock",
     "failure",
+    "toml_files",
     "host",
     "running",
     "dns",

@@ -97,7 +97,13 @@ fn what_a_start_misses_is_told_with_its_mend() {
         ],
     );
     std::fs::write(root.file("broken"), "").unwrap();
-    missing(&[], &["sh says: it is broken; mend it"]);
+    missing(
+        &[],
+        &[
+            "testbed one: sh failed",
+            "it printed: it is broken; mend it",
+        ],
+    );
     std::fs::remove_file(root.file("broken")).unwrap();
     assert_eq!(up(&[]).status.code(), Some(0));
     let own = root.sidecar(&[

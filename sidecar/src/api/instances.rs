@@ -12,12 +12,11 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::all::All;
 use super::answer::{blocking, read};
-use crate::echo::registry::Echoes;
 use crate::failure::{Failure, Result};
 use crate::limits::group::Limited;
 use crate::link;
-use crate::probe::registry::Registry;
 use crate::process::complaints::Complaint;
 use crate::process::kept::Kept;
 use crate::process::namespace::NamespaceOf;
@@ -204,8 +203,7 @@ pub async fn programs(
         let of = |process: &Arc<Supervised>| {
             json!({"name": process.name, "programs": programs::of(process.pid)})
         };
-        let system = |process: &&Arc<Supervised>| process.role == Role::System;
-        let processes: Vec<_> = instance.processes.iter().filter(system).map(of).collect();
+        let processes: Vec<_> = instance.system().map(of).collect();
         Ok(Json(json!({"processes": processes})))
     })
     .await
@@ -261,13 +259,9 @@ pub async fn rest(
     let time = rest_time("seconds", seconds)?;
     blocking(move || {
         let instance = supervisor.instance(&id)?;
-        let processes: Vec<_> = instance
-            .processes
-            .iter()
-            .filter(|process| process.role == Role::System)
-            .map(|process| (process.name.clone(), process.pid))
-            .collect();
-        let watched = rest::watch(processes, time);
+        let system = instance.system();
+        let living = system.map(|process| (process.name.clone(), process.pid));
+        let watched = rest::watch(living.collect(), time);
         Ok(Json(json!({"processes": watched})))
     })
     .await
@@ -297,26 +291,15 @@ pub async fn held(
     .await
 }
 
-#[derive(Clone)]
-pub struct Stop {
-    pub supervisor: Arc<Supervisor>,
-    pub probes: Arc<Registry>,
-    pub echoes: Arc<Echoes>,
-}
-
 /// Stops an instance, and everything else in its namespaces.
 pub async fn stop(
-    State(Stop {
-        supervisor,
-        probes,
-        echoes,
-    }): State<Stop>,
+    State(all): State<All>,
     Path(id): Path<String>,
 ) -> Result<Json<serde_json::Value>> {
     let processes = blocking(move || {
-        let processes = supervisor.stop(&id)?;
-        probes.cancel_of(&id);
-        echoes.stop_of(&id);
+        let processes = all.supervisor.stop(&id)?;
+        all.probes.cancel_of(&id);
+        all.echoes.stop_of(&id);
         Ok(processes)
     })
     .await?;

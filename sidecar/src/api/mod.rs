@@ -1,5 +1,6 @@
 //! The HTTP interface: JSON, on loopback only.
 
+mod all;
 mod answer;
 mod captures;
 mod echoes;
@@ -18,22 +19,14 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::routing::{delete, get, post};
 
-use crate::echo::registry::Echoes;
 use crate::probe::registry::Registry;
 use crate::testbed::supervisor::Supervisor;
-use answer::{MAX_BODY_BYTES, in_our_words, method_not_allowed, no_route};
+use all::All;
+use answer::{MAX_BODY_BYTES, MAX_PROBE_BYTES, in_our_words, method_not_allowed, no_route};
 use token::Token;
 
 pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) -> Router {
-    let echoes: Arc<Echoes> = Arc::default();
-    let stop = instances::Stop {
-        supervisor: Arc::clone(&supervisor),
-        probes: Arc::clone(&probes),
-        echoes: Arc::clone(&echoes),
-    };
-    let captures = captures::router(Arc::clone(&supervisor));
-    let probes = probes::router(Arc::clone(&supervisor), probes, Arc::clone(&echoes));
-    let echoes = echoes::router(Arc::clone(&supervisor), echoes);
+    let probe = post(probes::start).layer(DefaultBodyLimit::max(MAX_PROBE_BYTES));
     Router::new()
         .route("/health", get(answer::health))
         .route("/host", get(answer::host))
@@ -43,7 +36,7 @@ pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) 
         .route("/instances", get(instances::list))
         .route(
             "/instances/{id}",
-            get(instances::show).merge(delete(instances::stop).with_state(stop)),
+            get(instances::show).delete(instances::stop),
         )
         .route("/instances/{id}/programs", get(instances::programs))
         .route("/instances/{id}/held", post(instances::held))
@@ -65,11 +58,19 @@ pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) 
         )
         .route("/windows/{id}/close", post(windows::close))
         .route("/windows/{id}/quiet", post(windows::quiet))
-        .with_state(supervisor)
-        .merge(probes)
-        .merge(echoes)
-        .merge(taps::router())
-        .merge(captures)
+        .route("/probes", probe.get(probes::list))
+        .route("/probes/{id}", get(probes::show).delete(probes::forget))
+        .route("/probes/{id}/series/{name}", get(probes::series))
+        .route("/echoes", post(echoes::start))
+        .route("/echoes/{id}", get(echoes::show).delete(echoes::stop))
+        .route("/taps", post(taps::start))
+        .route(
+            "/taps/{id}",
+            post(taps::pass_to).get(taps::show).delete(taps::stop),
+        )
+        .route("/captures", post(captures::start))
+        .route("/captures/{id}", delete(captures::end))
+        .with_state(All::new(supervisor, probes))
         .fallback(no_route)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))

@@ -1,6 +1,6 @@
 //! Accepts only requests from programs on this machine: no browser page, and no name that resolves to loopback.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use axum::extract::Request;
 use axum::http::header::{HOST, ORIGIN};
@@ -32,28 +32,22 @@ pub async fn only_local(request: Request, next: Next) -> Response {
     }
 }
 
+/// Whether a Host header names this machine's loopback, with a port or without.
 fn is_loopback(host: &str) -> bool {
-    if let Some(rest) = host.strip_prefix('[') {
-        let Some((address, port)) = rest.split_once(']') else {
-            return false;
-        };
-        return address
-            .parse::<Ipv6Addr>()
-            .is_ok_and(|address| address.is_loopback())
-            && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port));
+    if let Ok(address) = host.parse::<SocketAddr>() {
+        return address.ip().is_loopback();
     }
-    let (name, port) = host
-        .split_once(':')
-        .map_or((host, None), |(name, port)| (name, Some(port)));
-    let local = name.eq_ignore_ascii_case("localhost")
-        || name
-            .parse::<Ipv4Addr>()
-            .is_ok_and(|address| address.is_loopback());
-    local && port.is_none_or(is_port)
-}
-
-fn is_port(port: &str) -> bool {
-    port.parse::<u16>().is_ok()
+    let (name, port) = host.split_once(':').unwrap_or((host, "0"));
+    if name.eq_ignore_ascii_case("localhost") {
+        return port.parse::<u16>().is_ok();
+    }
+    let inner = host
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    match inner {
+        Some(inner) => inner.parse().is_ok_and(|ip: Ipv6Addr| ip.is_loopback()),
+        None => host.parse().is_ok_and(|ip: Ipv4Addr| ip.is_loopback()),
+    }
 }
 
 #[cfg(test)]

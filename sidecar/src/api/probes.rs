@@ -3,23 +3,23 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{DefaultBodyLimit, Path, Query, State};
+use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use axum::routing::{get, post};
-use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::answer::{MAX_PROBE_BYTES, blocking, read};
+use super::all::All;
+use super::answer::{blocking, read};
 use crate::echo::registry::Echoes;
 use crate::failure::{Failure, Result};
 use crate::probe::context::{Nobody, Observer};
 use crate::probe::far_end::FarEnd;
 use crate::probe::observer::InstanceObserver;
 use crate::probe::plan::Plan;
-use crate::probe::registry::{Probe, Registry};
+use crate::probe::registry::Probe;
 use crate::probe::spec::Spec;
 use crate::process::windows::Windows;
 use crate::testbed::supervisor::Supervisor;
@@ -30,55 +30,32 @@ const MAX_WAIT_S: f64 = 20.0;
 const LIMIT: u64 = 100_000;
 const MAX_LIMIT: u64 = 200_000;
 
-#[derive(Clone)]
-struct Probes {
-    supervisor: Arc<Supervisor>,
-    registry: Arc<Registry>,
-    echoes: Arc<Echoes>,
-}
-
-pub fn router(supervisor: Arc<Supervisor>, registry: Arc<Registry>, echoes: Arc<Echoes>) -> Router {
-    Router::new()
-        .route(
-            "/probes",
-            post(start)
-                .layer(DefaultBodyLimit::max(MAX_PROBE_BYTES))
-                .get(list),
-        )
-        .route("/probes/{id}", get(show).delete(forget))
-        .route("/probes/{id}/series/{name}", get(series))
-        .with_state(Probes {
-            supervisor,
-            registry,
-            echoes,
-        })
-}
-
-async fn start(
-    State(probes): State<Probes>,
+pub async fn start(
+    State(all): State<All>,
     body: Bytes,
 ) -> Result<(StatusCode, Json<serde_json::Value>)> {
     let spec: Spec = read(&body)?;
     let id = blocking(move || {
-        let Probes {
+        let All {
             supervisor,
-            registry,
+            probes,
             echoes,
-        } = &probes;
+            ..
+        } = &all;
         let of = spec.namespace.clone();
         let namespace = of.as_ref().map(|of| supervisor.namespace(of)).transpose()?;
         let plan = match &namespace {
-            None => Plan::check(spec, &registry.allowed)?,
+            None => Plan::check(spec, &probes.allowed)?,
             Some(_) => Plan::check_inside(spec)?,
         };
         let observer = observer(supervisor, &plan.spec)?;
         let far_end = far_end(supervisor, echoes, &plan)?;
-        let id = registry.start(plan, namespace, observer, far_end)?;
+        let id = probes.start(plan, namespace, observer, far_end)?;
         if let Some(of) = of {
             // The instance may have stopped in the meantime.
             supervisor
                 .instance(&of.instance)
-                .inspect_err(|_| registry.cancel_of(&of.instance))?;
+                .inspect_err(|_| probes.cancel_of(&of.instance))?;
         }
         Ok(id)
     })
@@ -127,19 +104,19 @@ fn open_window(windows: &Windows, field: &str, id: Option<&String>) -> Result<Op
     Ok(id.cloned())
 }
 
-async fn list(State(probes): State<Probes>) -> Json<Vec<Probe>> {
-    Json(probes.registry.list())
+pub async fn list(State(all): State<All>) -> Json<Vec<Probe>> {
+    Json(all.probes.list())
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Follow {
+pub struct Follow {
     #[serde(default)]
     wait_s: f64,
 }
 
-async fn show(
-    State(probes): State<Probes>,
+pub async fn show(
+    State(all): State<All>,
     Path(id): Path<String>,
     query: std::result::Result<Query<Follow>, QueryRejection>,
 ) -> Result<Json<Probe>> {
@@ -151,12 +128,12 @@ async fn show(
         ));
     }
     let patience = Duration::from_secs_f64(wait_s);
-    blocking(move || probes.registry.probe(&id, patience).map(Json)).await
+    blocking(move || all.probes.probe(&id, patience).map(Json)).await
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Chunk {
+pub struct Chunk {
     #[serde(default)]
     from: u64,
     #[serde(default = "default_limit")]
@@ -168,7 +145,7 @@ fn default_limit() -> u64 {
 }
 
 #[derive(Serialize)]
-struct Samples {
+pub struct Samples {
     name: &'static str,
     unit: &'static str,
     from: u64,
@@ -179,8 +156,8 @@ struct Samples {
     ends_unix_us: Vec<u64>,
 }
 
-async fn series(
-    State(probes): State<Probes>,
+pub async fn series(
+    State(all): State<All>,
     Path((id, name)): Path<(String, String)>,
     query: std::result::Result<Query<Chunk>, QueryRejection>,
 ) -> Result<Json<Samples>> {
@@ -191,7 +168,7 @@ async fn series(
             format!("give 1 to {MAX_LIMIT}"),
         ));
     }
-    let outcome = probes.registry.outcome(&id)?;
+    let outcome = all.probes.outcome(&id)?;
     let found = outcome
         .as_ref()
         .and_then(|outcome| outcome.series.iter().find(|series| series.name == name));
@@ -215,11 +192,11 @@ async fn series(
     }))
 }
 
-async fn forget(
-    State(probes): State<Probes>,
+pub async fn forget(
+    State(all): State<All>,
     Path(id): Path<String>,
 ) -> Result<Json<serde_json::Value>> {
-    let state = blocking(move || probes.registry.forget(&id)).await?;
+    let state = blocking(move || all.probes.forget(&id)).await?;
     Ok(Json(json!({"state": state})))
 }
 

@@ -12,12 +12,12 @@ use serde_json::json;
 
 use super::answer::{blocking, read};
 use super::instances::rest_time;
-use crate::failure::{Failure, Kind, Result};
+use crate::failure::{Failure, Result};
 use crate::process::interference::Sample;
-use crate::process::part::{DROPPED_MOST, NoPart, Part};
+use crate::process::part::Part;
 use crate::process::role::Role;
-use crate::process::usage::{NoSource, Source};
-use crate::process::window::{StillOpen, Usage};
+use crate::process::usage::Source;
+use crate::process::window::Usage;
 use crate::process::windows::{Calm, Manner};
 use crate::testbed::supervisor::Supervisor;
 
@@ -57,7 +57,8 @@ pub async fn open(
         None => Vec::new(),
     };
     for (name, pid) in request.pids {
-        sources.push((name.clone(), Role::Generator, source(&name, pid)?));
+        let source = Source::pid(&format!("pids.{name}"), pid)?;
+        sources.push((name, Role::Generator, source));
     }
     if request.sidecar {
         sources.push(("sidecar".to_owned(), Role::Generator, Source::Own));
@@ -78,26 +79,13 @@ pub async fn open(
     Ok((StatusCode::CREATED, Json(json!({"id": id}))))
 }
 
-fn source(name: &str, pid: i32) -> Result<Source> {
-    Source::pid(pid).map_err(|error| match error {
-        NoSource::Missing => Failure::invalid(
-            format!("pids.{name}: there is no process {pid}"),
-            "give the pid of one that runs",
-        ),
-        NoSource::NotOurs => Failure::forbidden(
-            format!("pids.{name}: process {pid} belongs to another user"),
-            "give the pid of one of your own",
-        ),
-    })
-}
-
 pub async fn show(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Usage>> {
-    known(id, move |id| supervisor.windows.usage(id)).await
+    blocking(move || supervisor.windows.usage(&id).map(Json)).await
 }
 
 /// The use of each CPU by programs, over time.
 pub async fn cpus(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Vec<Sample>>> {
-    known(id, move |id| supervisor.windows.samples(id)).await
+    blocking(move || supervisor.windows.samples(&id).map(Json)).await
 }
 
 /// Memory, descriptors by kind and threads of the measured processes now.
@@ -105,8 +93,8 @@ pub async fn holding(
     State(supervisor): Shared,
     Path(id): Path<String>,
 ) -> Result<Json<serde_json::Value>> {
-    let held = known(id, move |id| supervisor.windows.holding(id)).await?;
-    Ok(Json(json!({"processes": held.0})))
+    let held = blocking(move || supervisor.windows.holding(&id)).await?;
+    Ok(Json(json!({"processes": held})))
 }
 
 #[derive(Deserialize)]
@@ -136,42 +124,22 @@ pub async fn begin_part(
             format!("give at most {NAME_MOST} characters"),
         ));
     }
-    let begin = move || part_result(supervisor.windows.begin_part(&id, name), &id);
-    blocking(begin).await?;
+    blocking(move || supervisor.windows.begin_part(&id, name)).await?;
     Ok((StatusCode::CREATED, Json(json!({}))))
 }
 
 /// The use of each CPU by programs in the last part.
 pub async fn part(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Part>> {
-    blocking(move || part_result(supervisor.windows.part(&id), &id).map(Json)).await
+    blocking(move || supervisor.windows.part(&id).map(Json)).await
 }
 
 /// Discards the measurements of the last part.
 pub async fn drop_part(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Part>> {
-    blocking(move || part_result(supervisor.windows.drop_part(&id), &id).map(Json)).await
-}
-
-fn part_result<T>(found: Option<std::result::Result<T, NoPart>>, id: &str) -> Result<T> {
-    let conflict = |error: String, mend: &str| Failure::new(Kind::Conflict, error, mend.to_owned());
-    found.ok_or_else(|| unknown(id))?.map_err(|why| match why {
-        NoPart::Running => conflict(
-            format!("window {id} runs"),
-            "begin and drop parts between two probes, of a window that was opened paused",
-        ),
-        NoPart::Closed => conflict(format!("window {id} is closed"), "open another one"),
-        NoPart::NotBegun => conflict(
-            format!("window {id} has no part that was begun"),
-            "POST /windows/ID/part begins one",
-        ),
-        NoPart::TooMany => conflict(
-            format!("{DROPPED_MOST} parts of window {id} are dropped, which is the limit"),
-            "open another window",
-        ),
-    })
+    blocking(move || supervisor.windows.drop_part(&id).map(Json)).await
 }
 
 pub async fn close(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Usage>> {
-    known(id, move |id| supervisor.windows.close(id)).await
+    blocking(move || supervisor.windows.close(&id).map(Json)).await
 }
 
 #[derive(Deserialize)]
@@ -202,31 +170,5 @@ pub async fn quiet(
         settle: rest_time("settle_s", request.settle_s)?,
         closes_all: request.closes_all,
     };
-    blocking(move || {
-        let answer = supervisor.windows.quiet(&id, calm);
-        let usage = answer.ok_or_else(|| unknown(&id))?;
-        usage.map(Json).map_err(|StillOpen| {
-            Failure::new(
-                Kind::Conflict,
-                format!("window {id} is open"),
-                "close it first: a quiet period comes after the load",
-            )
-        })
-    })
-    .await
-}
-
-/// Answers with a figure of a window, 404 for an unknown window.
-async fn known<T: Send + 'static>(
-    id: String,
-    find: impl FnOnce(&str) -> Option<T> + Send + 'static,
-) -> Result<Json<T>> {
-    blocking(move || find(&id).map(Json).ok_or_else(|| unknown(&id))).await
-}
-
-fn unknown(id: &str) -> Failure {
-    Failure::not_found(
-        format!("there is no window {id:?}"),
-        "POST /windows opens one",
-    )
+    blocking(move || supervisor.windows.quiet(&id, calm).map(Json)).await
 }

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::say;
 use super::up::Interrupts;
-use crate::echo::faults::{Faults, Stall, TcpFaults};
+use crate::echo::faults::{Faults, Stall};
 use crate::echo::zone::Zone;
 use crate::echo::{Echo as Server, Engine, Request};
 use crate::failure::{Failure, Kind, Result};
@@ -37,85 +37,19 @@ pub struct Echo {
     /// Serve HTTP/2 and HTTP/3 instead of an echo; of the faults it has only the delay
     #[arg(long, conflicts_with = "dns")]
     web: bool,
-    #[command(flatten)]
-    faults: FaultOptions,
-}
-
-#[derive(Args)]
-#[command(next_help_heading = "Faults")]
-struct FaultOptions {
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
-    /// Delay of each answer
-    #[arg(long, value_name = "MS", default_value_t = 0.0)]
-    delay_ms: f64,
-    /// Additional delay of each answer, uniform from 0 to this
-    #[arg(long, value_name = "MS", default_value_t = 0.0)]
-    jitter_ms: f64,
-    /// Fraction of datagrams without an answer
-    #[arg(long, value_name = "FRACTION", default_value_t = 0.0)]
-    loss: f64,
-    /// Fraction of datagrams that get two answers
-    #[arg(long, value_name = "FRACTION", default_value_t = 0.0)]
-    duplicate: f64,
-    /// Fraction of datagrams whose answer is held back until 3 other answers are sent
-    #[arg(long, value_name = "FRACTION", default_value_t = 0.0)]
-    reorder: f64,
     /// Hold all answers once, for this time
-    #[arg(long, value_name = "MS", requires = "stall_after")]
+    #[arg(
+        long,
+        value_name = "MS",
+        requires = "stall_after",
+        help_heading = "Faults"
+    )]
     stall_ms: Option<u64>,
     /// Begin the stall after this number of answers
-    #[arg(long, value_name = "N", requires = "stall_ms")]
+    #[arg(long, value_name = "N", requires = "stall_ms", help_heading = "Faults")]
     stall_after: Option<u64>,
-    /// Limit of the total payload, bytes per second
-    #[arg(long, value_name = "BYTES")]
-    rate: Option<u64>,
-    /// Fraction of answers with one wrong byte
-    #[arg(long, value_name = "FRACTION", default_value_t = 0.0)]
-    corrupt: f64,
-    /// Cut answers over UDP to this size
-    #[arg(long, value_name = "BYTES")]
-    truncate: Option<usize>,
-    /// TCP: never answer
-    #[arg(long)]
-    silent: bool,
-    /// TCP: reset a connection after this number of answers
-    #[arg(long, value_name = "N")]
-    reset_after: Option<u64>,
-    /// TCP: end a connection after this number of answers
-    #[arg(long, value_name = "N")]
-    close_after: Option<u64>,
-}
-
-impl FaultOptions {
-    /// `None` if no fault is set.
-    fn faults(self) -> Option<Faults> {
-        let seed = self.seed;
-        let stall = self.stall_after.zip(self.stall_ms);
-        let faults = Faults {
-            seed,
-            delay_ms: self.delay_ms,
-            jitter_ms: self.jitter_ms,
-            loss: self.loss,
-            duplicate: self.duplicate,
-            reorder: self.reorder,
-            stall: stall.map(|(after, ms)| Stall { after, ms }),
-            rate_bytes_per_s: self.rate,
-            corrupt: self.corrupt,
-            truncate: self.truncate,
-            tcp: TcpFaults {
-                silent: self.silent,
-                reset_after: self.reset_after,
-                close_after: self.close_after,
-                farewell: false,
-            },
-        };
-        let none = Faults {
-            seed,
-            ..Faults::default()
-        };
-        (faults != none).then_some(faults)
-    }
+    #[command(flatten)]
+    faults: Faults,
 }
 
 impl Echo {
@@ -123,12 +57,21 @@ impl Echo {
     pub fn run(self) -> Result<u8> {
         crate::process::files::raise_limit();
         let interrupts = Interrupts::listen()?;
+        let stall = self.stall_after.zip(self.stall_ms);
+        let faults = Faults {
+            stall: stall.map(|(after, ms)| Stall { after, ms }),
+            ..self.faults
+        };
+        let none = Faults {
+            seed: faults.seed,
+            ..Faults::default()
+        };
         let server = Server::start(Request {
             host: self.host,
             engine: self.engine,
             cpus: self.cpus,
             wait: self.wait,
-            faults: self.faults.faults(),
+            faults: (faults != none).then_some(faults),
             dns: self.dns.map(|ttl_s| Zone { ttl_s }),
             tls: false,
             web: self.web,

@@ -16,12 +16,13 @@ mod up;
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
 
 use crate::failure::{Result, exit_code};
-use crate::limits::spec::Limits;
-use crate::testbed::hop::Wanted;
+use crate::testbed::catalogue::Catalogue;
+use crate::testbed::supervisor::Supervisor;
 
 fn exit_codes() -> String {
     let [usage, other, setup, interrupted] =
@@ -103,42 +104,25 @@ struct Place {
     root: Option<PathBuf>,
 }
 
-/// The network between the two ends of a pair.
+/// Options that all starts of testbeds share.
 #[derive(Args)]
-struct OverLink {
-    /// Put a link between client and server: a name from `sidecar link list`, or items such as rtt:100ms,rate:50mbit,loss:1%
-    #[arg(long, value_name = "LINK")]
-    link: Option<String>,
-}
-
-impl OverLink {
-    fn wanted(&self) -> Option<Wanted> {
-        let text = self.link.clone()?;
-        let cpus = Vec::new();
-        Some(Wanted { text, cpus })
-    }
-}
-
-/// Limits of the system under test.
-#[derive(Args)]
-struct Limited {
+struct Starts {
     /// Limit CPU and memory of the system's processes: cpu:PERCENT%, memory:SIZE or both, such as cpu:50%,memory:64mib
     #[arg(long, value_name = "LIMITS")]
     limits: Option<String>,
-}
-
-impl Limited {
-    fn limits(&self) -> Result<Option<Limits>> {
-        self.limits.as_deref().map(str::parse).transpose()
-    }
-}
-
-/// The folder of the logs.
-#[derive(Args)]
-struct Logs {
+    #[command(flatten)]
+    place: Place,
     /// Folder for the logs; each start gets its own folder in it [default: ROOT/results/sidecar-logs]
     #[arg(long, value_name = "DIR")]
     log_dir: Option<PathBuf>,
+}
+
+impl Starts {
+    fn supervisor(&self) -> Result<Arc<Supervisor>> {
+        let limits = self.limits.as_deref().map(str::parse).transpose()?;
+        let catalogue = Catalogue::find(self.place.root.clone())?;
+        Supervisor::new(catalogue, self.log_dir.clone(), limits)
+    }
 }
 
 /// The allowed targets of probes.

@@ -17,7 +17,6 @@ use crate::process::exec;
 use crate::process::protocol::Exit;
 use crate::process::role::Role;
 use crate::process::signals::Arrived;
-use crate::process::tree;
 use crate::process::usage::Source;
 use crate::process::windows::Manner;
 use crate::testbed::instance::Instance;
@@ -63,30 +62,18 @@ fn command_on(
     )))?;
     let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
     let mut sources = instance.sources();
-    if let Some(entry) = tree::entry(pid) {
-        sources.push((
-            "command".to_owned(),
-            Role::Generator,
-            Source::Pid {
-                pid,
-                start: entry.start,
-            },
-        ));
+    if let Ok(source) = Source::pid("command", pid) {
+        sources.push(("command".to_owned(), Role::Generator, source));
     }
     let window = supervisor.windows.open(sources, Manner::PEAKS)?;
     let status = wait(&mut child, pid, on_terminal, interrupts);
-    if let Some(mut usage) = supervisor.windows.close(&window) {
-        if let (Ok(status), Some(command)) = (
-            &status,
-            usage
-                .processes
-                .iter_mut()
-                .find(|process| process.role == Role::Generator),
-        ) {
-            command.exit = Some(ended(*status).to_string());
-        }
-        eprint!("{}", table::usage(&usage));
+    let mut usage = supervisor.windows.close(&window)?;
+    let mut processes = usage.processes.iter_mut();
+    let command = processes.find(|process| process.role == Role::Generator);
+    if let (Ok(status), Some(command)) = (&status, command) {
+        command.exit = Some(ended(*status).to_string());
     }
+    eprint!("{}", table::usage(&usage));
     let status =
         status.map_err(|error| Failure::setup(format!("{}: {error}", words[0]), "run it again"))?;
     Ok(code(status))

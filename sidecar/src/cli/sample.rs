@@ -10,7 +10,7 @@ use super::{say, table};
 use crate::failure::{Failure, Result};
 use crate::limits::ledger::Ledger;
 use crate::process::role::Role;
-use crate::process::usage::{NoSource, Source};
+use crate::process::usage::Source;
 use crate::process::windows::{Manner, Windows};
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -40,16 +40,7 @@ impl Sample {
                 ));
             }
         };
-        let source = Source::pid(self.pid).map_err(|error| match error {
-            NoSource::Missing => Failure::invalid(
-                format!("--pid {}: there is no such process", self.pid),
-                "give one that runs",
-            ),
-            NoSource::NotOurs => Failure::invalid(
-                format!("--pid {}: it belongs to another user", self.pid),
-                "give one of your own",
-            ),
-        })?;
+        let source = Source::pid("--pid", self.pid)?;
         let interrupts = Interrupts::listen()?;
         let windows = Windows::new(Ledger::new(None));
         let began = Instant::now();
@@ -68,9 +59,7 @@ impl Sample {
                 break;
             }
         }
-        let Some(usage) = windows.close(&window) else {
-            return Err(Failure::setup("the window is gone", "run it again"));
-        };
+        let usage = windows.close(&window)?;
         if self.json {
             say(serde_json::to_string(&usage).unwrap_or_default());
         } else {

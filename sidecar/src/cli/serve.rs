@@ -10,15 +10,13 @@ use nix::sys::signalfd::SfdFlags;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
-use super::{Limited, Logs, Place, Targets, say};
+use super::{Starts, Targets, say};
 use crate::api;
 use crate::api::token::Token;
 use crate::failure::{Failure, Result};
 use crate::probe::plan::Allowed;
 use crate::probe::registry::Registry;
 use crate::process::signals::{END, Signals};
-use crate::testbed::catalogue::Catalogue;
-use crate::testbed::supervisor::Supervisor;
 
 #[derive(Args)]
 pub struct Serve {
@@ -31,11 +29,7 @@ pub struct Serve {
     #[command(flatten)]
     targets: Targets,
     #[command(flatten)]
-    limits: Limited,
-    #[command(flatten)]
-    place: Place,
-    #[command(flatten)]
-    logs: Logs,
+    starts: Starts,
 }
 
 impl Serve {
@@ -50,11 +44,7 @@ impl Serve {
         crate::process::files::raise_limit();
         let token = Token::from_environment()?;
         let signals = Signals::block(&END, SfdFlags::empty()).map_err(&failed)?;
-        let supervisor = Supervisor::new(
-            Catalogue::find(self.place.root)?,
-            self.logs.log_dir,
-            self.limits.limits()?,
-        )?;
+        let supervisor = self.starts.supervisor()?;
         let probes = Registry::new(Allowed(self.targets.allow_target));
         let end = Arc::new(Notify::new());
         let on_signal = Arc::clone(&end);

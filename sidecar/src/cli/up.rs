@@ -12,10 +12,10 @@ use clap::Args;
 use nix::sys::signalfd::SfdFlags;
 
 use super::testbed::read_variables;
-use super::{Limited, Logs, OverLink, Place, say};
+use super::{Starts, say};
 use crate::failure::{Failure, Result};
 use crate::process::signals::{Arrived, END, Signals};
-use crate::testbed::catalogue::Catalogue;
+use crate::testbed::hop::{Over, Wanted};
 use crate::testbed::instance::Instance;
 use crate::testbed::supervisor::Supervisor;
 
@@ -27,14 +27,11 @@ pub struct Start {
     /// A variable's value
     #[arg(long = "var", value_name = "NAME=VALUE")]
     variables: Vec<String>,
+    /// Put a link between client and server: a name from `sidecar link list`, or items such as rtt:100ms,rate:50mbit,loss:1%
+    #[arg(long, value_name = "LINK")]
+    link: Option<String>,
     #[command(flatten)]
-    link: OverLink,
-    #[command(flatten)]
-    limits: Limited,
-    #[command(flatten)]
-    place: Place,
-    #[command(flatten)]
-    logs: Logs,
+    starts: Starts,
 }
 
 impl Start {
@@ -44,18 +41,15 @@ impl Start {
         work: impl FnOnce(&Supervisor, &Instance, &Interrupts) -> T,
     ) -> Result<T> {
         let interrupts = Interrupts::listen()?;
-        let catalogue = Catalogue::find(self.place.root.clone())?;
-        let supervisor =
-            Supervisor::new(catalogue, self.logs.log_dir.clone(), self.limits.limits()?)?;
+        let supervisor = self.starts.supervisor()?;
         let variables = read_variables(&supervisor.catalogue.load(&self.name)?, &self.variables)?;
-        let instance = supervisor.start(
-            &self.name,
-            &variables,
-            &self.link.wanted().into(),
-            None,
-            None,
-            &|| interrupts.interrupted(),
-        )?;
+        let over = self.link.clone().map_or(Over::Loopback, |text| {
+            let cpus = Vec::new();
+            Over::Link(Wanted { text, cpus })
+        });
+        let instance = supervisor.start(&self.name, &variables, &over, None, None, &|| {
+            interrupts.interrupted()
+        })?;
         let result = work(&supervisor, &instance, &interrupts);
         supervisor.end();
         Ok(result)

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use super::counters::{Counters, Tagged};
 use super::shared::Shared;
 use super::tls::Session;
 use super::{flow, flow_far};
+use crate::lock::lock;
 use crate::net::poller::pause;
 use crate::net::tag;
 use crate::net::wait::Wait;
@@ -32,7 +33,7 @@ pub struct Connections(Mutex<HashMap<u64, Arc<TcpStream>>>);
 
 impl Connections {
     fn all(&self) -> MutexGuard<'_, HashMap<u64, Arc<TcpStream>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     pub fn end(&self) {

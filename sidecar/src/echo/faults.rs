@@ -12,27 +12,39 @@ const MAX_MS: f64 = 60_000.0;
 ///
 /// On TCP, each read of the server counts as one request. A request of up to about 64 KiB that is sent in one write is normally one read;
 /// larger requests are several. The answers of a connection keep their order despite jitter; answers over UDP may not.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, clap::Args)]
 #[serde(deny_unknown_fields, default)]
+#[command(next_help_heading = "Faults")]
 pub struct Faults {
+    #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Added to each answer, ms.
+    #[arg(long, value_name = "MS", default_value_t = 0.0)]
     pub delay_ms: f64,
     /// Added to the delay of each answer: uniform from 0 to this, ms.
+    #[arg(long, value_name = "MS", default_value_t = 0.0)]
     pub jitter_ms: f64,
     /// Fraction of datagrams without an answer.
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.0)]
     pub loss: f64,
     /// Fraction of answered datagrams that get two answers.
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.0)]
     pub duplicate: f64,
     /// Fraction of answered datagrams whose answer is held back until 3 later answers are sent, or for 50 ms.
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.0)]
     pub reorder: f64,
+    #[arg(skip)]
     pub stall: Option<Stall>,
-    /// Limit of the payload of all connections and datagrams together.
+    /// Limit of the payload of all connections and datagrams together, bytes per second.
+    #[arg(long = "rate", value_name = "BYTES")]
     pub rate_bytes_per_s: Option<u64>,
     /// Fraction of answers with one wrong byte.
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.0)]
     pub corrupt: f64,
     /// Answers over UDP are cut to this size, bytes.
+    #[arg(long, value_name = "BYTES")]
     pub truncate: Option<usize>,
+    #[command(flatten)]
     pub tcp: TcpFaults,
 }
 
@@ -48,14 +60,20 @@ pub struct Stall {
 pub const FAREWELL: &[u8; 8] = b"farewell";
 
 /// An action instead of an answer, after a number of answers on one connection.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, clap::Args)]
 #[serde(deny_unknown_fields, default)]
 pub struct TcpFaults {
-    /// Reads everything and never answers.
+    /// TCP: reads everything and never answers.
+    #[arg(long)]
     pub silent: bool,
+    /// TCP: resets a connection after this number of answers.
+    #[arg(long, value_name = "N")]
     pub reset_after: Option<u64>,
+    /// TCP: ends a connection after this number of answers.
+    #[arg(long, value_name = "N")]
     pub close_after: Option<u64>,
     /// Answers the client's end (FIN) with [`FAREWELL`] before it closes.
+    #[arg(skip)]
     pub farewell: bool,
 }
 

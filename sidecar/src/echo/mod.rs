@@ -23,7 +23,7 @@ pub mod web;
 pub mod zone;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -33,6 +33,7 @@ use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use tokio::sync::Notify;
 
 use crate::failure::{Failure, Result};
+use crate::lock::lock;
 use crate::net::poller::Waker;
 use crate::net::wait::Wait;
 use crate::process::cpus;
@@ -279,8 +280,7 @@ impl Echo {
             Stop::Events(waker) => waker.wake(),
             Stop::Web(stop) => stop.notify_one(),
         }
-        let threads =
-            std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        let threads = std::mem::take(&mut *lock(&self.threads));
         for thread in threads {
             let _ = thread.join();
         }

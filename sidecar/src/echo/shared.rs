@@ -1,11 +1,12 @@
 //! State that the threads of one echo server share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
 use super::arrivals::Arrivals;
 use super::counters::Counters;
+use crate::lock::lock;
 use crate::net::pace::exact_sleeps;
 use crate::net::thread_clock::ThreadClock;
 use crate::net::wait::Wait;
@@ -76,6 +77,6 @@ impl Shared {
     }
 
     fn clocks(&self) -> MutexGuard<'_, Vec<Arc<ThreadClock>>> {
-        self.clocks.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.clocks)
     }
 }

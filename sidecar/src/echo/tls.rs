@@ -4,8 +4,9 @@
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
+use crate::lock::lock;
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair};
 use rustls::crypto::ring::{default_provider, sign::any_ecdsa_type};
@@ -61,7 +62,7 @@ impl Session {
     }
 
     fn lock(&self) -> MutexGuard<'_, ServerConnection> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// Reads payload, after the handshake if that is not over. 0 is the peer's end.

@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::mpsc::{Receiver, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use thread_priority::{
     RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy,
@@ -17,6 +17,7 @@ use super::pipe::Pipe;
 use super::samples::{AppliedChange, Samples};
 use super::settings::Settings;
 use super::spec::{Change, Spec};
+use crate::lock::lock;
 use crate::net::clock::{now_ns, seconds};
 use crate::net::poller::{Flags, Poller, Waker};
 use crate::net::thread_clock::ThreadClock;
@@ -73,25 +74,17 @@ pub struct Seen {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub fn seen(&self) -> Seen {
-        self.lock().clone()
-    }
-
-    fn samples(&self) -> MutexGuard<'_, Samples> {
-        self.samples.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.seen).clone()
     }
 
     /// The most bytes that waited in the second before `after_ns` after the start, up and down.
     pub fn recent_most(&self, after_ns: u64) -> [u64; 2] {
-        self.samples().recent_most(after_ns)
+        lock(&self.samples).recent_most(after_ns)
     }
 
     pub fn sampled(&self) -> Samples {
-        self.samples().clone()
+        lock(&self.samples).clone()
     }
 }
 
@@ -114,7 +107,7 @@ pub struct Carrier {
 impl Carrier {
     pub fn new(spec: Spec, ends: Arc<[End; 2]>, shared: Arc<Shared>) -> Self {
         let settings = spec.settings.clone();
-        shared.lock().settings = settings.clone();
+        lock(&shared.seen).settings = settings.clone();
         let rtt_ns = settings.rtt_ns();
         let [up, down] = fates(&spec);
         let pipes = [
@@ -138,9 +131,9 @@ impl Carrier {
     /// Carries packets until it is stopped. [`Shared`] keeps an error.
     pub fn run(mut self, orders: &Receiver<Order>, waker: &Waker) {
         self.shared.clock.enter();
-        self.shared.lock().real_time = go_first();
+        lock(&self.shared.seen).real_time = go_first();
         if let Err(error) = self.carry(orders, waker) {
-            self.shared.lock().failed = Some(error.to_string());
+            lock(&self.shared.seen).failed = Some(error.to_string());
         }
         self.shared.clock.leave();
     }
@@ -240,7 +233,7 @@ impl Carrier {
         let change = self.timetable.get(self.changed);
         let change = change.map(|change| self.began_ns + change.at_ns);
         let packets = self.pipes.iter().filter_map(Pipe::next_ns);
-        let sample = self.unsampled.then(|| self.shared.samples().next_ns());
+        let sample = self.unsampled.then(|| lock(&self.shared.samples).next_ns());
         let sample = sample.map(|after_ns| self.began_ns + after_ns);
         let next = packets.chain(change).chain(sample).min();
         next.unwrap_or_else(|| now_ns() + LONG_NS)
@@ -266,10 +259,8 @@ impl Carrier {
         self.set(settings);
         let at_s = seconds(now_ns() - self.began_ns);
         let items = items.to_vec();
-        self.shared
-            .samples()
-            .changes
-            .push(AppliedChange { at_s, items });
+        let change = AppliedChange { at_s, items };
+        lock(&self.shared.samples).changes.push(change);
     }
 
     fn set(&mut self, settings: Settings) {
@@ -287,13 +278,13 @@ impl Carrier {
         }
         (self.timetable, self.changed) = (timetable, 0);
         self.began_ns = now_ns();
-        *self.shared.samples() = Samples::default();
+        *lock(&self.shared.samples) = Samples::default();
         self.unsampled = false;
     }
 
     fn sample(&mut self) {
         let after_ns = now_ns() - self.began_ns;
-        let mut samples = self.shared.samples();
+        let mut samples = lock(&self.shared.samples);
         if samples.due(after_ns) {
             let [up, down] = &mut self.pipes;
             let most = [up.take_recent_most(), down.take_recent_most()];
@@ -303,7 +294,7 @@ impl Carrier {
     }
 
     fn publish(&self) {
-        let mut seen = self.shared.lock();
+        let mut seen = lock(&self.shared.seen);
         seen.began_ns = self.began_ns;
         seen.counts = [self.pipes[0].counts, self.pipes[1].counts];
         seen.earlier = self.earlier;

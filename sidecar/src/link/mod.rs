@@ -18,13 +18,14 @@ pub mod spec;
 mod units;
 
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::failure::{Failure, Result};
+use crate::lock::lock;
 use crate::net::clock::{now_ns, seconds, to_unix_us};
 use crate::net::poller::Waker;
 use crate::process::cpus;
@@ -146,7 +147,7 @@ impl Link {
         let seen = self.shared.seen();
         let [mut up, mut down] = seen.counts;
         let ever = self.ever(&seen);
-        let before = *self.unread_before();
+        let before = *lock(&self.unread_before);
         let now = self.ends.each_ref().map(End::unread);
         up.own_unread = counts::since(before[0], now[0]);
         down.own_unread = counts::since(before[1], now[1]);
@@ -238,13 +239,7 @@ impl Link {
     }
 
     fn count_anew(&self) {
-        *self.unread_before() = self.ends.each_ref().map(End::unread);
-    }
-
-    fn unread_before(&self) -> MutexGuard<'_, [Option<u64>; 2]> {
-        self.unread_before
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.unread_before) = self.ends.each_ref().map(End::unread);
     }
 
     /// Gives an order, and waits until it is carried out.
@@ -263,7 +258,7 @@ impl Link {
 
     fn order(&self, order: Order) {
         // A thread that has ended accepts no order, and `check` reports it.
-        let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        let orders = lock(&self.orders);
         let _ = orders.send(order);
         self.waker.wake();
     }

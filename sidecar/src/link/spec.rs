@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::settings::{PACKET_BYTES, Settings};
 use super::units::{self, Wrong};
 use crate::failure::{Failure, Result};
+use crate::toml_files;
 
 const SCHEMA: &str = "windtunnel.link/1";
 /// The folder of link files, under the repository's root.
@@ -128,13 +129,7 @@ fn add(changes: &mut Vec<Change>, at_ns: u64, key: &str, value: &str) {
 
 /// The names of the files in `links/`, sorted.
 pub fn names(root: &Path) -> Vec<String> {
-    let files = std::fs::read_dir(root.join(FOLDER)).into_iter().flatten();
-    let mut names: Vec<String> = files
-        .flatten()
-        .filter_map(|file| Some(file.file_name().to_str()?.strip_suffix(".toml")?.to_owned()))
-        .collect();
-    names.sort();
-    names
+    toml_files::names(&root.join(FOLDER)).unwrap_or_default()
 }
 
 fn failure(what: &str, (wrong, mend): Wrong) -> Failure {

@@ -2,9 +2,10 @@
 //! could not be started never comes to it.
 
 use std::io;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 use super::kinds::{ErrorKind, ProbeError};
+use crate::lock::lock;
 
 #[derive(Default)]
 pub struct Gate {
@@ -20,13 +21,9 @@ struct State {
 }
 
 impl Gate {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Called by each thread. Returns false if the gate was abandoned.
     pub fn pass(&self) -> bool {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.waiting += 1;
         self.changed.notify_all();
         let state = self
@@ -39,7 +36,7 @@ impl Gate {
     /// Waits until the given number of threads wait, or the gate is abandoned.
     pub fn gather(&self, threads: usize) {
         let waits = |state: &mut State| state.waiting < threads && state.decided.is_none();
-        let state = self.changed.wait_while(self.state(), waits);
+        let state = self.changed.wait_while(lock(&self.state), waits);
         drop(state);
     }
 
@@ -58,11 +55,11 @@ impl Gate {
 
     /// Why it was abandoned.
     pub fn result(&self) -> Result<(), ProbeError> {
-        self.state().decided.clone().unwrap_or(Ok(()))
+        lock(&self.state).decided.clone().unwrap_or(Ok(()))
     }
 
     fn decide(&self, how: Result<(), ProbeError>) {
-        self.state().decided.get_or_insert(how);
+        lock(&self.state).decided.get_or_insert(how);
         self.changed.notify_all();
     }
 }

@@ -15,6 +15,7 @@ use super::socks5::client::{self, Deadline};
 use super::stream::Stream;
 use super::threads::{self, Done, Worker};
 use super::wire::{Broken, Wire};
+use crate::lock::lock;
 use crate::net::clock::now_ns;
 
 /// How long the other end may take to close a tunnel that this one has closed.
@@ -119,7 +120,7 @@ impl Handshake<'_> {
         else {
             return;
         };
-        let mut granted = granted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut granted = lock(granted);
         granted.tunnels += 1;
         granted.before_far_end += u64::from(now <= before);
     }

@@ -80,17 +80,17 @@ impl Observer for InstanceObserver {
         {
             self.windows.pause(id);
         }
-        self.window.as_ref().and_then(|id| self.windows.close(id))
+        self.windows.close(self.window.as_ref()?).ok()
     }
 
     fn holding(&self) -> Vec<Holding> {
         let held = self.window.as_ref().map(|id| self.windows.holding(id));
-        held.flatten().unwrap_or_default()
+        held.and_then(Result::ok).unwrap_or_default()
     }
 
     fn switches(&self) -> Vec<Switches> {
         let switches = self.window.as_ref().map(|id| self.windows.switches(id));
-        switches.flatten().unwrap_or_default()
+        switches.and_then(Result::ok).unwrap_or_default()
     }
 
     fn over(&self) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -15,6 +15,7 @@ use super::plan::{Allowed, Plan};
 use super::spec::ProbeKind;
 use super::users::spec::UsersSpec;
 use crate::failure::{Failure, Kind, Result};
+use crate::lock::{lock, wait};
 use crate::net::tag;
 use crate::process::namespace::Namespace;
 
@@ -88,10 +89,6 @@ impl Registry {
         })
     }
 
-    fn all(&self) -> MutexGuard<'_, Numbered> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Starts a probe, in `namespace` if one is given, and returns its id. `far_end` is set if the far end is an echo server of this
     /// sidecar. A conflict if [`MAX_RUNNING`] probes run.
     pub fn start(
@@ -101,7 +98,7 @@ impl Registry {
         observer: Box<dyn Observer>,
         mut far_end: Option<FarEnd>,
     ) -> Result<String> {
-        let mut all = self.all();
+        let mut all = lock(&self.all);
         let is_trying = |plan: &Plan| plan.spec.users.as_ref().is_some_and(UsersSpec::is_trying);
         let tries = is_trying(&plan);
         let most = if tries { MAX_TRYING } else { MAX_RUNNING };
@@ -153,7 +150,7 @@ impl Registry {
 
     fn entry(&self, id: &str) -> Result<Arc<Entry>> {
         number(id)
-            .and_then(|number| self.all().probes.get(&number).cloned())
+            .and_then(|number| lock(&self.all).probes.get(&number).cloned())
             .ok_or_else(|| {
                 Failure::not_found(
                     format!("there is no probe {id:?}"),
@@ -171,14 +168,14 @@ impl Registry {
 
     /// Without outcomes.
     pub fn list(&self) -> Vec<Probe> {
-        let entries: Vec<_> = self.all().probes.values().cloned().collect();
+        let entries: Vec<_> = lock(&self.all).probes.values().cloned().collect();
         entries.iter().map(|entry| entry.describe(false)).collect()
     }
 
     /// The result, or none while the probe runs or if it has none.
     pub fn outcome(&self, id: &str) -> Result<Option<Arc<Outcome>>> {
         let entry = self.entry(id)?;
-        let end = entry.end();
+        let end = lock(&entry.end);
         Ok(end.as_ref().and_then(|end| end.outcome.clone()))
     }
 
@@ -188,13 +185,10 @@ impl Registry {
         entry.context.cancel();
         entry.wait(CANCEL_PATIENCE);
         if let Some(number) = number(id) {
-            self.all().probes.remove(&number);
+            lock(&self.all).probes.remove(&number);
         }
-        let state = entry
-            .end()
-            .as_ref()
-            .map_or(State::Cancelled, |end| end.state);
-        Ok(state)
+        let end = lock(&entry.end);
+        Ok(end.as_ref().map_or(State::Cancelled, |end| end.state))
     }
 
     /// Ends the probes in namespaces of an instance; their results are kept.
@@ -203,14 +197,19 @@ impl Registry {
             let of = entry.plan.spec.namespace.as_ref();
             of.is_some_and(|of| of.instance == instance)
         };
-        let entries: Vec<_> = self.all().probes.values().filter(inside).cloned().collect();
+        let entries: Vec<_> = lock(&self.all)
+            .probes
+            .values()
+            .filter(inside)
+            .cloned()
+            .collect();
         entries.iter().for_each(|entry| entry.context.cancel());
         entries.iter().for_each(|entry| entry.wait(CANCEL_PATIENCE));
     }
 
     /// Cancels all that run.
     pub fn end(&self) {
-        self.all()
+        lock(&self.all)
             .probes
             .values()
             .for_each(|entry| entry.context.cancel());
@@ -222,19 +221,12 @@ fn number(id: &str) -> Option<u64> {
 }
 
 impl Entry {
-    fn end(&self) -> MutexGuard<'_, Option<End>> {
-        self.end.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn runs(&self) -> bool {
-        self.end().is_none()
+        lock(&self.end).is_none()
     }
 
     fn wait(&self, patience: Duration) {
-        let _ended = self
-            .ended
-            .wait_timeout_while(self.end(), patience, |end| end.is_none())
-            .unwrap_or_else(PoisonError::into_inner);
+        let _ended = wait(&self.ended, lock(&self.end), patience, |end| end.is_none());
     }
 
     /// The namespace is released before the probe's end is visible.
@@ -256,7 +248,7 @@ impl Entry {
             Err(_) if self.context.cancelled() => (State::Cancelled, None, None),
             Err(error) => (State::Failed, Some(error), None),
         };
-        *self.end() = Some(End {
+        *lock(&self.end) = Some(End {
             state,
             elapsed_s: self.context.elapsed_s(),
             error,
@@ -266,7 +258,7 @@ impl Entry {
     }
 
     fn describe(&self, with_outcome: bool) -> Probe {
-        let end = self.end();
+        let end = lock(&self.end);
         let end = end.as_ref();
         let outcome = end.and_then(|end| end.outcome.clone());
         Probe {

@@ -9,13 +9,14 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use nix::sys::socket::{MsgFlags, recv, send};
 use rustls::ClientConnection;
 
 use super::kinds::{ErrorKind, ProbeError};
 use super::tls::{About, Fault, Session, Tls};
+use crate::lock::lock;
 
 /// Bytes of one read of the socket, at first; a read that fills them raises them to the second value. Thousands of tunnels with small
 /// payloads stay small.
@@ -55,10 +56,6 @@ struct Output {
     from: usize,
     /// Bytes of payload in it.
     payload: usize,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// With the kernel's number, which callers look at.

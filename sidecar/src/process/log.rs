@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 use anstream::adapter::strip_str;
@@ -12,6 +12,7 @@ use regex::Regex;
 
 use super::complaints::{Complaint, Complaints};
 use super::redact::Redactor;
+use crate::lock::{lock, wait};
 
 /// The largest size of a log file.
 pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
@@ -30,8 +31,6 @@ pub struct Log {
 #[derive(Default)]
 struct State {
     file: Option<File>,
-    /// The first line that is not blank.
-    first: Option<String>,
     /// The output as printed, including secrets.
     all: Option<Vec<u8>>,
     written: u64,
@@ -66,12 +65,7 @@ impl Log {
         Ok(Self::of(redactor, limit, state))
     }
 
-    /// A log that keeps lines only, without a file.
-    pub fn without_file(redactor: Redactor) -> Self {
-        Self::of(redactor, 0, State::default())
-    }
-
-    /// A log without a file that also keeps the beginning of the output as printed, including secrets: see [`Log::all`].
+    /// A log without a file that keeps the beginning of the output as printed, including secrets: see [`Log::all`].
     pub fn keeping_all(redactor: Redactor) -> Self {
         let state = State {
             all: Some(Vec::new()),
@@ -89,10 +83,6 @@ impl Log {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Reads `source` until its end. It never stops reading, so the process never blocks on a full pipe.
     pub fn follow(&self, mut source: impl Read) {
         let mut chunk = vec![0; 64 * 1024];
@@ -108,7 +98,7 @@ impl Log {
         if !pending.is_empty() {
             self.lines(&pending);
         }
-        self.state().ended = true;
+        lock(&self.state).ended = true;
         self.changed.notify_all();
     }
 
@@ -135,7 +125,7 @@ impl Log {
     fn lines(&self, text: &[u8]) {
         let clean = self.redactor.bytes(text);
         self.write(&clean);
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if let Some(all) = &mut state.all {
             let room = MAX_KEPT_BYTES.saturating_sub(all.len());
             all.extend_from_slice(&text[..room.min(text.len())]);
@@ -156,9 +146,6 @@ impl Log {
             }
             let line: String = line.trim_end().chars().take(TAIL_LINE_CHARS).collect();
             state.complaints.take(&line);
-            if state.first.is_none() && !line.trim().is_empty() {
-                state.first = Some(line.trim().to_owned());
-            }
             if state.tail.len() == TAIL_LINES {
                 state.tail.pop_front();
             }
@@ -169,7 +156,7 @@ impl Log {
     }
 
     fn write(&self, text: &[u8]) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if state.written >= self.limit {
             return;
         }
@@ -198,31 +185,25 @@ impl Log {
 
     /// Whether a line has matched the awaited pattern.
     pub fn matched(&self) -> bool {
-        self.state().matched
+        lock(&self.state).matched
     }
 
     /// The last lines, after waiting at most `patience` for the end of the output.
     pub fn tail(&self, patience: Duration) -> Vec<String> {
-        let (state, _) = self
-            .changed
-            .wait_timeout_while(self.state(), patience, |state| !state.ended)
-            .unwrap_or_else(PoisonError::into_inner);
+        let state = wait(&self.changed, lock(&self.state), patience, |state| {
+            !state.ended
+        });
         state.tail.iter().cloned().collect()
-    }
-
-    /// The first line that is not blank; `None` until then.
-    pub fn first_line(&self) -> Option<String> {
-        self.state().first.clone()
     }
 
     /// The most frequent complaint so far, if any.
     pub fn complaint(&self) -> Option<Complaint> {
-        self.state().complaints.most_frequent()
+        lock(&self.state).complaints.most_frequent()
     }
 
     /// The text of all lines, up to 64 KiB, including secrets; empty unless the log keeps all output.
     pub fn all(&self) -> String {
-        let state = self.state();
+        let state = lock(&self.state);
         String::from_utf8_lossy(state.all.as_deref().unwrap_or_default()).into_owned()
     }
 
@@ -296,13 +277,6 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_is_kept_without_a_file() {
-        let log = Log::without_file(Redactor::new(["s3cret"]));
-        log.follow(&b"\n  \n 1.2 s3cret\n2\n3\n4\n5\n6\n7\n"[..]);
-        assert_eq!(log.first_line().unwrap(), "1.2 [secret]");
-    }
-
-    #[test]
     fn the_file_is_bounded_and_says_so() {
         let (_folder, path, log) = log(10, "none", None);
         log.follow(&b"0123456789abcdef\nmore\n"[..]);
@@ -328,7 +302,6 @@ mod tests {
         log.follow(&b"\x1b[1;31mERROR\x1b[0m port \x1b[38;5;9m80\x1b[m\n"[..]);
         assert!(log.matched());
         assert_eq!(log.tail(Duration::ZERO), ["ERROR port 80"]);
-        assert_eq!(log.first_line().unwrap(), "ERROR port 80");
         assert!(
             std::fs::read_to_string(path)
                 .unwrap()

@@ -43,17 +43,6 @@ pub struct TargetBefore {
     pub scheduling: Option<Scheduling>,
 }
 
-/// Why a part cannot be shown, begun or dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoPart {
-    /// A measurement runs. Parts begin and are dropped only between two measurements.
-    Running,
-    Closed,
-    NotBegun,
-    /// [`DROPPED_MOST`] parts are dropped already.
-    TooMany,
-}
-
 #[derive(Debug, Default)]
 pub struct Parts {
     current: Option<(String, Before)>,
@@ -76,10 +65,7 @@ impl Parts {
     /// Drops the current part, and lists it as `part`.
     pub fn drop_current(&mut self, part: Part) -> Option<Before> {
         let (_, before) = self.current.take()?;
-        self.repeated.push(Part {
-            dropped: true,
-            ..part
-        });
+        self.repeated.push(part);
         Some(before)
     }
 

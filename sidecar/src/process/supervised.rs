@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
@@ -16,6 +16,7 @@ use super::guard;
 use super::protocol::{Exit, Order, Report, STOP};
 use super::tree::{self, Entry};
 use crate::limits::group::Group;
+use crate::lock::{lock, wait};
 use crate::process::log::Log;
 use crate::process::role::Role;
 
@@ -122,17 +123,13 @@ impl Supervised {
         Ok(supervised)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn follow(&self, mut guard: Child, reports: BufReader<ChildStdout>) {
         let mut done = false;
         for line in reports.lines().map_while(Result::ok) {
             match serde_json::from_str(&line) {
-                Ok(Report::Ended { exit }) => self.state().end(exit),
+                Ok(Report::Ended { exit }) => lock(&self.state).end(exit),
                 Ok(Report::Done { cpu_s }) => {
-                    self.state().cpu_s = Some(cpu_s);
+                    lock(&self.state).cpu_s = Some(cpu_s);
                     done = true;
                 }
                 Ok(Report::Started { .. } | Report::NotStarted { .. }) | Err(_) => {}
@@ -142,12 +139,12 @@ impl Supervised {
         let _ = guard.wait();
         if !done {
             self.clear_up();
-            let mut state = self.state();
+            let mut state = lock(&self.state);
             if state.exit.is_none() {
                 state.end(Exit::Signal(Signal::SIGKILL as i32));
             }
         }
-        self.state().finished = true;
+        lock(&self.state).finished = true;
         self.changed.notify_all();
     }
 
@@ -157,7 +154,7 @@ impl Supervised {
         let me = std::process::id() as i32;
         let deadline = Instant::now() + GUARD_PATIENCE;
         while Instant::now() < deadline {
-            let known = self.state().known.clone();
+            let known = lock(&self.state).known.clone();
             let mut left: Vec<Entry> = known
                 .iter()
                 .filter_map(|(pid, start)| tree::same(*pid, *start))
@@ -200,7 +197,7 @@ impl Supervised {
             return;
         }
         let now = tree::descendants(self.guard_pid);
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let known = now.iter().map(|entry| (entry.pid, entry.start)).collect();
         // A guard that was just killed has no descendants any more, so the last known ones count.
         if !now.is_empty() {
@@ -210,7 +207,7 @@ impl Supervised {
 
     /// How the program ended; `None` while it lives.
     pub fn exit(&self) -> Option<Exit> {
-        self.state().exit
+        lock(&self.state).exit
     }
 
     /// How the program ended, in words; `None` while it lives.
@@ -230,34 +227,29 @@ impl Supervised {
 
     /// When the program ended; `None` while it lives.
     pub fn ended(&self) -> Option<Instant> {
-        self.state().ended
+        lock(&self.state).ended
     }
 
     /// CPU seconds of all processes under the guard; `None` until all have ended.
     pub fn final_cpu_s(&self) -> Option<f64> {
-        self.state().cpu_s
+        lock(&self.state).cpu_s
     }
 
     pub fn finished(&self) -> bool {
-        self.state().finished
+        lock(&self.state).finished
     }
 
     /// Waits at most `patience` for the program's end.
     pub fn wait_exit(&self, patience: Duration) -> Option<Exit> {
-        let (state, _) = self
-            .changed
-            .wait_timeout_while(self.state(), patience, |state| state.exit.is_none())
-            .unwrap_or_else(PoisonError::into_inner);
+        let state = wait(&self.changed, lock(&self.state), patience, |state| {
+            state.exit.is_none()
+        });
         state.exit
     }
 
     /// Stops the program and its descendants, and waits until all have ended.
     pub fn stop(&self) -> String {
-        let control = self
-            .control
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let control = lock(&self.control).take();
         if let Some(mut control) = control {
             let _ = control.write_all(STOP);
         }
@@ -270,10 +262,9 @@ impl Supervised {
     }
 
     fn wait_finished(&self, patience: Duration) -> bool {
-        let (state, _) = self
-            .changed
-            .wait_timeout_while(self.state(), patience, |state| !state.finished)
-            .unwrap_or_else(PoisonError::into_inner);
+        let state = wait(&self.changed, lock(&self.state), patience, |state| {
+            !state.finished
+        });
         state.finished
     }
 }

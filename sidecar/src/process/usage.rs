@@ -12,7 +12,8 @@ use super::known::Known;
 use super::protocol::Exit;
 use super::reading::{Look, Reading, Size, reading_of};
 use super::supervised::Supervised;
-use super::tree;
+use super::tree::{self, Entry};
+use crate::failure::Failure;
 
 /// The most readings of a tree whose processes change meanwhile.
 const LOOKS_AGAIN: usize = 4;
@@ -29,31 +30,23 @@ pub enum Source {
     Own,
 }
 
-/// Why a pid cannot be measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoSource {
-    Missing,
-    NotOurs,
-}
-
 impl Source {
-    /// A process of our own user, by its pid.
-    pub fn pid(pid: i32) -> Result<Self, NoSource> {
-        if pid <= 1 {
-            return Err(NoSource::NotOurs);
+    /// A process of our own user, by its pid. `field` has the pid.
+    pub fn pid(field: &str, pid: i32) -> Result<Self, Failure> {
+        let owner = Process::new(pid).and_then(|process| process.uid()).ok();
+        if pid <= 1 || owner.is_some_and(|owner| owner != nix::unistd::getuid().as_raw()) {
+            return Err(Failure::forbidden(
+                format!("{field}: process {pid} belongs to another user"),
+                "give the pid of one of your own",
+            ));
         }
-        let process = Process::new(pid).map_err(|_| NoSource::Missing)?;
-        let owner = process.uid().map_err(|_| NoSource::Missing)?;
-        if owner != nix::unistd::getuid().as_raw() {
-            return Err(NoSource::NotOurs);
+        match tree::entry(pid).filter(|entry| owner.is_some() && !entry.zombie) {
+            Some(Entry { start, .. }) => Ok(Source::Pid { pid, start }),
+            None => Err(Failure::invalid(
+                format!("{field}: there is no process {pid}"),
+                "give the pid of one that runs",
+            )),
         }
-        let entry = tree::entry(pid)
-            .filter(|entry| !entry.zombie)
-            .ok_or(NoSource::Missing)?;
-        Ok(Source::Pid {
-            pid,
-            start: entry.start,
-        })
     }
 
     /// `None` if the source has ended. Its last reading then stays valid.
@@ -199,7 +192,6 @@ mod tests {
     use std::process::{Command, Stdio};
 
     use super::*;
-    use crate::process::tree::Entry;
 
     const ROOT: i32 = 3_999_990;
     const MIDDLE: i32 = 3_999_991;
@@ -324,7 +316,8 @@ for size in sys.stdin:
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let source = Source::pid(child.id() as i32).unwrap_or_else(|error| panic!("{error:?}"));
+        let source =
+            Source::pid("child", child.id() as i32).unwrap_or_else(|error| panic!("{error}"));
         let mut input = child.stdin.take().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut ask = |what: &str| {

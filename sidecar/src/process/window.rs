@@ -11,12 +11,13 @@ use super::holding::Holding;
 use super::host_time::HostTime;
 use super::interference::{CpuUsage, Interference, Sample};
 use super::kept::Kept;
-use super::part::{Before, NoPart, Part, Parts, used_since};
+use super::part::{Before, DROPPED_MOST, Part, Parts, used_since};
 use super::rest::AtRest;
 use super::target::{ProcessUsage, Target};
 use super::tree;
 use super::usage::{Source, percent, rounded};
 use super::whole::{Moment, Whole, WholeCpu};
+use crate::failure::{Failure, Kind, Result};
 use crate::limits::ledger::Ledger;
 use crate::limits::watch::{Shown, Watch};
 use crate::process::role::Role;
@@ -200,7 +201,7 @@ impl Window {
     }
 
     /// Begins a part. The part before it now counts.
-    pub fn begin_part(&mut self, name: String) -> Result<(), NoPart> {
+    pub fn begin_part(&mut self, name: String) -> Result<()> {
         self.between_measurements()?;
         let before = Before {
             elapsed: self.elapsed,
@@ -217,8 +218,11 @@ impl Window {
     }
 
     /// The last part, up to now.
-    pub fn part(&self) -> Result<Part, NoPart> {
-        let (name, before) = self.parts.current().ok_or(NoPart::NotBegun)?;
+    pub fn part(&self) -> Result<Part> {
+        let Some((name, before)) = self.parts.current() else {
+            let mend = "POST /windows/ID/part begins one";
+            return Err(self.conflict("has no part that was begun", mend));
+        };
         let by_cpu = |of: &Option<Interference>| of.as_ref().map(Interference::usage);
         let now = by_cpu(&self.interference).unwrap_or_default();
         let then = by_cpu(&before.interference).unwrap_or_default();
@@ -231,11 +235,15 @@ impl Window {
     }
 
     /// Discards the measurements since the part began, and records that it existed.
-    pub fn drop_part(&mut self) -> Result<Part, NoPart> {
+    pub fn drop_part(&mut self) -> Result<Part> {
         self.between_measurements()?;
-        let part = self.part()?;
+        let part = Part {
+            dropped: true,
+            ..self.part()?
+        };
         if self.parts.is_full() {
-            return Err(NoPart::TooMany);
+            let many = format!("has {DROPPED_MOST} dropped parts, which is the limit");
+            return Err(self.conflict(&many, "open another window"));
         }
         if let Some(before) = self.parts.drop_current(part.clone()) {
             self.elapsed = before.elapsed;
@@ -246,18 +254,23 @@ impl Window {
             targets.for_each(|(target, before)| target.return_to(before));
             self.whole.drop_part();
         }
-        Ok(Part {
-            dropped: true,
-            ..part
-        })
+        Ok(part)
     }
 
-    fn between_measurements(&self) -> Result<(), NoPart> {
+    fn between_measurements(&self) -> Result<()> {
         match (&self.closed, self.looks()) {
-            (Some(_), _) => Err(NoPart::Closed),
-            (None, true) => Err(NoPart::Running),
+            (Some(_), _) => Err(self.conflict("is closed", "open another one")),
+            (None, true) => Err(self.conflict(
+                "runs",
+                "begin and drop parts between two probes, of a window that was opened paused",
+            )),
             (None, false) => Ok(()),
         }
+    }
+
+    fn conflict(&self, what: &str, mend: &str) -> Failure {
+        let what = format!("window {} {what}", self.id);
+        Failure::new(Kind::Conflict, what, mend)
     }
 
     /// The name of the last part; `None` if there is no part, or if the window is closed.
@@ -407,9 +420,10 @@ impl Window {
 
     /// Begins the quiet period. Returns the living processes of the system. Returns `None` if there was no load, if the system has ended,
     /// or if the period has begun before.
-    pub fn begin_quiet(&mut self) -> Result<Option<Vec<(String, i32)>>, StillOpen> {
+    pub fn begin_quiet(&mut self) -> Result<Option<Vec<(String, i32)>>> {
         if self.is_open() {
-            return Err(StillOpen);
+            let mend = "close it first: a quiet period comes after the load";
+            return Err(self.conflict("is open", mend));
         }
         let system = self.targets.iter().filter(|target| target.is_system());
         let living: Vec<_> = system.filter_map(Target::living).collect();
@@ -458,7 +472,3 @@ fn pids(targets: &[Target]) -> Vec<i32> {
     };
     targets.iter().filter_map(pid).collect()
 }
-
-/// A quiet period needs a closed window.
-#[derive(Debug, PartialEq)]
-pub struct StillOpen;

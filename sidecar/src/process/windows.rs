@@ -1,19 +1,20 @@
 //! All windows, and the thread that samples the open ones.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use super::holding::{self, Holding, Switches};
 use super::interference::Sample;
 use super::kept::Kept;
-use super::part::{NoPart, Part};
+use super::part::Part;
 use super::rest::Watch;
 use super::target::Target;
 use super::usage::Source;
-use super::window::{StillOpen, Usage, Window};
-use crate::failure::{Failure, Kind};
+use super::window::{Usage, Window};
+use crate::failure::{Failure, Kind, Result};
 use crate::limits::ledger::Ledger;
+use crate::lock::{lock, wait};
 use crate::process::role::Role;
 
 /// Time between two samples of an open window. Between samples, the kernel's high-water mark keeps the peak of a living process.
@@ -106,17 +107,10 @@ impl Windows {
         windows
     }
 
-    fn all(&self) -> MutexGuard<'_, Numbered> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn sample(&self) {
         let sampled = |window: &Window| window.looks() && window.has_peaks();
         let idle = |all: &mut Numbered| !all.windows.values().any(sampled);
-        let (mut all, _) = self
-            .opened
-            .wait_timeout_while(self.all(), Duration::from_secs(1), idle)
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut all = wait(&self.opened, lock(&self.all), Duration::from_secs(1), idle);
         let windows = all.windows.values_mut();
         windows
             .filter(|window| window.has_peaks())
@@ -124,11 +118,7 @@ impl Windows {
     }
 
     /// Opens a window, paused or running, and returns its id. It is a conflict if [`MAX_OPEN`] windows are open.
-    pub fn open(
-        &self,
-        sources: Vec<(String, Role, Source)>,
-        manner: Manner,
-    ) -> Result<String, Failure> {
+    pub fn open(&self, sources: Vec<(String, Role, Source)>, manner: Manner) -> Result<String> {
         let targets: Vec<_> = sources
             .into_iter()
             .map(|(name, role, source)| Target::new(name, role, source))
@@ -139,7 +129,7 @@ impl Windows {
         } else {
             Vec::new()
         };
-        let mut all = self.all();
+        let mut all = lock(&self.all);
         let open = all.windows.values().filter(|window| window.is_open());
         if open.count() >= MAX_OPEN {
             return Err(Failure::new(
@@ -174,7 +164,7 @@ impl Windows {
 
     /// Resumes a paused window; false if no open window has this id.
     pub fn resume(&self, id: &str) -> bool {
-        let mut all = self.all();
+        let mut all = lock(&self.all);
         let known = number(id).filter(|number| all.is_open(*number));
         if let Some(number) = known {
             all.resume(number);
@@ -186,12 +176,12 @@ impl Windows {
 
     /// Pauses a running window. An unknown id does nothing.
     pub fn pause(&self, id: &str) {
-        self.with(id, Window::pause);
+        let _ = self.with(id, Window::pause);
     }
 
     /// Records the use of each CPU even while the window is paused; false if no open window has this id.
     pub fn watch(&self, id: &str) -> bool {
-        let mut all = self.all();
+        let mut all = lock(&self.all);
         let known = number(id).filter(|number| all.is_open(*number));
         let window = known.and_then(|number| all.windows.get_mut(&number));
         let watched = window.map(Window::watch).is_some();
@@ -201,106 +191,98 @@ impl Windows {
     }
 
     pub fn unwatch(&self, id: &str) {
-        self.with(id, Window::unwatch);
+        let _ = self.with(id, Window::unwatch);
     }
 
     pub fn is_open(&self, id: &str) -> bool {
-        number(id).is_some_and(|number| self.all().is_open(number))
+        number(id).is_some_and(|number| lock(&self.all).is_open(number))
     }
 
-    /// `None` if no window has this id.
-    pub fn usage(&self, id: &str) -> Option<Usage> {
+    pub fn usage(&self, id: &str) -> Result<Usage> {
         self.with(id, Window::show)
     }
 
-    /// The use of each CPU over time; `None` if no window has this id.
-    pub fn samples(&self, id: &str) -> Option<Vec<Sample>> {
+    /// The use of each CPU over time.
+    pub fn samples(&self, id: &str) -> Result<Vec<Sample>> {
         self.with(id, |window| window.samples())
     }
 
-    /// Memory, descriptors and threads of the living processes now, without this process; `None` if no window has this id.
-    pub fn holding(&self, id: &str) -> Option<Vec<Holding>> {
+    /// Memory, descriptors and threads of the living processes now, without this process.
+    pub fn holding(&self, id: &str) -> Result<Vec<Holding>> {
         self.with(id, |window| window.living()).map(holding::read)
     }
 
-    /// How often threads of the living processes were switched until now, without this process; `None` if no window has this id.
-    pub fn switches(&self, id: &str) -> Option<Vec<Switches>> {
+    /// How often threads of the living processes were switched until now, without this process.
+    pub fn switches(&self, id: &str) -> Result<Vec<Switches>> {
         let living = self.with(id, |window| window.living())?;
         let read = |(name, _, pid)| holding::switches(name, pid);
-        Some(living.into_iter().filter_map(read).collect())
+        Ok(living.into_iter().filter_map(read).collect())
     }
 
-    /// Begins a part of a window; `None` if no window has this id.
-    pub fn begin_part(&self, id: &str, name: String) -> Option<Result<(), NoPart>> {
-        self.with(id, |window| window.begin_part(name))
+    pub fn begin_part(&self, id: &str, name: String) -> Result<()> {
+        self.with(id, |window| window.begin_part(name))?
     }
 
-    /// The last part; `None` if no window has this id.
-    pub fn part(&self, id: &str) -> Option<Result<Part, NoPart>> {
-        self.with(id, |window| window.part())
+    /// The last part.
+    pub fn part(&self, id: &str) -> Result<Part> {
+        self.with(id, |window| window.part())?
     }
 
-    /// Discards the measurements of the last part; `None` if no window has this id.
-    pub fn drop_part(&self, id: &str) -> Option<Result<Part, NoPart>> {
-        self.with(id, Window::drop_part)
+    /// Discards the measurements of the last part.
+    pub fn drop_part(&self, id: &str) -> Result<Part> {
+        self.with(id, Window::drop_part)?
     }
 
-    /// `None` if no window has this id.
-    pub fn close(&self, id: &str) -> Option<Usage> {
+    pub fn close(&self, id: &str) -> Result<Usage> {
         self.with(id, Window::close)
     }
 
     /// Waits for a quiet period after the load of a closed window, if a process of the system lives. The answer has the CPU time of the
     /// system from the first start of the load on. Unless `rest` is zero, the idle processes are sampled meanwhile, for the longer of the
     /// two times. Unless `settle` is zero, the descriptors are then read, for at most so long after the load
-    /// ([`Kept::settle`]). A second call changes nothing. Returns `None` if the window is unknown.
-    pub fn quiet(
-        &self,
-        id: &str,
-        Calm {
-            quiet,
-            rest,
-            settle,
-            closes_all,
-        }: Calm,
-    ) -> Option<Result<Usage, StillOpen>> {
-        match self.with(id, Window::begin_quiet)? {
-            Err(error) => return Some(Err(error)),
-            Ok(None) => {}
-            Ok(Some(processes)) => {
-                let since = Instant::now();
-                let watch = Watch::begin(processes.clone());
-                std::thread::sleep(quiet);
-                self.with(id, |window| window.end_quiet(quiet));
-                if !rest.is_zero() {
-                    std::thread::sleep(rest.saturating_sub(quiet));
-                    let at_rest = watch.end();
-                    self.with(id, |window| window.note_rest(at_rest));
-                }
-                let before = self.with(id, |window| window.before())?;
-                if !settle.is_zero() && !before.is_empty() {
-                    let kept = Kept::settle(&before, &processes, since, settle, closes_all);
-                    self.with(id, |window| window.note_kept(kept));
-                }
-            }
+    /// ([`Kept::settle`]). A second call changes nothing.
+    pub fn quiet(&self, id: &str, calm: Calm) -> Result<Usage> {
+        let Some(processes) = self.with(id, Window::begin_quiet)?? else {
+            return self.usage(id);
+        };
+        let since = Instant::now();
+        let watch = Watch::begin(processes.clone());
+        std::thread::sleep(calm.quiet);
+        self.with(id, |window| window.end_quiet(calm.quiet))?;
+        if !calm.rest.is_zero() {
+            std::thread::sleep(calm.rest.saturating_sub(calm.quiet));
+            let at_rest = watch.end();
+            self.with(id, |window| window.note_rest(at_rest))?;
         }
-        self.usage(id).map(Ok)
+        let before = self.with(id, |window| window.before())?;
+        if !calm.settle.is_zero() && !before.is_empty() {
+            let kept = Kept::settle(&before, &processes, since, calm.settle, calm.closes_all);
+            self.with(id, |window| window.note_kept(kept))?;
+        }
+        self.usage(id)
     }
 
     /// The names of the last parts of all open windows.
     pub fn parts_now(&self) -> Vec<String> {
-        let all = self.all();
+        let all = lock(&self.all);
         let names = all.windows.values().filter_map(Window::part_name);
         names.map(str::to_owned).collect()
     }
 
-    fn with<T>(&self, id: &str, what: impl FnOnce(&mut Window) -> T) -> Option<T> {
-        self.all().windows.get_mut(&number(id)?).map(what)
+    fn with<T>(&self, id: &str, what: impl FnOnce(&mut Window) -> T) -> Result<T> {
+        let mut all = lock(&self.all);
+        let window = number(id).and_then(|number| all.windows.get_mut(&number));
+        window.map(what).ok_or_else(|| {
+            Failure::not_found(
+                format!("there is no window {id:?}"),
+                "POST /windows opens one",
+            )
+        })
     }
 
     /// Samples all open windows now, because processes are about to end.
     pub fn look(&self) {
-        self.all().windows.values_mut().for_each(Window::look);
+        lock(&self.all).windows.values_mut().for_each(Window::look);
     }
 }
 
@@ -333,8 +315,8 @@ mod tests {
     fn what_is_gone_closes_its_windows_paused_or_not() {
         let windows = Windows::default();
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
-        let source = Source::pid(child.id() as i32);
-        let source = source.unwrap_or_else(|error| panic!("{error:?}"));
+        let source = Source::pid("child", child.id() as i32);
+        let source = source.unwrap_or_else(|error| panic!("{error}"));
         let target = ("child".to_owned(), Role::System, source);
         let ids = [true, false].map(|paused| {
             let sources = vec![target.clone(), this_process()];
@@ -359,7 +341,7 @@ mod tests {
         let windows = Windows::default();
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let pid = child.id() as i32;
-        let source = Source::pid(pid).unwrap_or_else(|error| panic!("{error:?}"));
+        let source = Source::pid("child", pid).unwrap_or_else(|error| panic!("{error}"));
         let sources = vec![("child".to_owned(), Role::System, source)];
         let id = windows.open(sources, Manner::PEAKS).unwrap();
         let kept = || {
@@ -375,10 +357,18 @@ mod tests {
         windows.resume(&id);
         windows.sample();
         assert_eq!(kept(), 3);
-        windows.close(&id);
+        windows.close(&id).unwrap();
         assert_eq!(kept(), 0);
         child.kill().unwrap();
         child.wait().unwrap();
+    }
+
+    fn refuses<T: std::fmt::Debug>(result: Result<T>, why: &str) {
+        let failure = result.unwrap_err();
+        assert!(
+            failure.kind == Kind::Conflict && failure.error.ends_with(why),
+            "{failure}"
+        );
     }
 
     fn spin(ms: u64) {
@@ -409,9 +399,9 @@ mod tests {
         spin(5);
         assert_eq!(span(&windows.usage(&id).unwrap()), span(&ended));
         assert_eq!(ended.processes[0].cpu_s, seen.processes[0].cpu_s);
-        assert!(windows.begin_part(&id, "next".to_owned()).unwrap().is_ok());
+        windows.begin_part(&id, "next".to_owned()).unwrap();
         assert!(windows.watch(&id));
-        assert_eq!(windows.drop_part(&id), Some(Err(NoPart::Running)));
+        refuses(windows.drop_part(&id), "runs");
         assert!(!windows.watch("w99"));
     }
 
@@ -433,27 +423,27 @@ mod tests {
             ledger.throttle(1);
             windows.pause(&id);
         };
-        let try_begin = |name: &str| windows.begin_part(&id, name.to_owned()).unwrap();
+        let try_begin = |name: &str| windows.begin_part(&id, name.to_owned());
         let begin = |name| try_begin(name).unwrap();
         let usage = || windows.usage(&id).unwrap();
-        assert_eq!(windows.drop_part(&id), Some(Err(NoPart::NotBegun)));
+        refuses(windows.drop_part(&id), "has no part that was begun");
         begin("first");
         measure(60);
         let first = usage();
         assert_eq!(first.repeated, []);
         begin("second");
-        let none = windows.part(&id).unwrap().unwrap();
+        let none = windows.part(&id).unwrap();
         assert_eq!(none.duration_s, 0.0);
         measure(120);
         assert_eq!(windows.parts_now().len(), 1);
-        let part = windows.part(&id).unwrap().unwrap();
+        let part = windows.part(&id).unwrap();
         assert!(part.duration_s >= 0.12 && part.duration_s < usage().duration_s);
         assert!(part.by_cpu.iter().all(|cpu| cpu.span_s >= 0.12));
         windows.resume(&id);
-        assert_eq!(windows.drop_part(&id), Some(Err(NoPart::Running)));
-        assert_eq!(try_begin("late"), Err(NoPart::Running));
+        refuses(windows.drop_part(&id), "runs");
+        refuses(try_begin("late"), "runs");
         windows.pause(&id);
-        let dropped = windows.drop_part(&id).unwrap().unwrap();
+        let dropped = windows.drop_part(&id).unwrap();
         assert!(dropped.dropped && dropped.name == "second");
         let left = usage();
         assert_eq!(left.duration_s, first.duration_s);
@@ -477,7 +467,7 @@ mod tests {
         assert_eq!(repeated, [second(true), second(false)]);
         assert!(all.duration_s >= first.duration_s + all.repeated[1].duration_s + 0.06);
         assert!(all.processes[0].cpu_s > first.processes[0].cpu_s);
-        assert_eq!(windows.drop_part(&id), Some(Err(NoPart::Closed)));
+        refuses(windows.drop_part(&id), "is closed");
     }
 
     #[test]

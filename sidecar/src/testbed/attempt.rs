@@ -135,12 +135,7 @@ impl Setting<'_> {
         started: &mut Vec<Arc<Supervised>>,
     ) -> std::result::Result<(), Attempt> {
         let field = format!("process[{index}]");
-        let command: Result<Vec<_>> = process
-            .command
-            .iter()
-            .map(|part| self.render(&format!("{field}.command"), part))
-            .collect();
-        let command = command?;
+        let command = self.render_all(&format!("{field}.command"), &process.command)?;
         let mut env = self.env.clone();
         for (name, template) in &process.env {
             env.insert(
@@ -232,34 +227,41 @@ impl Setting<'_> {
             "process {} of testbed {}",
             supervised.name, self.launch.testbed.file.name
         );
-        let (patience, what) = match why {
-            NotReady::Cancelled => {
-                return Failure::given_up(name).into();
+        // The last output of an ended process may still be on its way.
+        let patience = Duration::from_secs(matches!(why, NotReady::Exited(_)).into());
+        let lines = supervised.log.tail(patience);
+        let process = supervised.name.clone();
+        let (what, cause) = match why {
+            NotReady::Cancelled => return Failure::given_up(name).into(),
+            NotReady::Exited(exit) => {
+                let (status, signal) = match exit {
+                    Exit::Status(status) => (Some(*status), None),
+                    Exit::Signal(signal) => (None, Some(*signal)),
+                    Exit::Unknown => (None, None),
+                };
+                let how = supervised.ending().unwrap_or_default();
+                let cause = Cause::Ended {
+                    process,
+                    status,
+                    signal,
+                    said: lines.clone(),
+                };
+                (format!("{name} ended before it was ready ({how})"), cause)
             }
-            NotReady::Exited(_) => (
-                Duration::from_secs(1),
-                format!(
-                    "{name} ended before it was ready ({})",
-                    supervised.ending().unwrap_or_default()
-                ),
-            ),
-            NotReady::TimedOut(reason) => (
-                Duration::ZERO,
-                format!(
-                    "{name} was not ready within {} s ({reason})",
-                    timeout.as_secs_f64()
-                ),
-            ),
+            NotReady::TimedOut(reason) => {
+                let seconds = timeout.as_secs_f64();
+                let what = format!("{name} was not ready within {seconds} s ({reason})");
+                (what, Cause::NotReady { process })
+            }
             NotReady::Stranger { port } => {
-                let who =
-                    ports::holder(*port).map_or_else(String::new, |holder| format!(", {holder},"));
+                let who = ports::holder(*port).map_or(String::new(), |who| format!(", {who},"));
+                let port = *port;
                 (
-                    Duration::ZERO,
                     format!("{name} did not get port {port}: another process{who} answers there"),
+                    Cause::PortTaken { process, port },
                 )
             }
         };
-        let lines = supervised.log.tail(patience);
         let quote = if lines.is_empty() {
             "it printed nothing".to_owned()
         } else {
@@ -272,14 +274,11 @@ impl Setting<'_> {
         );
         let killed = self.group.as_ref().and_then(|group| group.effects().killed);
         let cause = match killed {
-            Some(times @ 1..) => Some(Cause::KilledForMemory { times }),
-            _ => cause_of(supervised.name.clone(), why, lines),
+            Some(times @ 1..) => Cause::KilledForMemory { times },
+            _ => cause,
         };
         Attempt {
-            failure: match cause {
-                Some(cause) => failure.because(cause),
-                None => failure,
-            },
+            failure: failure.because(cause),
             port_was_taken: in_use || matches!(why, NotReady::Stranger { .. }),
         }
     }
@@ -297,29 +296,6 @@ impl Setting<'_> {
             port_was_taken,
             ..attempt
         }
-    }
-}
-
-fn cause_of(process: String, why: &NotReady, said: Vec<String>) -> Option<Cause> {
-    match why {
-        NotReady::Cancelled => None,
-        NotReady::Exited(exit) => Some(Cause::Ended {
-            process,
-            status: match exit {
-                Exit::Status(status) => Some(*status),
-                _ => None,
-            },
-            signal: match exit {
-                Exit::Signal(signal) => Some(*signal),
-                _ => None,
-            },
-            said,
-        }),
-        NotReady::TimedOut(_) => Some(Cause::NotReady { process }),
-        NotReady::Stranger { port } => Some(Cause::PortTaken {
-            process,
-            port: *port,
-        }),
     }
 }
 

@@ -6,6 +6,7 @@ use super::choices::{self, Choices};
 use super::file::{TestbedFile, read};
 use super::validate::{is_name, validate};
 use crate::failure::{Failure, Result};
+use crate::toml_files;
 
 /// The repository's root, with its testbeds.
 #[derive(Debug, Clone)]
@@ -67,21 +68,7 @@ impl Catalogue {
 
     /// The names of all testbed files, sorted.
     pub fn names(&self) -> Vec<String> {
-        let Ok(entries) = std::fs::read_dir(self.root.join("testbeds")) else {
-            return Vec::new();
-        };
-        let mut names: Vec<String> = entries
-            .flatten()
-            .filter_map(|entry| {
-                entry
-                    .file_name()
-                    .to_str()?
-                    .strip_suffix(".toml")
-                    .map(str::to_owned)
-            })
-            .collect();
-        names.sort();
-        names
+        toml_files::names(&self.root.join("testbeds")).unwrap_or_default()
     }
 
     /// Reads and checks one testbed file.

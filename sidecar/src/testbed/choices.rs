@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 use super::file::{Requirement, TestbedFile, Variable, read};
 use super::variables::Values;
 use crate::failure::{Failure, Result};
+use crate::toml_files;
 
 /// By variable and choice: the parts in the choice's file, or null if a choice has no file.
 pub type Choices = BTreeMap<String, BTreeMap<String, Json>>;
@@ -71,22 +72,8 @@ pub fn read_into(file: &mut TestbedFile, dir: &Path) -> Result<Choices> {
 }
 
 fn read_folder(folder: &Path, label: &str) -> Result<Vec<(String, ChoiceFile)>> {
-    let entries = std::fs::read_dir(folder)
-        .map_err(|error| Failure::invalid(format!("{label}: {error}"), "put the folder there"))?;
-    let mut names: Vec<String> = entries
-        .flatten()
-        .filter_map(|entry| {
-            Some(
-                entry
-                    .file_name()
-                    .to_str()?
-                    .strip_suffix(".toml")?
-                    .to_owned(),
-            )
-        })
-        .collect();
-    names.sort();
-    names
+    toml_files::names(folder)
+        .map_err(Failure::of_invalid(label, "put the folder there"))?
         .into_iter()
         .map(|name| {
             let path = folder.join(format!("{name}.toml"));

@@ -1,93 +1,55 @@
 //! Values that a program generates at the start, such as a pair of keys: `[[generate]]`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Arc;
 
 use regex::Regex;
 
-use super::errand::{Errand, PATIENCE};
 use super::file::Generate;
+use super::parts::Generated;
+use super::setting::Setting;
 use crate::failure::{Failure, Result};
-use crate::process::log::Log;
-use crate::process::protocol::Exit;
 use crate::process::redact::Redactor;
 
-const MAX_CHARS: usize = 300;
-
-/// Values by group, then by field.
-pub type Generated = BTreeMap<String, BTreeMap<String, String>>;
-
-/// One `[[generate]]` with its command rendered, and its environment.
-pub struct Generator<'a> {
-    pub testbed: &'a str,
-    pub generate: &'a Generate,
-    pub command: Vec<String>,
-    pub env: &'a BTreeMap<String, String>,
-    pub work: &'a Path,
-    pub redactor: &'a Redactor,
-    pub cancelled: &'a dyn Fn() -> bool,
-}
-
-impl Generator<'_> {
-    /// Runs the command under a guard, like the testbed's processes. Each field's value comes from the first line that its pattern matches.
-    pub fn run(&self) -> Result<BTreeMap<String, String>> {
-        let name = format!(
-            "generate {} of testbed {}",
-            self.generate.name, self.testbed
-        );
-        let command_text = self.redactor.text(&self.command.join(" "));
-        let errand = Errand {
-            title: format!("generate {}", self.generate.name),
-            command: self.command.clone(),
-            env: self.env,
-            work: self.work,
-            namespace: None,
-            cancelled: self.cancelled,
-        };
-        let log = Arc::new(Log::keeping_all(self.redactor.clone()));
-        let exit = errand
-            .run(Arc::clone(&log))
-            .map_err(Failure::of_limits(format!(
-                "{name}: {command_text} cannot be started"
-            )))?;
-        if (self.cancelled)() {
-            return Err(Failure::given_up(name));
+impl Setting<'_> {
+    /// Runs the commands of `[[generate]]`. The values that they make count as secrets from now on.
+    pub fn generate(&mut self) -> Result<()> {
+        let mut generated = Generated::new();
+        for (index, generate) in self.launch.testbed.file.generate.iter().enumerate() {
+            let field = format!("generate[{index}].command");
+            let command = self.render_all(&field, &generate.command)?;
+            generated.insert(generate.name.clone(), self.values_of(generate, command)?);
         }
-        let printed = log.all();
-        let mend = format!("run `{command_text}` by hand, and fix the command or the variable");
-        let wrong = |wrong: String| Failure::setup(format!("{name}: {command_text} {wrong}"), mend);
-        match exit {
-            None => Err(wrong(format!(
-                "did not end within {} s",
-                PATIENCE.as_secs()
-            ))),
-            Some(Exit::Status(0)) => take(self.generate, &printed).map_err(wrong),
-            Some(exit) => {
-                let last = self.last_line(&printed);
-                Err(wrong(format!("failed ({exit}); {last}")))
-            }
-        }
+        let secrets = self.secrets.values();
+        let all = secrets.chain(generated.values().flat_map(BTreeMap::values));
+        self.redactor = Redactor::new(all.map(String::as_str));
+        self.generated = generated;
+        Ok(())
     }
 
-    /// The last line, unless a pattern matches it: such a line would show a secret.
-    fn last_line(&self, printed: &str) -> String {
-        let patterns: Vec<_> = self
-            .generate
-            .fields
-            .values()
-            .filter_map(|pattern| Regex::new(pattern).ok())
-            .collect();
-        printed
-            .lines()
-            .rfind(|line| !line.trim().is_empty() && !patterns.iter().any(|one| one.is_match(line)))
-            .map_or_else(
-                || "it printed nothing".to_owned(),
-                |line| {
-                    let line: String = line.trim().chars().take(MAX_CHARS).collect();
-                    format!("it printed: {}", self.redactor.text(&line))
-                },
+    /// Each field's value comes from the first line that its pattern matches. A message quotes no line that a pattern matches, which would
+    /// show a secret.
+    fn values_of(
+        &self,
+        generate: &Generate,
+        command: Vec<String>,
+    ) -> Result<BTreeMap<String, String>> {
+        let what = format!("generate {}", generate.name);
+        self.check_program(&what, &command[0], &self.env)?;
+        let what = format!("{what} of testbed {}", self.launch.testbed.file.name);
+        let command_text = self.redactor.text(&command.join(" "));
+        let done = self.errand(&what, command).run()?;
+        let patterns = generate.fields.values();
+        let patterns: Vec<_> = patterns.flat_map(|pattern| Regex::new(pattern)).collect();
+        let taken = match done.wrong(|line| !patterns.iter().any(|one| one.is_match(line))) {
+            Some(wrong) => Err(wrong),
+            None => take(generate, &done.printed),
+        };
+        taken.map_err(|wrong| {
+            Failure::setup(
+                format!("{what}: {command_text} {wrong}"),
+                format!("run `{command_text}` by hand, and fix the command or the variable"),
             )
+        })
     }
 }
 

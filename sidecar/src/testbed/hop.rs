@@ -18,12 +18,6 @@ pub enum Over {
     Within(NamespaceOf),
 }
 
-impl From<Option<Wanted>> for Over {
-    fn from(link: Option<Wanted>) -> Self {
-        link.map_or(Self::Loopback, Self::Link)
-    }
-}
-
 /// A link between both ends.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -12,6 +12,7 @@ use crate::failure::{Failure, Result};
 use crate::limits::group::Group;
 use crate::limits::ledger::Ledger;
 use crate::link::Link;
+use crate::lock::lock;
 use crate::process::folder::Folder;
 use crate::process::holding::Holding;
 use crate::process::kept::Kept;
@@ -51,16 +52,16 @@ pub struct Stopped {
 impl Instance {
     /// The sources that windows measure, with names and roles.
     pub fn sources(&self) -> Vec<(String, Role, Source)> {
-        self.processes
-            .iter()
-            .map(|process| {
-                (
-                    process.name.clone(),
-                    process.role,
-                    Source::Supervised(Arc::clone(process)),
-                )
-            })
-            .collect()
+        let source = |process: &Arc<Supervised>| {
+            let source = Source::Supervised(Arc::clone(process));
+            (process.name.clone(), process.role, source)
+        };
+        self.processes.iter().map(source).collect()
+    }
+
+    /// The processes of the system.
+    pub fn system(&self) -> impl Iterator<Item = &Arc<Supervised>> {
+        system_of(&self.processes)
     }
 
     /// Compares what the system holds with what it held when it was ready. It gets at most `settle` to close descriptors ([`Kept::settle`]).
@@ -70,19 +71,13 @@ impl Instance {
         Kept::settle(&self.before, &living, Instant::now(), settle, closes_all)
     }
 
-    fn namespaces(&self) -> MutexGuard<'_, Namespaces> {
-        self.namespaces
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The names of its network namespaces.
     pub fn namespace_names(&self) -> Vec<String> {
-        self.namespaces().keys().cloned().collect()
+        lock(&self.namespaces).keys().cloned().collect()
     }
 
     pub fn namespace(&self, name: &str) -> Result<Arc<Namespace>> {
-        let namespaces = self.namespaces();
+        let namespaces = lock(&self.namespaces);
         namespaces.get(name).cloned().ok_or_else(|| {
             let known: Vec<_> = namespaces.keys().map(String::as_str).collect();
             Failure::invalid(
@@ -95,13 +90,9 @@ impl Instance {
         })
     }
 
-    fn link_of(&self) -> MutexGuard<'_, Option<Arc<Link>>> {
-        self.link.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The link between the instance's ends; not found if it was started without one.
     pub fn link(&self) -> Result<Arc<Link>> {
-        self.link_of().clone().ok_or_else(|| {
+        lock(&self.link).clone().ok_or_else(|| {
             Failure::not_found(
                 format!("instance {} has no link", self.id),
                 "start the testbed with one: {\"link\": {\"text\": \"far\"}}",
@@ -116,36 +107,31 @@ impl Instance {
         if let Some(group) = &self.group {
             end_group(group, &self.ledger, &self.processes);
         }
-        drop(self.link_of().take());
-        self.namespaces().clear();
-        let work = self
-            .work
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        drop(work);
+        drop(lock(&self.link).take());
+        lock(&self.namespaces).clear();
+        drop(lock(&self.work).take());
         stopped
     }
 }
 
-/// The processes of the system.
+fn system_of(processes: &[Arc<Supervised>]) -> impl Iterator<Item = &Arc<Supervised>> {
+    let is_system = |process: &&Arc<Supervised>| process.role == Role::System;
+    processes.iter().filter(is_system)
+}
+
+/// The processes of the system, by name and pid.
 pub(super) fn roots(
     processes: &[Arc<Supervised>],
 ) -> impl Iterator<Item = (String, Role, i32)> + '_ {
-    let system = processes
-        .iter()
-        .filter(|process| process.role == Role::System);
-    system.map(|process| (process.name.clone(), process.role, process.pid))
+    system_of(processes).map(|process| (process.name.clone(), process.role, process.pid))
 }
 
 /// Removes the group of ended processes. Their logs say whether the kernel killed one of them for memory.
 pub(super) fn end_group(group: &Arc<Group>, ledger: &Ledger, processes: &[Arc<Supervised>]) {
     ledger.remove(group);
     if let Some(killing) = group.killing() {
-        let system = processes.iter();
-        system
-            .filter(|process| process.role == Role::System)
-            .for_each(|process| process.log.note(&format!("the system was {killing}")));
+        let line = format!("the system was {killing}");
+        system_of(processes).for_each(|process| process.log.note(&line));
     }
 }
 

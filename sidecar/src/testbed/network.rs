@@ -7,14 +7,13 @@ use std::sync::Arc;
 use nix::errno::Errno;
 use nix::unistd::geteuid;
 
-use super::errand::{Errand, PATIENCE};
+use super::errand::Errand;
 use super::file::{End, Process};
 use super::hop::{Place, WITHIN};
 use super::parts::Parts;
 use super::setting::Setting;
 use crate::failure::{Cause, Failure, Result};
 use crate::link::Link;
-use crate::process::log::Log;
 use crate::process::namespace::{Namespace, not_permitted};
 use crate::process::protocol::Exit;
 
@@ -27,8 +26,6 @@ const ADMINISTRATORS: &str = "/usr/sbin:/sbin";
 const UNAVAILABLE: i32 = 69;
 /// Messages of `ip` about a link or a rule that the kernel was built without.
 const NOT_BUILT_IN: [&str; 2] = ["Operation not supported", "Unknown device type"];
-/// The longest quoted part of a command's output, characters.
-const MAX_CHARS: usize = 300;
 
 impl Setting<'_> {
     /// Makes empty namespaces. Templates can use their files from now on.
@@ -130,15 +127,9 @@ impl Setting<'_> {
         for (index, namespace) in &parts.namespaces {
             for (step, command) in namespace.setup.iter().enumerate() {
                 let field = format!("namespace[{index}].setup[{step}]");
-                let command: Result<Vec<_>> = command
-                    .iter()
-                    .map(|part| self.render(&field, part))
-                    .collect();
-                self.inside(
-                    &namespace.name,
-                    command?,
-                    "fix the command in the testbed file",
-                )?;
+                let command = self.render_all(&field, command)?;
+                let mend = "fix the command in the testbed file";
+                self.inside(&namespace.name, command, mend)?;
             }
         }
         Ok(())
@@ -226,41 +217,25 @@ impl Setting<'_> {
         let is_ip = command[0] == IP;
         self.check_program_of(&what, &command[0], &env, mend)?;
         let errand = Errand {
-            title: format!("namespace {namespace}"),
-            command,
             env: &env,
-            work: self.work.path(),
             namespace: Some(self.namespace("setup", namespace)?.path()),
-            cancelled: self.launch.cancelled,
+            ..self.errand(&what, command)
         };
-        let log = Arc::new(Log::keeping_all(self.redactor.clone()));
-        let exit = errand.run(Arc::clone(&log));
-        if (self.launch.cancelled)() {
-            return Err(Failure::given_up(what));
-        }
-        let lacks = |exit: &Exit| {
-            *exit == Exit::Status(UNAVAILABLE)
-                || is_ip && NOT_BUILT_IN.iter().any(|text| log.all().contains(text))
+        let done = errand.run()?;
+        let Some(wrong) = done.wrong(|_| true) else {
+            return Ok(());
         };
-        let wrong = match exit {
-            Ok(Some(Exit::Status(0))) => return Ok(()),
-            Ok(Some(exit)) if lacks(&exit) => {
-                return Err(Failure::unsupported(
-                    format!(
-                        "{what}: `{command_text}`: this machine lacks a feature that the command needs; {}",
-                        last_line(&log)
-                    ),
-                    "use a kernel and a user that have it",
-                ));
-            }
-            Ok(Some(exit)) => format!("failed ({exit}); {}", last_line(&log)),
-            Ok(None) => format!("did not end within {} s", PATIENCE.as_secs()),
-            Err(error) => format!("cannot be started: {error}"),
-        };
-        Err(Failure::setup(
-            format!("{what}: `{command_text}` {wrong}"),
-            "fix the testbed file",
-        ))
+        let error = format!("{what}: `{command_text}` {wrong}");
+        let lacks = done.exit == Some(Exit::Status(UNAVAILABLE))
+            || is_ip && NOT_BUILT_IN.iter().any(|text| done.printed.contains(text));
+        Err(if lacks {
+            Failure::unsupported(
+                format!("{error}: this machine lacks a feature that the command needs"),
+                "use a kernel and a user that have it",
+            )
+        } else {
+            Failure::setup(error, "fix the testbed file")
+        })
     }
 
     fn of_testbed(&self, namespace: &str) -> String {
@@ -282,17 +257,4 @@ impl Setting<'_> {
         env.insert("XTABLES_LOCKFILE".to_owned(), lock.display().to_string());
         env
     }
-}
-
-/// The last line that a command printed.
-fn last_line(log: &Log) -> String {
-    let printed = log.all();
-    let line = printed.lines().rfind(|line| !line.trim().is_empty());
-    line.map_or_else(
-        || "it printed nothing".to_owned(),
-        |line| {
-            let line: String = line.trim().chars().take(MAX_CHARS).collect();
-            format!("it printed: {line}")
-        },
-    )
 }

@@ -1,6 +1,6 @@
 //! The parts of a testbed that one start uses.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use super::file::{ConfigFile, Link, Namespace, Process, Requirement, Version};
 
@@ -15,5 +15,8 @@ pub struct Parts<'a> {
     /// Port variables that an unused part names and on which no used part listens.
     pub idle_ports: HashSet<String>,
 }
+
+/// Values of `[[generate]]` by group, then by field.
+pub type Generated = BTreeMap<String, BTreeMap<String, String>>;
 
 pub type Indexed<'a, T> = Vec<(usize, &'a T)>;

@@ -2,17 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 
-use super::errand::{Errand, PATIENCE};
 use super::file::{Requirement, Value, VariableType};
 use super::parts::Parts;
 use super::setting::{Setting, can_run};
 use crate::failure::{Cause, Failure, Result};
-use crate::process::log::Log;
-use crate::process::protocol::Exit;
-
-const MAX_CHARS: usize = 300;
 
 impl Setting<'_> {
     pub fn check_requirements(&self, parts: &Parts<'_>) -> Result<()> {
@@ -126,49 +120,13 @@ impl Setting<'_> {
     fn check_command(&self, index: usize, command: &[String], mend: &str) -> Result<()> {
         let name = &self.launch.testbed.file.name;
         let field = format!("requires[{index}].command");
-        let command: Vec<_> = command
-            .iter()
-            .map(|part| self.render(&field, part))
-            .collect::<Result<_>>()?;
+        let command = self.render_all(&field, command)?;
         let program = command[0].clone();
-        self.check_program_of(&format!("testbed {name}"), &program, &self.env, mend)?;
-        let errand = Errand {
-            title: format!("requirement {index}"),
-            command,
-            env: &self.env,
-            work: self.work.path(),
-            namespace: None,
-            cancelled: self.launch.cancelled,
-        };
-        let log = Arc::new(Log::keeping_all(self.redactor.clone()));
-        let exit = errand
-            .run(Arc::clone(&log))
-            .map_err(Failure::of_limits(format!(
-                "testbed {name}: {program} cannot be started"
-            )))?;
-        if (self.launch.cancelled)() {
-            return Err(Failure::given_up(format!("testbed {name}")));
+        let what = format!("testbed {name}");
+        self.check_program_of(&what, &program, &self.env, mend)?;
+        match self.errand(&what, command).run()?.wrong(|_| true) {
+            Some(wrong) => Err(Failure::setup(format!("{what}: {program} {wrong}"), mend)),
+            None => Ok(()),
         }
-        let wrong = match exit {
-            Some(Exit::Status(0)) => return Ok(()),
-            None => format!("did not end within {} s", PATIENCE.as_secs()),
-            Some(exit) => log
-                .all()
-                .lines()
-                .rfind(|line| !line.trim().is_empty())
-                .map_or_else(
-                    || format!("failed ({exit})"),
-                    |line| {
-                        format!(
-                            "says: {}",
-                            line.trim().chars().take(MAX_CHARS).collect::<String>()
-                        )
-                    },
-                ),
-        };
-        Err(Failure::setup(
-            format!("testbed {name}: {program} {wrong}"),
-            mend,
-        ))
     }
 }

@@ -10,13 +10,12 @@ use serde::Serialize;
 
 use super::choices::{self, Chosen};
 use super::file::{ConfigFile, Process};
-use super::generate::{Generated, Generator};
 use super::hop::Hop;
 use super::launch::Launch;
-use super::parts::Parts;
+use super::parts::{Generated, Parts};
+use super::secrets;
 use super::template::Templates;
 use super::variables::Values;
-use super::{secrets, versions};
 use crate::failure::{Failure, Result};
 use crate::limits::group::Group;
 use crate::link::Link;
@@ -125,6 +124,14 @@ impl Setting<'_> {
         self.render_with(&self.chosen_parts, field, template)
     }
 
+    /// Renders each part of a command.
+    pub fn render_all(&self, field: &str, command: &[String]) -> Result<Vec<String>> {
+        command
+            .iter()
+            .map(|part| self.render(field, part))
+            .collect()
+    }
+
     fn render_with(&self, parts: &Chosen, field: &str, template: &str) -> Result<String> {
         self.templates
             .render(template, &self.names_with(parts))
@@ -207,37 +214,6 @@ impl Setting<'_> {
         Ok(cpus::format(&wanted))
     }
 
-    /// Runs the commands of `[[generate]]`. The values that they make count as secrets from now on.
-    pub fn generate(&mut self) -> Result<()> {
-        let testbed = &self.launch.testbed.file;
-        let mut generated = Generated::new();
-        for (index, generate) in testbed.generate.iter().enumerate() {
-            let command: Result<Vec<_>> = generate
-                .command
-                .iter()
-                .map(|part| self.render(&format!("generate[{index}].command"), part))
-                .collect();
-            let command = command?;
-            let name = &generate.name;
-            self.check_program(&format!("generate {name}"), &command[0], &self.env)?;
-            let generator = Generator {
-                testbed: &testbed.name,
-                generate,
-                command,
-                env: &self.env,
-                work: self.work.path(),
-                redactor: &self.redactor,
-                cancelled: self.launch.cancelled,
-            };
-            generated.insert(name.clone(), generator.run()?);
-        }
-        let secrets = self.secrets.values();
-        let all = secrets.chain(generated.values().flat_map(BTreeMap::values));
-        self.redactor = Redactor::new(all.map(String::as_str));
-        self.generated = generated;
-        Ok(())
-    }
-
     /// Checks that the program that `what` needs is installed.
     pub fn check_program(
         &self,
@@ -311,29 +287,6 @@ impl Setting<'_> {
             }
         }
         Ok((open, secret))
-    }
-
-    pub fn versions(&self, parts: &Parts<'_>) -> Result<BTreeMap<String, String>> {
-        let mut commands = BTreeMap::new();
-        for (name, version) in &parts.versions {
-            let command: Result<Vec<_>> = version
-                .command()
-                .iter()
-                .map(|part| self.render(&format!("versions.{name}"), part))
-                .collect();
-            commands.insert((*name).to_owned(), command?);
-        }
-        versions::learn(
-            commands,
-            &self.env,
-            self.work.path(),
-            &self.redactor,
-            self.launch.cancelled,
-        )
-        .map_err(|cancelled| {
-            let testbed = &self.launch.testbed.file.name;
-            Failure::given_up(format!("version {} of testbed {testbed}", cancelled.0))
-        })
     }
 }
 

@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::catalogue::Catalogue;
@@ -22,6 +22,7 @@ use crate::failure::{Failure, Kind, Result};
 use crate::limits::ledger::Ledger;
 use crate::limits::spec::Limits;
 use crate::limits::stale;
+use crate::lock::lock;
 use crate::process::namespace::Namespace;
 use crate::process::namespace::NamespaceOf;
 use crate::process::windows::Windows;
@@ -96,10 +97,6 @@ impl Supervisor {
         Ok(supervisor)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Starts a testbed over the requested hop, and returns when all of its processes are ready. Its logs are in a folder named `log_name`,
     /// or by default its id. `abandoned` becomes true if the caller no longer waits.
     pub fn start(
@@ -112,14 +109,14 @@ impl Supervisor {
         abandoned: &dyn Fn() -> bool,
     ) -> Result<Arc<Instance>> {
         {
-            let mut state = self.state();
+            let mut state = lock(&self.state);
             if self.ending() {
                 return Err(ending());
             }
             state.busy += 1;
         }
         let started = self.launch(name, given, over, limits, log_name, abandoned);
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.busy -= 1;
         let result = started.map(|instance| {
             let instance = Arc::new(instance);
@@ -184,18 +181,18 @@ impl Supervisor {
     }
 
     fn reserve_ports(&self, count: usize) -> std::io::Result<Vec<u16>> {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let found = ports::free(count, &state.used_ports)?;
         state.used_ports.extend(&found);
         Ok(found)
     }
 
     pub fn instances(&self) -> Vec<Arc<Instance>> {
-        self.state().instances.values().cloned().collect()
+        lock(&self.state).instances.values().cloned().collect()
     }
 
     pub fn instance(&self, id: &str) -> Result<Arc<Instance>> {
-        self.state()
+        lock(&self.state)
             .instances
             .get(id)
             .cloned()
@@ -209,7 +206,7 @@ impl Supervisor {
     /// Stops one instance. A second stop reports that the instance is not found.
     pub fn stop(&self, id: &str) -> Result<Vec<Stopped>> {
         let instance = {
-            let mut state = self.state();
+            let mut state = lock(&self.state);
             let instance = state.instances.remove(id).ok_or_else(|| unknown(id))?;
             state.busy += 1;
             instance
@@ -217,7 +214,7 @@ impl Supervisor {
         self.windows.look();
         let stopped = instance.stop();
         self.windows.look();
-        self.state().busy -= 1;
+        lock(&self.state).busy -= 1;
         self.changed.notify_all();
         Ok(stopped)
     }
@@ -229,7 +226,7 @@ impl Supervisor {
     /// Stops everything, including starts that are under way, and prevents new starts.
     pub fn end(&self) {
         self.ending.store(true, Ordering::SeqCst);
-        let state = self.state();
+        let state = lock(&self.state);
         let mut state = self
             .changed
             .wait_while(state, |state| state.busy > 0)

@@ -1,53 +1,54 @@
 //! The versions of a testbed's programs, as the programs report them.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Arc;
 
-use super::errand::Errand;
-use crate::process::log::Log;
-use crate::process::protocol::Exit;
-use crate::process::redact::Redactor;
+use anstream::adapter::strip_str;
+
+use super::parts::Parts;
+use super::setting::Setting;
+use crate::failure::{Kind, Result};
 
 const MAX_CHARS: usize = 200;
 
-/// The start was cancelled while the sidecar asked for the named version.
-#[derive(Debug)]
-pub struct Cancelled(pub String);
-
-/// Runs each command and takes the first line of its output, or `unknown` if it prints none. Each command runs under a guard, like the
-/// testbed's processes, so that no process remains.
-pub fn learn(
-    commands: BTreeMap<String, Vec<String>>,
-    env: &BTreeMap<String, String>,
-    work: &Path,
-    redactor: &Redactor,
-    cancelled: &dyn Fn() -> bool,
-) -> Result<BTreeMap<String, String>, Cancelled> {
-    let mut versions = BTreeMap::new();
-    for (name, command) in commands {
-        let errand = Errand {
-            title: format!("version {name}"),
-            command,
-            env,
-            work,
-            namespace: None,
-            cancelled,
-        };
-        let version = first_line(errand, redactor);
-        if cancelled() {
-            return Err(Cancelled(name));
+impl Setting<'_> {
+    /// Runs each command and takes the first line of its output, or `unknown` if it fails or prints none.
+    pub fn versions(&self, parts: &Parts<'_>) -> Result<BTreeMap<String, String>> {
+        let mut versions = BTreeMap::new();
+        for (name, version) in &parts.versions {
+            let command = self.render_all(&format!("versions.{name}"), version.command())?;
+            let what = format!(
+                "version {name} of testbed {}",
+                self.launch.testbed.file.name
+            );
+            let line = match self.errand(&what, command).run() {
+                Err(failure) if failure.kind == Kind::GivenUp => return Err(failure),
+                Ok(done) if done.wrong(|_| false).is_none() => {
+                    first_line(&self.redactor.text(&done.printed))
+                }
+                _ => None,
+            };
+            let line = line.unwrap_or_else(|| "unknown".to_owned());
+            versions.insert((*name).to_owned(), line);
         }
-        versions.insert(name, version.unwrap_or_else(|| "unknown".to_owned()));
+        Ok(versions)
     }
-    Ok(versions)
 }
 
-fn first_line(errand: Errand<'_>, redactor: &Redactor) -> Option<String> {
-    let log = Arc::new(Log::without_file(redactor.clone()));
-    if errand.run(Arc::clone(&log)) != Ok(Some(Exit::Status(0))) {
-        return None;
-    }
-    let line = log.first_line()?;
+/// The first line that is not blank, without colours.
+fn first_line(printed: &str) -> Option<String> {
+    let plain = strip_str(printed).to_string();
+    let line = plain.lines().map(str::trim).find(|line| !line.is_empty())?;
     Some(line.chars().take(MAX_CHARS).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_that_is_not_blank_is_the_version() {
+        let line = first_line("\n  \n \x1b[1;31m1.2\x1b[0m [secret]\n2\n");
+        assert_eq!(line.unwrap(), "1.2 [secret]");
+        assert_eq!(first_line(" \n"), None);
+    }
 }

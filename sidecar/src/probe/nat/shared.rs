@@ -2,10 +2,11 @@
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use super::report::AnswersFrom;
+use crate::lock::lock;
 use crate::net::clock::now_ns;
 use crate::net::payload::Pattern;
 use crate::probe::context::Context;
@@ -77,7 +78,7 @@ impl<'a> Nat<'a> {
     }
 
     pub fn noted(&self) -> MutexGuard<'_, Noted> {
-        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.noted)
     }
 
     /// Counts an association, by its first round trip.

@@ -7,8 +7,9 @@ use tokio::time::timeout;
 
 use super::carry::carry;
 use super::flow::BLOCK;
-use super::shared::{Shared, TOTAL, drive, lock, ms, runtime};
+use super::shared::{Shared, TOTAL, drive, ms, runtime};
 use super::until;
+use crate::lock::lock;
 use crate::net::clock::now_ns;
 use crate::net::payload::Pattern;
 use crate::probe::context::Context;

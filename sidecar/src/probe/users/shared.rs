@@ -2,13 +2,14 @@
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
 use super::spec::Until;
+use crate::lock::lock;
 use crate::net::clock::now_ns;
 use crate::net::payload::Pattern;
 use crate::probe::context::Context;
@@ -41,10 +42,6 @@ pub struct Shared {
     pub outcomes: Mutex<Vec<UserOutcome>>,
     pub tally: Mutex<Tally>,
     pub carried: Mutex<Carried>,
-}
-
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 pub fn ms(ns: u64) -> f64 {

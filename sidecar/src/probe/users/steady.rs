@@ -10,7 +10,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{sleep, timeout};
 
 use super::flow::{self, Receiver, Sender, sequence};
-use super::shared::{SLICE, Shared, drive, lock, ms, runtime};
+use super::shared::{SLICE, Shared, drive, ms, runtime};
+use crate::lock::lock;
 use crate::net::clock::{now_ns, seconds};
 use crate::net::pace::{Timetable, exact_sleeps, wait_until};
 use crate::net::wait::Wait;

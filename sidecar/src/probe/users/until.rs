@@ -8,8 +8,9 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use super::carry::carry;
-use super::shared::{SLICE, Shared, TOTAL, lock, ms};
+use super::shared::{SLICE, Shared, TOTAL, ms};
 use super::spec::Until;
+use crate::lock::lock;
 use crate::net::clock::{now_ns, to_unix_us};
 use crate::probe::kinds::ErrorKind;
 use crate::probe::outcome::{Turn, UserOutcome};

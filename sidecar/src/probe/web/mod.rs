@@ -30,6 +30,7 @@ use super::stream::Stream;
 use super::threads::{self, Done, Worker};
 use super::udp;
 use crate::echo::bulk::{HEADER, Header};
+use crate::lock::lock;
 use crate::net::clock::now_ns;
 use session::{Asked, Session};
 use socket::Wrapped;
@@ -184,7 +185,7 @@ impl Client<'_> {
 
     fn note_path(&self, connection: &quinn::Connection, socket: &Wrapped) {
         let path = connection.stats().path;
-        let mut quic = self.quic.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut quic = lock(self.quic);
         quic.packets_lost += path.lost_packets;
         widen(&mut quic.mtu_up, path.current_mtu.into());
         let largest = socket.counts.largest.load(Ordering::Relaxed);
@@ -192,7 +193,7 @@ impl Client<'_> {
     }
 
     fn note_datagrams(&self, socket: &Wrapped) {
-        let mut quic = self.quic.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut quic = lock(self.quic);
         quic.datagrams_sent += socket.counts.sent.load(Ordering::Relaxed);
         quic.datagrams_received += socket.counts.received.load(Ordering::Relaxed);
     }

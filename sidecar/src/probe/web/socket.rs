@@ -5,7 +5,7 @@ use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 
 use quinn::udp::{RecvMeta, Transmit};
@@ -15,6 +15,7 @@ use rustix::net::sockopt::{set_ip_mtu_discover, set_ipv6_mtu_discover};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::UdpSocket;
 
+use crate::lock::lock;
 use crate::probe::socks5::codec::udp_header_bytes;
 
 /// Buffer size requested for either direction, as for other datagrams.
@@ -72,7 +73,7 @@ impl Wrapped {
 
     /// Receives one datagram, without its header. None: it was none of the relay's, or too large for `buffer`.
     fn take(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        let mut input = self.input.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut input = lock(&self.input);
         let length = self.socket.try_recv(&mut input)?;
         let datagram = &input[..length];
         let header = match self.header.is_empty() {
@@ -99,7 +100,7 @@ impl AsyncUdpSocket for Wrapped {
     }
 
     fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
-        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut output = lock(&self.output);
         output.clear();
         output.extend_from_slice(&self.header);
         output.extend_from_slice(transmit.contents);
