@@ -32,11 +32,10 @@ const REFUSALS = [
 /** A port on which nobody listens (tcpmux). */
 const NOBODY = ':1';
 
-/** The far end of a half-close: it answers the client's end, too. Both answers come later, so that the end is there before. @param {boolean} overLink */
-export const farewell = (overLink) => ({
-  engine: 'events',
-  faults: { delay_ms: overLink ? 150 : 60, tcp: { farewell: true } },
-});
+/** Both answers of the far end come later by this, so that the client's end is there before, also on a busy machine. */
+const DELAY_MS = 150;
+/** The far end of a half-close: it answers the client's end, too. */
+export const FAREWELL = { engine: 'events', faults: { delay_ms: DELAY_MS, tcp: { farewell: true } } };
 const PATIENCE_MS = 3000;
 /** Without a link, how long the end may take. Each run of a proxy that never passes the end on takes this long. */
 const END_MS = 1000;
@@ -63,7 +62,7 @@ const ENDS = /** @type {Record<string, End>} */ ({
 });
 
 /**
- * Sends a payload and the end to a far end that says farewell, on several ways at once.
+ * Sends a payload and the end to a far end with FAREWELL, on several ways at once.
  * @param {Reach[]} reaches
  * @param {boolean} overLink
  * @returns {HalfClose[]}
@@ -192,10 +191,10 @@ function tryHalfClose(plane) {
     return say('half close', { proxied: foreign, direct: foreign });
   }
   const overLink = Boolean(plane.data.linkEnds);
-  const ends = overLink ? endsOf(ask('GET', `/instances/${__ENV.INSTANCE}`), farewell(true)) : null;
+  const ends = overLink ? endsOf(ask('GET', `/instances/${__ENV.INSTANCE}`), FAREWELL) : null;
   const far = ends
     ? ends.far
-    : startEcho({ host: plane.address === 'ipv6' ? '::1' : '127.0.0.1', ...farewell(false) });
+    : startEcho({ host: plane.address === 'ipv6' ? '::1' : '127.0.0.1', ...FAREWELL });
   const target = plane.target('tcp', far);
   const ways = [plane.direct, plane.proxied].map((via) => ({ ...via, target }));
   const [direct, proxied] = halfClosesOf(ways, overLink);
@@ -208,7 +207,7 @@ function tryHalfClose(plane) {
 }
 
 export const OF_HALF_CLOSE =
-  'Reported, not judged. The client sends a payload and its end (FIN), and the far end answers both after 60 ms, over a link 150 ms. Passes FIN: both answers arrive. Closes both ways: the answer was cut. Never passes FIN: the far end did not see the end within 1 s, over a link 3 s.';
+  'Reported, not judged. The client sends a payload and its end (FIN), and the far end answers both after 150 ms. Passes FIN: both answers arrive. Closes both ways: the answer was cut. Never passes FIN: the far end did not see the end within 1 s, over a link 3 s.';
 
 function halfCloseSections() {
   /** @type {{ proxied: HalfClose, direct: HalfClose } | undefined} */

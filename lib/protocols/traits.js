@@ -4,7 +4,7 @@
  */
 import { measure, startEcho, stopEcho } from '../meter.js';
 import { cpusOf } from '../dataplane/environment.js';
-import { farewell, grantsNobody, halfClosesOf } from '../dataplane/claims.js';
+import { FAREWELL, grantsNobody, halfClosesOf } from '../dataplane/claims.js';
 import { QUIC_BYTES } from '../dataplane/quic-size.js';
 import { endsOf } from '../link.js';
 import { fateOf } from '../udp/fate.js';
@@ -57,7 +57,7 @@ function withFar(instance, spec, use) {
 /** The fate of the client's end in a turn's tunnels. @param {Turn} turn @returns {HalfClose | null} */
 function halfCloseIn({ instance, plane }) {
   const overLink = Boolean(plane.data.link);
-  return withFar(instance, farewell(overLink), (reach) => halfClosesOf([reach], overLink)[0]);
+  return withFar(instance, FAREWELL, (reach) => halfClosesOf([reach], overLink)[0]);
 }
 
 /** Notes what becomes of the client's end on both sides. @param {import('./side-by-side.js').SideBySide} both */
