@@ -4,6 +4,7 @@ package bench
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"windtunnel/k6/internal/plan"
@@ -55,10 +56,17 @@ func (b *session) stopWhenEnded(j job, instance sidecar.Instance) func() string 
 	}
 }
 
+// killedForMemory are the sidecar's words for a testbed that the scenario could not start.
+const killedForMemory = "killed for memory"
+
 // failIfKilled turns a failed set-up into a failure if the kernel killed the system for memory: too little memory is an
 // outcome of the system, not a fault of the bench. A result says so itself.
 func (b *session) failIfKilled(instance sidecar.Instance, entry *run.Scenario) {
 	if instance.ID == "" || entry.Outcome != run.SetupFailed || !b.sidecar.Alive() {
+		return
+	}
+	if strings.Contains(entry.Message, killedForMemory) {
+		entry.Outcome, entry.Cause = run.Fail, ""
 		return
 	}
 	if killed := b.sidecar.Killed(instance.ID); killed != "" {

@@ -88,7 +88,7 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 	if bed := j.testbed; bed != nil {
 		b.screen.Progress(j.label + "  starting testbed " + bed.Name)
 		var err error
-		instance, err = b.sidecar.Start(ctx, bed.Name, bed.Variables, j.link)
+		instance, err = b.sidecar.Start(ctx, bed.Name, bed.Variables, j.link, j.scenario.StartsRows())
 		switch {
 		case errors.Is(err, context.Canceled):
 			entry.Outcome, entry.Message = run.Interrupted, "interrupted while its testbed started"

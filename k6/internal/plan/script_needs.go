@@ -45,6 +45,9 @@ func (s Scenario) needs() scriptNeeds {
 	return all[s.Name]
 }
 
+// StartsRows reports whether the scenario starts what it loads. Then the run's own testbed is spare.
+func (s Scenario) StartsRows() bool { return len(s.needs().Chooses) > 0 }
+
 // Suits reports whether the scenario can use a testbed.
 func (s Scenario) Suits(bed testbed.Testbed) bool {
 	if len(bed.Scenarios) == 0 {

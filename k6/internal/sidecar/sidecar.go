@@ -145,8 +145,9 @@ func (s *Sidecar) Ended() error {
 	return fmt.Errorf("the sidecar ended (%s)", state)
 }
 
-// Start starts a testbed, with a link if one is given. The error is the sidecar's line, with the fix.
-func (s *Sidecar) Start(ctx context.Context, testbed string, variables map[string]any, link string) (Instance, error) {
+// Start starts a testbed, with a link if one is given. The run's limits do not apply to a spare one. The error is the
+// sidecar's line, with the fix.
+func (s *Sidecar) Start(ctx context.Context, testbed string, variables map[string]any, link string, spare bool) (Instance, error) {
 	ctx, cancel := context.WithTimeout(ctx, testbedStart)
 	defer cancel()
 	if variables == nil {
@@ -156,6 +157,9 @@ func (s *Sidecar) Start(ctx context.Context, testbed string, variables map[strin
 	request := map[string]any{"variables": variables}
 	if link != "" {
 		request["link"] = map[string]any{"text": link}
+	}
+	if spare {
+		request["limits"] = ""
 	}
 	err := s.call(ctx, http.MethodPost, "/testbeds/"+testbed+"/start", request, &instance)
 	if err != nil && !strings.Contains(err.Error(), testbed) {

@@ -16,6 +16,7 @@ use super::all::All;
 use super::answer::{blocking, read};
 use crate::failure::{Failure, Result};
 use crate::limits::group::Limited;
+use crate::limits::spec::Limits;
 use crate::link;
 use crate::process::complaints::Complaint;
 use crate::process::kept::Kept;
@@ -41,11 +42,18 @@ struct StartRequest {
     namespace: Option<NamespaceOf>,
     /// The folder of the instance's logs, within the sidecar's log folder. The default is the instance's id.
     log_name: Option<String>,
-    /// Limits of the system's processes, such as cpu:50%,memory:64mib, in place of the sidecar's.
+    /// Limits of the system's processes, such as cpu:50%,memory:64mib, in place of the sidecar's. The empty text means none.
     limits: Option<String>,
 }
 
 impl StartRequest {
+    fn limits(&self) -> Result<Option<Limits>> {
+        match self.limits.as_deref() {
+            Some("") => Ok(Some(Limits::default())),
+            given => given.map(str::parse).transpose(),
+        }
+    }
+
     fn over(&self) -> Result<Over> {
         match (&self.link, &self.namespace) {
             (Some(_), Some(_)) => Err(Failure::invalid(
@@ -154,7 +162,7 @@ pub async fn start(
 ) -> Result<(StatusCode, Json<InstanceBody>)> {
     let request: StartRequest = read(&body)?;
     let over = request.over()?;
-    let limits = request.limits.as_deref().map(str::parse).transpose()?;
+    let limits = request.limits()?;
     let flag = Arc::new(AtomicBool::new(false));
     let waiting = Abandoned(Arc::clone(&flag));
     let instance = blocking(move || {

@@ -55,9 +55,10 @@ impl Ledger {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A group for a testbed; `None` without limits. `given` are limits of the start alone.
+    /// A group for a testbed; `None` without limits. `given` are limits of the start alone, which may be none.
     pub fn group(&self, given: Option<Limits>) -> Result<Option<Arc<Group>>> {
-        let Some(limits) = given.or(self.limits) else {
+        let limits = given.or(self.limits);
+        let Some(limits) = limits.filter(|limits| *limits != Limits::default()) else {
             return Ok(None);
         };
         let group = Group::make(limits)?;
@@ -122,6 +123,12 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_start_may_be_without_the_run_s_limits() {
+        let ledger = Ledger::new(Some("memory:8mib".parse().unwrap()));
+        assert!(ledger.group(Some(Limits::default())).unwrap().is_none());
+    }
 
     #[test]
     fn only_effects_of_the_run_s_own_limits_count() {
