@@ -71,6 +71,12 @@ export const warmupOver = (link) => (link ? 2 : 10);
 /** Round trips of a link within which any working system answers, even with a full queue and retransmissions. */
 const ROUND_TRIPS_MOST = 15;
 
+/** Round trips of a link after which both ends have closed a turn's connections, also if a packet is lost. */
+const CLOSING_ROUND_TRIPS = 5;
+
+/** Time after the last probe until both ends have closed, s; 0 without a link. @param {Pick<Calibrated, 'about'> | null | undefined} link of a run's data */
+export const closingSeconds = (link) => CLOSING_ROUND_TRIPS * rttSeconds(link);
+
 /** Average number of sequential round trips that an operation may take. */
 const ROUND_TRIPS_EACH = 5;
 const LIMIT_S = 60;

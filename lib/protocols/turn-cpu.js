@@ -1,5 +1,6 @@
 /** The CPU time of a whole turn. It includes work that a program defers until nothing is sent, which the probes do not see. */
 import { sleep } from 'k6';
+import { closingSeconds } from '../link.js';
 import { closeWindow, openCpuWindow, usageOf } from '../sidecar.js';
 import { holdings, noteFootprint } from './footprint.js';
 
@@ -39,6 +40,7 @@ export class TurnCpu {
 export function awaitQuiet(all, seconds) {
   // Deferred work begins at once: its CPU time counts from here.
   const before = all.map((cpu) => cpu.used());
+  if (seconds > 0) sleep(closingSeconds(all[0]?.turn.plane.data.link));
   const held = all.map(({ windows }) => holdings(windows));
   sleep(seconds);
   for (const [index, cpu] of all.entries()) {

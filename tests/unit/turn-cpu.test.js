@@ -4,6 +4,7 @@ import { beforeEach, test } from 'node:test';
 import { sidecar } from '../fakes/k6-record.js';
 
 /** @type {any} */ (globalThis).__ENV = { SIDECAR_URL: 'http://127.0.0.1:9', PROFILE: 'smoke' };
+const { slept } = await import('../fakes/k6.js');
 const { TurnCpu, awaitQuiet } = await import('../../lib/protocols/turn-cpu.js');
 
 /** @type {string[]} */
@@ -39,12 +40,18 @@ sidecar.send = (method, path, body) => {
   return { answer: { processes: [{ role: 'system' }], total: { cpu_s: cpu } }, error: null };
 };
 
-/** @param {string[]} ids */
-const turnOf = (ids) =>
-  /** @type {any} */ ({ instances: ids.map((id) => ({ id })), figures: {}, partsCpu: 0.25 });
+/** @param {string[]} ids @param {any} [link] */
+const turnOf = (ids, link = null) =>
+  /** @type {any} */ ({
+    instances: ids.map((id) => ({ id })),
+    figures: {},
+    partsCpu: 0.25,
+    plane: { data: { link } },
+  });
 
 beforeEach(() => {
   calls.length = 0;
+  slept.length = 0;
   looks = 0;
   for (const id of Object.keys(seen)) delete seen[id];
 });
@@ -62,6 +69,14 @@ test('what is used in the quiet period is in the turn, and told apart', () => {
     after_left: 6,
     after_wakeups_per_s: 800,
   });
+  assert.deepEqual(slept, [0, 0.5]);
+});
+
+test('over a link the ends have some round trips to close before the quiet period', () => {
+  seen.first = [0.5, 1];
+  const oneWay = { delay_ns: 20e6 };
+  awaitQuiet([new TurnCpu(turnOf(['first'], { about: { settings: { up: oneWay, down: oneWay } } }))], 0.5);
+  assert.deepEqual(slept, [0.2, 0.5]);
 });
 
 test('a turn of which one instance is unknown has no CPU time', () => {
