@@ -31,6 +31,7 @@ export const TIERS = {
       'known-answers/panel-accounting',
       'known-answers/panel-live',
       'known-answers/panel-profiles',
+      'known-answers/row-footprint',
       'known-answers/tproxy',
       'known-answers/tunnel-memory',
       'known-answers/users-accounting',

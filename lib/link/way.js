@@ -8,6 +8,7 @@ import {
   recordFarEnd,
   recordOwnInstances,
 } from '../dataplane/probe-operation.js';
+import { withKills } from '../protocols/limited.js';
 import { ofProbes } from '../protocols/outcome.js';
 import { entryOf } from '../protocols/way.js';
 import { endsOf } from '../link.js';
@@ -167,8 +168,9 @@ export class Way {
 
   /** The outcome of the way. @returns {import('../protocols/outcome.js').Outcome} */
   ended() {
-    const processes = tryAsk('GET', `/instances/${this.id}`)?.processes ?? [];
-    return ofProbes(this.errors, this.direct ? [] : processes);
+    if (this.direct) return ofProbes(this.errors, []);
+    const state = tryAsk('GET', `/instances/${this.id}`);
+    return withKills(ofProbes(this.errors, state?.processes ?? []), [state]);
   }
 }
 

@@ -1,11 +1,11 @@
 /** Memory and descriptors of the programs of a row after its turns, and how often they wake while nothing is sent. */
 import { heldNow } from '../footprint/held.js';
-import { rangeOf, sectionOf } from '../section.js';
+import { rangeOf } from '../section.js';
+import { sideTable } from './side-table.js';
 
 const MIB = 2 ** 20;
 
 /** @typedef {import('../footprint/held.js').Held} Held */
-/** @typedef {import('./result.js').Found['rows'][number]} FoundRow */
 
 /** @param {(string | null)[]} windows of a turn's instances @returns {Held[] | null} null: one is unknown */
 export function holdings(windows) {
@@ -33,33 +33,20 @@ export function noteFootprint({ figures }, before, after, seconds) {
     from === null || to === null || seconds <= 0 ? null : Math.max(0, to - from) / seconds;
 }
 
-const FIGURES = {
-  after_anon_mib: { title: 'own memory', unit: 'MiB', digits: 1 },
-  after_descriptors: { title: 'descriptors', unit: 'count' },
+const FIGURES = /** @type {const} */ ({
+  after_anon_mib: { title: 'own memory', unit: 'MiB', digits: 1, compare: 'lower' },
+  after_descriptors: { title: 'descriptors', unit: 'count', compare: 'lower' },
   after_left: { title: 'left connections', unit: 'count' },
-  after_wakeups_per_s: { title: 'wake-ups', unit: '/s', digits: 0 },
-};
+  after_wakeups_per_s: { title: 'wake-ups', unit: '/s', digits: 0, compare: 'lower' },
+});
 
 /** A table for all sides: medians of the turns. @param {import('./result.js').Found} found */
-export const footprintSection = ({ rows, candidate }) =>
-  sectionOf({
+export const footprintSection = (found) =>
+  sideTable(found, {
     name: 'footprint',
     title: 'Footprint after a turn',
-    columns: [
-      { name: 'row', title: 'Protocol', unit: 'text' },
-      ...(candidate
-        ? /** @type {const} */ (['baseline', 'candidate'])
-        : /** @type {const} */ (['baseline'])
-      ).flatMap((side) =>
-        Object.entries(FIGURES).map(([name, { title, ...about }]) => ({
-          name: `${side}_${name}`,
-          title: candidate ? `${side}: ${title}` : `${title.charAt(0).toUpperCase()}${title.slice(1)}`,
-          ...about,
-          of: (/** @type {FoundRow} */ row) => rangeOf(row[side]?.figures[name]),
-        })),
-      ),
-    ],
-    rows,
+    figures: FIGURES,
+    of: (row, side, name) => rangeOf(row[side]?.figures[name]),
     notes: [
       'Both ends of the row, in the quiet period after the probes of a turn. A left connection is one whose other end is closed, or is the far end.',
     ],

@@ -7,6 +7,7 @@ import { requestAll } from '../sidecar.js';
 import { awaitTunnel } from './dials.js';
 import { older } from './excuse.js';
 import { startSides, stopSides } from './instances.js';
+import { withKills } from './limited.js';
 import { complained, shown } from './outcome.js';
 import { entryOf, portOf } from './way.js';
 
@@ -212,10 +213,10 @@ function hearSome(hops, plane) {
       const { instance } = stream;
       const fault = stream.fault ?? lost[sending.indexOf(stream)] ?? null;
       const version = /** @type {string | undefined} */ (Object.values(instance.versions)[0]) ?? null;
-      const reason =
-        fault && [fault, complained(tryAsk('GET', `/instances/${instance.id}`))].filter(Boolean).join('; ');
+      const state = fault && tryAsk('GET', `/instances/${instance.id}`);
+      const reason = fault && [fault, complained(state)].filter(Boolean).join('; ');
       const look = () => ask('GET', `/taps/${taps[index].id}`);
-      const result = heardOf(row, reason, look());
+      const result = withKills(heardOf(row, reason, look()), [state]);
       return {
         ...result,
         version,

@@ -75,13 +75,14 @@ export function interopOf(notes, { rows, programs, digests }) {
  * Which end of the candidate is at fault, if both programs work with themselves.
  * @param {{ outcome: import('./hop.js').Name, detail: string | null }} toServer the baseline's client with the candidate's server
  * @param {{ outcome: import('./hop.js').Name, detail: string | null }} toClient the candidate's client with the baseline's server
- * @returns {{ outcome: 'does not interoperate' | 'not encrypted', detail: string } | null} null if they are compatible
+ * @returns {{ outcome: 'does not interoperate' | 'not encrypted' | 'killed for memory', detail: string } | null} null if they are compatible
  */
 export function atFault(toServer, toClient) {
   const [server, client] = [toServer, toClient].map((one) => (one.outcome === 'interoperates' ? null : one));
   if (!server && !client) return null;
-  const plain = [server, client].find((one) => one?.outcome === 'not encrypted');
-  const outcome = plain ? 'not encrypted' : 'does not interoperate';
+  const clearer = /** @type {const} */ (['not encrypted', 'killed for memory']);
+  const outcome =
+    clearer.find((name) => [server, client].some((one) => one?.outcome === name)) ?? 'does not interoperate';
   const reasonOf = (/** @type {{ outcome: string, detail: string | null }} */ { outcome: name, detail }) =>
     detail ?? name;
   if (server && client)

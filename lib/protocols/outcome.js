@@ -5,10 +5,10 @@ import { PROGRAMS } from './matrix.js';
 /**
  * @typedef {{ name: string, exit: string | null, complaint?: { line: string, count: number } | null }} Process
  * @typedef {'measured' | 'errors' | 'missing binary' | 'refused configuration' | 'ended at start' | 'crashed at start' |
- *   'not ready' | 'died in mid-run' | 'corrupted payload' | 'does not interoperate' | 'not encrypted' | 'wrong wire' | 'too slow' | 'impossible here' | 'not reached'} Name
- * @typedef {{ outcome: Name, detail: string | null, lacks?: 'left out' | 'unknown type', busy?: boolean, unchecked?: string | null }} Outcome `lacks`: a
+ *   'not ready' | 'killed for memory' | 'died in mid-run' | 'corrupted payload' | 'does not interoperate' | 'not encrypted' | 'wrong wire' | 'too slow' | 'impossible here' | 'not reached'} Name
+ * @typedef {{ outcome: Name, detail: string | null, lacks?: 'left out' | 'unknown type', busy?: boolean, unchecked?: string | null, killed?: number }} Outcome `lacks`: a
  *   feature missing from the program's build or version, by its own message; `busy`: a busy machine may be the cause;
- *   `unchecked`: why the turn's hop could not be checked
+ *   `unchecked`: why the turn's hop could not be checked; `killed`: processes that the kernel killed for memory
  */
 
 /** Kinds of errors that mean changed payload. */
@@ -35,11 +35,12 @@ function lackOf(said) {
 }
 
 /** Why a start failed, from the sidecar (sidecar/README.md, `cause`). @typedef {object} Cause
- * @property {'missing_file' | 'missing_program' | 'ended' | 'not_ready' | 'port_taken' | 'no_hop'} is
+ * @property {'missing_file' | 'missing_program' | 'ended' | 'killed_for_memory' | 'not_ready' | 'port_taken' | 'no_hop'} is
  * @property {string | null} [process] of the testbed
  * @property {string} [path]
  * @property {number | null} [status]
  * @property {number | null} [signal]
+ * @property {number} [times] that the kernel killed a process for memory
  * @property {string[]} [said] the process's last lines of output
  */
 
@@ -80,6 +81,12 @@ function ofMachine(cause, binary, cannot) {
  * @returns {Outcome}
  */
 export function ofFailedStart({ foreign }, binary, { error, cause }, cannot = false) {
+  if (cause?.times) return { outcome: 'killed for memory', detail: error, killed: cause.times };
+  return ofStart({ foreign }, binary, { error, cause }, cannot);
+}
+
+/** ofFailedStart() without limits. @type {typeof ofFailedStart} */
+function ofStart({ foreign }, binary, { error, cause }, cannot = false) {
   const end = cause?.process;
   if (!cause || cannot || (end !== 'server' && end !== 'client'))
     return { outcome: ofMachine(cause, binary, cannot), detail: error };
@@ -183,6 +190,7 @@ const ORDER = /** @type {Name[]} */ ([
   'missing binary',
   'impossible here',
   'refused configuration',
+  'killed for memory',
   'ended at start',
   'crashed at start',
   'not ready',

@@ -5,6 +5,7 @@ import { comparisonSection } from './comparison.js';
 import { coverageSections } from './coverage.js';
 import { sideSection } from './figures.js';
 import { footprintSection } from './footprint.js';
+import { limitsSections } from './limited.js';
 import { coverage, runs } from './matrix.js';
 import { shown, worst } from './outcome.js';
 import { tunSections } from './tun.js';
@@ -17,6 +18,7 @@ import { tunSections } from './tun.js';
  * @property {string | null} detail
  * @property {string | null} known the fault that excuses its errors
  * @property {boolean} [busy] whether a busy machine may have caused the outcome
+ * @property {number} [killed] processes that the kernel killed for memory
  * @property {string | null} unchecked why the hop could not be checked, in the first such turn
  * @property {Record<string, import('../spread.js').Spread | null>} figures
  *
@@ -60,6 +62,7 @@ export function shownOf(notes, asked) {
       sideSection(found, 'baseline'),
       ...(compared ? [sideSection(found, 'candidate'), comparisonSection(found)] : []),
       ...(asked.quiet ? [footprintSection(found)] : []),
+      ...limitsSections(found),
       ...tunSections(asked.rows, notes),
       ...coverageSections(found),
     ],
@@ -208,11 +211,13 @@ function sideOf(row, notes, side) {
   const { outcomes, turns } = notes?.[side.name] ?? { outcomes: [], turns: [] };
   const unchecked = outcomes.find((one) => one.unchecked)?.unchecked ?? null;
   const { outcome, detail, lacks, busy } = worst(outcomes);
+  const killed = outcomes.reduce((sum, one) => sum + (one.killed ?? 0), 0);
   return {
     outcome,
     detail,
     ...(lacks ? { lacks } : {}),
     ...(busy ? { busy } : {}),
+    ...(killed > 0 ? { killed } : {}),
     known: null,
     unchecked,
     figures: figuresOf(turns),

@@ -15,6 +15,7 @@ import {
 } from '../dataplane/probe-operation.js';
 import { limitOver, lossBothWays, patient, warmupOver } from '../link.js';
 import { atRest, closeWindow, openWindow, usageOf } from '../sidecar.js';
+import { withLimits } from './limited.js';
 import { CORRUPT, complained, ofProbes } from './outcome.js';
 import { MIB, SHORT_BYTES } from './transfer.js';
 import { FAR_HOST, entryOf, reachThrough } from './way.js';
@@ -306,7 +307,7 @@ export class Turn {
         name: this.instances.length > 1 ? `${process.name} of hop ${hop + 1}` : process.name,
       })),
     );
-    const ended = ofProbes(this.errors, this.mayEnd ? [] : processes);
+    const ended = withLimits(this, states, ofProbes(this.errors, this.mayEnd ? [] : processes));
     const complaints = ended.outcome === 'measured' ? [] : states.map(complained);
     const detail = [ended.detail, ...this.limits, ...complaints].filter(Boolean).join('; ') || null;
     return { ...ended, detail };

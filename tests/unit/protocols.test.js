@@ -60,6 +60,7 @@ test('a start that failed has a name', () => {
     [ended(1, 'QUIC is not included in this build'), 'impossible here'],
     [ended(2, 'parse config failed'), 'refused configuration'],
     [{ is: 'not_ready', process: 'client' }, 'not ready'],
+    [{ is: 'killed_for_memory', times: 2 }, 'killed for memory'],
     [{ is: 'port_taken', process: 'server', port: 1 }, 'not reached'],
   ]);
   for (const [cause, outcome, more] of causes) assert.equal(of(cause, more), outcome, JSON.stringify(cause));
