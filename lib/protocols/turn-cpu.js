@@ -44,7 +44,9 @@ export function awaitQuiet(all, seconds) {
   const held = all.map(({ windows }) => holdings(windows));
   sleep(seconds);
   for (const [index, cpu] of all.entries()) {
-    noteFootprint(cpu.turn, held[index], holdings(cpu.windows), seconds);
+    // Without an end that has died the sum would be too small.
+    const after = cpu.turn.hasEnded() ? null : holdings(cpu.windows);
+    noteFootprint(cpu.turn, held[index], after, seconds);
     cpu.end(before[index]);
   }
 }

@@ -47,6 +47,7 @@ const turnOf = (ids, link = null) =>
     figures: {},
     partsCpu: 0.25,
     plane: { data: { link } },
+    hasEnded: () => false,
   });
 
 beforeEach(() => {
@@ -77,6 +78,19 @@ test('over a link the ends have some round trips to close before the quiet perio
   const oneWay = { delay_ns: 20e6 };
   awaitQuiet([new TurnCpu(turnOf(['first'], { about: { settings: { up: oneWay, down: oneWay } } }))], 0.5);
   assert.deepEqual(slept, [0.2, 0.5]);
+});
+
+test('a turn of which an end has died has no footprint', () => {
+  seen.first = [0.5, 1];
+  const turn = { ...turnOf(['first']), hasEnded: () => true };
+  awaitQuiet([new TurnCpu(turn)], 0.5);
+  const {
+    turn_cpu_s: cpu,
+    after_anon_mib: memory,
+    after_descriptors: all,
+    after_wakeups_per_s: woken,
+  } = turn.figures;
+  assert.deepEqual([cpu, memory, all, woken], [1, null, null, null]);
 });
 
 test('a turn of which one instance is unknown has no CPU time', () => {
