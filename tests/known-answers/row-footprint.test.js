@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { startBench } from '../support/bench.js';
 import { CANDIDATE, matrix } from '../support/candidate.js';
 import { ROOT } from '../support/k6.js';
 import { mayMakeNamespaces } from '../support/namespaces.js';
@@ -96,7 +97,7 @@ describe('rows of the matrix', { skip: lacking }, () => {
         const more = (/** @type {string} */ name) =>
           line[`candidate_${name}`].value - line[`baseline_${name}`].value;
         const [files, memory] = [more('after_descriptors'), more('after_anon_mib')];
-        // The child that holds them has some of its own, and 10 MiB.
+        // The child that holds them also has its standard streams and 10 MiB.
         assert.ok(files >= 395 && files <= 420, `${files} more descriptors`);
         assert.ok(memory >= 95 && memory <= 120, `${memory} MiB more`);
         const { baseline_limits_peak_mib: own, candidate_limits_peak_mib: all } = lineOf(
@@ -109,4 +110,25 @@ describe('rows of the matrix', { skip: lacking }, () => {
       });
     },
   );
+});
+
+describe('a row as a testbed', { skip: lacking }, () => {
+  test('footprint/small finds the memory that a row needs: its server holds 100 MiB', async () => {
+    const row = `protocol=vless,security=tls,binary=${CANDIDATE},env=CANDIDATE_FAULT=keeps`;
+    const bench = startBench({
+      ONLY: 'footprint/small',
+      PROFILE: 'smoke',
+      TESTBED: `protocols:${row}`,
+      LEVELS_MIB: '64,256',
+      TURNS: '1',
+    });
+    try {
+      await bench.ended;
+      const [small, large] = rowsOf(sectionOf(bench.result('footprint-small'), 'small'));
+      assert.deepEqual([small.carries, small.killed, large.carries, large.killed], ['no', 1, 'yes', 0]);
+      assert.ok(large.peak_mib.value > 100 && large.peak_mib.value < 150, JSON.stringify(large));
+    } finally {
+      bench.remove();
+    }
+  });
 });
