@@ -1,4 +1,4 @@
-/** What the limits of a run (LIMITS) did to the processes of a row: throttled periods, peak memory, and kills for memory. */
+/** Effects of the limits of a run (LIMITS) on the processes of a row: throttled periods, peak memory, and kills for memory. */
 import { rangeOf } from '../section.js';
 import { sideTable } from './side-table.js';
 

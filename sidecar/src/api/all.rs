@@ -1,4 +1,4 @@
-//! What requests reach.
+//! The state that requests share.
 
 use std::sync::Arc;
 
