@@ -140,16 +140,6 @@ declare module 'k6/x/windtunnel/silent' {
   ): { answer: string; close(): void };
 }
 
-/** The turn of a load while two systems are up: k6/modules/turns. */
-declare module 'k6/x/windtunnel/turns' {
-  /** Whether the load takes turns with the load of another run. */
-  export const taken: boolean;
-  /** Last in setup(): waits for the turn. */
-  export function begin(): void;
-  /** In teardown(): ends the turn, and waits for the end of the other load. */
-  export function end(): void;
-}
-
 /** The protocol matrix, in Go: k6/modules/protocols. */
 declare module 'k6/x/windtunnel/protocols' {
   /**

@@ -1,6 +1,5 @@
 /** The duration of a load in a run without a sidecar. k6's test duration includes the clean-up in teardown(). */
 import { said, say } from 'k6/x/windtunnel/record';
-import { turnParameter } from './turns.js';
 
 /** Name of the note with the load's end, ms since 1970. k6 has no test clock in teardown(). */
 const ENDED = 'load_ended_unix_ms';
@@ -18,8 +17,8 @@ export function loadSeconds({ loadFrom, wallOffset }, durationMs) {
   return ((ended === undefined ? durationMs : ended - wallOffset) - loadFrom) / 1000;
 }
 
-/** Parameters of a load that is a multiple of its profile's load, or that takes turns. @param {import('./profiles.js').Load} load */
-export const timesOf = ({ times = 1 }) => ({ ...(times > 1 ? { times } : {}), ...turnParameter });
+/** The parameter `times` of a load that is a multiple of its profile's load. @param {import('./profiles.js').Load} load */
+export const timesOf = ({ times = 1 }) => (times > 1 ? { times } : {});
 
 /** Counts of k6. @param {import('k6/x/windtunnel/record').Metrics} metrics of k6's summary */
 export const countsOf = ({ iterations, dropped_iterations: dropped }) => ({

@@ -45,7 +45,6 @@ const MOST_AT_ONCE = 100;
  * @property {string} title
  * @property {import('../profiles.js').Load} load
  * @property {number} clients of the closed loop
- * @property {boolean} [turns] the load can take turns with the load of another run while both panels are up
  * @property {Record<string, string | number | boolean>} [parameters] additional parameters
  * @property {Record<string, import('../scenario.js').Operations>} operations
  * @property {number} [existing] default of EXISTING: number of users to seed on a testbed and on an empty panel. Seeding
@@ -73,7 +72,6 @@ const defined = (spec, environment, evidence, existing) =>
     name: spec.name,
     title: spec.title,
     load: spec.load,
-    turns: spec.turns,
     parameters: { ...loadParameters(spec.load), clients: spec.clients, existing, ...spec.parameters },
     operations: spec.operations,
     leftovers: (runId) => `users whose names begin with ${runPrefix(runId)} or ${seedPrefix(runId)}`,

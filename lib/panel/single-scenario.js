@@ -1,19 +1,10 @@
 /** Scenarios with one kind of request per iteration, each on a different user. */
 import { loopOperations } from '../loops.js';
 import { envCount, requestLoad } from '../profiles.js';
-import { takesTurns } from '../turns.js';
 import { defaultNumber } from '../variables.js';
 
 /** Bound for a panel on two small cores, ms. docs/how-to/panel.md explains how to set other bounds. */
 const BOUNDS = { 'p(95)': 5000 };
-
-/**
- * Least iterations of a load in turns. A panel's clients wait for each other's locks, so that the rate of a short load is mostly chance.
- * docs/benchmarks.md, "Noise", has figures.
- */
-const IN_TURNS = 800;
-const enough = (/** @type {number} */ iterations) =>
-  takesTurns ? Math.max(iterations, IN_TURNS) : iterations;
 
 /**
  * @param {string} name of the scenario
@@ -23,13 +14,11 @@ const enough = (/** @type {number} */ iterations) =>
  */
 export function singleRequests(name, base, titlesFor) {
   const clients = 50;
-  const rate = defaultNumber('RATE', `panel/${name}`);
-  const load = requestLoad({ clients, smoke: enough(base.smoke), quick: enough(base.quick), rate }, 'USERS');
+  const load = requestLoad({ clients, ...base, rate: defaultNumber('RATE', `panel/${name}`) }, 'USERS');
   const titles = titlesFor(load);
   const [main] = Object.keys(titles);
   return {
     load,
-    turns: load.iterations !== undefined,
     clients: envCount('CLIENTS', clients),
     operations: Object.assign(
       {},

@@ -50,39 +50,16 @@ test('two sides that are the same are not measured, however they are written', a
   }
 });
 
-/**
- * Both sides were up at once, and their loads followed each other.
- * @param {Awaited<ReturnType<typeof compared>>} run of one pair
- */
-function assertTurns(run) {
-  const [one, other] = ['a', 'b']
-    .map((side) => JSON.parse(run.text(`pair01-${side}/panel-users-create.json`)))
-    .map(({ run: { parameters, start, end }, operations: [{ requests, rate_per_s }] }) => {
-      const loadFrom = Date.parse(start);
-      return {
-        both_up: parameters.both_up,
-        loadFrom,
-        loadTo: loadFrom + (requests / rate_per_s) * 1000,
-        end: Date.parse(end),
-      };
-    })
-    .sort((a, b) => a.loadFrom - b.loadFrom);
-  const shown = JSON.stringify([one, other]);
-  assert.ok(one.both_up && other.both_up, shown);
-  assert.ok(one.loadTo <= other.loadFrom + 10 && other.loadTo <= one.end, shown);
-}
-
 test('a panel from a folder that was changed is told from the one that was not', async () => {
   const source = join(folder.path, 'changed');
   cpSync(join(ROOT, 'testbeds/panel'), source, { recursive: true });
   const file = join(source, 'panel/app.py');
   writeFileSync(file, `${readFileSync(file, 'utf8')}\n# changed\n`);
   const sides = ['--a', 'panel', '--b', `panel:source=${source}`, '--runs', '1'];
-  const run = await compared([...sides, '--scenario', 'panel/users-create'], { ...QUICKLY, USERS: '400' });
+  const run = await compared([...sides, '--scenario', 'panel/users-create'], QUICKLY);
   try {
     assert.equal(run.code, 3, run.output.stdout + run.output.stderr); // too few pairs for a verdict
     const { a, b, verdict } = run.result();
-    assertTurns(run);
     assert.equal(verdict, 'inconclusive');
     assert.notEqual(a.contents.source, b.contents.source);
     assert.equal(a.contents.python, b.contents.python);

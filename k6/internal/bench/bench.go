@@ -27,9 +27,7 @@ type Options struct {
 	// MayLeaveOut allows a run that leaves out all scenarios to pass.
 	MayLeaveOut bool
 	// Same allows two sides of a comparison to have the same bytes.
-	Same bool
-	// OneUp starts a side of a comparison after the other one has ended.
-	OneUp    bool
+	Same     bool
 	K6       string // path of the k6 that runs scripts
 	Stdout   io.Writer
 	Stderr   io.Writer

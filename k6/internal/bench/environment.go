@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/ambient"
-	"windtunnel/k6/internal/baton"
 	"windtunnel/k6/internal/sidecar"
 	"windtunnel/k6/internal/variables"
 )
@@ -38,9 +37,6 @@ func (b *session) childEnvironment(j job, instance sidecar.Instance) []string {
 	set["MEASURED_AGAIN"] = ""
 	if j.again {
 		set["MEASURED_AGAIN"] = "1" // the script waits some seconds for other programs to leave the CPUs idle
-	}
-	if j.baton != "" {
-		set[baton.Variable] = j.baton
 	}
 	if b.noRest && b.Getenv("REST_S") == "" {
 		set["REST_S"] = "0"

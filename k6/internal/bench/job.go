@@ -52,7 +52,6 @@ type job struct {
 	runID     string
 	dir       string // folder of the result; has a folder logs
 	again     bool   // the machine spoilt the previous attempt
-	baton     string // value of baton.Variable, "" for a load that takes no turns
 }
 
 // jobOf returns the job for a scenario of the plan.

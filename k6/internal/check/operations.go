@@ -79,7 +79,6 @@ func (o *operations) ask() bool {
 type declaration struct {
 	Operations []string `json:"operations"`
 	Clients    int      `json:"clients"`
-	Turns      bool     `json:"turns"`
 }
 
 // Clients asks the script, with the variables of env, for the number of clients of its loop with the fewest clients.
@@ -89,13 +88,6 @@ func Clients(script string, env []string) (int, error) {
 		err = errors.New("its options do not say it (ext.windtunnel.clients)")
 	}
 	return declared.Clients, err
-}
-
-// TakesTurns asks the script, with the variables of env, whether its load can take turns with the load of another run. A
-// script that does not answer cannot; its run reports why.
-func TakesTurns(script string, env []string) bool {
-	declared, err := inspect(script, append(slices.Clone(env), askedFor+"=options"))
-	return err == nil && declared.Turns
 }
 
 // inspect loads a script with this k6 binary.

@@ -16,7 +16,6 @@ import (
 	_ "windtunnel/k6/modules/protocols"
 	_ "windtunnel/k6/modules/record"
 	_ "windtunnel/k6/modules/runner"
-	_ "windtunnel/k6/modules/turns"
 	_ "windtunnel/k6/modules/variables"
 )
 

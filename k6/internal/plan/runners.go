@@ -39,7 +39,8 @@ func CheckClients(a Asked, scenarios []Scenario) *exit.Fault {
 		return nil
 	}
 	for _, s := range scenarios {
-		clients, err := check.Clients(s.Script, a.ofScript())
+		env := append(slices.Clone(a.Environ), "PROFILE="+a.Profile, "ENV="+a.environmentFile())
+		clients, err := check.Clients(s.Script, env)
 		switch {
 		case err != nil:
 			return exit.BadUsage("%s: its number of clients is unknown: %v", s, err)
@@ -52,14 +53,6 @@ func CheckClients(a Asked, scenarios []Scenario) *exit.Fault {
 		}
 	}
 	return nil
-}
-
-// TakesTurns reports whether the load of a scenario can take turns with the load of another run.
-func TakesTurns(a Asked, s Scenario) bool { return check.TakesTurns(s.Script, a.ofScript()) }
-
-// ofScript are the variables with which a script answers a query.
-func (a Asked) ofScript() []string {
-	return append(slices.Clone(a.Environ), "PROFILE="+a.Profile, "ENV="+a.environmentFile())
 }
 
 // isFixed reports whether no variable sets the scenario's number of clients. The registry does not
