@@ -1,4 +1,4 @@
-/** What limits did to a row: its outcome, its figures in a turn, and the table of all rows. */
+/** Effects of limits on a row: its outcome, its figures in a turn, and the table of all rows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { figuresOf } from '../../lib/protocols/compare.js';

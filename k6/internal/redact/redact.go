@@ -102,7 +102,7 @@ func withPasswords(secrets []string) []string {
 	return all
 }
 
-// asJavaScript makes encodeURIComponent's text from that of url.QueryEscape.
+// asJavaScript turns the text of url.QueryEscape into the text of encodeURIComponent.
 var asJavaScript = strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
 
 // plainJSON is a string's JSON as JavaScript writes it.
