@@ -22,7 +22,7 @@ var layers = []struct{ name, packages string }{
 	{"record", "farend record redact sidecar stream"},
 	{"judge", "judge testsupport/madeup"},
 	{"tell", "comment junit report terminal"},
-	{"run", "bench children cleanup cluster coordinator coordinator/alone primitives"},
+	{"run", "barrier bench children cleanup cluster coordinator coordinator/alone primitives"},
 	{"compare", "baseline compare trend"},
 	{"front", "command door"},
 }

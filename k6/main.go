@@ -24,6 +24,7 @@ import (
 	_ "windtunnel/k6/modules/record"
 	_ "windtunnel/k6/modules/runner"
 	_ "windtunnel/k6/modules/silent"
+	_ "windtunnel/k6/modules/barrier"
 	_ "windtunnel/k6/modules/variables"
 	_ "windtunnel/k6/outputs/windtunnel"
 )

@@ -140,6 +140,14 @@ declare module 'k6/x/windtunnel/silent' {
   ): { answer: string; close(): void };
 }
 
+/** Where both sides of a comparison meet if they run at once: k6/modules/barrier. */
+declare module 'k6/x/windtunnel/barrier' {
+  /** Whether the other side runs at the same time. */
+  export const given: boolean;
+  /** Waits until the other side's run is at this point, too. False: it has ended. Throws if the comparison has ended. */
+  export function meet(point: string): boolean;
+}
+
 /** The protocol matrix, in Go: k6/modules/protocols. */
 declare module 'k6/x/windtunnel/protocols' {
   /**

@@ -1,5 +1,6 @@
 /** The duration of a load in a run without a sidecar. k6's test duration includes the clean-up in teardown(). */
 import { said, say } from 'k6/x/windtunnel/record';
+import { atOnceParameter } from './at-once.js';
 
 /** Name of the note with the load's end, ms since 1970. k6 has no test clock in teardown(). */
 const ENDED = 'load_ended_unix_ms';
@@ -17,8 +18,8 @@ export function loadSeconds({ loadFrom, wallOffset }, durationMs) {
   return ((ended === undefined ? durationMs : ended - wallOffset) - loadFrom) / 1000;
 }
 
-/** The parameter `times` of a load that is a multiple of its profile's load. @param {import('./profiles.js').Load} load */
-export const timesOf = ({ times = 1 }) => (times > 1 ? { times } : {});
+/** Parameters of a load that is a multiple of its profile's load, or that runs at once with another load. @param {import('./profiles.js').Load} load */
+export const timesOf = ({ times = 1 }) => ({ ...(times > 1 ? { times } : {}), ...atOnceParameter });
 
 /** Counts of k6. @param {import('k6/x/windtunnel/record').Metrics} metrics of k6's summary */
 export const countsOf = ({ iterations, dropped_iterations: dropped }) => ({

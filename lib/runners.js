@@ -3,6 +3,7 @@
  * one cleans up after all. COORDINATOR_URL is set in such a run. docs/how-to/runners.md describes the protocol.
  */
 import * as runner from 'k6/x/windtunnel/runner';
+import { beginTogether, endTogether } from './at-once.js';
 
 /** Time that setup() and teardown() may wait for other runners, s. The coordinator has a shorter limit and reports it. */
 const WAIT_S = 86_400;
@@ -41,17 +42,19 @@ export function madeOnce(definition, make) {
   return runner.setsUp(definition()) ? runner.made(make()) : runner.data();
 }
 
-/** In setup(): waits for the common start of the load. */
+/** In setup(): waits for the common start of the load, of all runners or of both sides. */
 export function startTogether() {
   if (many()) runner.start();
+  beginTogether();
 }
 
 /**
- * In teardown(): one runner calls `cleanUp`, after the load of all runners has ended.
+ * In teardown(): one runner calls `cleanUp`, after the load of all runners, and of both sides of a pair, has ended.
  * @param {number} planned end of this runner's load, ms since 1970 (k6 has no test clock in teardown()); 0: its iterations end it
  * @param {() => void} cleanUp
  */
 export function cleanedOnce(planned, cleanUp) {
+  endTogether();
   if (!many()) return cleanUp();
   const early = Date.now() < planned - EARLY_MS ? 'its load ended before its time' : '';
   if (!runner.tearsDown(early)) return undefined;

@@ -72,6 +72,7 @@ const MEASURED_AGAIN = Boolean(__ENV.MEASURED_AGAIN);
  * @property {Record<string, Operations>} operations
  * @property {string[]} [notes] on this profile, such as a part that does not apply
  * @property {import('k6/x/windtunnel/judge').Placement} [placement] CPUs of each program
+ * @property {boolean} [atOnce] the load can run at once with the load of another run
  * @property {boolean} [paused] the measuring window runs only while a probe measures
  * @property {string} [link] name of the link (variable LINK) between client and server; begin() calibrates it. Default: loopback
  * @property {boolean} [ownInstances] the scenario starts its testbeds. Then the system under test is the `instance` of the
@@ -151,12 +152,12 @@ function optionsOf(definition, declared) {
     noCookiesReset: true,
     maxRedirects: 0, // a followed redirect would measure another request or another system
     ...definition.environment.connection?.options,
-    // k6/internal/check reads the operations and the clients. Our output reads the tags, because a --tag of the command line
-    // replaces all tags here.
+    // For k6/internal/check. Our output reads the tags, because a --tag of the command line replaces all tags here.
     ext: {
       windtunnel: {
         operations: Object.keys(definition.operations),
         clients: leastClients(definition.load),
+        at_once: definition.atOnce,
         tags,
       },
     },
@@ -292,8 +293,7 @@ function summaryOf(definition, declared) {
 
 /** @param {Definition} definition */
 export function defineScenario(definition) {
-  // Each virtual user runs the script again but needs no declaration. Only an instance with number 0 provides options and
-  // runs setup(), teardown() and handleSummary().
+  // Only an instance with number 0 provides options and runs setup(), teardown() and handleSummary().
   const declared = __VU > 0 ? undefined : declaredOf(definition);
   const { load } = definition;
   const warmupMs = load.warmupSeconds * 1000;

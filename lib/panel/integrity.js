@@ -71,13 +71,17 @@ const NONE = {
 };
 
 /**
- * @param {Record<'before' | 'loaded' | 'removed', Census | null>} taken before the load, and at both moments
+ * @param {{ before: Census | null, loaded: Census | null, removed?: Census | null }} taken before the load, and at both moments.
+ *   A run without `removed` removes nothing
  * @param {boolean} sql whether SQL was used, else the panel's API
  * @param {boolean} [alone] whether nobody else uses the panel, as in a testbed
  * @returns {Fact[]}
  */
 export function factsOf(taken, sql, alone = false) {
-  const [before, loaded, removed] = [taken.before, taken.loaded, taken.removed].map((one) => one ?? NONE);
+  const stays = taken.removed === undefined;
+  const [before, loaded, last] = [taken.before, taken.loaded, stays ? taken.loaded : taken.removed].map(
+    (one) => one ?? NONE,
+  );
   /** @param {string} check @param {number | null} found @param {Amount} reported @returns {Fact} */
   const fact = (check, found, reported) => ({
     check,
@@ -103,10 +107,10 @@ export function factsOf(taken, sql, alone = false) {
       slack: unclear('created', 'enabled'),
       fewer: unclear('deleted_active', 'disabled'),
     },
-    fact('users: left after removal', removed.users, none),
+    ...(stays ? [] : [fact('users: left after removal', last.users, none)]),
     // Other people may create and remove users of a shared panel: only the run's own users are judged.
     {
-      ...fact('users of others', removed.others, { said: before.others }),
+      ...fact('users of others', last.others, { said: before.others }),
       may_grow: true,
       ...(alone ? {} : { may_shrink: true }),
     },
@@ -115,9 +119,9 @@ export function factsOf(taken, sql, alone = false) {
   return [
     ...facts,
     fact('users without a proxy of each protocol', loaded.incomplete, none),
-    fact('seeded users: left after removal', removed.seeded, none),
+    ...(stays ? [] : [fact('seeded users: left after removal', last.seeded, none)]),
     {
-      ...fact('proxies without a user', removed.orphans, { said: before.orphans }),
+      ...fact('proxies without a user', last.orphans, { said: before.orphans }),
       ...(alone ? {} : { may_shrink: true }),
     },
   ];

@@ -1,5 +1,6 @@
 /** The common parts of the panel's scenarios: set-up and clean-up, both loops, evidence, and checks of the stored data. */
 import { measured } from 'k6/x/windtunnel/record';
+import { atOnce } from '../at-once.js';
 import { ownData, stop } from '../execution.js';
 import { loadParameters, requestLoops } from '../loops.js';
 import { isAccepted } from '../answers.js';
@@ -45,6 +46,7 @@ const MOST_AT_ONCE = 100;
  * @property {string} title
  * @property {import('../profiles.js').Load} load
  * @property {number} clients of the closed loop
+ * @property {boolean} [atOnce] the load can run at once with the load of another panel
  * @property {Record<string, string | number | boolean>} [parameters] additional parameters
  * @property {Record<string, import('../scenario.js').Operations>} operations
  * @property {number} [existing] default of EXISTING: number of users to seed on a testbed and on an empty panel. Seeding
@@ -72,6 +74,7 @@ const defined = (spec, environment, evidence, existing) =>
     name: spec.name,
     title: spec.title,
     load: spec.load,
+    atOnce: spec.atOnce,
     parameters: { ...loadParameters(spec.load), clients: spec.clients, existing, ...spec.parameters },
     operations: spec.operations,
     leftovers: (runId) => `users whose names begin with ${runPrefix(runId)} or ${seedPrefix(runId)}`,
@@ -79,7 +82,7 @@ const defined = (spec, environment, evidence, existing) =>
     decided: ({ existing: there }) => ({ existing: there }),
     facts: ({ before }) => [
       ...factsOf(
-        { before, loaded: censusOf('loaded'), removed: censusOf('removed') },
+        { before, loaded: censusOf('loaded'), ...(atOnce ? {} : { removed: censusOf('removed') }) },
         environment.stored !== null,
         __ENV.INSTANCE !== undefined && __ENV.INSTANCE !== '',
       ),
@@ -197,6 +200,8 @@ export function panelScenario(spec) {
     if (spec.tried) tryUsers(panel, data, spec.tried, inbound);
     spec.settle?.(panel, data);
     keepCensus('loaded', census(panel, data));
+    // Both sides at once are testbeds, which end with the run.
+    if (atOnce) return;
     removeAll(panel, data, data.seeded);
     keepCensus('removed', census(panel, data));
   }

@@ -18,6 +18,7 @@ const FAKES = new Map([
   ['k6/x/windtunnel/environment', './k6-environment.js'],
   ['k6/x/windtunnel/protocols', './k6-protocols.js'],
   ['k6/x/windtunnel/silent', './k6-silent.js'],
+  ['k6/x/windtunnel/barrier', './k6-barrier.js'],
   ['k6/x/windtunnel/variables', './k6-variables.js'],
   ['k6/x/sql/driver/mysql', './k6-sql.js'],
   ['k6/x/sql/driver/sqlite3', './k6-sql.js'],

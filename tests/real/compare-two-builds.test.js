@@ -50,6 +50,29 @@ test('two sides that are the same are not measured, however they are written', a
   }
 });
 
+/**
+ * The loads of both sides ran at the same time.
+ * @param {Awaited<ReturnType<typeof compared>>} run of one pair
+ */
+function assertAtOnce(run) {
+  const loads = ['a', 'b']
+    .map((side) => JSON.parse(run.text(`pair01-${side}/panel-users-create.json`)))
+    .map(({ run: { parameters, start }, operations: [{ requests, rate_per_s }] }) => ({
+      at_once: parameters.at_once,
+      from: Date.parse(start),
+      to: Date.parse(start) + (requests / rate_per_s) * 1000,
+    }));
+  const both = Math.min(...loads.map(({ to }) => to)) - Math.max(...loads.map(({ from }) => from));
+  const longest = Math.max(...loads.map(({ from, to }) => to - from));
+  const shown = JSON.stringify(loads);
+  assert.ok(
+    loads.every(({ at_once }) => at_once),
+    shown,
+  );
+  // The two panels need not be equally fast, but neither load waited for the other one.
+  assert.ok(both > longest / 3, shown);
+}
+
 test('a panel from a folder that was changed is told from the one that was not', async () => {
   const source = join(folder.path, 'changed');
   cpSync(join(ROOT, 'testbeds/panel'), source, { recursive: true });
@@ -60,6 +83,7 @@ test('a panel from a folder that was changed is told from the one that was not',
   try {
     assert.equal(run.code, 3, run.output.stdout + run.output.stderr); // too few pairs for a verdict
     const { a, b, verdict } = run.result();
+    assertAtOnce(run);
     assert.equal(verdict, 'inconclusive');
     assert.notEqual(a.contents.source, b.contents.source);
     assert.equal(a.contents.python, b.contents.python);

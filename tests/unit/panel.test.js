@@ -262,6 +262,19 @@ test('facts: only others may come to be more', () => {
   );
 });
 
+test('facts: a run that removes nothing has none about the removal, and the last count stands for the rest', () => {
+  const last = { ...loaded, others: 8, orphans: 2 };
+  const [all, few] = [{ removed: before }, {}].map((more) =>
+    figuresOf({}, { before, loaded: last, ...more }, true),
+  );
+  assert.deepEqual(
+    Object.keys(all).filter((check) => !(check in few)),
+    ['users: left after removal', 'seeded users: left after removal'],
+  );
+  assert.equal(few['users of others'].found, 8);
+  assert.equal(few['proxies without a user'].found, 2);
+});
+
 test('facts: a census that could not be taken is no number', () => {
   const facts = factsOf({ before: null, loaded: null, removed: null }, false);
   assert.equal(facts.length, 5);

@@ -88,6 +88,7 @@ results/before -- results/after`,
 		o.Scenario, o.A, o.B, o.Minutes = given["SCENARIO"], given["A"], given["B"], given["MINUTES"]
 		o.Build.Base, o.Build.Head, o.Build.Repository, o.Build.Command = given["BASE"], given["HEAD"], given["REPOSITORY"], given["BUILD"]
 		o.Build.Made = map[string]string{"binary": given["BINARY"], "source": given["SOURCE"], "wheel": given["WHEEL"]}
+		b.InTurn = given["AT_ONCE"] == "off"
 		o.Bounds = compare.BoundsOf(given, variables.DefaultNumber("WORSE_BY"))
 		if !flags.Changed("a") && !flags.Changed("b") && !o.Build.Given() {
 			return Existing(gs.Stdout, gs.Stderr, o)

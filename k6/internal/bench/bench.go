@@ -27,7 +27,9 @@ type Options struct {
 	// MayLeaveOut allows a run that leaves out all scenarios to pass.
 	MayLeaveOut bool
 	// Same allows two sides of a comparison to have the same bytes.
-	Same     bool
+	Same bool
+	// InTurn runs a side of a comparison after the other one has ended.
+	InTurn   bool
 	K6       string // path of the k6 that runs scripts
 	Stdout   io.Writer
 	Stderr   io.Writer

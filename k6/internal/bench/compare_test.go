@@ -20,6 +20,7 @@ import (
 	"windtunnel/k6/internal/compare"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/report"
+	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/testbed"
 	"windtunnel/k6/internal/testsupport/busy"
 )
@@ -113,6 +114,33 @@ func TestComparisonOfSeveralScenarios(t *testing.T) {
 	}
 	if _, err := report.Load([]string{dir}); err == nil || !strings.Contains(err.Error(), "is a comparison") {
 		t.Error(err)
+	}
+}
+
+func TestSidesRunAtOnceWhereAScriptAllowsIt(t *testing.T) {
+	for _, inTurn := range []bool{false, true} {
+		d := bench.NewDataplane(t)
+		withUsers(t, d)
+		path := filepath.Join(d.Root, "scripts/dataplane/create.js")
+		text := strings.Replace(read(t, path), "iterations: 1 }", "iterations: 1, ext: { windtunnel: { at_once: true } } }", 1)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		d.RunID, d.InTurn = "cmp", inTurn
+		dir, all, code := compare.Measure(d.Options, "dataplane/create", compare.Length{Pairs: 2}, compare.Request{SpecA: "proxy", SpecB: "other", Beds: noBeds})
+		if code != exit.Pass || len(all[0].A) != 2 || len(all[0].B) != 2 {
+			t.Fatalf("code %d, %+v\n%s%s", code, all, d.Out, d.Err)
+		}
+		for _, pair := range []string{"pair01", "pair02"} {
+			a, errA := run.Read(filepath.Join(dir, pair+"-a"))
+			b, errB := run.Read(filepath.Join(dir, pair+"-b"))
+			if errA != nil || errB != nil {
+				t.Fatal(errA, errB)
+			}
+			if atOnce := a.Start.Before(*b.End) && b.Start.Before(*a.End); atOnce == inTurn {
+				t.Errorf("in turn %v: %s: A from %s to %s, B from %s to %s", inTurn, pair, a.Start, a.End, b.Start, b.End)
+			}
+		}
 	}
 }
 

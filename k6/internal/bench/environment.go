@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/ambient"
+	"windtunnel/k6/internal/barrier"
 	"windtunnel/k6/internal/sidecar"
 	"windtunnel/k6/internal/variables"
 )
@@ -37,6 +38,9 @@ func (b *session) childEnvironment(j job, instance sidecar.Instance) []string {
 	set["MEASURED_AGAIN"] = ""
 	if j.again {
 		set["MEASURED_AGAIN"] = "1" // the script waits some seconds for other programs to leave the CPUs idle
+	}
+	if j.barrier != "" {
+		set[barrier.Variable] = j.barrier
 	}
 	if b.noRest && b.Getenv("REST_S") == "" {
 		set["REST_S"] = "0"

@@ -52,6 +52,7 @@ type job struct {
 	runID     string
 	dir       string // folder of the result; has a folder logs
 	again     bool   // the machine spoilt the previous attempt
+	barrier   string // value of barrier.Variable, "" for a load that runs alone
 }
 
 // jobOf returns the job for a scenario of the plan.

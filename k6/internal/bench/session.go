@@ -176,8 +176,25 @@ func (s *Session) Changed() string {
 // Run runs a scenario once on the testbed with index side, into a folder given relative to results/RUN. The entry's Result is
 // the name of the result file in that folder.
 func (s *Session) Run(scenario plan.Scenario, side int, folder, label string) run.Scenario {
-	p := s.sides[side]
-	s.Asked = s.asked[side]
+	return s.on(side).runTurn(s.ctx, &s.sides[side], turn{scenario: scenario, folder: folder, label: label})
+}
+
+// on is the session with the settings of a side.
+func (s *Session) on(side int) *session {
+	own := s.session
+	own.Asked = s.asked[side]
+	return &own
+}
+
+// turn is a run of a scenario on one side.
+type turn struct {
+	scenario      plan.Scenario
+	folder, label string
+	barrier       string // as in job
+}
+
+func (s *session) runTurn(ctx context.Context, p *plan.Plan, t turn) run.Scenario {
+	scenario, folder, label := t.scenario, t.folder, t.label
 	dir := filepath.Join(s.Dir(), folder)
 	record := run.Run{Schema: run.Schema, ID: s.RunID + "-" + strings.ReplaceAll(folder, "/", "-"), Profile: s.Profile, Environment: p.Env.Name,
 		Streamed: s.stream != nil, Start: time.Now().UTC().Truncate(time.Millisecond),
@@ -193,8 +210,9 @@ func (s *Session) Run(scenario plan.Scenario, side int, folder, label string) ru
 	}
 	begin := time.Now()
 	s.stream.TurnStarted(s.ofRun(record.ID), "environment "+p.Env.Name+", "+label)
-	j := jobOf(&p, s.Options, scenario, label, record.ID, dir)
-	s.attempt(s.ctx, j, entry)
+	j := jobOf(p, s.Options, scenario, label, record.ID, dir)
+	j.barrier = t.barrier
+	s.attempt(ctx, j, entry)
 	s.screen.Line("%s  %s  %s", label, s.screen.Paint(entry.Outcome), format.Seconds(time.Since(begin).Seconds()))
 	end, code := time.Now().UTC().Truncate(time.Millisecond), run.ExitCode(entry.Outcome)
 	record.End, record.ExitCode = &end, &code

@@ -79,6 +79,7 @@ func (o *operations) ask() bool {
 type declaration struct {
 	Operations []string `json:"operations"`
 	Clients    int      `json:"clients"`
+	AtOnce     bool     `json:"at_once"`
 }
 
 // Clients asks the script, with the variables of env, for the number of clients of its loop with the fewest clients.
@@ -88,6 +89,13 @@ func Clients(script string, env []string) (int, error) {
 		err = errors.New("its options do not say it (ext.windtunnel.clients)")
 	}
 	return declared.Clients, err
+}
+
+// RunsAtOnce asks the script, with the variables of env, whether its load can run at once with the load of another run. A
+// script that does not answer cannot; its run reports why.
+func RunsAtOnce(script string, env []string) bool {
+	declared, err := inspect(script, append(slices.Clone(env), askedFor+"=options"))
+	return err == nil && declared.AtOnce
 }
 
 // inspect loads a script with this k6 binary.

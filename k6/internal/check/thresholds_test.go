@@ -10,6 +10,7 @@ import (
 
 	"go.k6.io/k6/cmd"
 
+	_ "windtunnel/k6/modules/barrier"
 	_ "windtunnel/k6/modules/difference" // scripts import it
 	_ "windtunnel/k6/modules/environment"
 	_ "windtunnel/k6/modules/judge"

@@ -50,20 +50,25 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 	begun := time.Now()
 	lot := difference.Lot(session.RunID)
 	open := make([]bool, len(all))
+	atOnce := make([]bool, len(all))
 	for i := range open {
-		open[i] = true
+		open[i], atOnce[i] = true, session.CanRunAtOnce(session.Scenarios[i])
 	}
 	for pair := 1; slices.Contains(open, true); pair++ {
 		if length.Pairs == 0 && time.Since(begun) >= length.Most {
 			session.Say("the time is up: no pair begins after %s", length.Most)
 			break
 		}
-		for _, side := range order(pair, lot) {
+		for turn, side := range order(pair, lot) {
 			for i, scenario := range session.Scenarios {
 				if session.Interrupted() {
 					return session.Dir(), interrupted(all), exit.Pass
 				}
-				if open[i] && !all[i].measure(session, scenario, side, pair) {
+				measure := all[i].measure
+				if atOnce[i] {
+					measure = all[i].measureAtOnce
+				}
+				if open[i] && (turn == 0 || !atOnce[i]) && !measure(session, scenario, side, pair) {
 					return session.Dir(), nil, exit.Setup
 				}
 			}
@@ -123,23 +128,50 @@ const restPairs = 6
 
 // measure runs the scenario once on a side. It returns false if the next runs would fail in the same way.
 func (q *Request) measure(session *bench.Session, scenario plan.Scenario, side, pair int) bool {
-	name := fmt.Sprintf("pair%02d-%s", pair, sideNames[side])
-	folder := filepath.Join(q.Folder, name)
+	session.WatchRest(pair <= restPairs)
+	name, label := q.turn(scenario, side, pair)
+	return q.take(session, side, pair, session.Run(scenario, side, filepath.Join(q.Folder, name), label))
+}
+
+// measureAtOnce runs the scenario on both sides at once. It returns false if the next runs would fail in the same way.
+func (q *Request) measureAtOnce(session *bench.Session, scenario plan.Scenario, _, pair int) bool {
+	session.WatchRest(pair <= restPairs)
+	var folders, labels [2]string
+	for side := range folders {
+		name, label := q.turn(scenario, side, pair)
+		folders[side], labels[side] = filepath.Join(q.Folder, name), label
+	}
+	goesOn := true
+	for side, entry := range session.RunAtOnce(scenario, folders, labels) {
+		goesOn = q.take(session, side, pair, entry) && goesOn
+	}
+	return goesOn
+}
+
+// nameOf is the name of a run's folder.
+func nameOf(side, pair int) string { return fmt.Sprintf("pair%02d-%s", pair, sideNames[side]) }
+
+// turn returns the folder's name and the label of a run.
+func (q *Request) turn(scenario plan.Scenario, side, pair int) (name, label string) {
 	of := ""
 	if q.Planned > 0 {
 		of = fmt.Sprintf("/%d", q.Planned)
 	}
-	session.WatchRest(pair <= restPairs)
-	entry := session.Run(scenario, side, folder, fmt.Sprintf("[pair %d%s %s] %s", pair, of, sideNames[side], scenario))
+	return nameOf(side, pair), fmt.Sprintf("[pair %d%s %s] %s", pair, of, sideNames[side], scenario)
+}
+
+// take adds a run to its side. It returns false if the side's next runs would fail in the same way.
+func (q *Request) take(session *bench.Session, side, pair int, entry run.Scenario) bool {
 	runs := &q.A
 	if side == 1 {
 		runs = &q.B
 	}
+	name := nameOf(side, pair)
 	*runs = append(*runs, measured(filepath.Join(session.Dir(), q.Folder), name, pair, entry))
 	if entry.Outcome != run.SetupFailed && entry.Outcome != run.LeftOut {
 		return true
 	}
-	session.Warn("%s: %s", folder, entry.Message)
+	session.Warn("%s: %s", filepath.Join(q.Folder, name), entry.Message)
 	// A side that fails at its first run, or because of the sidecar, fails in every later run.
 	return len(*runs) > 1 && session.Alive()
 }

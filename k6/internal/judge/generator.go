@@ -131,6 +131,10 @@ func generatorCPU(usage *Usage, controlled bool, unseen float64, placed bool) *r
 	others := 0.0
 	if !placed {
 		others = math.Max(0, busy*cpus-all-100*unseen/usage.DurationS)
+		// The sidecar also knows the programs of the other side of a comparison.
+		if known := together(usage.Host.ByCPU); known.SpanS > 0 {
+			others = math.Min(others, 100*known.OthersS/usage.DurationS)
+		}
 	}
 	full := isFull(busy)
 	detail := fmt.Sprintf("%s used %.1f %% of one core; the %.0f cores were %.1f %% busy", strings.Join(names, " and "), own, cpus, busy)

@@ -135,6 +135,19 @@ func TestWithAControlOrAPlacementTheCPUCheckBlamesNobody(t *testing.T) {
 	}
 }
 
+func TestTheOtherSideOfAComparisonIsNoOtherProgram(t *testing.T) {
+	u := usage(60, 99, 50, "")
+	if c := generatorCPU(u, false, 0, false); *c.OK {
+		t.Fatalf("%+v", c)
+	}
+	for others, ok := range map[float64]bool{0.49: true, 0.51: false} {
+		u.Host.ByCPU = []CPUUsage{{SpanS: u.DurationS, OthersS: others * u.DurationS}, {SpanS: u.DurationS}}
+		if c := generatorCPU(u, false, 0, false); *c.OK != ok {
+			t.Errorf("%v of one core: %+v", others, c)
+		}
+	}
+}
+
 func TestOnlyTheProcessesOfASystemHaveATotal(t *testing.T) {
 	u := usage(40, 60, 50, "")
 	u.Total.CPUPercent = 50

@@ -39,8 +39,7 @@ func CheckClients(a Asked, scenarios []Scenario) *exit.Fault {
 		return nil
 	}
 	for _, s := range scenarios {
-		env := append(slices.Clone(a.Environ), "PROFILE="+a.Profile, "ENV="+a.environmentFile())
-		clients, err := check.Clients(s.Script, env)
+		clients, err := check.Clients(s.Script, a.ofScript())
 		switch {
 		case err != nil:
 			return exit.BadUsage("%s: its number of clients is unknown: %v", s, err)
@@ -53,6 +52,14 @@ func CheckClients(a Asked, scenarios []Scenario) *exit.Fault {
 		}
 	}
 	return nil
+}
+
+// RunsAtOnce reports whether the load of a scenario can run at once with the load of another run.
+func RunsAtOnce(a Asked, s Scenario) bool { return check.RunsAtOnce(s.Script, a.ofScript()) }
+
+// ofScript are the variables with which a script answers a query.
+func (a Asked) ofScript() []string {
+	return append(slices.Clone(a.Environ), "PROFILE="+a.Profile, "ENV="+a.environmentFile())
 }
 
 // isFixed reports whether no variable sets the scenario's number of clients. The registry does not

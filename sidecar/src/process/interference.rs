@@ -72,6 +72,15 @@ impl Interference {
         }
     }
 
+    /// Also counts the time of these processes to the run, from now on.
+    pub fn also(&mut self, generators: &[i32]) {
+        self.look();
+        self.trees.add(generators);
+        if self.last.is_some() {
+            self.last = Some(self.take(None));
+        }
+    }
+
     /// Begins a stretch.
     pub fn begin(&mut self) {
         self.last = Some(self.take(None));
@@ -236,24 +245,41 @@ mod tests {
         assert_eq!((one.cpus[0].others_s, one.cpus[0].steal_s), (0.07, 0.02));
     }
 
-    /// Samples of a CPU while another program uses it.
-    fn beside_a_neighbour(cpu: usize) -> Interference {
-        let mut burn = std::process::Command::new("setsid")
-            .args(["-f", "taskset", "-c", &cpu.to_string(), "timeout", "1.5"])
-            .args(["sh", "-c", "while :; do :; done"])
-            .spawn()
+    /// Starts a program that burns a CPU for 1.5 s and is not a descendant of this test. Returns its pid.
+    fn burn(cpu: usize) -> i32 {
+        let started = std::process::Command::new("setsid")
+            .args(["-f", "taskset", "-c", &cpu.to_string(), "sh", "-c"])
+            .arg("echo $$; exec timeout 1.5 sh -c 'while :; do :; done' >&- 2>&-")
+            .output()
             .unwrap();
-        burn.wait().unwrap();
-        // The burning process forked off, so it is not a descendant of this test.
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        let mut seen = Interference::new(&[]);
-        seen.begin();
-        for _ in 0..10 {
+        let pid = String::from_utf8(started.stdout).unwrap();
+        pid.trim().parse().unwrap()
+    }
+
+    /// Takes ten samples of all at the same times. `at_half` is called after five of them.
+    fn sampled(all: &mut [Interference], at_half: impl Fn(&mut [Interference])) {
+        all.iter_mut().for_each(Interference::begin);
+        for sample in 0..10 {
+            if sample == 5 {
+                at_half(all);
+            }
             std::thread::sleep(std::time::Duration::from_millis(100));
-            seen.look();
+            all.iter_mut().for_each(Interference::look);
         }
-        seen.pause();
-        seen
+        all.iter_mut().for_each(Interference::pause);
+    }
+
+    /// Seconds of others on a CPU until the given time, and after it.
+    fn others_around(seen: &Interference, cpu: usize, at_unix_ms: u64) -> (f64, f64) {
+        let mut sums = (0.0, 0.0);
+        for sample in seen.samples() {
+            let share = sample.cpus.iter().find(|share| share.cpu == cpu).unwrap();
+            match sample.at_unix_ms <= at_unix_ms {
+                true => sums.0 += share.others_s,
+                false => sums.1 += share.others_s,
+            }
+        }
+        sums
     }
 
     /// A neighbour is a program outside of the run. Here it burns a CPU on which the run has no threads. The machine may have other
@@ -263,9 +289,11 @@ mod tests {
         let last = *crate::process::cpus::allowed().unwrap().last().unwrap();
         let mut usages = Vec::new();
         for _ in 0..5 {
-            let seen = beside_a_neighbour(last);
-            assert!(seen.samples().len() >= 10);
-            let usage = seen.usage();
+            burn(last);
+            let mut all = [Interference::new(&[])];
+            sampled(&mut all, |_| {});
+            assert!(all[0].samples().len() >= 10);
+            let usage = all[0].usage();
             let on = usage.iter().find(|usage| usage.cpu == last).unwrap();
             if on.others_s > 0.15 * (on.span_s - on.steal_s) {
                 return;
@@ -273,5 +301,28 @@ mod tests {
             usages.push(format!("{usage:?}"));
         }
         panic!("{usages:?}");
+    }
+
+    /// The second one of two observers learns in the middle that the program belongs to its run. All else is the same for both.
+    #[test]
+    fn time_of_the_other_side_counts_to_the_run() {
+        let last = *crate::process::cpus::allowed().unwrap().last().unwrap();
+        let mut tries = Vec::new();
+        for _ in 0..5 {
+            let pid = burn(last);
+            let mut all = [Interference::new(&[]), Interference::new(&[])];
+            sampled(&mut all, |all| {
+                all[0].look();
+                all[1].also(&[pid]);
+            });
+            let half = all[1].samples()[5].at_unix_ms;
+            let (before, after) = others_around(&all[0], last, half);
+            let (before_too, beside) = others_around(&all[1], last, half);
+            if after - beside > 0.05 && (before - before_too).abs() < (after - beside) / 3.0 {
+                return;
+            }
+            tries.push((before, after, before_too, beside));
+        }
+        panic!("{tries:?}");
     }
 }

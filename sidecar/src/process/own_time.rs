@@ -48,6 +48,15 @@ impl Trees {
         let roots = generators.iter().chain([&me]);
         Self(roots.map(|root| (*root, Sampled::default())).collect())
     }
+
+    /// Adds the trees of these processes.
+    pub fn add(&mut self, generators: &[i32]) {
+        for root in generators {
+            if self.0.iter().all(|(known, _)| known != root) {
+                self.0.push((*root, Sampled::default()));
+            }
+        }
+    }
 }
 
 impl Look {

@@ -118,7 +118,19 @@ impl Window {
 
     /// Also records the use of each CPU, at each sample. Must be called before the window is resumed.
     pub fn watch_cpus(&mut self) {
-        self.interference = Some(Interference::new(&pids(&self.targets)));
+        self.interference = Some(Interference::new(&self.generators()));
+    }
+
+    /// Pids of the targets that the sidecar did not start.
+    pub fn generators(&self) -> Vec<i32> {
+        pids(&self.targets)
+    }
+
+    /// Takes no program of the other side of a comparison for a neighbour, if both sides run at once.
+    pub fn runs_beside(&mut self, generators: &[i32]) {
+        if let Some(interference) = &mut self.interference {
+            interference.also(generators);
+        }
     }
 
     /// The use of each CPU over time; empty if the window does not record it.

@@ -146,6 +146,10 @@ impl Windows {
         window.note_before(before);
         if manner.by_cpu {
             window.watch_cpus();
+            for other in all.windows.values_mut().filter(|other| other.is_open()) {
+                window.runs_beside(&other.generators());
+                other.runs_beside(&window.generators());
+            }
         }
         all.windows.insert(number, window);
         if !manner.paused {
