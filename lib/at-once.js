@@ -12,7 +12,8 @@ export const atOnceParameter = given ? { at_once: true } : {};
 
 /** In setup(): waits until the other side is ready for its load. */
 export function beginTogether() {
-  if (given && !meet('begin')) throw new Error('the other side of this pair has ended before its load, so this load would run alone');
+  if (given && !meet('begin'))
+    throw new Error('the other side of this pair has ended before its load, so this load would run alone');
 }
 
 /** In teardown(), after the measuring window: waits until the other load has ended, which a clean-up would disturb. */

@@ -12,8 +12,7 @@ const BOUNDS = { 'p(95)': 5000 };
  * docs/benchmarks.md, "Noise", has figures.
  */
 const AT_ONCE = 800;
-const enough = (/** @type {number} */ iterations) =>
-  atOnce ? Math.max(iterations, AT_ONCE) : iterations;
+const enough = (/** @type {number} */ iterations) => (atOnce ? Math.max(iterations, AT_ONCE) : iterations);
 
 /**
  * @param {string} name of the scenario
