@@ -108,14 +108,21 @@ export function selectedRows(scenario, fallback = String(defaultOf('PROTOCOL', s
   return MATRIX.filter(({ row }) => wanted.some((name) => fits(name, row)));
 }
 
+/** Ways in by rules of the firewall. A smoke run of dataplane/tproxy has such rules, too. */
+const NOT_IN_SMOKE = ['redirect', 'tproxy'];
+
 /**
- * The rows of a smoke run, in the format of PROTOCOL: the first row for each kind of wire and, without a hop, for each way in, if the
- * oldest program can run them with what `make bench` builds. A smoke run of protocols/interop starts every row with a hop.
+ * The rows of a smoke run, in the format of PROTOCOL: the first row for each kind of wire and, without a hop, for each other way in, if
+ * the oldest program can run them with what `make bench` builds. A smoke run of protocols/interop starts every row with a hop.
  * @param {Pick<Side, 'engine'>} side
  */
 export function smokeRows({ engine }) {
   const able = MATRIX.filter(
-    ({ engines, since, needs }) => engines[engine] === true && since === undefined && needs !== 'tun2proxy',
+    ({ engines, since, needs, inbound }) =>
+      engines[engine] === true &&
+      since === undefined &&
+      needs !== 'tun2proxy' &&
+      !NOT_IN_SMOKE.includes(inbound),
   );
   const kindOf = (/** @type {import('./matrix.js').Row} */ row) => (hasHop(row) ? row.wire : row.inbound);
   return able
