@@ -32,7 +32,7 @@ Passwords and tokens are given only as variables. --confirm-remote HOST,… allo
 loopback, and a database there. --placement shared|split|free says on which CPUs probes and
 data planes run. --influx URL, with INFLUX_PASSWORD or INFLUX_TOKEN, streams the run to an
 InfluxDB (docs/reference/streaming.md).
-Within a system, the file scripts/SYSTEM/ORDER lists scenarios in their order, one a line.
+Within a system, scripts/SYSTEM/system.toml lists scenarios in their order.
 
 ` + exit.Help,
 		Example: `

@@ -25,13 +25,13 @@ func TestRun(t *testing.T) {
 		code  int
 		says  string
 	}{
-		"all":             {"", nil, "", exit.Pass, "4 files valid\n"},
-		"from below":      {"", nil, "scripts/pulsar", exit.Pass, "4 files valid\n"},
+		"all":             {"", nil, "", exit.Pass, "5 files valid\n"},
+		"from below":      {"", nil, "scripts/pulsar", exit.Pass, "5 files valid\n"},
 		"one":             {"", []string{"environments/loop.json"}, "", exit.Pass, "1 file valid\n"},
 		"folder and file": {"", []string{"environments", "environments/loop.json"}, "", exit.Pass, "3 files valid\n"},
 		"bad":             {"{", nil, "", exit.Usage, "environments/bad.json: line 1, column 1: bad JSON"},
 		"missing":         {"", []string{"environments/none.json"}, "", exit.Usage, "environments/none.json: no such file or folder\n"},
-		"other kind":      {"", []string{"scripts/pulsar/ORDER"}, "", exit.Usage, "must be a .json or .toml file"},
+		"other kind":      {"", []string{"scripts/pulsar/slow.js"}, "", exit.Usage, "must be a .json or .toml file"},
 		"empty folder":    {"", []string{"scripts/panel"}, "", exit.Usage, "no .json or .toml file in it"},
 	} {
 		t.Run(name, func(t *testing.T) {

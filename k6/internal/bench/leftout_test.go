@@ -17,7 +17,7 @@ func withOwn(t *testing.T, tr *trial) {
 	withDataplane(t, tr, `{"testbed":{"name":"proxy"},"testbeds":{"own":{"name":"own","variables":{"queue":7}}},"auth":{"mode":"none"}}`)
 	script := strings.ReplaceAll(tr.text(t, "scripts/dataplane/tell.js"), "'tell'", "'own'")
 	write(t, tr, "scripts/dataplane/own.js", script)
-	write(t, tr, "scripts/dataplane/needs.json", `{"own":{"testbed":"own"}}`)
+	write(t, tr, "scripts/dataplane/system.toml", "probed = true\nscenarios = [{ name = 'own', testbed = 'own' }]")
 	bed := strings.ReplaceAll(tr.text(t, "testbeds/proxy.toml"), `name = "proxy"`+"\nsystem", `name = "own"`+"\nscenarios = [\"own\"]\nsystem")
 	write(t, tr, "testbeds/own.toml", bed)
 }

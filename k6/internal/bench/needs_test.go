@@ -40,7 +40,7 @@ func TestNeedsAsksForTheTestbedsOfThePlan(t *testing.T) {
 			tr := newTrial(t, "here", c.only)
 			withOwn(t, tr)
 			write(t, tr, "scripts/dataplane/any.js", "/** A question. */")
-			write(t, tr, "scripts/dataplane/needs.json", `{"own":{"testbed":"own"},"any":{"testbed":"any","chooses":["queue","mode"]}}`)
+			write(t, tr, "scripts/dataplane/system.toml", "probed = true\nscenarios = [{ name = 'own', testbed = 'own' }, { name = 'any', testbed = 'any', chooses = ['queue', 'mode'] }]")
 			environment := strings.ReplaceAll(tr.text(t, "environments/here.json"), `"own":{`, `"any":{"name":"own","variables":{"queue":9}},"own":{`)
 			write(t, tr, "environments/here.json", environment)
 			write(t, tr, "testbeds/own.toml", strings.ReplaceAll(tr.text(t, "testbeds/own.toml"), `["own"]`, `["own", "any"]`))

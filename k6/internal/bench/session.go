@@ -91,7 +91,8 @@ func prepare(o Options, scenarios, sides []string) (*Session, *exit.Fault) {
 			return nil, f
 		}
 		for _, scenario := range s.Scenarios {
-			if first, own := s.sides[0].Placements[scenario], s.sides[len(s.sides)-1].Placements[scenario]; own != first {
+			name := scenario.String()
+			if first, own := s.sides[0].Placements[name], s.sides[len(s.sides)-1].Placements[name]; own != first {
 				return nil, exit.BadUsage("%s and %s do not run on the same CPUs (%s and %s), so they cannot be compared; give both the same cpus",
 					sides[0], side, cmp.Or(first.System, "not pinned"), cmp.Or(own.System, "not pinned"))
 			}

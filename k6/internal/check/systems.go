@@ -20,20 +20,44 @@ const systemFile = "system.toml"
 
 // OfSystem is the content of scripts/SYSTEM/system.toml.
 type OfSystem struct {
-	Probed   bool     `json:"probed"`
-	OwnLinks bool     `json:"own_links"`
-	Testbeds []string `json:"testbeds"`
-	Further  []string `json:"further"`
+	Probed    bool         `json:"probed"`
+	OwnLinks  bool         `json:"own_links"`
+	Testbeds  []string     `json:"testbeds"`
+	Scenarios []OfScenario `json:"scenarios"`
 }
 
-// System reads a system's file, which may be missing. For a malformed file it returns the problems, one line each.
+// OfScenario is what the bench needs to know of a scenario; system.schema.json describes it.
+type OfScenario struct {
+	Name       string   `json:"name"`
+	Further    bool     `json:"further"`
+	Testbed    string   `json:"testbed"`
+	Chooses    []string `json:"chooses"`
+	NotInSmoke []string `json:"not_in_smoke"`
+}
+
+// OwnTestbed is the value of OfScenario.Testbed for a scenario whose testbed has to name it.
+const OwnTestbed = "own"
+
+// System reads a system's file, which may be missing, and adds the scenarios that it does not name. For a malformed file
+// it returns the problems, one line each.
 func System(root, name string) (of OfSystem, problems []string) {
 	display := filepath.Join("scripts", name, systemFile)
 	path := filepath.Join(root, display)
-	if _, err := os.Stat(path); err != nil {
-		return of, nil
+	if _, err := os.Stat(path); err == nil {
+		problems = read(root, path, display, &of)
 	}
-	problems = read(root, path, display, &of)
+	others := scenarios(root, name)
+	for _, s := range of.Scenarios {
+		i := slices.Index(others, s.Name)
+		if i < 0 {
+			problems = append(problems, fmt.Sprintf("%s: scenarios: there is no %s, or it is named twice%s", display, s.Name, closest.Hint(s.Name, others)))
+			continue
+		}
+		others = slices.Delete(others, i, i+1)
+	}
+	for _, other := range others {
+		of.Scenarios = append(of.Scenarios, OfScenario{Name: other})
+	}
 	return of, problems
 }
 

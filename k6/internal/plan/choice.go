@@ -76,7 +76,7 @@ func (p *Plan) split(a Asked, chosen []Scenario) *exit.Fault {
 		case !ok:
 			missing[s.System]++
 			continue
-		case ref == nil && s.needs().Testbed != "":
+		case ref == nil && s.its.Testbed != "":
 			p.LeftOut = append(p.LeftOut, fmt.Sprintf(
 				"%s is left out: it starts a testbed again and again, and environments/%s.json has none for %s; give TESTBED=…",
 				s, p.Env.Name, s.System))

@@ -79,7 +79,7 @@ func (p *Plan) addNeeds(a Asked, chosen []Scenario, found map[string]bool) *exit
 		if ref == nil {
 			continue
 		}
-		for _, arguments := range append(a.enginesNeeds(s, *ref), needsArguments(a.Root, *ref, s.needs().Chooses)) {
+		for _, arguments := range append(a.enginesNeeds(s, *ref), needsArguments(a.Root, *ref, s.its.Chooses)) {
 			key := strings.Join(arguments, "\x00")
 			targets, known := answers[key]
 			if !known {
@@ -90,7 +90,7 @@ func (p *Plan) addNeeds(a Asked, chosen []Scenario, found map[string]bool) *exit
 				answers[key] = targets
 			}
 			for _, target := range targets {
-				if !a.isBrief() || !slices.Contains(s.needs().NotInSmoke, target) {
+				if !a.isBrief() || !slices.Contains(s.its.NotInSmoke, target) {
 					found[target] = true
 				}
 			}
@@ -112,7 +112,7 @@ func (a Asked) isBrief() bool {
 // only then.
 func (a Asked) enginesNeeds(s Scenario, ref environment.TestbedRef) (all [][]string) {
 	const engine = "engine"
-	chooses := s.needs().Chooses
+	chooses := s.its.Chooses
 	if !slices.Contains(chooses, engine) {
 		return nil
 	}

@@ -59,7 +59,7 @@ const cpusVariable = "cpus"
 // Testbed returns a scenario's testbed, with its CPUs if it declares the variable cpus; nil if the system is up already.
 func (p *Plan) Testbed(s Scenario) *environment.TestbedRef {
 	bed := p.Env.Systems[s.System].TestbedOf(s.Name)
-	placed := p.Placements[s]
+	placed := p.Placements[s.String()]
 	if _, declared := p.Bed(s).Variables[cpusVariable]; bed == nil || !declared || placed.Name == "" {
 		return bed
 	}

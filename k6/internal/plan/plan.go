@@ -28,7 +28,7 @@ type Plan struct {
 	LeftOut      []string                   // lines about what is left out: scenarios without a system in the environment, measurements, variables of k6
 	NeedsSidecar bool                       // for a testbed or for probes
 	beds         map[string]testbed.Testbed // declarations of the scenarios' testbeds, by name
-	Placements   map[Scenario]Placement
+	Placements   map[string]Placement       // by scenario
 }
 
 // Make makes the plan, and checks as much as possible before anything starts.
@@ -83,13 +83,13 @@ func Make(a Asked) (Plan, *exit.Fault) {
 		return p, f
 	}
 	allowed := cpus.Allowed()
-	p.Placements = map[Scenario]Placement{}
+	p.Placements = map[string]Placement{}
 	for _, s := range p.Scenarios {
 		placed, f := p.resolve(a, s, allowed)
 		if f != nil {
 			return p, f
 		}
-		p.Placements[s] = placed
+		p.Placements[s.String()] = placed
 	}
 	if f := a.checkValues(p.Scenarios); f != nil {
 		return p, f

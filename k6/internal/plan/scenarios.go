@@ -5,8 +5,6 @@ package plan
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,9 +12,11 @@ import (
 	"windtunnel/k6/internal/check"
 	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/exit"
+	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/profiles"
 	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/seq"
+	"windtunnel/k6/internal/testbed"
 )
 
 // Scenario is one script, scripts/SYSTEM/NAME.js.
@@ -24,7 +24,7 @@ type Scenario struct {
 	System, Name     string
 	Script           string // absolute path
 	Probed, OwnLinks bool   // of its system
-	Further          bool   // a profile may leave it out, unless ONLY names it
+	its              check.OfScenario
 }
 
 func (s Scenario) String() string { return s.System + "/" + s.Name }
@@ -37,79 +37,30 @@ func (s Scenario) Entry(outcome string) run.Scenario {
 // FileStem is the stem of the scenario's files in the folder of the run.
 func (s Scenario) FileStem() string { return s.System + "-" + s.Name }
 
-// Scenarios lists the scripts under root/scripts. Systems are sorted by name. Within a system, the file
-// scripts/SYSTEM/ORDER (one name per line, # starts a comment) gives the order; the rest follows sorted by name. Files
-// that start with _ or end in .test.js are no scenarios.
-func Scenarios(root string) ([]Scenario, error) {
-	systems, err := os.ReadDir(filepath.Join(root, "scripts"))
-	if err != nil {
-		return nil, err
+// StartsRows reports whether the scenario starts what it loads. Then the run's own testbed is spare.
+func (s Scenario) StartsRows() bool { return len(s.its.Chooses) > 0 }
+
+// Suits reports whether the scenario can use a testbed.
+func (s Scenario) Suits(bed testbed.Testbed) bool {
+	if len(bed.Scenarios) == 0 {
+		return s.its.Testbed != check.OwnTestbed
 	}
-	var all []Scenario
-	for _, dir := range systems {
-		if !dir.IsDir() {
-			continue
-		}
-		folder := filepath.Join(root, "scripts", dir.Name())
-		files, err := fs.Glob(os.DirFS(folder), "*.js")
-		if err != nil {
-			return nil, err
-		}
-		system, problems := check.System(root, dir.Name())
+	return slices.Contains(bed.Scenarios, s.Name)
+}
+
+// Scenarios lists the scripts under root/scripts: systems by name, and the scenarios of each in the order of its file.
+func Scenarios(root string) (all []Scenario, err error) {
+	for _, name := range listing.Folders(filepath.Join(root, "scripts")) {
+		system, problems := check.System(root, name)
 		if len(problems) > 0 {
 			return nil, errors.New(strings.Join(problems, "\n"))
 		}
-		var scenarios []Scenario
-		for _, file := range files {
-			name := strings.TrimSuffix(file, ".js")
-			if strings.HasPrefix(name, "_") || strings.HasSuffix(name, ".test") {
-				continue
-			}
-			scenarios = append(scenarios, Scenario{
-				dir.Name(), name, filepath.Join(folder, file), system.Probed, system.OwnLinks, slices.Contains(system.Further, name),
-			})
+		for _, its := range system.Scenarios {
+			script := filepath.Join(root, "scripts", name, its.Name+".js")
+			all = append(all, Scenario{name, its.Name, script, system.Probed, system.OwnLinks, its})
 		}
-		if err := checkFurther(dir.Name(), system.Further, scenarios); err != nil {
-			return nil, err
-		}
-		if err := checkNeeds(folder, scenarios); err != nil {
-			return nil, err
-		}
-		order := readOrder(filepath.Join(folder, "ORDER"))
-		rank := func(s Scenario) int {
-			if i := slices.Index(order, s.Name); i >= 0 {
-				return i
-			}
-			return len(order)
-		}
-		slices.SortStableFunc(scenarios, func(a, b Scenario) int { return rank(a) - rank(b) })
-		all = append(all, scenarios...)
 	}
 	return all, nil
-}
-
-func readOrder(path string) []string {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil // the file is optional
-	}
-	var names []string
-	for line := range strings.Lines(string(data)) {
-		line, _, _ = strings.Cut(line, "#")
-		names = append(names, strings.Fields(line)...)
-	}
-	return names
-}
-
-// checkFurther refuses a name of system.toml's list further that no scenario has.
-func checkFurther(system string, further []string, scenarios []Scenario) error {
-	names := seq.Map(scenarios, func(s Scenario) string { return s.Name })
-	for _, name := range further {
-		if !slices.Contains(names, name) {
-			return fmt.Errorf("scripts/%s/system.toml: further: there is no scenario %s%s", system, name, closest.Hint(name, names))
-		}
-	}
-	return nil
 }
 
 // everything is the value of ONLY that chooses every scenario, also the further ones.
@@ -128,11 +79,11 @@ func (a Asked) choose() (chosen []Scenario, leftOut string, err error) {
 	if chosen, err = Select(chosen, only); err != nil || only != "" || !profiles.LeavesOutFurther(a.Profile) {
 		return chosen, "", err
 	}
-	further := seq.Filter(chosen, func(s Scenario) bool { return s.Further })
+	further := seq.Filter(chosen, func(s Scenario) bool { return s.its.Further })
 	if len(further) > 0 {
 		leftOut = fmt.Sprintf("%s leaves out %d of the scenarios (ONLY=%s runs them, too): %s", a.Profile, len(further), everything, strings.Join(namesOf(further), ", "))
 	}
-	return seq.Filter(chosen, func(s Scenario) bool { return !s.Further }), leftOut, nil
+	return seq.Filter(chosen, func(s Scenario) bool { return !s.its.Further }), leftOut, nil
 }
 
 // Select returns the scenarios that only names, in their own order. only is a comma-separated list of SYSTEM,
@@ -194,7 +145,7 @@ func Named(root string, names []string) ([]Scenario, *exit.Fault) {
 		if name != found[0].String() && name != found[0].FileStem() {
 			return nil, exit.BadUsage("scenario %q: give SYSTEM/NAME, several with commas between them", name)
 		}
-		if slices.Contains(chosen, found[0]) {
+		if slices.Contains(namesOf(chosen), found[0].String()) {
 			return nil, exit.BadUsage("scenario %s is given twice", found[0])
 		}
 		chosen = append(chosen, found[0])

@@ -45,7 +45,7 @@ func rootWith(t *testing.T, systemFile string) string {
 }
 
 func TestFurtherScenarios(t *testing.T) {
-	root := rootWith(t, `further = ["list"]`)
+	root := rootWith(t, `scenarios = [{ name = "create" }, { name = "list", further = true }]`)
 	const line = "smoke leaves out 1 of the scenarios (ONLY=all runs them, too): panel/list"
 	for _, c := range []struct{ profile, only, want, leftOut string }{
 		{"smoke", "", "panel/create", line},
@@ -62,9 +62,34 @@ func TestFurtherScenarios(t *testing.T) {
 	}
 }
 
-func TestUnknownFurtherScenario(t *testing.T) {
-	_, err := Scenarios(rootWith(t, `further = ["lists"]`))
-	if want := "scripts/panel/system.toml: further: there is no scenario lists; did you mean list?"; err == nil || err.Error() != want {
-		t.Errorf("%v", err)
+func TestWrongScenariosOfASystemAreRefused(t *testing.T) {
+	for entries, says := range map[string]string{
+		`{ name = "lists" }`:                   "scenarios: there is no lists, or it is named twice; did you mean list?",
+		`{ name = "list" }, { name = "list" }`: "scenarios: there is no list, or it is named twice",
+		`{ name = "list", testbed = "mine" }`:  `scenarios[0].testbed: "mine" is not one of any, own`,
+		`{ name = "list", testbeds = "own" }`:  "scenarios[0].testbeds: unknown key; known here: chooses, further, name, not_in_smoke, testbed; did you mean testbed?",
+		`{ name = "list", chooses = 7 }`:       "scenarios[0].chooses: is a number, must be an array",
+	} {
+		_, err := Scenarios(rootWith(t, "scenarios = ["+entries+"]"))
+		if want := "scripts/panel/system.toml: " + says; err == nil || err.Error() != want {
+			t.Errorf("%s: %v", entries, err)
+		}
+	}
+}
+
+func TestOurScriptsSayWhatTheyNeed(t *testing.T) {
+	all, err := Scenarios("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := map[string]string{"dataplane/queue-sweep": "any", "dataplane/tproxy": "own", "pulsar/restart": "any", "users/live": "own", "pulsar/ingest": ""}
+	for _, s := range all {
+		rows := s.System == "protocols" || s.System == "link"
+		if chosen := strings.Join(s.its.Chooses, " "); rows && (chosen != "protocol engine" || s.its.Testbed != "any") || !rows && chosen != "" {
+			t.Errorf("%s: %+v", s, s.its)
+		}
+		if want, known := alone[s.String()]; known && s.its.Testbed != want {
+			t.Errorf("%s: %s", s, s.its.Testbed)
+		}
 	}
 }

@@ -137,7 +137,7 @@ func TestWhatIsRefused(t *testing.T) {
 		{"protocols-matrix", "ONLY=protocols/interop", "ONLY=protocols/interop " + contradicts + " protocols/matrix: leave it out, or run `make bench`"},
 		{"protocols-compare", "ONLY=panel", "ONLY=panel " + contradicts + " protocols/matrix: leave it out, or run `make bench`"},
 		{"pulsar-_cleanup", "", "pulsar-_cleanup is no target that measures"},
-		{"bad", "", "scripts/bad/system.toml: testbed: unknown key; known here: further, own_links, probed, testbeds; did you mean testbeds?"},
+		{"bad", "", "scripts/bad/system.toml: testbed: unknown key; known here: own_links, probed, scenarios, testbeds; did you mean testbeds?"},
 		{"nothing", "", "nothing is no target that measures"},
 	} {
 		if _, wrong := Of(c.target, checkout(t), given(c.env)); wrong == nil || wrong.Code != 2 || wrong.Message != c.line {
