@@ -1,6 +1,6 @@
 /** Every scenario of the relay and the panel with two runners, closed and open loops: the real relay, the reference panel. */
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startBench } from '../support/bench.js';
@@ -9,15 +9,10 @@ import { assertTornDown } from '../support/runners.js';
 import { withSystems } from '../support/systems.js';
 
 const SYSTEMS = ['pulsar', 'panel'];
-/** One virtual user runs each of these once. A run with two runners is refused. */
-const ONCE = ['pulsar/slow', 'pulsar/restart', 'panel/users-live', 'panel/users-accounting'];
-/** As `make pulsar` and `make panel` run them. */
-const ALL = SYSTEMS.flatMap((system) =>
-  readdirSync(join(ROOT, 'scripts', system))
-    .filter((name) => /^[a-z].*\.js$/.test(name))
-    .map((name) => `${system}/${name.replace('.js', '')}`)
-    .filter((name) => !ONCE.includes(name)),
-);
+/** The scenarios that take CLIENTS. One virtual user runs each other one once, and a run with two runners is refused. @type {string[]} */
+const ALL = JSON.parse(readFileSync(join(ROOT, 'k6/lists/variables.json'), 'utf8'))
+  .find((/** @type {any} */ { name }) => name === 'CLIENTS')
+  .of.filter((/** @type {string} */ name) => SYSTEMS.includes(name.split('/')[0]));
 /** One scenario of each kind that sends at a rate, in profile full and above. */
 const OPEN = ['pulsar/ingest', 'panel/users-list', 'panel/mixed'];
 /** Each runner needs a client. A list of 2,000 users takes longer than all other requests, and tests nothing more of runners. */

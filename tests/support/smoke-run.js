@@ -25,6 +25,7 @@ const SECRETS = {
 /**
  * @typedef {object} Smoke
  * @property {ReturnType<typeof startBench>} run
+ * @property {(system: string) => string[]} scenariosOf names of what it ran of a system
  * @property {Record<string, string>} influx outputs of the testbed influxdb, secrets too
  * @property {string} shown command lines of all processes of the run
  * @property {number[]} left pids that still existed at its end
@@ -45,7 +46,12 @@ async function make(variables) {
   const run = startBench({ ...influx, ...SECRETS, ...FEW_ROWS, PROFILE: 'smoke', ONLY: 'all', ...variables });
   const watched = watch(run.child);
   const code = await run.ended;
-  const smoke = { run, influx, ...watched(), from, to: Date.now() + 1000 };
+  const scenariosOf = (/** @type {string} */ system) =>
+    run
+      .result('run')
+      .scenarios.filter((/** @type {any} */ one) => one.system === system)
+      .map((/** @type {any} */ { scenario }) => scenario);
+  const smoke = { run, scenariosOf, influx, ...watched(), from, to: Date.now() + 1000 };
   const stop = async () => {
     run.remove();
     await sidecar.stop();
