@@ -77,9 +77,9 @@ benchmark-generators benchmark-meters benchmark-streaming benchmark-runners benc
 benchmark-generators: .venv/benchmarks/.installed
 benchmark-link benchmark-sampler: bin/sidecar
 benchmark-records: bin/k6
-benchmark-variance benchmark-compare: build
+benchmark-compare: build
 primitives: bin/primitives bin/primitives-portable
-BENCHMARKS := primitives $(addprefix benchmark-,generators meters link sampler streaming runners protocols judge records kubernetes variance compare gate)
+BENCHMARKS := primitives $(addprefix benchmark-,generators meters link sampler streaming runners protocols judge records kubernetes compare gate)
 $(BENCHMARKS):
 	+@MAKE='$(MAKE)' setup/needs benchmarks/run --needs $@
 	@benchmarks/run $@
