@@ -55,8 +55,7 @@ type Operation struct {
 	Bounds   Bounds  `json:"bounds"`
 }
 
-// Bounds are an operation's thresholds: failed (share), errors, anomalies, round_trips (counts), rate (1/s), avg, p(50)
-// … p(99.9), max (ms). A nil entry means no threshold.
+// Bounds are an operation's thresholds; environment.schema.json lists them. A nil entry means no threshold.
 type Bounds map[string]*float64
 
 // leastItems is the smallest number of items that the operation must carry in a complete run. The allowed share of

@@ -37,15 +37,6 @@ func decide(thresholds []result.Threshold, checks []result.Validity, rows []resu
 	return opinion{verdict: result.Pass}
 }
 
-// aboutErrors reports whether a threshold counts whatever the generator did. Round trips are a count, which a busy
-// machine does not raise.
-func aboutErrors(line result.Threshold) bool {
-	if line.Metric == roundTripsMetric {
-		return line.Value != nil
-	}
-	return line.Metric == "operation_failed" || line.Metric == "operation_errors" || line.Metric == "operation_anomalies"
-}
-
 func failedCheck(checks []result.Validity, is func(result.Validity) bool) bool {
 	return slices.ContainsFunc(checks, func(c result.Validity) bool { return c.OK != nil && !*c.OK && is(c) })
 }
