@@ -444,7 +444,7 @@ declare module 'k6/x/windtunnel/judge' {
     headline?: { value: string; of: string; detail?: string };
     notes?: string[];
     plot?: {
-      kind: 'line' | 'bars' | 'curves' | 'course';
+      kind: string;
       x: string;
       y: string[];
       log?: boolean;

@@ -121,7 +121,7 @@ function courseOf(all, change) {
         'Payload in each half second, by when it began, and the most that waited in the queue of the link downwards meanwhile; of the first round.',
       ],
       plot: {
-        kind: /** @type {const} */ ('course'),
+        kind: 'course',
         x: 'at',
         y: courses.map(({ name }) => name),
         below: { title: 'Queue of the link, most', y: courses.map(({ name }) => `${name}_queue`) },

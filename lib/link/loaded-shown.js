@@ -130,7 +130,7 @@ const chartsOf = (all, loads) =>
       ],
       rows: loads,
       notes,
-      plot: { kind: /** @type {const} */ ('curves'), x: 'load', y: all.map(({ name: way }) => way) },
+      plot: { kind: 'curves', x: 'load', y: all.map(({ name: way }) => way) },
     }),
   );
 

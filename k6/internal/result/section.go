@@ -54,7 +54,7 @@ type Glance struct {
 
 // Plotting says how to draw a section: the columns Y over the column X.
 type Plotting struct {
-	Kind string   `json:"kind"` // line, bars, curves or course
+	Kind string   `json:"kind"`
 	X    string   `json:"x"`
 	Y    []string `json:"y"`
 	// Log: the distances of X are logarithms. Only curves may have it, over numbers above 0.
