@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { committed } from '../../grafana/generate.js';
-import { asking, expanded, hasData, resolve, standing } from '../../grafana/stand-in.js';
+import { asking, expanded, hasData, resolve, standing } from '../support/grafana/stand-in.js';
 import { startBench } from '../support/bench.js';
 import { temporaryFolder } from '../support/k6.js';
 import { mayMakeNamespaces } from '../support/namespaces.js';
@@ -22,7 +22,7 @@ const logs = temporaryFolder('link-board');
 let sidecar;
 /** Where a bench streams to. @type {Record<string, string>} */
 let influx;
-/** @type {import('../../grafana/stand-in.js').Ask} */
+/** @type {import('../support/grafana/stand-in.js').Ask} */
 let ask;
 
 before(async () => {

@@ -5,7 +5,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { committed } from '../../grafana/generate.js';
-import { asking, expanded, hasData, resolve, standing } from '../../grafana/stand-in.js';
+import { asking, expanded, hasData, resolve, standing } from '../support/grafana/stand-in.js';
 import { startBench } from '../support/bench.js';
 import { K6, ROOT, cleanEnvironment, temporaryFolder } from '../support/k6.js';
 import { startSidecar } from '../support/sidecar.js';
@@ -20,7 +20,7 @@ const folder = temporaryFolder('trend-real');
 const board = JSON.parse(committed()['trend.json']);
 /** @type {Awaited<ReturnType<typeof startSidecar>>} */
 let sidecar;
-/** @type {import('../../grafana/stand-in.js').Ask} */
+/** @type {import('../support/grafana/stand-in.js').Ask} */
 let ask;
 /** @type {ReturnType<typeof startBench>} */
 let run;

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { committed } from '../../grafana/generate.js';
 import { panelsOf } from '../../grafana/lint.js';
 import { namesOf } from '../../grafana/names.js';
-import { cellsOf } from '../../grafana/stand-in-table.js';
+import { cellsOf } from '../support/grafana/stand-in-table.js';
 
 /** @returns {[string, any][]} */
 const boards = () => Object.entries(committed()).map(([name, text]) => [name, JSON.parse(text)]);

@@ -7,8 +7,8 @@ import { parse } from 'yaml';
 import { DATASOURCE } from '../../grafana/parts/influx.js';
 import { committed, outdated } from '../../grafana/generate.js';
 import { problemsOf } from '../../grafana/lint.js';
-import { cellsOf } from '../../grafana/stand-in-table.js';
-import { expanded, resolve, standing } from '../../grafana/stand-in.js';
+import { cellsOf } from '../support/grafana/stand-in-table.js';
+import { expanded, resolve, standing } from '../support/grafana/stand-in.js';
 import { boards, panelOf, propertyOf } from '../support/boards.js';
 import { ROOT, start, temporaryFolder } from '../support/k6.js';
 

@@ -4,12 +4,12 @@ import { before, test } from 'node:test';
 import { committed } from '../../../grafana/generate.js';
 import { MATRIX } from '../../../lib/protocols/matrix.js';
 import { copyRun } from '../../support/copied-run.js';
-import { asking, expanded, hasData, resolve, standing } from '../../../grafana/stand-in.js';
+import { asking, expanded, hasData, resolve, standing } from '../../support/grafana/stand-in.js';
 import { smokeRun } from '../../support/smoke-run.js';
 
 /**
- * @typedef {import('../../../grafana/stand-in.js').Values} Values
- * @typedef {import('../../../grafana/stand-in.js').Time} Time
+ * @typedef {import('../../support/grafana/stand-in.js').Values} Values
+ * @typedef {import('../../support/grafana/stand-in.js').Time} Time
  */
 
 /** Panels that these tests name. */
@@ -41,7 +41,7 @@ const [MOST_SETS, BUCKETS, OF_SCENARIO] = [6000, 23, 80];
 const WIDTH = 1000;
 
 const boards = Object.entries(committed()).map(([name, text]) => ({ name, board: JSON.parse(text) }));
-/** @type {import('../../../grafana/stand-in.js').Ask} */
+/** @type {import('../../support/grafana/stand-in.js').Ask} */
 let ask;
 /** @type {Time} */
 let time;
@@ -193,7 +193,7 @@ function isOfOthers(id, scenarios) {
   );
 }
 
-/** @param {import('../../../grafana/stand-in.js').Target} target @param {string} asked */
+/** @param {import('../../support/grafana/stand-in.js').Target} target @param {string} asked */
 async function fault({ refId, alias = '' }, asked) {
   const series = await ask(asked);
   if (!hasData(series)) {
