@@ -1,10 +1,9 @@
 /** Scenarios that publish single messages. */
-import { loadSystem } from '../environment.js';
 import { loadParameters, loopOperations, requestLoops } from '../loops.js';
 import { envCount, requestLoad } from '../profiles.js';
-import { defineScenario } from '../scenario.js';
 import { defaultNumber } from '../variables.js';
-import { Relay, filler, messageBody, topicNames } from './relay.js';
+import { filler, messageBody } from './relay.js';
+import { relayScenario } from './scenario.js';
 
 /**
  * The parts of a script.
@@ -15,13 +14,11 @@ export function publishing(spec) {
   const topicCount = envCount('TOPICS', scenarioName);
   const payloadBytes = envCount('PAYLOAD_BYTES', scenarioName);
   const load = requestLoad({ ...spec.load, rate: defaultNumber('RATE', scenarioName) }, 'MESSAGES');
-  const environment = loadSystem('pulsar');
-  const scenario = defineScenario({
-    system: 'pulsar',
-    environment,
+  const { scenario, relay, ...script } = relayScenario({
     name: spec.name,
     title: spec.title,
     load,
+    topics: topicCount,
     parameters: {
       ...loadParameters(load),
       clients: envCount('CLIENTS', spec.load.clients),
@@ -34,7 +31,6 @@ export function publishing(spec) {
       alone: true,
     }),
   });
-  const relay = new Relay(environment);
   /** Payload fields of every message apart from its number. */
   const fields = filler(payloadBytes);
 
@@ -45,12 +41,5 @@ export function publishing(spec) {
     relay.renewIfDue(data.session);
   }
 
-  return {
-    options: scenario.options,
-    setup: () => scenario.begin(() => relay.open(topicNames(scenario.runId(), spec.name, topicCount))),
-    ...requestLoops(scenario, publish, () => relay.connect()),
-    /** @param {import('./relay.js').Data} data */
-    teardown: (data) => scenario.end(data, () => relay.close(data)),
-    handleSummary: scenario.summary,
-  };
+  return { ...script, ...requestLoops(scenario, publish, () => relay.connect()) };
 }

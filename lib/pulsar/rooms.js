@@ -1,11 +1,10 @@
 /** The scenarios delivery and broadcast, which publish to rooms of subscribers. */
 import exec from 'k6/execution';
-import { loadSystem } from '../environment.js';
 import { clientLoad, currentProfile, envCount, mostClients } from '../profiles.js';
-import { defineScenario } from '../scenario.js';
 import { defaultNumber } from '../variables.js';
-import { Relay, filler, topicNames } from './relay.js';
+import { filler } from './relay.js';
 import { runRoom } from './room.js';
+import { relayScenario } from './scenario.js';
 
 const ROOMS = defaultNumber('ROOMS');
 const BASE = { clients: 1, smoke: ROOMS, quick: ROOMS, peak: 1 };
@@ -30,13 +29,11 @@ export function rooms(spec) {
   const perTopic = Math.floor(subscribers / topicCount);
   const fixed = load.iterations ?? 0;
 
-  const environment = loadSystem('pulsar');
-  const scenario = defineScenario({
-    system: 'pulsar',
-    environment,
+  const { scenario, relay, ...script } = relayScenario({
     name: spec.name,
     title: spec.title,
     load,
+    topics: topicCount * count,
     parameters: {
       ...(load.iterations ? { rounds: load.iterations } : { seconds: load.seconds }),
       clients: envCount('CLIENTS', BASE.clients),
@@ -78,11 +75,8 @@ export function rooms(spec) {
     deliver: scenario.operation('deliver'),
     last: spec.last ? scenario.operation('last') : undefined,
   };
-  const relay = new Relay(environment);
   return {
-    options: scenario.options,
-    setup: () =>
-      scenario.begin(() => relay.open(topicNames(scenario.runId(), spec.name, topicCount * count))),
+    ...script,
     /** Runs a room: its subscribers listen, then its publisher sends, and each arrival is timed. @param {import('./relay.js').Data} data */
     async round(data) {
       scenario.round(data);
@@ -99,8 +93,5 @@ export function rooms(spec) {
         ...measured,
       });
     },
-    /** @param {import('./relay.js').Data} data */
-    teardown: (data) => scenario.end(data, () => relay.close(data)),
-    handleSummary: scenario.summary,
   };
 }

@@ -3,12 +3,11 @@
  *
  * quick: 100 batches of 50 messages over 5 topics, one client. Profiles from full on add an open loop at a fixed RATE of batches.
  */
-import { loadSystem } from '../../lib/environment.js';
 import { loadParameters, loopOperations, requestLoops } from '../../lib/loops.js';
 import { envCount, requestLoad } from '../../lib/profiles.js';
 import { summaryOf } from '../../lib/pulsar/answers.js';
-import { Relay, filler, messageBody, topicNames } from '../../lib/pulsar/relay.js';
-import { defineScenario } from '../../lib/scenario.js';
+import { filler, messageBody } from '../../lib/pulsar/relay.js';
+import { relayScenario } from '../../lib/pulsar/scenario.js';
 import { defaultNumber } from '../../lib/variables.js';
 
 const base = { clients: 1, smoke: 20, quick: 100, rate: defaultNumber('RATE', 'pulsar/bulk') };
@@ -17,13 +16,11 @@ const topicCount = envCount('TOPICS', 'pulsar/bulk');
 const payloadBytes = envCount('PAYLOAD_BYTES', 'pulsar/bulk');
 
 const load = requestLoad(base, 'BATCHES');
-const environment = loadSystem('pulsar');
-const scenario = defineScenario({
-  system: 'pulsar',
-  environment,
+const script = relayScenario({
   name: 'bulk',
   title: 'Bulk message ingestion',
   load,
+  topics: topicCount,
   parameters: {
     ...loadParameters(load),
     clients: envCount('CLIENTS', base.clients),
@@ -38,7 +35,7 @@ const scenario = defineScenario({
     alone: true,
   }),
 });
-const relay = new Relay(environment);
+const { scenario, relay } = script;
 const fields = filler(payloadBytes);
 
 /** @param {string[]} topics @param {number} batch */
@@ -58,9 +55,7 @@ function accepted(response, operation) {
   return count;
 }
 
-export const { options } = scenario;
-
-export const setup = () => scenario.begin(() => relay.open(topicNames(scenario.runId(), 'bulk', topicCount)));
+export const { options, setup, teardown, handleSummary } = script;
 
 /** @param {import('../../lib/loops.js').Turn<import('../../lib/pulsar/relay.js').Data>} turn */
 function publish({ data: { session, topics }, index, time }) {
@@ -72,10 +67,3 @@ function publish({ data: { session, topics }, index, time }) {
 const { closedLoop, openLoop } = requestLoops(scenario, publish, () => relay.connect());
 export { openLoop };
 export default closedLoop;
-
-/** @param {import('../../lib/pulsar/relay.js').Data} data */
-export function teardown(data) {
-  scenario.end(data, () => relay.close(data));
-}
-
-export const handleSummary = scenario.summary;

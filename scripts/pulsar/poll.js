@@ -5,15 +5,14 @@
  * profiles repeat such rounds. The relay allows a user 50 polls at once, a limit that breakpoint finds.
  */
 import exec from 'k6/execution';
-import { loadSystem } from '../../lib/environment.js';
 import { now } from '../../lib/clock.js';
 import { detailOf, isAccepted } from '../../lib/answers.js';
 import { ofResponse } from '../../lib/errors.js';
 import { ownScenario } from '../../lib/execution.js';
 import { clientLoad, envCount, mostClients } from '../../lib/profiles.js';
 import { pollFault } from '../../lib/pulsar/answers.js';
-import { Relay, messageBody, topicNames } from '../../lib/pulsar/relay.js';
-import { defineScenario } from '../../lib/scenario.js';
+import { messageBody } from '../../lib/pulsar/relay.js';
+import { relayScenario } from '../../lib/pulsar/scenario.js';
 import { sleep } from '../../lib/sleep.js';
 
 const WAKES_PER_ROUND = 10;
@@ -25,13 +24,11 @@ const EMPTY_WAIT_SECONDS = 1;
 const base = { clients: 10, smoke: 10, quick: 20, peak: 10 };
 const load = clientLoad(base, 'POLLS');
 const rounds = load.iterations ?? 0;
-const environment = loadSystem('pulsar');
-const scenario = defineScenario({
-  system: 'pulsar',
-  environment,
+const script = relayScenario({
   name: 'poll',
   title: 'Long polling',
   load,
+  topics: mostClients(load),
   parameters: {
     ...(load.iterations ? { rounds: load.iterations } : { seconds: load.seconds }),
     clients: envCount('CLIENTS', base.clients),
@@ -53,14 +50,11 @@ const scenario = defineScenario({
     },
   },
 });
-const relay = new Relay(environment);
+const { scenario, relay } = script;
 const wake = scenario.operation('wake');
 const wait = scenario.operation('wait');
 
-export const { options } = scenario;
-
-export const setup = () =>
-  scenario.begin(() => relay.open(topicNames(scenario.runId(), 'poll', mostClients(load))));
+export const { options, setup, teardown, handleSummary } = script;
 
 /** @param {import('../../lib/pulsar/relay.js').Session} session @param {string} topic @param {number} seq */
 async function wakeOnce(session, topic, seq) {
@@ -99,10 +93,3 @@ export default async function round(data) {
     await wakeOnce(session, topic, first + index);
   if (now() < endsAt) await waitInVain(session, topic);
 }
-
-/** @param {import('../../lib/pulsar/relay.js').Data} data */
-export function teardown(data) {
-  scenario.end(data, () => relay.close(data));
-}
-
-export const handleSummary = scenario.summary;

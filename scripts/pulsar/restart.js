@@ -8,14 +8,13 @@ import http from 'k6/http';
 import { said, say } from 'k6/x/windtunnel/record';
 import { isAccepted } from '../../lib/answers.js';
 import { now } from '../../lib/clock.js';
-import { loadSystem } from '../../lib/environment.js';
 import { ofResponse } from '../../lib/errors.js';
 import { stop } from '../../lib/execution.js';
 import { envCount } from '../../lib/profiles.js';
 import { onceLoad } from '../../lib/once.js';
 import { Paced } from '../../lib/pulsar/paced.js';
-import { Relay, filler, topicNames } from '../../lib/pulsar/relay.js';
-import { defineScenario } from '../../lib/scenario.js';
+import { filler } from '../../lib/pulsar/relay.js';
+import { relayScenario } from '../../lib/pulsar/scenario.js';
 import { sectionOf } from '../../lib/section.js';
 
 /** Messages before the restart, and after the last subscriber is back, ms. */
@@ -29,13 +28,11 @@ const subscribers = envCount('SUBSCRIBERS', 'pulsar/restart');
 const rate = envCount('RATE', 'pulsar/restart');
 const payloadBytes = envCount('PAYLOAD_BYTES', 'pulsar/restart');
 const { PULSAR_RESTART_URL: url = '', PULSAR_RESTART_TOKEN: token } = __ENV;
-const environment = loadSystem('pulsar');
-const scenario = defineScenario({
-  system: 'pulsar',
-  environment,
+const script = relayScenario({
   name: 'restart',
   title: 'Restart of the relay in mid-run',
   load,
+  topics: 1,
   parameters: { subscribers, rate, steady_ms: steadyMs, payload_bytes: payloadBytes },
   operations: {
     back: {
@@ -57,19 +54,17 @@ const scenario = defineScenario({
   },
   more: () => ({ sections: said()[RESTARTED] ? [shown(said()[RESTARTED])] : [] }),
 });
-const relay = new Relay(environment);
+const { scenario, relay } = script;
 const back = scenario.operation('back');
 
-export const { options } = scenario;
+export const { options, teardown, handleSummary } = script;
 
-export const setup = () =>
-  scenario.begin(() => {
-    if (!url)
-      stop(
-        'pulsar/restart: set PULSAR_RESTART_URL to what restarts the relay, or give the testbed restarts=true',
-      );
-    return relay.open(topicNames(scenario.runId(), 'restart', 1));
-  });
+export function setup() {
+  if (url) return script.setup();
+  return stop(
+    'pulsar/restart: set PULSAR_RESTART_URL to what restarts the relay, or give the testbed restarts=true',
+  );
+}
 
 /** @param {import('../../lib/pulsar/relay.js').Data} data */
 export default async function (data) {
@@ -191,8 +186,3 @@ const shown = (row) =>
         ? `${row.subscribers - row.back} of ${row.subscribers} subscribers did not come back.`
         : `All ${row.subscribers} subscribers were back after ${row.all_s.toFixed(2)} s. ${row.lost_before + row.lost_away + row.lost_after} deliveries were lost, ${row.doubled} came twice.`,
   });
-
-/** @param {import('../../lib/pulsar/relay.js').Data} data */
-export const teardown = (data) => scenario.end(data, () => relay.close(data));
-
-export const handleSummary = scenario.summary;

@@ -7,13 +7,12 @@
 import { said, say } from 'k6/x/windtunnel/record';
 import { join } from 'k6/x/windtunnel/silent';
 import { now } from '../../lib/clock.js';
-import { loadSystem } from '../../lib/environment.js';
 import { envCount } from '../../lib/profiles.js';
 import { onceLoad } from '../../lib/once.js';
 import { Paced } from '../../lib/pulsar/paced.js';
-import { Relay, filler, topicNames } from '../../lib/pulsar/relay.js';
+import { filler } from '../../lib/pulsar/relay.js';
+import { relayScenario } from '../../lib/pulsar/scenario.js';
 import { address, subscription } from '../../lib/pulsar/subscriber.js';
-import { defineScenario } from '../../lib/scenario.js';
 import { sectionOf } from '../../lib/section.js';
 import { sleep } from '../../lib/sleep.js';
 import { closeWindow, openWindow, usageOf } from '../../lib/sidecar.js';
@@ -29,7 +28,6 @@ const slow = envCount('SLOW');
 const subscribers = envCount('SUBSCRIBERS', 'pulsar/slow');
 const rate = envCount('RATE', 'pulsar/slow');
 const payloadBytes = envCount('PAYLOAD_BYTES', 'pulsar/slow');
-const environment = loadSystem('pulsar');
 const ROOMS = {
   all_read: { title: 'All read', silent: 0 },
   slow: { title: `${slow} read${slow === 1 ? 's' : ''} nothing`, silent: slow },
@@ -40,12 +38,11 @@ const deliveries = {
   least: 1,
 };
 const publishes = { latencyIs: 'from the intended time of the POST to its answer', least: 1 };
-const scenario = defineScenario({
-  system: 'pulsar',
-  environment,
+const script = relayScenario({
   name: 'slow',
   title: 'A subscriber that reads nothing',
   load,
+  topics: Object.keys(ROOMS).length,
   parameters: { subscribers, slow, rate, ms: lastMs, payload_bytes: payloadBytes },
   operations: {
     deliver_slow: {
@@ -59,12 +56,9 @@ const scenario = defineScenario({
   },
   more: () => ({ sections: [shown(Object.keys(ROOMS).flatMap((name) => said()[`room_${name}`] ?? []))] }),
 });
-const relay = new Relay(environment);
+const { scenario, relay } = script;
 
-export const { options } = scenario;
-
-export const setup = () =>
-  scenario.begin(() => relay.open(topicNames(scenario.runId(), 'slow', Object.keys(ROOMS).length)));
+export const { options, setup, teardown, handleSummary } = script;
 
 /** @param {import('../../lib/pulsar/relay.js').Data} data */
 export default async function (data) {
@@ -88,7 +82,7 @@ async function room(name, session, topic) {
     deliver: scenario.operation(`deliver_${name}`),
   });
   // They come first: a relay that serves subscribers in turn then has the others behind them.
-  const [url, protocols] = address(environment, relay.current(session));
+  const [url, protocols] = address(relay.environment, relay.current(session));
   const silent = Array.from({ length: ROOMS[name].silent }, (_, index) =>
     join(url, protocols, subscription(`silent-${index}`, [topic]), JOIN_MS),
   );
@@ -158,8 +152,3 @@ function held(rows) {
   if (beside === undefined || without - beside < 0.1) return '';
   return `A subscriber that reads nothing holds up the others: ${percent(beside)} of their deliveries came before it left, against ${percent(without)} if all read.`;
 }
-
-/** @param {import('../../lib/pulsar/relay.js').Data} data */
-export const teardown = (data) => scenario.end(data, () => relay.close(data));
-
-export const handleSummary = scenario.summary;

@@ -4,25 +4,21 @@
  * quick: 50 clients connect at once and subscribe to one topic each. In the longer profiles each client connects, holds and closes
  * repeatedly. The shapes vary the number of clients, since this scenario has no open loop of connections.
  */
-import { loadSystem } from '../../lib/environment.js';
 import { ownScenario } from '../../lib/execution.js';
 import { clientLoad, envCount } from '../../lib/profiles.js';
-import { Relay, topicNames } from '../../lib/pulsar/relay.js';
+import { relayScenario } from '../../lib/pulsar/scenario.js';
 import { Subscriber } from '../../lib/pulsar/subscriber.js';
-import { defineScenario } from '../../lib/scenario.js';
 import { sleep } from '../../lib/sleep.js';
 
 const base = { clients: 50, smoke: 50, quick: 50, peak: 50 };
 const topicCount = envCount('TOPICS', 'pulsar/subscribe');
 const holdMs = envCount('HOLD_MS');
 const load = clientLoad(base, 'CONNECTIONS');
-const environment = loadSystem('pulsar');
-const scenario = defineScenario({
-  system: 'pulsar',
-  environment,
+const script = relayScenario({
   name: 'subscribe',
   title: 'WebSocket subscribe',
   load,
+  topics: topicCount,
   parameters: {
     ...(load.iterations ? { connections: load.iterations } : { seconds: load.seconds }),
     clients: envCount('CLIENTS', base.clients),
@@ -40,13 +36,10 @@ const scenario = defineScenario({
     },
   },
 });
-const relay = new Relay(environment);
+const { scenario, relay } = script;
 const subscribe = scenario.operation('subscribe');
 
-export const { options } = scenario;
-
-export const setup = () =>
-  scenario.begin(() => relay.open(topicNames(scenario.runId(), 'subscribe', topicCount)));
+export const { options, setup, teardown, handleSummary } = script;
 
 /** @param {import('../../lib/pulsar/relay.js').Data} data */
 export default async function connectOnce(data) {
@@ -68,10 +61,3 @@ export default async function connectOnce(data) {
   if (!failure && !lost) await sleep(holdMs);
   await client.close();
 }
-
-/** @param {import('../../lib/pulsar/relay.js').Data} data */
-export function teardown(data) {
-  scenario.end(data, () => relay.close(data));
-}
-
-export const handleSummary = scenario.summary;
