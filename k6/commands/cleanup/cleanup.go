@@ -28,6 +28,7 @@ import (
 	"windtunnel/k6/internal/redact"
 	"windtunnel/k6/internal/root"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/internal/variables"
 )
 
@@ -67,7 +68,7 @@ Exit codes:
 // options say what to clean up.
 type options struct {
 	runID, env, system, root string
-	systems                  []string // that can leave something
+	scripts                  map[string]string // by system
 }
 
 // complete takes from the run's record what the user did not give.
@@ -86,18 +87,26 @@ func (o *options) complete(gs *state.GlobalState, dir string) (err error) {
 		return err
 	}
 	o.env = cmp.Or(o.env, gs.Env["ENV"], found.Environment, variables.Default("ENV"))
-	for _, scenario := range found.Scenarios {
-		o.systems = append(o.systems, scenario.System)
-	}
-	if o.system != "" {
-		o.systems = []string{o.system}
-	}
-	slices.Sort(o.systems)
-	o.systems = slices.DeleteFunc(slices.Compact(o.systems), func(system string) bool { return cleanup.ScriptOf(o.root, system) == "" })
-	if len(o.systems) == 0 {
+	o.scripts = scriptsOf(o.root, o.system, found.Scenarios)
+	if len(o.scripts) == 0 {
 		return fmt.Errorf("%s leaves nothing on a target: there is no scripts/SYSTEM/_cleanup.js for it", cmp.Or(o.system, "run "+o.runID))
 	}
 	return nil
+}
+
+// scriptsOf are the scripts that remove what a run left, by system; of a given system alone. Its scenarios may be unknown.
+func scriptsOf(base, system string, ran []run.Scenario) map[string]string {
+	own := seq.Filter(ran, func(s run.Scenario) bool { return system == "" || s.System == system })
+	if system != "" && len(own) == 0 {
+		own = []run.Scenario{{System: system}}
+	}
+	scripts := map[string]string{}
+	for _, s := range own {
+		if script := cleanup.ScriptOf(base, s.System, s.Scenario); script != "" {
+			scripts[s.System] = script
+		}
+	}
+	return scripts
 }
 
 // run cleans up after each system.
@@ -119,9 +128,9 @@ func (o *options) run(gs *state.GlobalState) int {
 	known := plan.Plan{Env: env}
 	redactor := redact.New(known.Secrets(plan.Asked{Environ: environ}), known.Public()...)
 	code := exit.Pass
-	for _, system := range o.systems {
+	for _, system := range slices.Sorted(maps.Keys(o.scripts)) {
 		child := children.K6{Program: program, Dir: o.root, Env: environ, LogPath: filepath.Join(folder, system+".log"), Redactor: redactor}
-		if why := cleanup.Run(child, cleanup.ScriptOf(o.root, system)); why != "" {
+		if why := cleanup.Run(child, o.scripts[system]); why != "" {
 			fmt.Fprintln(gs.Stderr, strings.TrimPrefix(why, "setup failed: "))
 			code = exit.Setup
 			continue

@@ -20,7 +20,7 @@ func (b *session) cleanUp(j job, child children.K6, code int) {
 
 // runCleanUp removes the objects of a run, with the environment of its k6.
 func (b *session) runCleanUp(j job, child children.K6) {
-	script := cleanup.ScriptOf(b.Root, j.scenario.System)
+	script := cleanup.ScriptOf(b.Root, j.scenario.System, j.scenario.Name)
 	if script == "" {
 		return
 	}

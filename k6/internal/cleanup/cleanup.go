@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
 // Package cleanup removes from targets that stay up what runs left on them, such as users. A system that can leave something has a
-// script scripts/SYSTEM/_cleanup.js.
+// script scripts/SYSTEM/_cleanup.js. If only one of its scenarios can, it has scripts/SYSTEM/_cleanup-SCENARIO.js.
 package cleanup
 
 import (
+	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"windtunnel/k6/internal/children"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/influx"
+	"windtunnel/k6/internal/listing"
 )
 
-// ScriptOf is the path of a system's script, from the root of the checkout; "" if the system leaves nothing.
-func ScriptOf(root, system string) string {
-	script := filepath.Join("scripts", system, "_cleanup.js")
-	if _, err := os.Stat(filepath.Join(root, script)); err != nil {
-		return ""
+// ScriptOf is the path of the script that removes what a scenario left, from the root of the checkout; "" if it leaves nothing. An
+// empty name stands for any scenario of the system.
+func ScriptOf(root, system, scenario string) string {
+	folder := filepath.Join("scripts", system)
+	for _, pattern := range []string{"_cleanup.js", "_cleanup-" + cmp.Or(scenario, "*") + ".js"} {
+		if found := listing.In(filepath.Join(root, folder), pattern); len(found) > 0 {
+			return filepath.Join(folder, filepath.Base(found[0]))
+		}
 	}
-	return script
+	return ""
 }
 
 // Run runs the script by a k6 with the environment of the run. It returns why something may be left, "" if nothing is.

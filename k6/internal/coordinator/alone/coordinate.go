@@ -205,7 +205,7 @@ func (j *job) whyNone(lost map[int]string) string {
 
 // cleanUp removes the objects of the run's set-up that no runner has removed.
 func (j *job) cleanUp() {
-	script := cleanup.ScriptOf(j.Root, j.scenario.System)
+	script := cleanup.ScriptOf(j.Root, j.scenario.System, j.scenario.Name)
 	if script == "" {
 		return
 	}
