@@ -114,8 +114,8 @@ export function cancelProbes() {
 }
 
 /**
- * @typedef {{ count?: number, loop?: { open: { rate_per_s: number } }, [field: string]: unknown }} Spec of a probe
- *   (sidecar/README.md)
+ * @typedef {{ kind?: string, count?: number, loop?: { open: { rate_per_s: number } }, users?: { list: unknown[] }, [field: string]: unknown }} Spec
+ *   of a probe (sidecar/README.md)
  * @typedef {{ kind: string, message: string }} Fault
  * @typedef {{ error: Fault, planned: { operations: number, seconds: number } }} Nothing a probe without measurements;
  *   seconds 0: time does not end it
@@ -134,9 +134,10 @@ export const firstReply = (count) => ({
 /** Reasons for an early end that are the system's fault. Planned operations that did not start then count as failed. */
 const BROKEN = ['failures', 'stalled', 'control_closed'];
 
-/** @param {Spec} spec */
-function plannedOf({ count = 1, loop }) {
-  return { operations: count, seconds: loop ? count / loop.open.rate_per_s : 0 };
+/** A probe `users` has an operation for each entry of its list. @param {Spec} spec */
+function plannedOf({ kind, count = 1, loop, users }) {
+  const operations = kind === 'users' && users ? users.list.length : count;
+  return { operations, seconds: loop ? operations / loop.open.rate_per_s : 0 };
 }
 
 /** An outcome in which missing planned operations count as errors. @param {Spec} spec @param {Outcome} outcome @returns {Outcome} */

@@ -23,6 +23,13 @@ test('a probe with an outcome has no error, and one without has one, in the orde
   assert.equal(cancelled.error.message, 'the probe was cancelled');
 });
 
+test('a probe of users that could not measure has failed for each of them', () => {
+  const refused = { kind: 'connection_refused', message: 'refused' };
+  sidecar.end = (specs) => specs.map(() => ({ id: '1', state: 'failed', outcome: null, error: refused }));
+  const [failed] = measureAll([{ kind: 'users', users: { list: [{}, {}, {}] } }]);
+  assert.deepEqual(failed, { error: refused, planned: { operations: 3, seconds: 0 } });
+});
+
 test('a started probe is asked for until it has ended, and is removed', () => {
   /** @type {string[]} */
   const asked = [];
