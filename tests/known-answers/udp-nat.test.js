@@ -50,6 +50,10 @@ const RELAYS = {
     nat: 'restricted cone',
     of: { hairpinning: false },
   },
+  'a restricted cone NAT that stalls for longer than the timeout': {
+    kind: { filtering: 'address', hairpins: false, stallsMs: 700 },
+    nat: 'restricted cone',
+  },
   'a port restricted cone NAT': {
     kind: { filtering: 'port' },
     nat: 'port restricted cone',

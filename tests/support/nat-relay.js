@@ -31,6 +31,7 @@ const LAST_FRAGMENT = 0x80;
  * @property {'pass' | 'reassemble' | 'end'} [fragments] default: dropped
  * @property {boolean} [swaps] each two answers
  * @property {boolean} [duplicates] each answer
+ * @property {number} [stallsMs] Time for which the relay holds all answers back, from the first of a far end that the client has not sent to.
  */
 
 /** @param {Dependence} dependence @param {string} host @param {number} port */
@@ -55,6 +56,34 @@ function boundBytes(bound, port) {
   if (bound === 'family') return [4, ...Array(15).fill(0), 1, ...tail];
   const host = { unspecified: '0.0.0.0', nated: '127.0.0.9' }[bound ?? ''] ?? LOOPBACK;
   return [1, ...portBytes(host, port)];
+}
+
+/**
+ * Holds answers back for a time, once.
+ * @param {number | undefined} ms
+ * @param {(wrapped: Buffer) => void} send
+ */
+function stallOf(ms, send) {
+  let over = !ms;
+  /** @type {Buffer[] | null} */
+  let waiting = null;
+  return {
+    begin() {
+      if (over) return;
+      over = true;
+      waiting = [];
+      setTimeout(() => {
+        const all = waiting ?? [];
+        waiting = null;
+        all.forEach(send);
+      }, ms);
+    },
+    /** @param {Buffer} wrapped */
+    pass(wrapped) {
+      if (waiting) waiting.push(wrapped);
+      else send(wrapped);
+    },
+  };
 }
 
 /**
@@ -96,9 +125,11 @@ function associate(control, kind, seen, ends, listening) {
       (kind.elsewhere ? other : near).send(wrapped, client?.port, client?.address);
   }
 
+  const stall = stallOf(kind.stallsMs, send);
+
   /** @param {Buffer} wrapped */
   function answer(wrapped) {
-    if (!kind.swaps) send(wrapped);
+    if (!kind.swaps) stall.pass(wrapped);
     else if (held) {
       send(wrapped);
       send(held);
@@ -126,6 +157,7 @@ function associate(control, kind, seen, ends, listening) {
       if (performance.now() - one.usedAt >= forgetsMs) return;
       if (!one.sentTo.has(keyOf(filtering, address, port))) return;
       if (kind.hairpins === false && seen.has(port)) return;
+      if (!one.sentTo.has(keyOf('port', address, port))) stall.begin();
       if (refreshedBy !== 'out') one.usedAt = performance.now();
       const named = kind.lies ? portBytes('127.0.0.7', 7) : portBytes(address, port);
       answer(Buffer.from([0, 0, 0, 1, ...named, ...bytes]));
@@ -139,6 +171,7 @@ function associate(control, kind, seen, ends, listening) {
     const one = mapped(keyOf(mapping, host, port));
     if (refreshedBy !== 'in') one.usedAt = performance.now();
     one.sentTo.add(keyOf(filtering, host, port));
+    one.sentTo.add(keyOf('port', host, port));
     one.socket.send(payload, port, host);
   }
 

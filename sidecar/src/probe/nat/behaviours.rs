@@ -1,14 +1,20 @@
 //! Behaviours that show at once, each over separate associations.
 
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use super::line::Line;
 use super::report::{Dependence, Fragments, Port, Report};
-use super::shared::{Nat, socket};
+use super::shared::{AGAIN, Nat, socket};
+use crate::net::clock::now_ns;
 use crate::probe::socks5::codec::Address;
 
 /// Address of a client that is not where its control connection is.
 const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
+/// Answers of the known far end after which the silence of others says something.
+const KNOWN_LEAST: u32 = 3;
+/// Timeouts that they may take.
+const TIMEOUTS_MOST: u64 = 6;
 /// Fragments begin with this number.
 const FIRST_FRAGMENT: u8 = 1;
 /// The second of two: the high bit ends the sequence (RFC 1928, 7).
@@ -95,14 +101,40 @@ impl Nat<'_> {
         true
     }
 
+    /// Another port, another address and the known far end send in turn, for a timeout. A slow machine delays all three. So the silence of
+    /// the others counts once the known one's datagrams, which come after theirs, have arrived. If they do not arrive, all is unknown.
     fn filtering(&self, own: bool) -> Option<Dependence> {
         let line = self.line(own)?;
-        let far = self.first_far().ok()?;
-        let mapped = line.begin(&far)?;
-        let address = line.down(&self.second_far().ok()?, mapped);
-        let port = line.down(&self.first_far().ok()?, mapped);
-        // The path still stands.
-        line.down(&far, mapped).then(|| filtering_of(port, address))
+        let known = self.first_far().ok()?;
+        let mapped = line.begin(&known)?;
+        let fars = [self.first_far().ok()?, self.second_far().ok()?, known];
+        let timeout = self.plan.timeout.as_nanos() as u64;
+        let (began, since) = (now_ns(), self.next_number());
+        let (mut sent, mut heard) = (HashMap::new(), [0; 3]);
+        while !self.stops() {
+            let ([port, address, known], waited) = (heard, now_ns() - began);
+            let all = port > 0 && address > 0;
+            if all || (known >= KNOWN_LEAST && waited >= timeout) {
+                return Some(filtering_of(port > 0, address > 0));
+            }
+            if waited >= TIMEOUTS_MOST * timeout {
+                return None;
+            }
+            for (index, far) in fars.iter().enumerate() {
+                let (number, payload) = self.numbered();
+                sent.insert(number, index);
+                let _ = far.send_to(&payload, mapped);
+            }
+            let by = now_ns() + AGAIN.min(self.plan.timeout).as_nanos() as u64;
+            while let Some(arrived) = line.heard(since, by) {
+                // A duplicate counts once.
+                if let Some(index) = sent.remove(&arrived.number) {
+                    heard[index] += 1;
+                    line.note_sender(&arrived, &fars[index]);
+                }
+            }
+        }
+        None
     }
 
     /// Each of two associations sends to the address that far ends see of the other. A relay that filters lets such a datagram in only if its
@@ -121,7 +153,18 @@ impl Nat<'_> {
             self.until_one(send, |since, by| to.heard(since, by))
                 .is_some()
         };
-        Some(reaches(&one, &other, at_one, at_other) || reaches(&other, &one, at_other, at_one))
+        let met =
+            reaches(&one, &other, at_one, at_other) || reaches(&other, &one, at_other, at_one);
+        self.unless_mute(own, met)
+    }
+
+    /// Whether something got through. Silence says so only if a new association carries datagrams then; else it is unknown.
+    fn unless_mute(&self, own: bool, got_through: bool) -> Option<bool> {
+        let carries = || {
+            let far = self.first_far().ok()?;
+            Line::open(self, own, None).ok()?.round_trip(&far)
+        };
+        (got_through || carries().is_some()).then_some(got_through)
     }
 
     fn fragments(&self, own: bool) -> Option<Fragments> {
@@ -152,7 +195,7 @@ impl Nat<'_> {
     fn ipv6(&self, own: bool) -> Option<bool> {
         let far = self.sixth()?;
         let line = Line::open(self, own, None).ok()?;
-        Some(line.round_trip(&far).is_some())
+        self.unless_mute(own, line.round_trip(&far).is_some())
     }
 
     /// Null if there is no far end over IPv6, or if IPv4 alone did not come back.
@@ -161,7 +204,8 @@ impl Nat<'_> {
         let far = self.first_far().ok()?;
         let line = Line::open(self, own, None).ok()?;
         line.round_trip(&far)?;
-        Some(line.round_trip(&six).is_some() && line.round_trip(&far).is_some())
+        let both = line.round_trip(&six).is_some() && line.round_trip(&far).is_some();
+        self.unless_mute(own, both)
     }
 
     /// The name may mean either family, so that a far end is at the same port of both. Null if the far ends are not where it leads.
@@ -178,7 +222,7 @@ impl Nat<'_> {
             let mapped = line.up_to(&name, far);
             mapped.is_some_and(|mapped| line.down(far, mapped))
         };
-        Some(back(&far) || also.is_some_and(|far| back(&far)))
+        self.unless_mute(own, back(&far) || also.is_some_and(|far| back(&far)))
     }
 
     /// Whether the relay refuses a client at another address than the control connection's, and, if not, which port far ends see: on one
@@ -190,10 +234,9 @@ impl Nat<'_> {
             return None;
         }
         let far = self.first_far().ok()?;
-        Some(match line.up(&far) {
-            Some(source) => (false, Some(port_of(&line, source))),
-            None => (true, None),
-        })
+        let source = line.up(&far);
+        self.unless_mute(own, source.is_some())?;
+        Some((source.is_none(), source.map(|at| port_of(&line, at))))
     }
 }
 

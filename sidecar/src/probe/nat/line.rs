@@ -15,9 +15,12 @@ use crate::probe::udp::may_relay;
 
 /// The largest datagram.
 const MOST_BYTES: usize = 65_535;
+/// The shortest look at a socket: a datagram that is there counts, although the thread comes late.
+const LEAST_LOOK_NS: u64 = 1_000_000;
 
 /// A datagram of this probe that arrived whole.
 pub struct Arrived {
+    pub number: u32,
     pub from: SocketAddr,
     /// Bytes of payload.
     pub bytes: usize,
@@ -128,11 +131,14 @@ impl<'a> Line<'a> {
     pub fn down(&self, far: &UdpSocket, mapped: SocketAddr) -> bool {
         let send = |payload: &[u8]| drop(far.send_to(payload, mapped));
         let arrived = self.nat.until_one(send, |since, by| self.heard(since, by));
-        // A name may stand for the sender.
-        if let Some(Some(Address::Ip(named))) = arrived.as_ref().map(|one| &one.named) {
+        arrived.inspect(|one| self.note_sender(one, far)).is_some()
+    }
+
+    /// Notes whether the header of an answer names the far end that sent it. A name may stand for the sender.
+    pub fn note_sender(&self, arrived: &Arrived, far: &UdpSocket) {
+        if let Some(Address::Ip(named)) = &arrived.named {
             self.nat.names_sender(far.local_addr().ok() == Some(*named));
         }
-        arrived.is_some()
     }
 
     /// The next datagram that reaches the client before a moment. A source other than the relay is noted.
@@ -169,8 +175,12 @@ impl<'a> Line<'a> {
     fn hear(&self, at: &UdpSocket, wrapped: bool, since: u32, by_ns: u64) -> Option<Arrived> {
         let mut bytes = vec![0; MOST_BYTES];
         loop {
-            let left = by_ns.checked_sub(now_ns()).filter(|left| *left > 0)?;
-            at.set_read_timeout(Some(Duration::from_nanos(left))).ok()?;
+            let left = by_ns.saturating_sub(now_ns());
+            if left == 0 && self.nat.stops() {
+                return None;
+            }
+            let look = Duration::from_nanos(left.max(LEAST_LOOK_NS));
+            at.set_read_timeout(Some(look)).ok()?;
             let (count, from) = match at.recv_from(&mut bytes) {
                 Ok(received) => received,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -185,8 +195,12 @@ impl<'a> Line<'a> {
             let payload = &datagram[header..];
             match self.nat.number_of(payload) {
                 Some(Ok(number)) if number >= since => {
-                    let bytes = payload.len();
-                    return Some(Arrived { from, bytes, named });
+                    return Some(Arrived {
+                        number,
+                        from,
+                        bytes: payload.len(),
+                        named,
+                    });
                 }
                 Some(Err(kind)) => self.fault.set(Some(kind)),
                 _ => {}

@@ -20,7 +20,7 @@ pub fn socket(ip: IpAddr) -> Result<UdpSocket, ProbeError> {
 }
 
 /// Interval at which a datagram that has not arrived is followed by another one.
-const AGAIN: Duration = Duration::from_millis(100);
+pub const AGAIN: Duration = Duration::from_millis(100);
 
 /// A running probe, as its threads share it.
 pub struct Nat<'a> {
@@ -128,10 +128,15 @@ impl<'a> Nat<'a> {
 
     /// The next datagram.
     pub fn payload(&self) -> Vec<u8> {
+        self.numbered().1
+    }
+
+    /// The next datagram, with its number.
+    pub fn numbered(&self) -> (u32, Vec<u8>) {
         let mut payload = vec![0; self.pattern.size()];
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         self.pattern.fill(number, &mut payload);
-        payload
+        (number, payload)
     }
 
     /// The number of a datagram of this probe, or why it is not whole; none if it is of another. Two in one are a reassembled datagram.
@@ -162,7 +167,11 @@ impl<'a> Nat<'a> {
         let end = now_ns() + self.plan.timeout.as_nanos() as u64;
         while now_ns() < end && !self.stops() {
             send(&self.payload());
-            let heard = hear(since, end.min(now_ns() + AGAIN.as_nanos() as u64));
+            // Also the last one has its time, if this thread was not running in between.
+            let heard = hear(
+                since,
+                now_ns() + AGAIN.min(self.plan.timeout).as_nanos() as u64,
+            );
             if heard.is_some() {
                 return heard;
             }
