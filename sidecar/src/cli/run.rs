@@ -17,6 +17,7 @@ use crate::process::exec;
 use crate::process::protocol::Exit;
 use crate::process::role::Role;
 use crate::process::signals::Arrived;
+use crate::process::tree::{self, Entry};
 use crate::process::usage::Source;
 use crate::process::windows::Manner;
 use crate::testbed::instance::Instance;
@@ -62,9 +63,7 @@ fn command_on(
     )))?;
     let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
     let mut sources = instance.sources();
-    if let Ok(source) = Source::pid("command", pid) {
-        sources.push(("command".to_owned(), Role::Generator, source));
-    }
+    sources.extend(source_of(pid).map(|source| ("command".to_owned(), Role::Generator, source)));
     let window = supervisor.windows.open(sources, Manner::PEAKS)?;
     let status = wait(&mut child, pid, on_terminal, interrupts);
     let mut usage = supervisor.windows.close(&window)?;
@@ -77,6 +76,11 @@ fn command_on(
     let status =
         status.map_err(|error| Failure::setup(format!("{}: {error}", words[0]), "run it again"))?;
     Ok(code(status))
+}
+
+/// The command, also if it has ended already, or runs as another user.
+fn source_of(pid: i32) -> Option<Source> {
+    tree::entry(pid).map(|Entry { start, .. }| Source::Pid { pid, start })
 }
 
 /// On a terminal, the command stays in the foreground group: it may read, and Ctrl-C reaches it from the terminal. Otherwise it gets its
@@ -137,4 +141,30 @@ fn code(status: ExitStatus) -> u8 {
         Exit::Unknown => 1,
     };
     u8::try_from(code).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::ledger::Ledger;
+    use crate::process::windows::Windows;
+
+    #[test]
+    fn a_command_that_ends_at_once_has_its_row() {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let pid = child.id() as i32;
+        while !tree::entry(pid).unwrap().zombie {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let windows = Windows::new(Ledger::new(None));
+        let command = (
+            "command".to_owned(),
+            Role::Generator,
+            source_of(pid).unwrap(),
+        );
+        let window = windows.open(vec![command], Manner::PEAKS).unwrap();
+        child.wait().unwrap();
+        let usage = windows.close(&window).unwrap();
+        assert_eq!(usage.processes[0].name, "command");
+    }
 }
