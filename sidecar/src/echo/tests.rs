@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::busy::Watch;
 
 mod transfers;
 
@@ -142,8 +143,9 @@ fn reordering_holds_exactly_so_many_back() {
 }
 
 /// Asserts a duration in ms: each try takes at least `least`, and one of several tries takes less than `most`. Other programs on the
-/// machine only add to a duration.
+/// machine only add to a duration. So if they kept the machine busy, no try has to be that short.
 fn in_time(least: u128, most: u128, mut took: impl FnMut() -> u128) {
+    let others = Watch::others();
     let mut all = Vec::new();
     while all.len() < 8 {
         let ms = took();
@@ -153,7 +155,10 @@ fn in_time(least: u128, most: u128, mut took: impl FnMut() -> u128) {
         }
         all.push(ms);
     }
-    panic!("{all:?} ms, none less than {most}");
+    let others = others.end();
+    let late = format!("{all:?} ms, none less than {most}");
+    assert!(others.busy, "{late}");
+    let _ = writeln!(std::io::stderr(), "skipped: {others}: {late}");
 }
 
 #[test]
