@@ -191,7 +191,9 @@ class Charged {
    */
   restart(what, { restart_s: seconds, right }, again, accepts = isAccepted) {
     const before = this.due();
-    const list = this.moved.slice(0, STEADY_USERS).map(({ name }) => ({ name }));
+    const list = this.known()
+      .slice(0, STEADY_USERS)
+      .map(({ name }) => ({ name }));
     const id = startProbe(
       this.spec('steady', list, {
         seconds: 2 * seconds,

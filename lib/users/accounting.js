@@ -28,9 +28,9 @@ const TRIP_BYTES = 16 * 1024;
 /** Users that carry data when the server is killed. */
 const OPEN_USERS = 3;
 
-/** @param {Map<string, import('./charges.js').Charged> | null} charges */
-const sumOf = (charges) =>
-  charges && [...charges.values()].reduce((sum, charged) => sum + totalOf(charged), 0);
+/** What users are charged. @param {Map<string, import('./charges.js').Charged> | null} charges @param {Moved[]} users */
+const sumOf = (charges, users) =>
+  charges && users.reduce((sum, { name }) => sum + totalOf(charges.get(name) ?? { total: 0 }), 0);
 
 /** @param {Moved[]} moved */
 const dueOf = (moved) => moved.reduce((sum, one) => sum + movedBy(one), 0);
@@ -72,12 +72,13 @@ function readAgain(statistics, address, engine) {
 
 /**
  * Kills and starts the server while users move bytes.
- * @param {Plane} plane @param {Statistics} statistics @param {any} outputs @param {Moved[]} moved @param {number} seconds
+ * @param {Plane} plane @param {Statistics} statistics @param {any} outputs @param {Moved[]} moved by users with known bytes
+ * @param {number} seconds
  * @returns {Restart | null} null: the server took no order to restart
  */
 function restart(plane, statistics, outputs, moved, seconds) {
   const users = moved.slice(0, OPEN_USERS);
-  const before = sumOf(statistics.read());
+  const before = sumOf(statistics.read(), moved);
   const due = dueOf(moved);
   const spec = { kind: 'tcp', payload_bytes: TRIP_BYTES, count: 1_000_000, keep: 1000, warmup: 0 };
   const ids = users.map(({ name }) => {
@@ -87,7 +88,7 @@ function restart(plane, statistics, outputs, moved, seconds) {
   });
   sleep(seconds);
   const done = ids.reduce((sum, id) => sum + tryAsk('GET', `/probes/${id}`).done, 0) * 2 * TRIP_BYTES;
-  const during = sumOf(statistics.read());
+  const during = sumOf(statistics.read(), moved);
   const order = plane.measure(
     { proxy: null, instance: null, usage_window: null },
     { kind: 'handshake', warmup: 0, count: 1, target: outputs.USERS_GATE },
@@ -103,7 +104,7 @@ function restart(plane, statistics, outputs, moved, seconds) {
   const after = counted.every(Boolean) ? dueOf(moved) : null;
   return {
     due: after,
-    kept: again && sumOf(statistics.read()),
+    kept: again && sumOf(statistics.read(), moved),
     moved: after === null ? null : after - due,
     open: before === null || during === null || done === 0 ? null : Math.min(1, (during - before) / done),
   };
@@ -139,7 +140,7 @@ function through(plane, statistics, outputs, onWire, sizes, record) {
     delay_ms: settled.at === null ? null : settled.at - settled.from,
     wire,
     // Wrong charges show no loss.
-    restart: settled.at === null ? null : restart(plane, statistics, outputs, moved, sizes.restart_s),
+    restart: settled.at === null ? null : restart(plane, statistics, outputs, known, sizes.restart_s),
   };
 }
 

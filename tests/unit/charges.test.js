@@ -87,11 +87,16 @@ test('a restart while nothing moved has lost nothing that is known', () => {
   assert.match(words(0, 0), /lost 1,048,576 B of 1,048,576 B \(100\.0 %\)\.$/);
 });
 
+const countsOf = (/** @type {number} */ up, /** @type {number} */ down) => ({
+  outcome: { far_end: { bytes_up: { found: up }, bytes_down: { found: down } } },
+});
+
 /**
- * The restart of a server that charges nobody.
- * @param {any} order what became of the order to restart @param {object} [probe] of the first user in mid-transfer; undefined: no users
+ * The restart of a server whose users moved nothing before.
+ * @param {any} order what became of the order to restart @param {object} [probe] of each user in mid-transfer; undefined: no users
+ * @param {(object | null)[]} [ends] of the probe of each user before; null: its bytes are unknown @param {Record<string, any>} [charges]
  */
-function restartOf(order, probe) {
+function restartOf(order, probe, ends = probe ? [countsOf(0, 0)] : [], charges = {}) {
   const answers = {
     '/taps': { id: 't1', address: '127.0.0.1:1' },
     '/testbeds/users/start': { id: 'i1', outputs: {} },
@@ -103,17 +108,18 @@ function restartOf(order, probe) {
     error: null,
     answer: /** @type {any} */ (answers)[path] ?? {},
   });
-  sidecar.end = () => [{ state: 'failed', error: null, outcome: null }];
+  sidecar.end = (specs) => specs.map(() => ({ state: 'failed', error: null, outcome: null }));
+  const left = [...ends];
   return account(
     /** @type {any} */ ({
       data: { base: { engine: 'xray' } },
       environment: { placement: { system_cpus: '' } },
       measure: () => order,
       specOf: () => ({}),
-      recorded: () => null,
+      recorded: () => left.shift(),
     }),
-    /** @type {any} */ ({ connect: () => {}, read: () => new Map() }),
-    { users: probe ? 1 : 0, long: 0, short: 0, datagrams: 0, restart_s: 0 },
+    /** @type {any} */ ({ connect: () => {}, read: () => new Map(Object.entries(charges)) }),
+    { users: ends.length, long: 0, short: 0, datagrams: 0, restart_s: 0 },
     () => {},
   ).restart;
 }
@@ -126,14 +132,19 @@ test('a server that took no order to restart has lost nothing that is known', ()
 });
 
 test('a restart has lost nothing that is known if bytes in mid-transfer were not counted', () => {
-  const counts = { bytes_up: { found: MIB }, bytes_down: { found: 2 * MIB } };
-  const counted = restartOf(RESTARTED, { outcome: { far_end: counts } });
+  const counted = restartOf(RESTARTED, countsOf(MIB, 2 * MIB));
   assert.deepEqual([counted?.due, counted?.moved, counted && lostBy(counted)], [3 * MIB, 3 * MIB, 3 * MIB]);
   for (const probe of [{ outcome: null }, { outcome: { far_end: null } }, { outcome: { far_end: {} } }]) {
     const unknown = restartOf(RESTARTED, probe);
     assert.deepEqual([unknown?.due, unknown?.moved, unknown && lostBy(unknown)], [null, null, null]);
     assert.match(restartWords(unknown, 'server'), /^What a restart of the server .* is unknown\.$/);
   }
+});
+
+test('charges of a user whose bytes are unknown hide no loss by a restart', () => {
+  const charges = { 'user-0': { up: 5 * MIB, down: 0 } };
+  const found = restartOf(RESTARTED, countsOf(MIB, 2 * MIB), [null, countsOf(0, 0)], charges);
+  assert.deepEqual([found?.due, found?.kept, found?.moved], [3 * MIB, 0, 3 * MIB]);
 });
 
 /**
