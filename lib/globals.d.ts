@@ -431,6 +431,10 @@ declare module 'k6/x/windtunnel/judge' {
     compare?: 'lower' | 'higher';
     /** A comparison judges its numbers by its bound, in place of speed and CPU time. Lower must be better. */
     judged?: true;
+    /** A comparison judges its numbers beside speed and CPU time. Lower must be better. */
+    secondary?: true;
+    /** A comparison takes smaller numbers of a judged column as this one. */
+    least?: number;
   }
   /** Part of the result: k6/schemas/result.schema.json describes each field. */
   export interface Section {

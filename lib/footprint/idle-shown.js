@@ -77,25 +77,27 @@ const column = (name, title, of, digits) => ({
   of: (found) => rangeOf(spreadOf(found.times.map(of(found)))),
 });
 
-/** A share of the bound that harms nobody: a comparison takes less as this. */
-const HARMLESS = 0.1;
+/** This part of a bound harms nobody: a comparison takes less as this. */
+const HARMLESS_PART = 10;
+/** A page of memory, KiB: the kernel gives no less, so that less for each is chance. */
+const PAGE_KIB = 4;
+/** A cell of a figure that a state does not have, unlike one that is unknown. */
+const NO_FIGURE = '—';
 
 /**
  * A column that only comparisons read.
- * @param {string} name @param {string} title @param {number} most @param {(found: Found) => number | null} of
+ * @param {string} name @param {string} title @param {number} most @param {(found: Found) => number | string | null} of
  * @returns {import('../section.js').Column<Found>}
  */
 const judgedColumn = (name, title, most, of) => ({
   name: `judged_${name}`,
-  title: `${title}, at least ${HARMLESS * most}`,
+  title,
   unit: 'count',
   print: 'none',
   compare: 'lower',
   judged: true,
-  of: (found) => {
-    const value = of(found);
-    return value === null ? null : Math.max(value, HARMLESS * most);
-  },
+  least: Math.max(1, most) / HARMLESS_PART,
+  of,
 });
 
 /** @param {Most} most @returns {import('../section.js').Column<Found>[]} */
@@ -115,7 +117,8 @@ const columnsOf = (most) => [
     digits: 1,
     compare: 'lower',
     judged: true,
-    of: ({ bytesEach }) => rangeOf(spreadOf(bytesEach), KIB),
+    least: PAGE_KIB,
+    of: ({ state, bytesEach }) => (state.direct ? NO_FIGURE : rangeOf(spreadOf(bytesEach), KIB)),
   },
   { name: 'life', title: 'Without traffic', unit: 'text', of: lifeOf },
   {
@@ -130,7 +133,7 @@ const columnsOf = (most) => [
   judgedColumn('cpu', 'CPU ms/min', most.cpuMs, (found) => overall(found, cpuMs)),
   judgedColumn('wakeups', 'wake-ups/s', most.wakeups, (found) => overall(found, wakeups)),
   judgedColumn('bytes', 'bytes/min, each', most.bytes, (found) =>
-    found.state.direct ? null : overall(found, wireOf(found, 'bytes')),
+    found.state.direct ? NO_FIGURE : overall(found, wireOf(found, 'bytes')),
   ),
 ];
 

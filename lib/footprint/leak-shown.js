@@ -30,22 +30,6 @@ const slopeColumn = (name, title, unit, fits) => ({
   of: ({ growth, resource }) => (growth && fits(resource.unit) ? growth.slope : null),
 });
 
-/**
- * A column that a comparison judges: a growth that is no leak harms nobody, and counts as the smallest leak.
- * @param {string} name @param {string} unit @param {(unit: string) => boolean} fits
- * @returns {import('../section.js').Column<Found>}
- */
-const judgedColumn = (name, unit, fits) => ({
-  name,
-  title: 'growth, at least the smallest leak',
-  unit,
-  print: 'none',
-  compare: 'lower',
-  judged: true,
-  of: ({ growth, judged, least, resource }) =>
-    growth && judged && fits(resource.unit) ? Math.max(growth.slope, least) : null,
-});
-
 /** @type {import('../section.js').Column<Found>[]} */
 const COLUMNS = [
   {
@@ -66,8 +50,17 @@ const COLUMNS = [
   },
   slopeColumn('bytes', 'growth', 'bytes_each', (unit) => unit === 'B'),
   slopeColumn('number', 'growth', 'each', (unit) => unit === ''),
-  judgedColumn('judged_bytes', 'B', (unit) => unit === 'B'),
-  judgedColumn('judged_number', 'times', (unit) => unit === ''),
+  {
+    // A growth that is no leak harms nobody.
+    name: 'judged',
+    title: 'growth in smallest leaks',
+    unit: 'times',
+    print: 'none',
+    compare: 'lower',
+    judged: true,
+    least: 1,
+    of: (found) => (found.judged ? found.growth && found.growth.slope / found.least : verdictOf(found)),
+  },
   {
     name: 'interval',
     title: '99 % interval',

@@ -69,6 +69,7 @@ const columnsOf = (planned, needs) => [
     print: 'none',
     compare: 'lower',
     judged: true,
+    least: 1,
     of: () => needs,
   },
 ];

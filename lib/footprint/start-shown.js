@@ -10,8 +10,8 @@ import { sentenceOf, wholeTurns } from '../users/by-level.js';
 
 const BYTES_PER_MIB = 2 ** 20;
 const THOUSAND = 1000;
-/** Columns that a comparison judges. */
-const JUDGED = ['start_ms', 'cpu_s', 'own_mib', 'peak_mib'];
+/** Columns that a comparison judges, with the value that smaller ones count as. @type {Record<string, number>} */
+const JUDGED = { start_ms: 1, cpu_s: 0.01, own_mib: 1, peak_mib: 1 };
 /** Least that a comparison takes for the tunnels that a reload drops, and for the time without new connections, ms. */
 const LEAST_DROPPED = 1;
 const LEAST_REFUSED_MS = 10;
@@ -42,7 +42,7 @@ const column = (name, title, unit, of, digits) => ({
   title,
   unit,
   compare: 'lower',
-  ...(JUDGED.includes(name) ? { judged: true } : {}),
+  ...(name in JUDGED ? { judged: true, least: JUDGED[name] } : {}),
   ...(digits === undefined ? {} : { digits }),
   of: (row) => rangeOf(spreadOf(row.turns.map(of))),
 });
@@ -80,15 +80,15 @@ function endsOf(turns) {
  */
 const judgedColumn = (name, title, unit, least) => ({
   name: `judged_${name}`,
-  title: `${title}, at least ${least}`,
+  title,
   unit,
   print: 'none',
   compare: 'lower',
   judged: true,
+  least,
   of: ({ turns }) => {
     const values = turns.map((turn) => turn[name]);
-    if (values.includes(null)) return null;
-    return Math.max(median(/** @type {number[]} */ (values)), least);
+    return values.includes(null) ? null : median(/** @type {number[]} */ (values));
   },
 });
 

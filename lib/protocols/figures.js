@@ -45,6 +45,9 @@ const TUNNELS = /^tunnels_(\d+)_p95_ms$/;
 const tunnelCounts = (names) =>
   names.flatMap((name) => Number(TUNNELS.exec(name)?.[1]) || []).sort((a, b) => a - b);
 
+/** The largest number of tunnels that were open at once; 0 without tunnels. @param {Found} found */
+export const mostTunnels = (found) => tunnelCounts(namesIn(found)).at(-1) ?? 0;
+
 /** Columns for the numbers of tunnels. Memory is shown for the largest number. @param {number[]} counts */
 const ofTunnels = (counts) => ({
   ...Object.fromEntries(
@@ -131,7 +134,7 @@ function aboutFigures(found) {
     further.length > 0
       ? `, and further ones for the rows that these did not decide: ${further.join(', ')}`
       : '';
-  const most = tunnelCounts(namesIn(found)).at(-1) ?? 0;
+  const most = mostTunnels(found);
   const fewer = most >= MANY_TUNNELS ? ` (${MANY_TUNNELS} tunnels or more in ${Math.ceil(extra / 2)})` : '';
   const others =
     extra > 0

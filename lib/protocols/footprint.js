@@ -1,6 +1,7 @@
 /** Memory and descriptors of the programs of a row after its turns, and how often they wake while nothing is sent. */
 import { heldNow } from '../footprint/held.js';
-import { rangeOf } from '../section.js';
+import { grouped, rangeOf } from '../section.js';
+import { mostTunnels } from './figures.js';
 import { sideTable } from './side-table.js';
 
 const MIB = 2 ** 20;
@@ -33,19 +34,39 @@ export function noteFootprint({ figures }, before, after, seconds) {
     from === null || to === null || seconds <= 0 ? null : Math.max(0, to - from) / seconds;
 }
 
+/** A comparison takes less than `least` as that: it harms nobody. Each of a row's two ends may leave 10 connections. Wake-ups have the bound of
+ * footprint/idle, because the quiet period is short. */
+const JUDGED = /** @type {const} */ ({ compare: 'lower', secondary: true });
 const FIGURES = /** @type {const} */ ({
-  after_anon_mib: { title: 'own memory', unit: 'MiB', digits: 1, compare: 'lower' },
-  after_descriptors: { title: 'descriptors', unit: 'count', compare: 'lower' },
-  after_left: { title: 'left connections', unit: 'count' },
-  after_wakeups_per_s: { title: 'wake-ups', unit: '/s', digits: 0, compare: 'lower' },
+  after_anon_mib: { title: 'own memory', unit: 'MiB', digits: 1, ...JUDGED, least: 1 },
+  after_descriptors: { title: 'descriptors', unit: 'count', ...JUDGED, least: 100 },
+  after_left: { title: 'left connections', unit: 'count', ...JUDGED, least: 20 },
+  after_wakeups_per_s: { title: 'wake-ups', unit: '/s', digits: 0, ...JUDGED, least: 100 },
 });
+
+/** Own memory with the largest number of tunnels, which the table of each side prints. @param {import('./result.js').Found} found */
+function ofTunnels(found) {
+  const most = mostTunnels(found);
+  const title = `own memory with ${grouped(most)} tunnels`;
+  return most > 0
+    ? {
+        [`tunnels_${most}_anon_mib`]: {
+          title,
+          unit: 'MiB',
+          print: /** @type {const} */ ('none'),
+          ...JUDGED,
+          least: 1,
+        },
+      }
+    : {};
+}
 
 /** A table for all sides: medians of the turns. @param {import('./result.js').Found} found */
 export const footprintSection = (found) =>
   sideTable(found, {
     name: 'footprint',
     title: 'Footprint after a turn',
-    figures: FIGURES,
+    figures: { ...FIGURES, ...ofTunnels(found) },
     of: (row, side, name) => rangeOf(row[side]?.figures[name]),
     notes: [
       'Both ends of the row, in the quiet period after the probes of a turn. A left connection is one whose other end is closed, or is the far end.',

@@ -70,9 +70,22 @@ export function withLimits({ figures, instances }, ended, outcome) {
 
 const FIGURES = /** @type {const} */ ({
   limits_periods: { title: 'periods', unit: 'count' },
-  limits_throttled_periods: { title: 'throttled periods', unit: 'count', compare: 'lower' },
+  limits_throttled_periods: {
+    title: 'throttled periods',
+    unit: 'count',
+    compare: 'lower',
+    secondary: true,
+    least: 10,
+  },
   limits_throttled_s: { title: 'throttled', unit: 's', digits: 2 },
-  limits_peak_mib: { title: 'peak memory', unit: 'MiB', digits: 1, compare: 'lower' },
+  limits_peak_mib: {
+    title: 'peak memory',
+    unit: 'MiB',
+    digits: 1,
+    compare: 'lower',
+    secondary: true,
+    least: 1,
+  },
   limits_killed: { title: 'kills for memory', unit: 'count' },
 });
 

@@ -7,10 +7,14 @@ import { sectionOf } from '../section.js';
  * @typedef {object} Table
  * @property {string} name
  * @property {string} title
- * @property {Record<string, { title: string, unit: string, digits?: number, compare?: 'lower' }>} figures titles in lower case
+ * @property {Record<string, Omit<import('../section.js').Column<FoundRow>, 'name' | 'of'>>} figures titles in lower case
  * @property {(row: FoundRow, side: SideName, figure: string) => import('../section.js').Cell} of
  * @property {string[]} notes
  */
+
+/** A cell of a side that cannot run the row, or does not take part. Its figures are not unknown. */
+const NO_FIGURE = '—';
+const IMPOSSIBLE = 'impossible here';
 
 /** @param {import('./result.js').Found} found @param {Table} table */
 export function sideTable({ rows, candidate }, { figures, of, ...about }) {
@@ -25,7 +29,8 @@ export function sideTable({ rows, candidate }, { figures, of, ...about }) {
           name: `${side}_${name}`,
           title: candidate ? `${side}: ${title}` : `${title.charAt(0).toUpperCase()}${title.slice(1)}`,
           ...kind,
-          of: (/** @type {FoundRow} */ row) => of(row, side, name),
+          of: (/** @type {FoundRow} */ row) =>
+            (row[side]?.outcome ?? IMPOSSIBLE) === IMPOSSIBLE ? NO_FIGURE : of(row, side, name),
         })),
       ),
     ],

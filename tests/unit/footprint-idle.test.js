@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { statesOf } from '../../lib/footprint/idle.js';
 import { idleSections } from '../../lib/footprint/idle-shown.js';
+import { rowsOf } from '../support/sections.js';
 
 const SECONDS = 2;
 const MOST = { cpuMs: 1200, wakeups: 100, bytes: 1000 };
 
-/** @param {number} share of a CPU */
-function findingAt(share) {
-  const [state] = statesOf({ tunnels: 1, associations: 1 });
+/** The table of one state at a time. @param {number} share of a CPU @param {0 | 1} [index] of the state */
+function sectionAt(share, index = 0, most = MOST) {
+  const state = statesOf({ tunnels: 1, associations: 1 })[index];
   const process = {
     name: 'proxy',
     role: 'system',
@@ -31,9 +32,31 @@ function findingAt(share) {
     processes: [process],
     wire: null,
   };
-  const [section] = idleSections([{ state, times: [time], missed: 0, bytesEach: [] }], MOST);
-  return section.finding;
+  const [section] = idleSections([{ state, times: [time], missed: 0, bytesEach: [] }], most);
+  return section;
 }
+
+/** @param {number} share */
+const findingAt = (share) => sectionAt(share).finding;
+
+test('what a comparison judges has a least value, and a figure that nobody knows is not one that a state lacks', () => {
+  const columns = sectionAt(0, 0, { cpuMs: 3, wakeups: 7, bytes: 0 }).columns.filter(({ judged }) => judged);
+  assert.deepEqual(
+    columns.map(({ name, least }) => [name, least]),
+    [
+      ['kib_each', 4],
+      ['judged_cpu', 0.3],
+      ['judged_wakeups', 0.7],
+      ['judged_bytes', 0.1],
+    ],
+  );
+  const cells = (/** @type {0 | 1} */ index) => {
+    const [{ kib_each: memory, judged_bytes: bytes }] = rowsOf(sectionAt(0, index));
+    return [memory, bytes];
+  };
+  assert.deepEqual(cells(0), ['—', '—'], 'what goes past the proxy');
+  assert.deepEqual(cells(1), [null, null], 'no packet could be captured, and no memory was read');
+});
 
 test('a proxy that uses half of a CPU while nothing goes on spins, and one below the bound is quiet', () => {
   assert.equal(findingAt(0.6), 'With nothing at all, the proxy spins: 60 % of a CPU.');

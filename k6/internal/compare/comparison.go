@@ -92,6 +92,9 @@ type Comparison struct {
 	Reasons        []string          `json:"reasons"`
 	mute           []string          // metrics that cannot fail with this few pairs, one reason for each role.
 	missing        []string          // what was not measured, one reason each.
+	gaps           gaps              // figures of sections that some runs lack.
+	unknown        gaps              // figures of sections that no run has, by their role.
+	ofOneSide      gaps              // metrics that only A or only B has.
 	lost           []string          // primary metrics without a value in B because all operations failed, one reason each.
 	noSecondary    string            // why secondary metrics cannot be judged, although they were requested.
 	kept           bool              // A are kept runs that judge the one run B.

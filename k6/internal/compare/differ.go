@@ -101,10 +101,12 @@ func (c *Comparison) compare(q Request, a, b []Measured) {
 	}
 	for _, row := range all {
 		c.findMissingValues(row, a, b, valuesA, valuesB)
+		c.unknownFigure(row, valuesA, valuesB)
 		if filled, ok := c.metric(row, valuesA, valuesB, others); ok {
 			c.Metrics = append(c.Metrics, filled)
 		}
 	}
+	c.tellGaps()
 	c.findMissingPrimary(all, both)
 	c.moreWorkTakesMoreMemory(valuesA, valuesB)
 	// Primary metrics first, metrics of the whole run last, even if an operation exists only in B's runs.
@@ -124,9 +126,10 @@ func (c *Comparison) kindOfCPU(a, b []Measured) string {
 	return measuredCPU
 }
 
-// isNewer reports whether kept runs are older than the recording of descriptors.
+// isNewer reports whether kept runs are older than the recording of what a system holds.
 func isNewer(r row, kept []table) bool {
-	return slices.Contains([]string{peakDescriptors, leftDescriptors}, r.Name) && len(valuesOf(kept, r.key())) == 0
+	newer := r.evidence && r.Role == Secondary || slices.Contains([]string{peakDescriptors, leftDescriptors}, r.Name)
+	return newer && len(valuesOf(kept, r.key())) == 0
 }
 
 func place(m Metric) int {
@@ -152,8 +155,9 @@ func (c *Comparison) metric(r row, a, b []table, others leftOut) (Metric, bool) 
 		if len(valuesA) == 0 {
 			have = "B"
 		}
-		if !r.quiet {
-			c.Notes = append(c.Notes, fmt.Sprintf("only %s has: %s", have, m.Title))
+		// A judged figure of a section is named as missing.
+		if !r.quiet && (!r.evidence || r.Role == Shown) {
+			c.ofOneSide.add(have, m.Title)
 		}
 		return m, false
 	}

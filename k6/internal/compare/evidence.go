@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"windtunnel/k6/internal/result"
@@ -13,12 +14,13 @@ import (
 
 // evidence lists the metrics that explain where the time went: the comparable values of sections, and the CPU time of
 // each process of the system. They are compared like other metrics, but never break the gate: a part that grows while
-// the whole shrinks is no regression. A column that is judged has primary metrics.
+// the whole shrinks is no regression. A column that is judged has primary or secondary metrics.
 func evidence(r result.Result) []row {
 	var all []row
-	add := func(m Metric, role string, value *float64, quiet bool) {
+	add := func(m Metric, role string, one row) {
 		m.Role, m.Notes, m.evidence = role, []string{}, true
-		all = append(all, row{m, value, quiet && role == Shown})
+		one.Metric, one.quiet = m, one.quiet && role == Shown
+		all = append(all, one)
 	}
 	for _, s := range r.Sections {
 		about := s.Title + ": "
@@ -31,28 +33,46 @@ func evidence(r result.Result) []row {
 				continue
 			}
 			role := Shown
-			if column.Judged {
+			switch {
+			case column.Judged:
 				role = Primary
+			case column.Secondary:
+				role = Secondary
 			}
+			least := leastText(column.Least)
 			for i, label := range s.Labels() {
 				m := Metric{Operation: s.Operation, Name: s.Name + "." + label, Title: about + label, Unit: column.Unit, Better: column.Compare}
 				switch {
 				case !s.Named():
 					m.Name, m.Title = s.Name+"."+column.Name, about+column.Title
-				case !one:
+				case !one || column.Secondary:
 					m.Name, m.Title = m.Name+"."+column.Name, m.Title+", "+column.Title
 				}
-				add(m, role, s.Rows[i][k].Value, !s.Named())
+				m.Title += least
+				cell := s.Rows[i][k]
+				if cell.Value != nil && column.Least > 0 {
+					cell.Value = new(max(*cell.Value, column.Least))
+				}
+				add(m, role, row{value: cell.Value, quiet: !s.Named(), said: cell.Text != nil})
 			}
 			one = false
 		}
 	}
 	for _, p := range r.Processes {
 		if p.Role == "system" {
-			add(Metric{Name: "process." + p.Name, Title: p.Name + " CPU", Unit: "s", Better: direction(false)}, Shown, &p.CPUS, true)
+			add(Metric{Name: "process." + p.Name, Title: p.Name + " CPU", Unit: "s", Better: direction(false)}, Shown, row{value: &p.CPUS, quiet: true})
 		}
 	}
 	return all
+}
+
+// leastText is the part of a title about the least value of a column, in at most four digits; "" without one.
+func leastText(least float64) string {
+	if least == 0 {
+		return ""
+	}
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(least, 'g', 4, 64), 64)
+	return ", at least " + strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
 // answers returns for each section the findings in the runs of both sides, one line each.

@@ -221,7 +221,7 @@ func (f Failure) row() []string {
 	return []string{f.Kind, f.A.text(f.Of), f.B.text(f.Of), p, says[f.Outcome]}
 }
 
-var units = map[string]string{"ms": "ms", "per_s": "/s", "mbit_per_s": "Mbit/s", "bytes": "MiB", "s": "s", "us": "µs", bytesEach: "B each", countEach: "each"}
+var units = map[string]string{"ms": "ms", "per_s": "/s", "mbit_per_s": "Mbit/s", "bytes": "MiB", "s": "s", "us": "µs", "KiB": "KiB", "MiB": "MiB", "/s": "/s", bytesEach: "B each", countEach: "each"}
 
 func write(v float64, unit string) string {
 	switch unit {

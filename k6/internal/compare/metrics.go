@@ -24,6 +24,7 @@ type row struct {
 	Metric
 	value *float64
 	quiet bool // a value on only one side is not reported
+	said  bool // a text says why there is no value
 }
 
 func (r row) key() key { return key{r.Operation, r.Name} }

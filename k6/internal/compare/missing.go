@@ -153,9 +153,59 @@ func (c *Comparison) findMissingValues(r row, a, b []Measured, valuesA, valuesB 
 	if counts[0]+counts[1] == 0 || len(without) == 0 {
 		return
 	}
-	c.missing = append(c.missing, fmt.Sprintf("%s was not measured in %s%s", r.Title, files(without), tooFewFor(r, a, b)))
+	where := files(without) + tooFewFor(r, a, b)
+	if r.evidence {
+		c.gaps.add(where, r.Title)
+	} else {
+		c.missing = append(c.missing, r.Title+" was not measured in "+where)
+	}
 	if counts[0] == len(a) && counts[1] == 0 && neverSucceeded(b, r.Operation) {
 		c.lost = append(c.lost, fmt.Sprintf("B has no %s because no operation succeeded; all runs of A have this metric", r.Title))
+	}
+}
+
+// gaps are figures of sections without a value, by the runs that lack them: a section may have hundreds.
+type gaps []gap
+
+type gap struct {
+	where string
+	of    []string
+}
+
+func (g *gaps) add(where, title string) {
+	i := slices.IndexFunc(*g, func(one gap) bool { return one.where == where })
+	if i < 0 {
+		i, *g = len(*g), append(*g, gap{where: where})
+	}
+	(*g)[i].of = append((*g)[i].of, title)
+}
+
+// unknownFigure notes a figure that a section wants judged and that no run has, unless the section says why.
+func (c *Comparison) unknownFigure(r row, a, b []table) {
+	if r.evidence && r.Role != Shown && !r.said && len(valuesOf(a, r.key()))+len(valuesOf(b, r.key())) == 0 {
+		c.unknown.add(r.Role, r.Title)
+	}
+}
+
+// tellGaps writes a line for each set of runs that lack figures of sections. A primary figure that no run has is missing. A
+// secondary one may be of a row that could not run, so that it is only noted.
+func (c *Comparison) tellGaps() {
+	for _, g := range c.gaps {
+		was := "was"
+		if len(g.of) > 1 {
+			was = "were"
+		}
+		c.missing = append(c.missing, fmt.Sprintf("%s %s not measured in %s", listed(g.of, "figures"), was, g.where))
+	}
+	for _, g := range c.unknown {
+		if g.where == Primary {
+			c.missing = append(c.missing, "no run has a value of: "+listed(g.of, "figures"))
+		} else {
+			c.Notes = append(c.Notes, "not judged, because no run has a value: "+listed(g.of, "figures"))
+		}
+	}
+	for _, g := range c.ofOneSide {
+		c.Notes = append(c.Notes, fmt.Sprintf("only %s has: %s", g.where, listed(g.of, "figures")))
 	}
 }
 
@@ -280,10 +330,12 @@ func (c *Comparison) minutesFor(pairs int) string {
 }
 
 // files names the first runs in one line, and counts the others.
-func files(names []string) string {
+func files(names []string) string { return listed(names, "runs") }
+
+func listed(names []string, what string) string {
 	const most = 3
 	if len(names) <= most {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %d more runs", strings.Join(names[:most], ", "), len(names)-most)
+	return fmt.Sprintf("%s and %d more %s", strings.Join(names[:most], ", "), len(names)-most, what)
 }

@@ -59,7 +59,7 @@ func markPrimary(all []row, cpu string, tables ...[]table) []row {
 // operationsShown takes the metrics of operations out of the gate: other scenarios judge speed.
 func operationsShown(all []row) []row {
 	for i := range all {
-		if all[i].Operation != "" && !all[i].judged() {
+		if all[i].Operation != "" && !all[i].evidence {
 			all[i].Role = Shown
 		}
 	}

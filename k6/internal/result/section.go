@@ -43,6 +43,10 @@ type Column struct {
 	Compare string `json:"compare,omitempty"`
 	// Judged: a comparison judges the numbers by its bound, in place of speed and CPU time. Lower must be better.
 	Judged bool `json:"judged,omitempty"`
+	// Secondary: a comparison judges the numbers beside speed and CPU time, as a secondary metric. Lower must be better.
+	Secondary bool `json:"secondary,omitempty"`
+	// Least: a comparison takes smaller numbers as this one, so that harmless numbers count alike and a ratio exists.
+	Least float64 `json:"least,omitempty"`
 }
 
 // Glance is a short summary of a section, for a report's card.
@@ -80,8 +84,13 @@ func (s Section) Check() error {
 		if slices.Contains(names, c.Name) {
 			return fmt.Errorf("section %s: two columns %s", s.Name, c.Name)
 		}
-		if c.Judged && c.Compare != "lower" {
+		switch {
+		case (c.Judged || c.Secondary) && c.Compare != "lower":
 			return fmt.Errorf("section %s: the column %s is judged, but lower is not better", s.Name, c.Name)
+		case c.Judged && c.Secondary:
+			return fmt.Errorf("section %s: the column %s is both primary and secondary", s.Name, c.Name)
+		case c.Least < 0 || c.Least > 0 && !c.Judged && !c.Secondary:
+			return fmt.Errorf("section %s: the column %s has a least value, but is not judged", s.Name, c.Name)
 		}
 		names = append(names, c.Name)
 	}
