@@ -1,4 +1,4 @@
-/** A proxy that leaves a descriptor of each connection open: every data-plane scenario names it with its number. */
+/** A proxy that leaves a descriptor and memory of each connection: every data-plane scenario names them with their numbers. */
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { startBench } from '../support/bench.js';
@@ -34,9 +34,16 @@ async function run(ONLY, flags) {
 const checkOf = ({ integrity }) =>
   integrity.find((/** @type {{ check: string }} */ { check }) => check === 'left open');
 
-describe('descriptors after the load', () => {
+/** MiB that stay of each process, by the remark. @param {any} result */
+function keptOf({ notes }) {
+  const remark = notes.find((/** @type {string} */ note) => note.startsWith('memory kept')) ?? '';
+  return [...remark.matchAll(/has ([\d.]+) MiB and had ([\d.]+) MiB/g)].map(([, has, had]) => has - had);
+}
+
+describe('descriptors and memory after the load', () => {
   test('connections and other descriptors are counted apart, and fail the run', async () => {
-    const { code, results } = await run('dataplane/handshake', '-far-sockets -descriptors');
+    const flags = `-far-sockets -descriptors -bytes ${2 ** 20}`;
+    const { code, results } = await run('dataplane/handshake', flags);
     const [result] = results;
     const told = reasonsOf(result).join('\n');
     const counts =
@@ -55,6 +62,17 @@ describe('descriptors after the load', () => {
       (/** @type {{ role: string }} */ { role }) => role === 'system',
     );
     assert.ok(peak === null || peak >= connections + others, String(peak));
+    // Each tunnel leaves 1 MiB, as it leaves a descriptor. A remark is no reason.
+    const [stays] = keptOf(result);
+    assert.ok(Math.abs(stays - others) <= 0.05 * others, `${stays} MiB of ${others} tunnels`);
+    assert.doesNotMatch(told, /memory/);
+  });
+
+  test('memory that grows once by 50 MiB is remarked, and fails no run', async () => {
+    const { results } = await run('dataplane/handshake', '-step-at 30');
+    const [kept] = keptOf(results[0]);
+    assert.ok(kept >= 50 && kept <= 60, `${kept} MiB`);
+    assert.notEqual(results[0].verdict, 'fail');
   });
 
   test('a run of a proxy that closes everything waits no 5 s', async () => {
@@ -62,6 +80,7 @@ describe('descriptors after the load', () => {
     for (const result of results) {
       assert.equal(checkOf(result).ok, true, JSON.stringify(checkOf(result)));
       assert.ok(result.held.after_s < 5);
+      assert.deepEqual(keptOf(result), []);
     }
   });
 });

@@ -128,7 +128,7 @@ func (c *Comparison) kindOfCPU(a, b []Measured) string {
 
 // isNewer reports whether kept runs are older than the recording of what a system holds.
 func isNewer(r row, kept []table) bool {
-	newer := r.evidence && r.Role == Secondary || slices.Contains([]string{peakDescriptors, leftDescriptors}, r.Name)
+	newer := r.evidence && r.Role == Secondary || slices.Contains([]string{peakDescriptors, leftDescriptors, leftMemory}, r.Name)
 	return newer && len(valuesOf(kept, r.key())) == 0
 }
 
@@ -237,7 +237,7 @@ func valuesOf(runs []table, k key) []float64 {
 }
 
 // growing are metrics that may grow with the work, such as memory for each stored message, or a socket for each association.
-var growing = []string{peakMemory, peakDescriptors, leftDescriptors}
+var growing = []string{peakMemory, peakDescriptors, leftDescriptors, leftMemory}
 
 // moreWorkTakesMoreMemory raises the bound of what may grow with the work by the share of operations that B completed more
 // than A: it grows at most in proportion.

@@ -3,6 +3,8 @@
 package compare
 
 import (
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +43,61 @@ func TestDescriptorsThatStayOpenBreakTheGate(t *testing.T) {
 			if worse := slices.Contains(c.worse, name); m.Gate != worse || m.Role != Secondary {
 				t.Errorf("%s: %s: %+v", about, name, m)
 			}
+		}
+	}
+}
+
+func TestMemoryThatStaysBreaksTheGate(t *testing.T) {
+	const mib = 1 << 20
+	plain := func(int) float64 { return 1 }
+	for about, c := range map[string]struct {
+		a, b  int64 // what stays
+		worse bool
+	}{
+		"what a collector leaves":     {0, 7 * mib, false},
+		"an allocator's step on both": {50 * mib, 51 * mib, false},
+		"a step of B":                 {3 * mib, 50 * mib, true},
+		"memory that falls":           {-5 * mib, -mib, false},
+	} {
+		q := pairsOf(12, plain, plain)
+		for i := range q.A {
+			for side, m := range []Measured{q.A[i], q.B[i]} {
+				holding(m.Result, 20, 20, 20)
+				one := &m.Result.Held.Processes[0]
+				one.Before.AnonBytes, one.After.AnonBytes = 10*mib, 10*mib+[]int64{c.a, c.b}[side]
+			}
+		}
+		compared := Make(q)
+		valid(t, compared)
+		if m := compared.rowOf(t, "", leftMemory); m.Gate != c.worse || m.Role != Secondary {
+			t.Errorf("%s: %+v", about, m)
+		}
+	}
+}
+
+// TestHarmlessMemoryRarelyBreaksTheGate has equal sides whose memory after the load is chance.
+func TestHarmlessMemoryRarelyBreaksTheGate(t *testing.T) {
+	const mib, runs = 1 << 20, 50
+	for about, stays := range map[string]func(random *rand.Rand) int64{
+		"a saw-tooth of a collector":    func(random *rand.Rand) int64 { return random.Int64N(20 * mib) },
+		"a step of 50 MiB in some runs": func(random *rand.Rand) int64 { return mib + 50*mib*random.Int64N(2) },
+		"memory that is returned late":  func(random *rand.Rand) int64 { return int64(200 * mib * math.Pow(random.Float64(), 4)) },
+	} {
+		broke := 0
+		for seed := range uint64(runs) {
+			random, q := rand.New(rand.NewPCG(seed, 5)), pairsOf(14, noise(seed), noise(seed+1000))
+			for i := range q.A {
+				for _, m := range []Measured{q.A[i], q.B[i]} {
+					holding(m.Result, 20, 20, 20)
+					m.Result.Held.Processes[0].After.AnonBytes = stays(random)
+				}
+			}
+			if c := Make(q); c.rowOf(t, "", leftMemory).Gate {
+				broke++
+			}
+		}
+		if broke > 1 {
+			t.Errorf("%s: %d of %d comparisons of equal sides fail", about, broke, runs)
 		}
 	}
 }

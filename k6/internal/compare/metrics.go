@@ -87,9 +87,12 @@ const (
 	peakMemory      = "peak_anon_bytes"
 	peakDescriptors = "peak_open_files"
 	leftDescriptors = "left_descriptors"
+	leftMemory      = "left_anon_bytes"
 	// fewDescriptors and fewer harm nobody, and a program that opens three files more is no regression: all such numbers count
 	// alike.
 	fewDescriptors = 100
+	// littleMemory is the growth that footprint/leak never takes for a leak, in MiB.
+	littleMemory = 8
 )
 
 // Units of a growth for each unit of work, in bytes and in descriptors or threads.
@@ -136,6 +139,13 @@ var ofRun = []measure{
 			return nil
 		}
 		return new(max(*left, 1))
+	}},
+	{leftMemory, fmt.Sprintf("own memory that stays after the load, at least %d", littleMemory), "bytes", false, func(r result.Result, _ result.Operation) *float64 {
+		stays := r.Held.Grown()
+		if stays == nil {
+			return nil
+		}
+		return new(max(*stays, littleMemory<<20))
 	}},
 	{"cpu_s", "total CPU", "s", false, ofTotal(func(p result.Process, _ result.Result) *float64 { return new(p.CPUS) })},
 	{measuredCPU, "CPU per operation", "us", false, func(r result.Result, op result.Operation) *float64 {

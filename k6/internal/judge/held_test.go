@@ -4,6 +4,8 @@ package judge
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 
 	"windtunnel/k6/internal/result"
@@ -83,6 +85,29 @@ func TestConnectionsThatStayOpenFailTheRun(t *testing.T) {
 	e.Run = json.RawMessage(`{"start":"1970-01-01T00:16:40Z","versions":{"xray":"26.4.1"}}`)
 	if other := judged(t, e, sent(1000, 0)); other.Verdict != result.Fail {
 		t.Errorf("another version: %s: %+v", other.Verdict, other.Integrity)
+	}
+}
+
+func TestMemoryThatStaysIsARemarkAndNoReason(t *testing.T) {
+	const mib = 1 << 20
+	for about, c := range map[string]struct {
+		before, after int64
+		want          string
+	}{
+		"a little":                    {10 * mib, 42 * mib, ""},
+		"much, but less than doubled": {200 * mib, 399 * mib, ""},
+		"a step of 50 MiB":            {10 * mib, 60 * mib, "memory kept 5 s after the load: proxy has 60.0 MiB and had 10.0 MiB before; one load cannot tell a step from a leak: footprint/leak can"},
+	} {
+		e := complete()
+		of := holding(0, 1, 0, 2, 8)
+		before, after := of, of
+		before.AnonBytes, after.AnonBytes = c.before, c.after
+		e.Usage.Held = &result.Held{AfterS: 5, Slack: 10, Processes: []result.HeldByOne{{Name: "proxy", Before: before, After: &after}}}
+		j := judged(t, e, sent(1000, 0))
+		noted := slices.ContainsFunc(j.Notes, func(note string) bool { return strings.HasPrefix(note, "memory kept") })
+		if j.Verdict != result.Pass || noted != (c.want != "") || c.want != "" && !slices.Contains(j.Notes, c.want) {
+			t.Errorf("%s: %s: %v", about, j.Verdict, j.Notes)
+		}
 	}
 }
 

@@ -130,6 +130,9 @@ func judge(e Evidence, m Metrics) (Judged, error) {
 	}
 	found := opinionOf(e, m, j)
 	j.Notes = append(j.Notes, waitNotes(e, j)...)
+	if remark := j.Held.Remark(); remark != "" {
+		j.Notes = append(j.Notes, remark)
+	}
 	j.Connections = connectionsOf(m)
 	if j.Leftovers = leftoversOf(e, m); j.Leftovers != nil {
 		j.Notes = append(j.Notes, j.Leftovers.Text())

@@ -100,6 +100,46 @@ func (h *Held) Beyond() *float64 {
 	return &sum
 }
 
+// Grown is the own memory in bytes that came in the load and stayed, of all processes; nil if unknown.
+func (h *Held) Grown() *float64 {
+	if h == nil {
+		return nil
+	}
+	sum := 0.0
+	for _, p := range h.Processes {
+		if p.After == nil {
+			return nil
+		}
+		sum += float64(max(0, p.After.AnonBytes-p.Before.AnonBytes))
+	}
+	return &sum
+}
+
+// A process is remarked if it has more than these bytes beyond what it had before the load, and at least this multiple.
+const (
+	remarkedBytes = 32 << 20
+	remarkedTimes = 2
+)
+
+// Remark names the processes that keep much more own memory than before the load; "" without one. It decides nothing: after one
+// load, what an allocator has taken once and a leak look alike.
+func (h *Held) Remark() string {
+	if h == nil {
+		return ""
+	}
+	var kept []string
+	for _, p := range h.Processes {
+		if p.After == nil || p.After.AnonBytes-p.Before.AnonBytes <= remarkedBytes || p.After.AnonBytes < remarkedTimes*p.Before.AnonBytes {
+			continue
+		}
+		kept = append(kept, fmt.Sprintf("%s has %s MiB and had %s MiB before", p.Name, format.MiB(p.After.AnonBytes), format.MiB(p.Before.AnonBytes)))
+	}
+	if len(kept) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("memory kept %g s after the load: %s; one load cannot tell a step from a leak: footprint/leak can", h.AfterS, strings.Join(kept, "; "))
+}
+
 // Text is one line about all processes; "" if unknown.
 func (h *Held) Text() string {
 	if h == nil {
