@@ -2,6 +2,7 @@
 import { judge } from 'k6/x/windtunnel/difference';
 import { spreadOf } from '../spread.js';
 import { failsAll, lackIn, pairsOf } from './evidence.js';
+import { FIGURES } from './footprint.js';
 
 /**
  * Figures of one turn by name, with units in the names; null: not measured.
@@ -17,7 +18,8 @@ import { failsAll, lackIn, pairsOf } from './evidence.js';
  * @property {number} [planned] minimum number of turns of each side
  *
  * @typedef {object} Comparison
- * @property {'throughput' | 'latency' | 'memory' | 'first reply' | 'CPU' | 'turn CPU'} target CPU has no target value
+ * @property {'throughput' | 'latency' | 'memory' | 'first reply' | 'CPU' | 'turn CPU' | (typeof FOOTPRINT)[number]['target']} target CPU has
+ *   no target value
  * @property {string} figure name of the compared figure
  * @property {number | null} bound
  * @property {number | null} ratio candidate divided by baseline, with its interval
@@ -52,6 +54,17 @@ const JUDGED_BY = /** @type {const} */ ([
   { target: 'first reply', by: 'first_reply', of: REPLY, carrier: REPLY },
 ]);
 
+/** Plausible range of a count. */
+const COUNT = { better: /** @type {const} */ ('lower'), least: 0, most: 1e9 };
+
+/** The footprint of both ends after a turn. Much more is a miss; too few turns leave it undecided only with the targets. */
+export const FOOTPRINT = /** @type {const} */ ([
+  { target: 'memory after a turn', of: { figure: 'after_anon_mib', ...MEMORY } },
+  { target: 'number of descriptors', of: { figure: 'after_descriptors', ...COUNT } },
+  { target: 'number of left connections', of: { figure: 'after_left', ...COUNT } },
+  { target: 'rate of wake-ups', of: { figure: 'after_wakeups_per_s', ...COUNT } },
+]);
+
 /** Figures that are shown but not judged. */
 const BESIDE = /** @type {const} */ ([
   { target: 'CPU', of: CPU },
@@ -81,13 +94,20 @@ export function figuresOf(turns) {
  */
 export function compareRows(rows, targets, looks) {
   const shape = { scale: /** @type {const} */ ('ratio'), bound: targets.tolerance };
-  const metrics = rows.flatMap((row) => [
+  const asked = rows.map((row) => [
     ...JUDGED_BY.map(({ by, of }) => ({
       ...shape,
       pairs: pairsOf(row, of),
       better: of.better,
       target: targets[by],
       role: /** @type {const} */ ('primary'),
+    })),
+    ...footprintIn(row).map(({ of }) => ({
+      ...shape,
+      pairs: flooredPairs(row, of),
+      better: of.better,
+      target: footprintTarget(of, targets),
+      role: /** @type {const} */ ('secondary'),
     })),
     ...BESIDE.map(({ of }) => ({
       ...shape,
@@ -96,16 +116,33 @@ export function compareRows(rows, targets, looks) {
       role: /** @type {const} */ ('shown'),
     })),
   ]);
-  const judgement = judge({ metrics, looks });
-  const each = JUDGED_BY.length + BESIDE.length;
+  const judgement = judge({ metrics: asked.flat(), looks });
+  const answers = [...judgement.metrics];
   return {
     looks: judgement.looks.map(({ pairs, confidence }) => ({ turns: pairs, confidence })),
     turnsToMiss: judgement.fewest_to_miss,
-    comparisons: rows.map((row, index) =>
-      linesOf(row, judgement.metrics.slice(index * each, (index + 1) * each), targets),
-    ),
+    comparisons: rows.map((row, index) => linesOf(row, answers.splice(0, asked[index].length), targets)),
   };
 }
+
+/** The figures of the footprint that any turn of a row has: not every scenario reads them. @param {Compared} row */
+const footprintIn = (row) =>
+  FOOTPRINT.filter(({ of }) =>
+    pairsOf(row, of)
+      .flat()
+      .some((value) => value !== null),
+  );
+
+/** Few are harmless, and count alike. @param {Compared} row @param {(typeof FOOTPRINT)[number]['of']} of @returns {[number | null, number | null][]} */
+const flooredPairs = (row, of) =>
+  pairsOf(row, of).map(([a, b]) => {
+    const floored = (/** @type {number | null} */ value) =>
+      value === null ? null : Math.max(value, FIGURES[of.figure].least);
+    return [floored(a), floored(b)];
+  });
+
+/** Memory has the target of memory. @param {(typeof FOOTPRINT)[number]['of']} of @param {Targets} targets */
+const footprintTarget = ({ figure }, { memory }) => (figure === 'after_anon_mib' ? memory : 1);
 
 /**
  * @param {Compared} row
@@ -130,17 +167,28 @@ function linesOf(row, answers, targets) {
     ...lineOf(answers[index]),
     ...judgedAs(answers[index], lackIn(row, of), failsAll(row, of, carrier)),
   }));
+  const ofFootprint = footprintIn(row);
+  // All come from one reading: the first gap stands for all.
+  const gap = ofFootprint.find(({ of }) => lackIn(row, of) !== null);
+  const footprint = ofFootprint.map(({ target, of }, index) => ({
+    target,
+    figure: of.figure,
+    bound: footprintTarget(of, targets),
+    ...lineOf(answers[JUDGED_BY.length + index]),
+    ...footprintAs(answers[JUDGED_BY.length + index], gap?.of === of ? lackIn(row, of) : null),
+  }));
   const beside = BESIDE.map(({ target, of }, index) => ({
     target,
     figure: of.figure,
     bound: null,
-    ...lineOf(answers[JUDGED_BY.length + index]),
+    ...lineOf(answers[JUDGED_BY.length + ofFootprint.length + index]),
     judged: null,
     lacks: null,
   })).filter(({ ratio }) => ratio !== null);
-  if (!mayBeBound(row)) return [...judged, ...beside];
+  const all = [...judged, ...footprint, ...beside];
+  if (!mayBeBound(row)) return all;
   const lacks = cpuLackIn(row);
-  return [...judged, ...beside].map((line) => doubted(line, { beside, targets, lacks }));
+  return all.map((line) => doubted(line, { beside, targets, lacks }));
 }
 
 /**
@@ -153,6 +201,17 @@ function linesOf(row, answers, targets) {
 function judgedAs({ outcome, to_decide: toDecide }, lacks, fails) {
   if (lacks === null) return { judged: JUDGED[outcome], to_decide: toDecide, lacks };
   return { judged: fails || outcome === 'beyond' ? 'missed' : 'uncertain', to_decide: null, lacks };
+}
+
+/**
+ * Only a miss and a gap count: the targets decide whether there are enough turns.
+ * @param {import('k6/x/windtunnel/difference').Answer} answer
+ * @param {string | null} lacks
+ * @returns {Partial<Comparison> & Pick<Comparison, 'judged' | 'lacks'>}
+ */
+function footprintAs({ outcome }, lacks) {
+  const open = lacks === null ? null : 'uncertain';
+  return { judged: outcome === 'beyond' ? 'missed' : open, to_decide: null, lacks };
 }
 
 /** Whether the load generator may have limited the throughput. If its CPU time was not measured, it may have. @param {Compared} row */

@@ -1,5 +1,6 @@
 /** The table that compares the candidate with the baseline: ratios, and which targets it meets. */
 import { sectionOf } from '../section.js';
+import { FOOTPRINT } from './compare.js';
 import { mayBound } from './figures.js';
 import { muxOf } from './matrix.js';
 import { percent } from '../units.js';
@@ -27,7 +28,7 @@ const AFTER_TRIPS = [
 const lineOf = ({ comparison }, target) => comparison.find((line) => line.target === target);
 
 /** @param {Line['target']} target */
-const nameOf = (target) => target.toLowerCase().replace(' ', '_');
+const nameOf = (target) => target.toLowerCase().replace(/\W/g, '_');
 
 /** @param {[Line['target'], string]} target @returns {import('../section.js').Column<FoundRow>} */
 const ratioColumn = ([target, title]) => ({
@@ -102,6 +103,10 @@ const columnsOf = ({ rows }) => [
       ]
     : []),
   ...AFTER_TRIPS.map(ratioColumn),
+  ...FOOTPRINT.map(({ target }) => ({
+    ...ratioColumn([target, target]),
+    print: /** @type {const} */ ('none'),
+  })),
   { name: 'targets', title: 'Targets', unit: 'text', of: (row) => judged(row).text },
   ...BEFORE_TRIPS.map(judgedColumn),
   { name: 'turns', title: 'Turns', unit: 'count', print: 'none' },
@@ -140,7 +145,7 @@ function notesOf(found, rows) {
     muxOf(baseline.engine) !== muxOf(candidate.engine) &&
     rows.some(({ multiplex }) => multiplex);
   return [
-    `Targets: throughput (64 KiB) at least ${percent(targets.throughput)}, RTT at most ${percent(targets.latency)}, memory at most ${percent(targets.memory)} of the baseline, first reply at most ${percent(targets.first_reply)}, round trips in the hop until a tunnel has opened, answered and closed at most ${percent(targets.round_trips)}. Missed: the candidate is significantly beyond the target, over all targets of all rows together, and its ratio is beyond by more than ${percent(targets.tolerance)}. Met: each turn of both sides has the figure, and the whole interval is within the target plus this tolerance. Uncertain: the turns differ too much, are too few, or lack a figure.`,
+    `Targets: throughput (64 KiB) at least ${percent(targets.throughput)}, RTT at most ${percent(targets.latency)}, memory at most ${percent(targets.memory)} of the baseline, first reply at most ${percent(targets.first_reply)}, round trips in the hop until a tunnel has opened, answered and closed at most ${percent(targets.round_trips)}. Missed: the candidate is significantly beyond the target, over all targets of all rows together, and its ratio is beyond by more than ${percent(targets.tolerance)}. Met: each turn of both sides has the figure, and the whole interval is within the target plus this tolerance. Uncertain: the turns differ too much, are too few, or lack a figure. Memory, descriptors, left connections and wake-ups after a turn are missed likewise, beyond the target of memory or the baseline's number; they are never met.`,
     `Ratios of candidate to baseline, from pairs of turns (Hodges and Lehmann), with the exact signed-rank interval at ${aboutLooks(found)}. An asterisk marks a difference that chance alone causes in less than 1 of 20 cases. CPU (per GiB) and CPU of the turn have no target. CPU of the turn is all CPU time from the first probe to the end of a quiet period in which nothing is sent, so it includes postponed work.`,
     ...(bounded
       ? [

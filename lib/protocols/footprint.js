@@ -37,7 +37,7 @@ export function noteFootprint({ figures }, before, after, seconds) {
 /** A comparison takes less than `least` as that: it harms nobody. Each of a row's two ends may leave 10 connections. Wake-ups have the bound of
  * footprint/idle, because the quiet period is short. */
 const JUDGED = /** @type {const} */ ({ compare: 'lower', secondary: true });
-const FIGURES = /** @type {const} */ ({
+export const FIGURES = /** @type {const} */ ({
   after_anon_mib: { title: 'own memory', unit: 'MiB', digits: 1, ...JUDGED, least: 1 },
   after_descriptors: { title: 'descriptors', unit: 'count', ...JUDGED, least: 100 },
   after_left: { title: 'left connections', unit: 'count', ...JUDGED, least: 20 },

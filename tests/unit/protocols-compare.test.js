@@ -58,6 +58,56 @@ test('a target that is missed by far is told as soon as the number of all target
   assert.deepEqual(of(49, 16), { judged: 'missed', needed: null, turnsToMiss: 16 });
 });
 
+/** Turns with a footprint. @param {() => number} uniform @param {number} count @param {Record<string, number>} factors */
+const holdingTurns = (uniform, count, { memory = 1, files = 1, left = 0, wakeups = 0 } = {}) =>
+  turns(uniform, count).map((turn) => ({
+    ...turn,
+    after_anon_mib: 40 * memory * Math.exp(0.02 * normal(uniform)),
+    after_descriptors: 150 * files,
+    after_left: left,
+    after_wakeups_per_s: wakeups * uniform(),
+  }));
+
+test('a candidate misses by what it holds after its turns, and few are harmless', () => {
+  const uniform = random(5);
+  const expected = /** @type {[Record<string, number>, string[]][]} */ ([
+    [{}, []],
+    [{ memory: 1.33 }, ['memory after a turn']],
+    [{ files: 1.33 }, ['number of descriptors']],
+    [{ left: 20 }, []],
+    [{ left: 60 }, ['number of left connections']],
+    [{ wakeups: 100 }, []],
+    [{ wakeups: 4000 }, ['rate of wake-ups']],
+  ]);
+  const rows = expected.map(([factors]) => ({
+    baseline: holdingTurns(uniform, 16),
+    candidate: holdingTurns(uniform, 16, factors),
+    paced: false,
+  }));
+  const { comparisons } = compareRows(rows, TARGETS, []);
+  assert.deepEqual(
+    comparisons.map((lines) => lines.filter(({ judged }) => judged === 'missed').map(({ target }) => target)),
+    expected.map(([, missed]) => missed),
+  );
+});
+
+test('a turn without a footprint leaves the row uncertain, and is told once', () => {
+  const uniform = random(6);
+  const [base, gap] = [holdingTurns(uniform, 12), holdingTurns(uniform, 12)];
+  for (const name of ['after_anon_mib', 'after_descriptors', 'after_left', 'after_wakeups_per_s'])
+    Object.assign(gap[4], { [name]: null });
+  const told = compareTurns(base, gap).filter(({ lacks }) => lacks !== null);
+  assert.deepEqual(
+    told.map(({ target, judged, lacks }) => [target, judged, lacks]),
+    [['memory after a turn', 'uncertain', 'not measured in turn 5 of the candidate']],
+  );
+  const without = compareTurns(turns(uniform, 12), turns(uniform, 12));
+  assert.ok(
+    !without.some(({ target }) => target === 'memory after a turn'),
+    'a scenario that does not read it',
+  );
+});
+
 test('the further minutes of quick grow with the rows, unless the profile has more', () => {
   assert.deepEqual(
     [1, 20, 49].map((rows) => furtherMinutes('quick', rows)),
