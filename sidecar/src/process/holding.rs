@@ -1,15 +1,12 @@
 //! Memory, descriptors by kind and threads of a process and its descendants at one moment. Also their use since their start: CPU time,
 //! context switches and page faults.
 
-use std::collections::BTreeMap;
-
-use procfs::ProcError;
-use procfs::process::{FDTarget, Process};
+use procfs::process::Process;
 use serde::Serialize;
 
+use super::descriptors::{self, Descriptors};
 use super::role::Role;
 use super::scheduling::Scheduling;
-use super::sockets::{Socket, Sockets};
 use super::tree::{self, Entry};
 
 /// A process with its descendants. Counts from the start of each process are of living processes alone.
@@ -24,21 +21,6 @@ pub struct Held {
     pub cpu_s: f64,
     #[serde(flatten)]
     pub scheduling: Scheduling,
-}
-
-/// Open descriptors by kind.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Descriptors {
-    pub all: u64,
-    /// TCP sockets by state (RFC 9293), such as `established`, `close_wait` and `listen`. A socket that is neither connected nor listens
-    /// is `close`.
-    pub tcp: BTreeMap<String, u64>,
-    /// TCP connections that the other end does not need ([`Sockets::is_left`]).
-    pub left: u64,
-    pub udp: u64,
-    pub pipes: u64,
-    /// Files, other sockets, and descriptors that the kernel makes (epoll, timers, events).
-    pub other: u64,
 }
 
 /// Context switches of a process and its descendants since the start of each living thread.
@@ -60,21 +42,17 @@ pub struct Holding {
 
 /// Reads processes with their descendants. Processes that have ended are left out.
 pub fn read(roots: Vec<(String, Role, i32)>) -> Vec<Holding> {
-    let all: Vec<_> = roots
+    let (mut all, pids): (Vec<_>, Vec<_>) = roots
         .into_iter()
-        .filter_map(|(name, role, root)| Some((name, role, Reading::of(root)?)))
-        .collect();
-    // The tables of sockets are read last: a socket that is opened meanwhile is then in them.
-    let mut sockets = Sockets::default();
-    for (_, _, reading) in &all {
-        reading.processes.iter().for_each(|one| sockets.read(one));
+        .filter_map(|(name, role, root)| {
+            let (held, pids) = held_by(root)?;
+            Some((Holding { name, role, held }, pids))
+        })
+        .unzip();
+    for (one, kinds) in all.iter_mut().zip(descriptors::kinds(&pids)) {
+        one.held.descriptors = kinds;
     }
-    let held = |(name, role, reading): (_, _, Reading)| Holding {
-        name,
-        role,
-        held: reading.held(&sockets),
-    };
-    all.into_iter().map(held).collect()
+    all
 }
 
 /// Reads only the switches, which costs less.
@@ -100,78 +78,28 @@ fn living(root: i32) -> Option<impl Iterator<Item = Entry>> {
     Some(all.into_iter().filter(|entry| !entry.zombie))
 }
 
-/// A process and its descendants, before their sockets are known.
-struct Reading {
-    held: Held,
-    processes: Vec<Process>,
-    /// `None` if unknown.
-    targets: Option<Vec<FDTarget>>,
+/// All but the descriptors of a process and its descendants, and their pids; `None` once the process has ended.
+fn held_by(root: i32) -> Option<(Held, Vec<i32>)> {
+    let mut held = Held::default();
+    let mut pids = Vec::new();
+    for entry in living(root)? {
+        pids.push(entry.pid);
+        // A process that has ended meanwhile holds nothing.
+        let _ = held.add(&entry);
+    }
+    Some((held, pids))
 }
 
-impl Reading {
-    /// `None` once the process has ended.
-    fn of(root: i32) -> Option<Self> {
-        let mut reading = Self {
-            held: Held::default(),
-            processes: Vec::new(),
-            targets: Some(Vec::new()),
-        };
-        for entry in living(root)? {
-            // A process that has ended meanwhile holds nothing.
-            let _ = reading.add(&entry);
-        }
-        Some(reading)
-    }
-
+impl Held {
     fn add(&mut self, entry: &Entry) -> procfs::ProcResult<()> {
         let process = Process::new(entry.pid)?;
         let status = process.status()?;
         let kib = |value: Option<u64>| value.unwrap_or(0) * 1024;
-        self.held.anon_bytes += kib(status.vmrss).saturating_sub(kib(status.rssfile));
-        self.held.threads += status.threads;
-        self.held.cpu_s += (entry.own_ns + entry.reaped_ns) as f64 / 1e9;
-        self.held.scheduling += Scheduling::of(&process)?;
-        match process.fd() {
-            Err(ProcError::PermissionDenied(_)) => self.targets = None,
-            open => {
-                let open = open?.flatten().map(|fd| fd.target);
-                if let Some(targets) = &mut self.targets {
-                    targets.extend(open);
-                }
-            }
-        }
-        self.processes.push(process);
+        self.anon_bytes += kib(status.vmrss).saturating_sub(kib(status.rssfile));
+        self.threads += status.threads;
+        self.cpu_s += (entry.own_ns + entry.reaped_ns) as f64 / 1e9;
+        self.scheduling += Scheduling::of(&process)?;
         Ok(())
-    }
-
-    fn held(self, sockets: &Sockets) -> Held {
-        let descriptors = self.targets.map(|targets| {
-            let mut sum = Descriptors::default();
-            targets.iter().for_each(|target| sum.add(target, sockets));
-            sum
-        });
-        Held {
-            descriptors,
-            ..self.held
-        }
-    }
-}
-
-impl Descriptors {
-    fn add(&mut self, target: &FDTarget, sockets: &Sockets) {
-        self.all += 1;
-        match target {
-            FDTarget::Pipe(_) => self.pipes += 1,
-            FDTarget::Socket(inode) => match sockets.get(*inode) {
-                Some(Socket::Tcp(tcp)) => {
-                    *self.tcp.entry(tcp.word()).or_default() += 1;
-                    self.left += u64::from(sockets.is_left(tcp));
-                }
-                Some(Socket::Udp) => self.udp += 1,
-                None => self.other += 1,
-            },
-            _ => self.other += 1,
-        }
     }
 }
 

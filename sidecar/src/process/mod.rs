@@ -2,6 +2,7 @@
 
 pub mod complaints;
 pub mod cpus;
+pub mod descriptors;
 pub mod exec;
 pub mod files;
 pub mod folder;
@@ -25,6 +26,7 @@ pub mod rest;
 pub mod role;
 pub mod scheduling;
 pub mod signals;
+pub mod sock_diag;
 pub mod sockets;
 pub mod supervised;
 pub mod target;

@@ -1,11 +1,15 @@
 //! The TCP and UDP sockets of network namespaces, by inode and by both ends.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 
-use procfs::net::{TcpNetEntry, TcpState};
-use procfs::process::{FDTarget, Process};
+use procfs::net::TcpState;
+use procfs::process::Process;
+
+use super::descriptors::{self, Open};
+use super::sock_diag::{self, StateFlags};
 
 pub enum Socket {
     Tcp(Tcp),
@@ -45,51 +49,76 @@ pub struct Sockets {
 
 impl Default for Sockets {
     fn default() -> Self {
-        let own = Process::myself().and_then(|own| inodes(&own));
+        let own = descriptors::open_of(&[std::process::id() as i32]).unwrap_or_default();
+        let inode = |open| match open {
+            Open::Socket(inode) => Some(inode),
+            _ => None,
+        };
         Self {
             namespaces: HashSet::new(),
             by_inode: HashMap::new(),
             inodes: HashMap::new(),
-            own: own.unwrap_or_default(),
+            own: own.into_iter().filter_map(inode).collect(),
         }
     }
 }
 
 impl Sockets {
     /// Reads the namespace of a process. The descriptors must have been read before: a socket that is opened meanwhile is then known.
-    pub fn read(&mut self, process: &Process) {
-        let namespace = std::fs::metadata(format!("/proc/{}/ns/net", process.pid));
-        if namespace.is_ok_and(|namespace| !self.namespaces.insert(namespace.ino())) {
+    pub fn read(&mut self, pid: i32) {
+        let its = namespace_of(&pid.to_string());
+        if its.is_some_and(|its| !self.namespaces.insert(its)) {
             return;
         }
-        for one in [process.tcp(), process.tcp6()]
-            .into_iter()
-            .flatten()
-            .flatten()
-        {
-            self.add(&one);
+        let is_ours = its.is_some() && its == namespace_of("thread-self");
+        if !is_ours || self.ask_kernel().is_err() {
+            self.read_lists(pid);
         }
-        for one in [process.udp(), process.udp6()]
-            .into_iter()
-            .flatten()
-            .flatten()
-        {
+    }
+
+    /// Reads this thread's namespace. Fails if the kernel has no sock_diag.
+    fn ask_kernel(&mut self) -> io::Result<()> {
+        let living = StateFlags::all() - StateFlags::TIME_WAIT;
+        for one in sock_diag::sockets(sock_diag::TCP, living, 0)? {
+            let id = one.socket_id;
+            let local = SocketAddr::new(id.source_address, id.source_port);
+            let remote = SocketAddr::new(id.destination_address, id.destination_port);
+            if let Some(state) = TcpState::from_u8(one.state) {
+                self.add(u64::from(one.inode), state, local, remote);
+            }
+        }
+        for one in sock_diag::sockets(sock_diag::UDP, StateFlags::all(), 0)? {
+            self.by_inode.insert(u64::from(one.inode), Socket::Udp);
+        }
+        Ok(())
+    }
+
+    /// Reads any namespace, which costs several times more.
+    fn read_lists(&mut self, pid: i32) {
+        let Ok(process) = Process::new(pid) else {
+            return;
+        };
+        let tcp = [process.tcp(), process.tcp6()];
+        for one in tcp.into_iter().flatten().flatten() {
+            self.add(one.inode, one.state, one.local_address, one.remote_address);
+        }
+        let udp = [process.udp(), process.udp6()];
+        for one in udp.into_iter().flatten().flatten() {
             self.by_inode.insert(one.inode, Socket::Udp);
         }
     }
 
-    fn add(&mut self, one: &TcpNetEntry) {
+    fn add(&mut self, inode: u64, state: TcpState, local: SocketAddr, remote: SocketAddr) {
         // A socket without an inode belongs to no process, such as one in TIME_WAIT.
-        if one.inode == 0 {
+        if inode == 0 {
             return;
         }
         let plain =
             |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
-        let ends = (plain(one.local_address), plain(one.remote_address));
-        let state = one.state.clone();
-        self.inodes.insert(ends, one.inode);
+        let ends = (plain(local), plain(remote));
+        self.inodes.insert(ends, inode);
         self.by_inode
-            .insert(one.inode, Socket::Tcp(Tcp { state, ends }));
+            .insert(inode, Socket::Tcp(Tcp { state, ends }));
     }
 
     pub fn get(&self, inode: u64) -> Option<&Socket> {
@@ -111,11 +140,8 @@ impl Sockets {
     }
 }
 
-/// The inodes of the sockets of a process.
-fn inodes(process: &Process) -> procfs::ProcResult<HashSet<u64>> {
-    let sockets = process.fd()?.flatten().filter_map(|fd| match fd.target {
-        FDTarget::Socket(inode) => Some(inode),
-        _ => None,
-    });
-    Ok(sockets.collect())
+/// The kernel's number of the network namespace of a process.
+fn namespace_of(process: &str) -> Option<u64> {
+    let file = std::fs::metadata(format!("/proc/{process}/ns/net"));
+    file.ok().map(|file| file.ino())
 }

@@ -20,7 +20,6 @@ mod requires;
 pub mod secrets;
 mod select;
 mod setting;
-mod sock_diag;
 pub mod supervisor;
 mod template;
 mod validate;

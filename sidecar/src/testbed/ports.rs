@@ -8,7 +8,7 @@ use procfs::FromReadSI;
 use procfs::net::{TcpNetEntries, TcpState, UdpState};
 use procfs::process::FDTarget;
 
-use super::sock_diag;
+use crate::process::sock_diag;
 
 /// The lowest port that is chosen.
 const LOWEST: u16 = 20_000;
