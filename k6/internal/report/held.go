@@ -34,8 +34,14 @@ func heldTable(r result.Result) Table {
 			threads(p.Before), count(peak.PeakThreads), orNone(p.After, threads),
 			count(peak.VoluntarySwitches), count(peak.InvoluntarySwitches), count(sum(peak.MinorFaults, peak.MajorFaults)),
 		})
-		if p.After != nil && p.After.Descriptors != nil {
-			t.Notes = append(t.Notes, fmt.Sprintf("Descriptors of %s after the load: %s.", p.Name, p.After.Descriptors.Words()))
+		note := func(when string, open *result.Descriptors) {
+			if open != nil {
+				t.Notes = append(t.Notes, fmt.Sprintf("Descriptors of %s %s: %s.", p.Name, when, open.Words()))
+			}
+		}
+		note("close to the peak", peak.PeakDescriptors)
+		if p.After != nil {
+			note("after the load", p.After.Descriptors)
 		}
 	}
 	t.Notes = append(t.Notes, fmt.Sprintf("After: %g s after the load. Wake-ups, preemptions and page faults are of the measured parts.", r.Held.AfterS))

@@ -15,7 +15,7 @@ func TestTheTableOfWhatWasHeld(t *testing.T) {
 		return &result.Descriptors{All: all, TCP: map[string]int64{"close_wait": left}, Left: left, Other: all - left}
 	}
 	r := result.Result{
-		Processes: []result.Process{{Name: "proxy", Role: "system", PeakAnonBytes: n(3 << 20), PeakOpenFiles: n(1300), PeakThreads: n(9), VoluntarySwitches: n(2500), InvoluntarySwitches: n(3), MinorFaults: n(40), MajorFaults: n(2)}},
+		Processes: []result.Process{{Name: "proxy", Role: "system", PeakAnonBytes: n(3 << 20), PeakOpenFiles: n(1300), PeakDescriptors: of(1290, 1270), PeakThreads: n(9), VoluntarySwitches: n(2500), InvoluntarySwitches: n(3), MinorFaults: n(40), MajorFaults: n(2)}},
 		Held: &result.Held{AfterS: 5, Slack: 10, Processes: []result.HeldByOne{
 			{Name: "proxy", Before: result.Holding{AnonBytes: 1 << 20, Threads: 5, Descriptors: of(12, 0)}, After: &result.Holding{AnonBytes: 2 << 20, Threads: 6, Descriptors: of(1212, 1200)}},
 			{Name: "ended", Before: result.Holding{AnonBytes: 1 << 20, Threads: 5}},
@@ -30,8 +30,13 @@ func TestTheTableOfWhatWasHeld(t *testing.T) {
 			t.Error(table.Rows[i])
 		}
 	}
-	if table.Notes[0] != "Descriptors of proxy after the load: 1,212: 1,200 TCP close_wait, 12 other." {
-		t.Error(table.Notes)
+	for i, want := range []string{
+		"Descriptors of proxy close to the peak: 1,290: 1,270 TCP close_wait, 20 other.",
+		"Descriptors of proxy after the load: 1,212: 1,200 TCP close_wait, 12 other.",
+	} {
+		if table.Notes[i] != want {
+			t.Error(table.Notes)
+		}
 	}
 	if table := heldTable(result.Result{}); len(table.Rows) != 0 || len(table.Notes) != 0 {
 		t.Error("a table of nothing")

@@ -17,6 +17,7 @@ pub mod memory;
 pub mod namespace;
 pub mod own_time;
 pub mod part;
+pub mod peak;
 pub mod processors;
 pub mod programs;
 pub mod protocol;

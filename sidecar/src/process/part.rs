@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::host_time::HostTime;
 use super::interference::{CpuUsage, Interference};
+use super::peak::Kinds;
 use super::scheduling::Scheduling;
 use crate::limits::watch::Both;
 
@@ -33,12 +34,13 @@ pub struct Before {
     pub limits: Both,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct TargetBefore {
     pub cpu_s: f64,
     pub peak_rss_bytes: u64,
     pub peak_anon_bytes: u64,
     pub peak_open_files: Option<u64>,
+    pub kinds: Kinds,
     pub peak_threads: u64,
     pub scheduling: Option<Scheduling>,
 }

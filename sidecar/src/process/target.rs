@@ -6,8 +6,10 @@ use std::time::Instant;
 use procfs::process::Process;
 use serde::Serialize;
 
+use super::descriptors::Descriptors;
 use super::known::Known;
 use super::part::TargetBefore;
+use super::peak::Kinds;
 use super::reading::Reading;
 use super::scheduling::Scheduling;
 use super::usage::{Source, percent, reset_high_water, rounded};
@@ -37,6 +39,9 @@ pub struct ProcessUsage {
     pub peak_anon_bytes: u64,
     /// The most open descriptors of all readings, one each 100 ms and one at each pause; null if unknown, as on Linux before 6.2.
     pub peak_open_files: Option<u64>,
+    /// Their kinds, close to that moment ([`super::peak`]); absent for other roles than system, and if unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_descriptors: Option<Descriptors>,
     /// The most threads of all these readings.
     pub peak_threads: u64,
     /// While the window ran; absent for a window without peaks, which must cost nothing, and for a process that ended while it ran: the
@@ -66,6 +71,9 @@ pub struct Target {
     peak_rss_bytes: u64,
     peak_anon_bytes: u64,
     peak_open_files: Option<u64>,
+    /// The processes of the last reading, and their open descriptors; 0 if unknown.
+    last: (Vec<i32>, u64),
+    kinds: Kinds,
     peak_threads: u64,
     /// Whether context switches and page faults are read.
     closely: bool,
@@ -95,6 +103,8 @@ impl Target {
             peak_rss_bytes: 0,
             peak_anon_bytes: 0,
             peak_open_files: None,
+            last: (Vec::new(), 0),
+            kinds: Kinds::default(),
             peak_threads: 0,
             closely: false,
             scheduling_before: Some(Scheduling::default()),
@@ -178,6 +188,10 @@ impl Target {
         self.peak_rss_bytes = self.peak_rss_bytes.max(reading.rss_bytes);
         self.peak_anon_bytes = self.peak_anon_bytes.max(reading.anon_bytes);
         self.peak_open_files = self.peak_open_files.max(reading.open_files);
+        let (pids, open) = &mut self.last;
+        *open = reading.open_files.unwrap_or(0);
+        pids.clear();
+        pids.extend(reading.members.iter().map(|member| member.pid));
         self.peak_threads = self.peak_threads.max(reading.threads);
         for member in &reading.members {
             let id = (member.pid, member.start);
@@ -197,6 +211,19 @@ impl Target {
         if let Some(reading) = self.source.read() {
             self.since_start_s = self.since_start_s.max(reading.cpu_s);
         }
+    }
+
+    /// The processes if the kinds of their descriptors are worth a reading ([`Kinds::is_new`]).
+    pub fn new_kinds(&self, closely: bool) -> Option<&[i32]> {
+        let (pids, open) = &self.last;
+        (self.is_system() && self.kinds.is_new(*open, closely)).then_some(pids.as_slice())
+    }
+
+    pub fn note_kinds(&mut self, found: Option<Descriptors>) {
+        let (_, open) = self.last;
+        self.kinds.note(open, found);
+        let all = self.kinds.found.as_ref().map(|found| found.all);
+        self.peak_open_files = self.peak_open_files.max(all);
     }
 
     pub fn is_system(&self) -> bool {
@@ -226,6 +253,7 @@ impl Target {
             peak_rss_bytes: self.peak_rss_bytes,
             peak_anon_bytes: self.peak_anon_bytes,
             peak_open_files: self.peak_open_files,
+            kinds: self.kinds.clone(),
             peak_threads: self.peak_threads,
             scheduling: self.scheduling_so_far(),
         }
@@ -238,6 +266,7 @@ impl Target {
         self.peak_rss_bytes = before.peak_rss_bytes;
         self.peak_anon_bytes = before.peak_anon_bytes;
         self.peak_open_files = before.peak_open_files;
+        self.kinds = before.kinds;
         self.peak_threads = before.peak_threads;
         self.scheduling_before = before.scheduling;
         self.scheduling = Some(Scheduling::default());
@@ -253,6 +282,7 @@ impl Target {
             peak_rss_bytes: self.peak_rss_bytes,
             peak_anon_bytes: self.peak_anon_bytes,
             peak_open_files: self.peak_open_files,
+            peak_descriptors: self.kinds.found.clone(),
             peak_threads: self.peak_threads,
             scheduling: self.scheduling_so_far().filter(|_| self.closely),
             rss_bytes: self.rss_bytes,

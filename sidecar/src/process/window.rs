@@ -12,6 +12,7 @@ use super::host_time::HostTime;
 use super::interference::{CpuUsage, Interference, Sample};
 use super::kept::Kept;
 use super::part::{Before, DROPPED_MOST, Part, Parts, used_since};
+use super::peak::Peaks;
 use super::rest::AtRest;
 use super::target::{ProcessUsage, Target};
 use super::tree;
@@ -84,6 +85,7 @@ pub struct Window {
     host: Option<HostTime>,
     targets: Vec<Target>,
     peaks: bool,
+    kinds: Peaks,
     interference: Option<Interference>,
     parts: Parts,
     whole: Whole,
@@ -107,6 +109,7 @@ impl Window {
             host: Some(HostTime::default()),
             targets,
             peaks,
+            kinds: Peaks::default(),
             interference: None,
             parts: Parts::default(),
             whole: Whole::default(),
@@ -189,9 +192,14 @@ impl Window {
         if let Some(interference) = self.interference.as_mut().filter(|_| self.watched == 0) {
             interference.pause();
         }
-        for target in &mut self.targets {
-            target.look_closely();
-            target.forget();
+        self.look_closely();
+        self.targets.iter_mut().for_each(Target::forget);
+    }
+
+    fn look_closely(&mut self) {
+        self.targets.iter_mut().for_each(Target::look_closely);
+        if self.peaks {
+            self.kinds.read(&mut self.targets, true);
         }
     }
 
@@ -327,6 +335,9 @@ impl Window {
     pub fn sample(&mut self) {
         let newest = tree::newest();
         self.look_at_each(|target| target.sample(newest));
+        if self.runs() {
+            self.kinds.read(&mut self.targets, false);
+        }
     }
 
     fn look_at_each(&mut self, look: impl FnMut(&mut Target)) {
@@ -368,7 +379,7 @@ impl Window {
         }
         let (mut elapsed, mut host) = (self.elapsed, self.host);
         if let Some((since, host_then)) = self.running {
-            self.targets.iter_mut().for_each(Target::look_closely);
+            self.look_closely();
             elapsed += since.elapsed();
             host = HostTime::with_stretch(host, host_then, HostTime::now());
         }

@@ -1,0 +1,197 @@
+//! Kinds of the system's descriptors close to the moment when it has the most of them. A reading of kinds costs much more than a sample, so
+//! samples read them seldom.
+
+use std::time::Instant;
+
+use super::descriptors::{self, Descriptors};
+use super::target::Target;
+
+/// A sample reads kinds again if a process has this part more descriptors: one in so many.
+const GROWTH: u64 = 20;
+/// And for at most this part of the time.
+const TIME: u32 = 100;
+
+/// The kinds of one target's descriptors at the reading that found the most.
+#[derive(Debug, Clone, Default)]
+pub struct Kinds {
+    most: u64,
+    /// `None` if unknown.
+    pub found: Option<Descriptors>,
+}
+
+impl Kinds {
+    /// Whether `open` descriptors are worth a reading. A close look takes each that are more than before.
+    pub fn is_new(&self, open: u64, closely: bool) -> bool {
+        let slack = if closely { 0 } else { self.most / GROWTH };
+        open > self.most + slack
+    }
+
+    /// Notes a reading; some of the `open` descriptors may have been closed before it.
+    pub fn note(&mut self, open: u64, found: Option<Descriptors>) {
+        let all = found.as_ref().map_or(open, |found| found.all);
+        if all > self.most {
+            *self = Self { most: all, found };
+        }
+    }
+}
+
+/// The readings of a window.
+#[derive(Default)]
+pub struct Peaks {
+    /// Samples do not read before this moment.
+    not_before: Option<Instant>,
+}
+
+impl Peaks {
+    pub fn read(&mut self, targets: &mut [Target], closely: bool) {
+        let began = Instant::now();
+        if !closely && self.not_before.is_some_and(|moment| began < moment) {
+            return;
+        }
+        let new = targets.iter_mut().filter_map(|target| {
+            let pids = target.new_kinds(closely)?.to_vec();
+            Some((target, pids))
+        });
+        let (new, pids): (Vec<_>, Vec<_>) = new.unzip();
+        if new.is_empty() {
+            return;
+        }
+        for (target, found) in new.into_iter().zip(descriptors::kinds(&pids)) {
+            target.note_kinds(found);
+        }
+        self.not_before = Some(began + began.elapsed() * TIME);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
+    use std::time::Duration;
+
+    use super::super::role::Role;
+    use super::super::{files, tree};
+    use super::*;
+    use crate::process::usage::Source;
+
+    /// Opens and closes a known number of each kind, and one more file, when it is told to.
+    const HOLDER: &str = "
+import socket, sys
+for line in sys.stdin:
+    if line == 'open\\n':
+        listener = socket.create_server(('127.0.0.1', 0), backlog=100)
+        ends = [socket.create_connection(listener.getsockname()) for _ in range(70)]
+        ends += [listener.accept()[0] for _ in range(70)]
+        for one in ends[:30]: one.close()
+        datagrams = [socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) for _ in range(50)]
+        for one in datagrams: one.bind(('::1', 0))
+        files = [open('/dev/null') for _ in range(60)]
+    elif line == 'one more\\n':
+        files.append(open('/dev/null'))
+    else:
+        for one in [listener] + ends + datagrams + files: one.close()
+    print('done', flush=True)
+";
+
+    #[test]
+    fn the_kinds_at_the_peak_are_known_after_it() {
+        let mut child = Command::new("python3")
+            .args(["-c", HOLDER])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let pid = child.id() as i32;
+        let mut input = child.stdin.take().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut ask = |what: &str| {
+            writeln!(input, "{what}").unwrap();
+            lines.next().unwrap().unwrap();
+        };
+        let source = Source::pid("holder", pid).unwrap_or_else(|error| panic!("{error}"));
+        let target = |role| Target::new("holder".to_owned(), role, source.clone());
+        let mut targets = [target(Role::System), target(Role::Generator)];
+        let mut peaks = Peaks::default();
+        let mut look = |closely| {
+            for target in &mut targets {
+                target.sample(tree::newest());
+            }
+            peaks.read(&mut targets, closely);
+            let used = |target: &Target| target.usage(1.0, Instant::now());
+            let [system, generator] = targets.each_ref().map(used);
+            assert_eq!(generator.peak_descriptors, None);
+            (system.peak_open_files, system.peak_descriptors)
+        };
+        if files::open_of(pid).is_none() {
+            // Linux before 6.2 does not tell the number.
+            assert_eq!(look(true), (None, None));
+            return;
+        }
+        ask("open");
+        let all = files::open_of(pid).unwrap();
+        let (most, at_peak) = look(false);
+        let at_peak = at_peak.unwrap();
+        assert_eq!((most, at_peak.all), (Some(all), all));
+        let tcp: Vec<_> = at_peak
+            .tcp
+            .iter()
+            .map(|(state, count)| (state.as_str(), *count))
+            .collect();
+        assert_eq!(
+            tcp,
+            [("close_wait", 30), ("established", 80), ("listen", 1)]
+        );
+        assert_eq!((at_peak.udp, at_peak.left), (50, 30));
+        assert!(at_peak.pipes >= 2 && at_peak.other >= 60);
+        assert_eq!(at_peak.other, all - 161 - at_peak.pipes);
+        ask("one more");
+        assert_eq!(look(false), (Some(all + 1), Some(at_peak.clone())));
+        let (_, closely) = look(true);
+        assert_eq!(
+            closely.as_ref().map(|kinds| kinds.other),
+            Some(at_peak.other + 1)
+        );
+        ask("close");
+        assert_eq!(look(true), (Some(all + 1), closely));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn samples_read_only_what_has_grown() {
+        let of = |all| {
+            Some(Descriptors {
+                all,
+                ..Descriptors::default()
+            })
+        };
+        let mut kinds = Kinds::default();
+        kinds.note(1_010, of(1_000));
+        let is_new = |open| [false, true].map(|closely| kinds.is_new(open, closely));
+        assert_eq!(is_new(1_000), [false, false]);
+        assert_eq!(is_new(1_050), [false, true]);
+        assert_eq!(is_new(1_051), [true, true]);
+        kinds.note(1_100, of(900));
+        assert_eq!(kinds.found, of(1_000));
+        kinds.note(1_100, None);
+        assert_eq!((kinds.most, &kinds.found), (1_100, &None));
+    }
+
+    #[test]
+    fn samples_read_only_for_a_part_of_the_time() {
+        let pid = std::process::id() as i32;
+        let source = Source::pid("own", pid).unwrap_or_else(|error| panic!("{error}"));
+        let mut targets = [Target::new("own".to_owned(), Role::System, source)];
+        targets[0].sample(tree::newest());
+        let later = Instant::now() + Duration::from_secs(600);
+        let mut peaks = Peaks {
+            not_before: Some(later),
+        };
+        let mut found = |closely| {
+            peaks.read(&mut targets, closely);
+            targets[0].usage(1.0, later).peak_descriptors.is_some()
+        };
+        let is_told = files::open_of(pid).is_some();
+        assert_eq!([found(false), found(true)], [false, is_told]);
+    }
+}
