@@ -75,11 +75,11 @@ validate: bin/k6 #: Check environments and testbeds against their schemas
 # benchmarks/run says what each does.
 benchmark-generators benchmark-meters benchmark-streaming benchmark-runners benchmark-protocols benchmark-kubernetes benchmark-gate primitives: runners
 benchmark-generators: .venv/benchmarks/.installed
-benchmark-link benchmark-sampler: bin/sidecar
+benchmark-link benchmark-sampler benchmark-instruments: bin/sidecar
 benchmark-records: bin/k6
 benchmark-compare: build
 primitives: bin/primitives bin/primitives-portable
-BENCHMARKS := primitives $(addprefix benchmark-,generators meters link sampler streaming runners protocols judge records kubernetes compare gate)
+BENCHMARKS := primitives $(addprefix benchmark-,generators meters link sampler instruments streaming runners protocols judge records kubernetes compare gate)
 $(BENCHMARKS):
 	+@MAKE='$(MAKE)' setup/needs benchmarks/run --needs $@
 	@benchmarks/run $@

@@ -1,11 +1,15 @@
 """Commands that benchmarks measure, and how their figures are shown."""
 
+import json
 import math
 import os
 import resource
 import statistics
 import subprocess
 import sys
+import tempfile
+import urllib.request
+from contextlib import ExitStack
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -24,6 +28,34 @@ def run(command: list[str], **variables: str) -> tuple[str, str, float]:
         sys.exit(f"{' '.join(command)}: exit code {done.returncode}: {done.stderr}{done.stdout}")
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return done.stdout, done.stderr, used
+
+
+def start(stack: ExitStack, command: list[str]) -> tuple[subprocess.Popen, str]:
+    """A process that ends with its standard input, and its first line."""
+    process = stack.enter_context(
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    )
+    stack.callback(process.stdin.close)
+    return process, process.stdout.readline()
+
+
+class Sidecar:
+    """A sidecar that serves; SIDECAR is another one than bin/sidecar."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        program = os.environ.get("SIDECAR") or str(ROOT / "bin/sidecar")
+        logs = stack.enter_context(tempfile.TemporaryDirectory())
+        process, line = start(stack, [program, "serve", "--exit-with-stdin", "--log-dir", logs])
+        told = json.loads(line)
+        self.pid, self.url = process.pid, told["url"]
+        self.headers = {"Authorization": f"Bearer {told.get('token') or ''}"}
+
+    def ask(self, path: str, body: dict | None = None) -> dict:
+        """The answer to a POST with the body, or to a GET without one."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, self.headers)
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
 
 
 def spread(values: list[float], digits: int) -> str:

@@ -6,19 +6,14 @@ of a run also tell who used each CPU. The cases take turns, ROUNDS times, EACH_S
 CPU time of the sidecar, less that without a window.
 """
 
-import json
 import os
-import subprocess
 import sys
-import tempfile
 import time
-import urllib.request
 from contextlib import ExitStack
 from typing import Any
 
-from measured import ROOT, spread
+from measured import Sidecar, spread, start
 
-SIDECAR = os.environ.get("SIDECAR") or str(ROOT / "bin/sidecar")
 PROCESSES = 20
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 EACH_S = float(os.environ.get("EACH_S", "5"))
@@ -45,50 +40,25 @@ def cpu_s(pid: int) -> float:
     return time.clock_gettime((~pid << 3) | 2)
 
 
-class Sidecar:
-    def __init__(self, process: subprocess.Popen, url: str, token: str) -> None:
-        self.pid, self.url = process.pid, url
-        self.headers = {"Authorization": f"Bearer {token}"} if token else {}
-
-    def ask(self, path: str, body: dict) -> dict:
-        request = urllib.request.Request(
-            self.url + path, json.dumps(body).encode(), self.headers, method="POST"
-        )
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return json.load(answer)
-
-    def share(self, case: tuple[str, dict[str, Any]] | None, pids: dict[str, list[int]]) -> float:
-        """Percent of a CPU that the sidecar uses."""
-        window = ""
-        if case:
-            kind, more = case
-            named = {f"p{number}": pid for number, pid in enumerate(pids[kind])}
-            window = self.ask("/windows", {"pids": named, **more})["id"]
-        time.sleep(0.3)
-        used, since = cpu_s(self.pid), time.monotonic()
-        time.sleep(EACH_S)
-        used, took = cpu_s(self.pid) - used, time.monotonic() - since
-        if window:
-            self.ask(f"/windows/{window}/close", {})
-        return 100 * used / took
-
-
-def start(stack: ExitStack, command: list[str]) -> tuple[subprocess.Popen, str]:
-    """A process that ends with its standard input, and its first line."""
-    process = stack.enter_context(
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    )
-    stack.callback(process.stdin.close)
-    return process, process.stdout.readline()
+def share(sidecar: Sidecar, case: tuple[str, dict[str, Any]] | None, pids: dict[str, list[int]]) -> float:
+    """Percent of a CPU that the sidecar uses."""
+    window = ""
+    if case:
+        kind, more = case
+        named = {f"p{number}": pid for number, pid in enumerate(pids[kind])}
+        window = sidecar.ask("/windows", {"pids": named, **more})["id"]
+    time.sleep(0.3)
+    used, since = cpu_s(sidecar.pid), time.monotonic()
+    time.sleep(EACH_S)
+    used, took = cpu_s(sidecar.pid) - used, time.monotonic() - since
+    if window:
+        sidecar.ask(f"/windows/{window}/close", {})
+    return 100 * used / took
 
 
 def main() -> None:
     with ExitStack() as stack:
-        logs = stack.enter_context(tempfile.TemporaryDirectory())
-        command = [SIDECAR, "serve", "--exit-with-stdin", "--log-dir", logs]
-        process, line = start(stack, command)
-        told = json.loads(line)
-        sidecar = Sidecar(process, told["url"], told.get("token") or "")
+        sidecar = Sidecar(stack)
         pids = {
             kind: [start(stack, [sys.executable, "-c", PROCESS, wait])[0].pid for _ in range(PROCESSES)]
             for kind, wait in KINDS.items()
@@ -96,7 +66,7 @@ def main() -> None:
         shares: dict[str, list[float]] = {name: [] for name in CASES}
         for turn in range(ROUNDS):
             for name in list(CASES) if turn % 2 == 0 else reversed(CASES):
-                shares[name].append(sidecar.share(CASES[name], pids))
+                shares[name].append(share(sidecar, CASES[name], pids))
     none, *_ = shares
     print(f"CPU time of the sidecar, percent of a CPU; {ROUNDS} rounds of {EACH_S:g} s; median (min–max)")
     for name, values in shares.items():
