@@ -89,7 +89,13 @@ impl Interference {
     /// Ends a stretch.
     pub fn pause(&mut self) {
         self.look();
+        self.forget();
+    }
+
+    /// Ends a stretch without a sample, and closes the files that samples keep open.
+    pub fn forget(&mut self) {
         self.last = None;
+        self.trees.forget();
     }
 
     fn take(&mut self, before: Option<&own_time::Look>) -> (processors::Look, own_time::Look) {

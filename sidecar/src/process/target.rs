@@ -168,17 +168,24 @@ impl Target {
         self.known = Known::default();
     }
 
-    pub fn look(&mut self) {
-        if let Some(reading) = self.source.read() {
-            self.take(&reading);
-        }
+    /// Whether a process but this one lives.
+    pub fn look(&mut self) -> bool {
+        let reading = self.source.read();
+        self.takes(reading)
     }
 
     /// Like a look, but cheaper ([`Source::sample`]).
-    pub fn sample(&mut self, newest: Option<u64>) {
-        if let Some(reading) = self.source.sample(&mut self.known, newest) {
-            self.take(&reading);
-        }
+    pub fn sample(&mut self, newest: Option<u64>) -> bool {
+        let reading = self.source.sample(&mut self.known, newest);
+        self.takes(reading)
+    }
+
+    fn takes(&mut self, reading: Option<Reading>) -> bool {
+        let Some(reading) = reading else {
+            return false;
+        };
+        self.take(&reading);
+        !reading.members.is_empty() && !matches!(self.source, Source::Own)
     }
 
     fn take(&mut self, reading: &Reading) {

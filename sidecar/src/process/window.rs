@@ -340,18 +340,21 @@ impl Window {
         }
     }
 
-    fn look_at_each(&mut self, look: impl FnMut(&mut Target)) {
+    /// `look` tells whether a process but this one lives. Asking whether all have ended costs more.
+    fn look_at_each(&mut self, mut look: impl FnMut(&mut Target) -> bool) {
         if !self.is_open() {
             return;
         }
-        let gone = self.gone();
+        let mut lives = false;
         if self.runs() {
-            self.targets.iter_mut().for_each(look);
+            for target in &mut self.targets {
+                lives |= look(target);
+            }
         }
         if let Some(interference) = &mut self.interference {
             interference.look();
         }
-        if gone {
+        if !lives && self.gone() {
             self.close();
         }
     }
@@ -437,6 +440,9 @@ impl Window {
             ..self.usage()
         };
         self.targets.iter_mut().for_each(Target::forget);
+        if let Some(interference) = &mut self.interference {
+            interference.forget();
+        }
         self.closed = Some(usage.clone());
         usage
     }
