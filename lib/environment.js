@@ -11,7 +11,7 @@ import {
   thresholdProblems,
   tlsMend,
 } from 'k6/x/windtunnel/environment';
-import { pathOf } from './file.js';
+import { pathOf, textAt } from './file.js';
 import { defaultOf } from './variables.js';
 
 /**
@@ -78,7 +78,7 @@ function locate(given) {
 function readEnvironment(given) {
   const { name, file, path } = locate(given);
   const text =
-    textOf(path) ?? refuse(`${file}: no such environment; copy environments/remote.example.json to make one`);
+    textAt(path) ?? refuse(`${file}: no such environment; copy environments/remote.example.json to make one`);
   // Each VU reads the file again: only the first checks it.
   const [found] = __VU > 0 ? [] : problems(text);
   if (found) refuse(`${file}: ${found}`);
@@ -86,15 +86,6 @@ function readEnvironment(given) {
   if (value.name !== name && !askedForOptions())
     refuse(`${file}: name: ${JSON.stringify(value.name)} is not the file's name ${name}`);
   return { file, folder: path.replace(/[^/]*$/, ''), value };
-}
-
-/** @param {string} path @returns {string | null} null if the file does not exist */
-function textOf(path) {
-  try {
-    return open(path);
-  } catch {
-    return null;
-  }
 }
 
 /**
@@ -105,7 +96,7 @@ function textOf(path) {
  */
 function boundsOf(system, own) {
   const file = `scripts/${system}/thresholds.json`;
-  const text = textOf(pathOf(import.meta.resolve(`../${file}`)));
+  const text = textAt(import.meta.resolve(`../${file}`));
   if (text === null) return own;
   const [found] = __VU > 0 ? [] : thresholdProblems(text);
   if (found) refuse(`${file}: ${found}`);

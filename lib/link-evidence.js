@@ -106,12 +106,7 @@ function usesSection({ uses }) {
         count('lost', 'Lost, as asked'),
         count('dead', 'Lost, link dead'),
         { name: 'queued_bytes_most', title: 'Most queued', unit: 'bytes' },
-        {
-          name: 'own',
-          title: 'Lost by itself',
-          unit: 'count',
-          of: (row) => ownLosses(row),
-        },
+        { name: 'own', title: 'Lost by itself', unit: 'count', of: (row) => ownLosses(row) },
         {
           name: 'late_ms',
           title: 'Late, mean',

@@ -2,9 +2,11 @@
  * Requests to the sidecar for probes and echo servers (sidecar/README.md has the whole API). A data-plane scenario cannot
  * work without the sidecar, so each failure here ends the run with a one-line message.
  */
-import exec from 'k6/execution';
 import { probes } from 'k6/x/windtunnel/record';
+import { stop } from './execution.js';
 import { present, request } from './sidecar.js';
+
+export { stop };
 
 /**
  * @typedef {object} Outcome measurements of a probe; sidecar/README.md
@@ -38,12 +40,6 @@ import { present, request } from './sidecar.js';
  * @typedef {import('k6/x/windtunnel/record').Samples & { outcome: Outcome }} Measured
  * @typedef {{ id: string, tcp: string, udp: string, destinations?: number }} Echo
  */
-
-/** Aborts the run. @param {string} line the reason @returns {never} */
-export function stop(line) {
-  exec.test.abort(line);
-  throw new Error(line);
-}
 
 /** @param {'GET' | 'POST' | 'DELETE'} method @param {string} path @param {unknown} [body] @param {number} [timeout] ms @returns {any} */
 export function ask(method, path, body, timeout) {

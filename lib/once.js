@@ -15,7 +15,6 @@ export function onceLoad(sizes) {
       scenarios: { closed: { ...closed, maxDuration: '10m', gracefulStop: '120s' } },
       iterations: 1,
       iterationsEach: 1,
-      schedule: undefined,
       seconds: 0,
       notes: sized ? [] : [`${currentProfile()}: this scenario runs once, with the size of full`],
       warmupSeconds: 0,

@@ -1,6 +1,6 @@
 /**
  * Records the metrics of every scenario. The module k6/x/windtunnel/record (Go) passes them to k6 and keeps them for the result.
- * for the result. Tags are bounded: `operation` and `kind` here, testid, system, scenario and profile for the whole run.
+ * Tags are bounded: `operation` and `kind` here, testid, system, scenario and profile for the whole run.
  *
  * | metric                  | type    | unit  | what                                                     |
  * |-------------------------|---------|-------|----------------------------------------------------------|

@@ -31,9 +31,9 @@ export { envChoice, envCount, envList, envNumber } from './variables.js';
 /**
  * @typedef {object} Load
  * @property {Record<string, K6Scenario>} scenarios for options.scenarios
- * @property {number | undefined} iterations planned iterations of the closed loop, if their number is fixed
- * @property {number | undefined} iterationsEach planned iterations of each client
- * @property {Schedule | undefined} schedule of the open loop
+ * @property {number} [iterations] planned iterations of the closed loop, if their number is fixed
+ * @property {number} [iterationsEach] planned iterations of each client
+ * @property {Schedule} [schedule] of the open loop
  * @property {number} seconds duration of a load that time ends; 0: iterations end it
  * @property {string[]} notes on parts of the profile that do not apply to this kind of load
  * @property {number} warmupSeconds of the open loop or of the client load; not recorded
@@ -147,7 +147,6 @@ function fixedLoad(clients, iterations) {
     },
     iterations: each * clients,
     iterationsEach: each,
-    schedule: undefined,
     seconds: 0,
     notes: [],
     warmupSeconds: 0,
@@ -205,8 +204,6 @@ function openLoad(steps, rate, startSeconds) {
         gracefulStop: GRACE,
       },
     },
-    iterations: undefined,
-    iterationsEach: undefined,
     schedule,
     seconds: startSeconds + lengthOf(steps),
     notes: [],
@@ -277,9 +274,6 @@ export function clientLoad(base, iterationsVariable) {
         gracefulRampDown: GRACE,
       },
     },
-    iterations: undefined,
-    iterationsEach: undefined,
-    schedule: undefined,
     seconds: lengthOf(steps),
     notes: [
       `${currentProfile()}: this load has no open loop, since clients that wait have no send time to be late against; the number of clients is what varies`,
@@ -296,28 +290,11 @@ const mostOfScenario = ({ vus = 0, startVUs = 0, maxVUs = 0, stages = [] }) =>
 export const leastClients = (load) => Math.min(...Object.values(load.scenarios).map(mostOfScenario));
 
 /** The maximum number of virtual users at once, for resources that each user needs. @param {Load} load */
-export function mostClients(load) {
-  const all = /** @type {any[]} */ (Object.values(load.scenarios));
-  const counts = all.flatMap(({ vus = 0, startVUs = 0, stages = [] }) => [
-    vus,
-    startVUs,
-    ...stages.map((/** @type {any} */ stage) => stage.target),
-  ]);
-  return Math.max(...counts);
-}
+export const mostClients = (load) => Math.max(...Object.values(load.scenarios).map(mostOfScenario));
 
 /** The total number of virtual users of a load, which is also their highest number. @param {Load} load */
-export function mostVus(load) {
-  const counts = Object.values(load.scenarios).map(
-    (/** @type {any} */ k6Scenario) =>
-      k6Scenario.preAllocatedVUs ??
-      Math.max(
-        k6Scenario.vus ?? k6Scenario.startVUs ?? 1,
-        ...(k6Scenario.stages ?? []).map((/** @type {any} */ stage) => stage.target),
-      ),
-  );
-  return counts.reduce((sum, count) => sum + count, 0);
-}
+export const mostVus = (load) =>
+  Object.values(load.scenarios).reduce((sum, scenario) => sum + mostOfScenario(scenario), 0);
 
 /**
  * The intended load at a time within a shape: requests per second of an open loop, else a number of clients. Undefined if

@@ -87,7 +87,6 @@ export function roundsLoad(rounds, notes = []) {
     },
     iterations,
     iterationsEach: iterations,
-    schedule: undefined,
     seconds,
     notes,
     warmupSeconds: 0,

@@ -49,7 +49,7 @@ const WARMUP_OVER_LINK = 5;
  * @property {import('./load.js').PlaneLoad<Round>} load
  * @property {Record<string, string | number | boolean>} parameters
  * @property {Record<string, PlaneOperation>} operations
- * @property {import('./environment.js').PlaneEnvironment} [environment] default: loadPlane()
+ * @property {import('./environment.js').PlaneEnvironment} [environment] default: loadPlane(system)
  * @property {'blocking' | 'events' | 'web'} [echo] engine of the far end, or a web server as the far end; default blocking
  * @property {() => Prepared} [prepare] called in setup(); its result becomes part of the run's data
  * @property {(data: Prepared & Data) => Vias} [vias] paths with their own far ends, which `prepare` starts. Default: through
@@ -297,6 +297,8 @@ function overLink({ operations, reaches = [] }) {
 export function planeScenario(definition) {
   const { system = 'dataplane' } = definition;
   const environment = definition.environment ?? loadPlane(system);
+  if (definition.echo === 'web' && (environment.target.tcp || environment.target.udp))
+    throw `${system}/${definition.name}: its far end is the sidecar: leave target out of the environment`;
   const { load } = definition;
   const link = definition.vias ? '' : linkOf(`${system}/${definition.name}`, definition.link);
   // Instances over their own links have their own far ends.

@@ -72,8 +72,6 @@ export function liveLoad({ quiet, seconds, tail, rate, patience }) {
         ...grace,
       },
     },
-    iterations: undefined,
-    iterationsEach: undefined,
     schedule: { start: rate, steps: [{ target: rate, seconds }] },
     seconds: quiet + seconds,
     notes: [],

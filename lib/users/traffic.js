@@ -9,6 +9,14 @@ import { measureAll } from '../meter.js';
  * @typedef {{ operation: string, spec: Record<string, unknown> }} Part of a user's traffic
  */
 
+const MIB = 1024 * 1024;
+/** By profile. `restart_s`: time before the restart, and after it, s. */
+export const PROFILES = {
+  smoke: { users: 10, long: 4 * MIB, short: 20, datagrams: 200, restart_s: 0.5 },
+  quick: { users: 100, long: 16 * MIB, short: 50, datagrams: 500, restart_s: 2 },
+  full: { users: 100, long: 100 * MIB, short: 200, datagrams: 2000, restart_s: 6 },
+};
+
 /** Probes at once, below the sidecar's maximum. */
 const AT_ONCE = 6;
 const SHORT_BYTES = 8 * 1024;

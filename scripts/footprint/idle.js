@@ -6,7 +6,6 @@
  */
 import { stop } from '../../lib/execution.js';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
-import { loadPlane } from '../../lib/dataplane/environment.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { findOwn, stopOwn } from '../../lib/dataplane/tunnel-memory.js';
 import { envCount, envNumber, sizesOf } from '../../lib/profiles.js';
@@ -39,7 +38,6 @@ const script = planeScenario({
   system: 'footprint',
   name: 'idle',
   title: 'What a proxy costs while nothing goes on',
-  environment: loadPlane('footprint'),
   load: roundsLoad(equalRounds(steps.length)),
   echo: 'events',
   reaches: ['tcp', 'udp'],

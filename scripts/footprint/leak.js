@@ -9,7 +9,6 @@
  */
 import { stop } from '../../lib/execution.js';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
-import { loadPlane } from '../../lib/dataplane/environment.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { envCount, envNumber, sizesOf } from '../../lib/profiles.js';
 import { clientLeak, clientWorksOf } from '../../lib/footprint/client-leak.js';
@@ -66,7 +65,6 @@ function ofProxy() {
     system: 'footprint',
     name: 'leak',
     title: 'What a proxy keeps of connections, bytes and associations that have ended',
-    environment: loadPlane('footprint'),
     load: roundsLoad(equalRounds(works.length)),
     echo: 'events',
     reaches: ['tcp', 'udp'],

@@ -8,7 +8,6 @@
 import { stopFresh, findTestbed } from '../../lib/dataplane/fresh.js';
 import { stop } from '../../lib/execution.js';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
-import { loadPlane } from '../../lib/dataplane/environment.js';
 import { partName, planeScenario } from '../../lib/dataplane/scenario.js';
 import { envCount, envList, envNumber, sizesOf } from '../../lib/profiles.js';
 import { LARGEST, levelAt, levelsNow, limitsAt, measureLevel } from '../../lib/footprint/small.js';
@@ -19,15 +18,12 @@ const PROFILES = {
   quick: { turns: 3, levels: [8, 16, 32, 64, 128], tunnels: 32, mib: 1 },
   full: { turns: 10, levels: [8, 12, 16, 24, 32, 48, 64, 96, 128, 256], tunnels: 128, mib: 1 },
 };
-const MOST_MIB = 1_048_576;
 
 const base = sizesOf(
   PROFILES,
   'levels of memory take turns under one load, so that its shape does not apply',
 );
 const levels = [...new Set(envList('LEVELS_MIB', base.levels.join(',')).map(Number))].sort((a, b) => a - b);
-if (levels.some((one) => !Number.isInteger(one) || one < 1 || one > MOST_MIB))
-  throw `LEVELS_MIB: give whole numbers of MiB from 1 to ${MOST_MIB}, separated by commas`;
 const turns = envCount('TURNS', base.turns);
 const load = {
   tunnels: envCount('SMALL_TUNNELS', base.tunnels),
@@ -42,7 +38,6 @@ const script = planeScenario({
   system: 'footprint',
   name: 'small',
   title: 'The smallest memory in which a proxy carries a load',
-  environment: loadPlane('footprint'),
   load: roundsLoad(equalRounds(levels.length * turns)),
   echo: 'events',
   reaches: ['tcp'],

@@ -7,7 +7,6 @@
  */
 import { said, say } from 'k6/x/windtunnel/record';
 import { stop } from '../../lib/execution.js';
-import { loadPlane } from '../../lib/dataplane/environment.js';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { measureReload } from '../../lib/footprint/reload.js';
@@ -24,7 +23,6 @@ const PROFILES = {
   quick: { turns: 6, reloads: 2, rules: [0, 1000, 100_000], connections: 30, round_trips: 200 },
   full: { turns: 10, reloads: 5, rules: [0, 1000, 100_000, 1_000_000], connections: 100, round_trips: 1000 },
 };
-const MOST_RULES = 10_000_000;
 /** Most tunnels of the sidecar's probe `flow`. */
 const MOST_TUNNELS = 64;
 
@@ -35,8 +33,7 @@ const { rules: levelsOf, ...sizes } = sizesOf(
 const turns = envCount('TURNS', sizes.turns);
 const reloads = envCount('RELOADS', sizes.reloads);
 const levels = [...new Set(envList('RULES', levelsOf.join(',')).map(Number))].sort((a, b) => a - b);
-if (levels.length < 2 || levels.some((one) => !Number.isInteger(one) || one < 0 || one > MOST_RULES))
-  throw `RULES: give two or more whole numbers of rules from 0 to ${MOST_RULES}, separated by commas`;
+if (levels.length < 2) throw 'RULES: give two or more numbers of rules, separated by commas';
 const tunnels = envCount('CONNECTIONS', 'footprint/start');
 if (tunnels > MOST_TUNNELS) throw `CONNECTIONS=${tunnels}: give at most ${MOST_TUNNELS} tunnels`;
 if (envChoice('ADDRESS') !== 'ipv4')
@@ -71,7 +68,6 @@ const script = planeScenario({
   system: 'footprint',
   name: 'start',
   title: 'Starts and reloads with many rules',
-  environment: loadPlane('footprint'),
   load: roundsLoad(equalRounds(levels.length * (turns + reloads))),
   parameters: {
     rules: levels.join(','),

@@ -14,13 +14,9 @@ import { envCount } from '../../lib/profiles.js';
 import { sectionOf } from '../../lib/section.js';
 import { present } from '../../lib/sidecar.js';
 import { chargeFacts, chargeSection, lostBy, restartWords } from '../../lib/users/accounting-shown.js';
+import { PROFILES } from '../../lib/users/traffic.js';
 
-const MIB = 1024 * 1024;
-const { load, size } = onceLoad({
-  smoke: { users: 10, long: 4 * MIB, short: 20, datagrams: 200, restart_s: 0.5 },
-  quick: { users: 100, long: 16 * MIB, short: 50, datagrams: 500, restart_s: 2 },
-  full: { users: 100, long: 100 * MIB, short: 200, datagrams: 2000, restart_s: 6 },
-});
+const { load, size } = onceLoad(PROFILES);
 const sizes = { ...size, users: envCount('USERS', size.users) };
 const inbound = inboundOf() ?? '';
 const NOTE = 'charges';

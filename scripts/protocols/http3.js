@@ -4,7 +4,6 @@
  * The fetches of udp/quic through rows of the matrix, with new processes in each turn: pages and downloads by HTTP/3 over QUIC and by
  * HTTP/2 over TLS over TCP, each beside the same without a proxy.
  */
-import { loadPlane } from '../../lib/dataplane/environment.js';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { currentProfile, envCount, sizesOf } from '../../lib/profiles.js';
@@ -28,13 +27,9 @@ const rows = selectedRows('protocols/http3', SMOKE_ROWS);
 const { baseline } = sidesOf();
 const able = rows.filter((row) => withoutQuic(row, baseline) === null);
 if (able.length === 0) throw 'PROTOCOL: none of these rows can carry QUIC with this engine';
-const environment = loadPlane('protocols');
-if (environment.target.tcp || environment.target.udp)
-  throw 'protocols/http3: its far end is the sidecar: leave target out of the environment';
 
 const script = planeScenario({
   ...startsRows,
-  environment,
   name: 'http3',
   title: 'QUIC and HTTP/3 through protocols, beside HTTP/2',
   load: roundsLoad(equalRounds(turns * able.length)),

@@ -5,7 +5,6 @@
  * call: 50 datagrams a second for 30 s. Each level has its control beside it: sockets without a proxy.
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
-import { loadPlane } from '../../lib/dataplane/environment.js';
 import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { CALL } from '../../lib/dataplane/call.js';
 import { envCount, envList, envNumber, sizesOf } from '../../lib/profiles.js';
@@ -53,7 +52,6 @@ const script = planeScenario({
   system: 'udp',
   name: 'flows',
   title: 'Many UDP associations at once through SOCKS5, and a call',
-  environment: loadPlane('udp'),
   // The last round is the call.
   load: roundsLoad(equalRounds(levels.length + 1)),
   echo: 'events',

@@ -5,7 +5,6 @@
  * that RFC 1928 leaves open or forbids. Behaviours are reported. A pass needs whole round trips; NAT_TYPE also demands a NAT type.
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
-import { loadPlane } from '../../lib/dataplane/environment.js';
 import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { envChoice, envCount, envList, sizesOf } from '../../lib/profiles.js';
 import { measureNat } from '../../lib/udp/nat.js';
@@ -44,7 +43,6 @@ const script = planeScenario({
   system: 'udp',
   name: 'nat',
   title: 'Behaviour of SOCKS5 UDP associations (RFC 4787)',
-  environment: loadPlane('udp'),
   // The second round asks for the behaviours.
   load: roundsLoad(equalRounds(2)),
   reaches: ['association'],

@@ -5,7 +5,6 @@
  * same through CONNECT. Both have their control beside them: the same direct. Both clients and the far end are the sidecar's. Every byte
  * is checked at the client, and the far end counts what it sent.
  */
-import { loadPlane } from '../../lib/dataplane/environment.js';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { controlName, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { envCount, sizesOf } from '../../lib/profiles.js';
@@ -23,9 +22,6 @@ const base = sizesOf(
 const rounds = envCount('ROUNDS', base.rounds);
 const mib = downloadMib(base.mib);
 const mtu = envCount('MTU');
-const environment = loadPlane('udp');
-if (environment.target.tcp || environment.target.udp)
-  throw 'udp/quic: its far end is the sidecar: leave target out of the environment';
 
 const ROWS = /** @type {const} */ ([
   {
@@ -54,7 +50,6 @@ const script = planeScenario({
   system: 'udp',
   name: 'quic',
   title: 'QUIC and HTTP/3 through SOCKS5 UDP ASSOCIATE, beside HTTP/2',
-  environment,
   load: roundsLoad(equalRounds(rounds)),
   reaches: ['h2'],
   echo: 'web',

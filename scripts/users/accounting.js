@@ -6,7 +6,6 @@
  */
 import { said, say } from 'k6/x/windtunnel/record';
 import { Operation } from '../../lib/operations.js';
-import { loadPlane } from '../../lib/dataplane/environment.js';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { envCount, sizesOf } from '../../lib/profiles.js';
@@ -15,13 +14,8 @@ import { account } from '../../lib/users/accounting.js';
 import { accountingSection, chargeFacts, chargeSection } from '../../lib/users/accounting-shown.js';
 import { Statistics } from '../../lib/users/statistics.js';
 import { baseOf } from '../../lib/users/testbed.js';
+import { PROFILES } from '../../lib/users/traffic.js';
 
-const MIB = 1024 * 1024;
-const PROFILES = {
-  smoke: { users: 10, long: 4 * MIB, short: 20, datagrams: 200, restart_s: 0.5 },
-  quick: { users: 100, long: 16 * MIB, short: 50, datagrams: 500, restart_s: 2 },
-  full: { users: 100, long: 100 * MIB, short: 200, datagrams: 2000, restart_s: 6 },
-};
 const NOTE = 'charges';
 
 const profile = sizesOf(PROFILES, 'each user moves a fixed number of bytes');
@@ -37,7 +31,6 @@ const script = planeScenario({
   system: 'users',
   name: 'accounting',
   title: 'What users are charged',
-  environment: loadPlane('users'),
   load: roundsLoad(equalRounds(1)),
   echo: 'events',
   parameters: sizes,
