@@ -16,6 +16,7 @@ from typing import Any
 
 INBOUND = 1
 METHOD = "chacha20-ietf-poly1305"
+UNLIMITED = {"enable": 1, "up": 0, "down": 0, "total": 0, "expiry_time": 0}
 
 
 def xray_config(api_port: int) -> dict[str, Any]:
@@ -63,12 +64,7 @@ def fill(http_port: int, api_port: int, inbound_port: int) -> None:
             "inbounds",
             id=INBOUND,
             user_id=1,
-            up=0,
-            down=0,
-            total=0,
             remark="",
-            enable=1,
-            expiry_time=0,
             listen="127.0.0.1",
             port=inbound_port,
             protocol="shadowsocks",
@@ -76,18 +72,9 @@ def fill(http_port: int, api_port: int, inbound_port: int) -> None:
             stream_settings=json.dumps({"network": "tcp"}),
             tag=f"inbound-{inbound_port}",
             sniffing="{}",
+            **UNLIMITED,
         )
-        insert(
-            database,
-            "client_traffics",
-            inbound_id=INBOUND,
-            enable=1,
-            email="keeper",
-            up=0,
-            down=0,
-            expiry_time=0,
-            total=0,
-        )
+        insert(database, "client_traffics", inbound_id=INBOUND, email="keeper", **UNLIMITED)
 
 
 def main() -> None:

@@ -11,10 +11,9 @@ from fastapi.security import OAuth2PasswordRequestForm
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.responses import JSONResponse, Response
 
-from .schemas import Changes, NewUser
+from .schemas import Changes, NewUser, Page
 from .service import Service
 from .settings import Settings
-from .tables import Status
 from .tokens import bearer
 
 
@@ -102,27 +101,8 @@ async def delete_user(panel: Panel, username: str) -> JSONResponse:
 
 
 @api.get("/users")
-async def get_users(
-    panel: Panel,
-    offset: Annotated[int | None, Query(ge=0)] = None,
-    limit: Annotated[int | None, Query(ge=0)] = None,
-    username: Annotated[list[str] | None, Query()] = None,
-    search: str | None = None,
-    status: Status | None = None,
-    sort: str | None = None,
-) -> JSONResponse:
-    return await panel.answer(
-        "get_users",
-        lambda work: panel.users.page(
-            work,
-            offset=offset,
-            limit=limit,
-            usernames=username or [],
-            search=search,
-            status=status,
-            sort=sort,
-        ),
-    )
+async def get_users(panel: Panel, wanted: Annotated[Page, Query()]) -> JSONResponse:
+    return await panel.answer("get_users", lambda work: panel.users.page(work, wanted))
 
 
 @api.get("/system")

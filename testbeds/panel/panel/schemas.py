@@ -1,4 +1,4 @@
-"""Request bodies."""
+"""Request bodies, and the query of a list."""
 
 import secrets
 from datetime import datetime
@@ -50,3 +50,12 @@ class Changes(BaseModel):
     note: Note | None = None
     on_hold_expire_duration: Seconds | None = None
     on_hold_timeout: datetime | None = None
+
+
+class Page(BaseModel):
+    offset: Annotated[int, Field(ge=0)] | None = None
+    limit: Annotated[int, Field(ge=0)] | None = None
+    username: list[str] = []
+    search: str | None = None
+    status: Status | None = None
+    sort: str | None = None

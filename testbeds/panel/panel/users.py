@@ -1,7 +1,7 @@
 """The operations on users. Each runs in one worker, for every driver."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, cast
 
 from fastapi import HTTPException
@@ -9,7 +9,7 @@ from sqlalchemy import Table, bindparam, func, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, selectinload
 
-from .schemas import Changes, Inbounds, NewUser
+from .schemas import Changes, Inbounds, NewUser, Page
 from .subscriptions import Document, Links, Server, document
 from .tables import Inbound, Protocol, Proxy, Status, User, excluded_inbounds, now
 from .work import Work
@@ -95,26 +95,17 @@ class Users:
         work.remove_from_xray(_email(user.id, user.username))
         return {"detail": "User successfully deleted"}
 
-    def page(
-        self,
-        work: Work,
-        *,
-        offset: int | None,
-        limit: int | None,
-        usernames: Sequence[str],
-        search: str | None,
-        status: Status | None,
-        sort: str | None,
-    ) -> Body:
+    def page(self, work: Work, page: Page) -> Body:
         """One page, and the total number of users. Raises HTTPException 400 for an unknown order."""
         wanted = select(User)
-        if usernames:
-            wanted = wanted.where(User.username.in_(usernames))
-        if search:
-            wanted = wanted.where(or_(User.username.icontains(search), User.note.icontains(search)))
-        if status:
-            wanted = wanted.where(User.status == status)
-        listed = wanted.options(_LOADED).order_by(*_order(sort), User.id).offset(offset).limit(limit)
+        if page.username:
+            wanted = wanted.where(User.username.in_(page.username))
+        if page.search:
+            wanted = wanted.where(or_(User.username.icontains(page.search), User.note.icontains(page.search)))
+        if page.status:
+            wanted = wanted.where(User.status == page.status)
+        ordered = wanted.options(_LOADED).order_by(*_order(page.sort), User.id)
+        listed = ordered.offset(page.offset).limit(page.limit)
         with work.transaction() as session:
             total = session.scalar(wanted.with_only_columns(func.count(User.id)))
             return {"users": [self._body(user) for user in session.scalars(listed)], "total": total}
