@@ -8,9 +8,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 CONFIDENCE = 0.95
@@ -56,6 +59,30 @@ class Sidecar:
         request = urllib.request.Request(self.url + path, data, self.headers)
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)
+
+
+@contextmanager
+def server(command: list[str]) -> Iterator[None]:
+    """A server that has had time to start."""
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            time.sleep(0.5)
+            yield
+        finally:
+            process.terminate()
+
+
+@contextmanager
+def told(command: list[str]) -> Iterator[dict[str, Any]]:
+    """A program that goes on, and what its first line tells in JSON."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            line = process.stdout.readline() if process.stdout else ""
+            if not line:
+                sys.exit(f"{' '.join(command)}: it did not start")
+            yield json.loads(line)
+        finally:
+            process.terminate()
 
 
 def spread(values: list[float], digits: int) -> str:

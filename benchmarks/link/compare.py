@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from measured import ROOT, run
+from measured import ROOT, run, server, told
 
 SIDECAR = str(ROOT / "bin/sidecar")
 PINGS = 100
@@ -27,28 +27,9 @@ UDP_MOST_MBIT_S = 100
 @contextmanager
 def link(words: str) -> Iterator[tuple[list[str], list[str], str]]:
     """Start a link; give the commands that run at each end, and the far end's address."""
-    command = [SIDECAR, "link", "up", words]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        line = process.stdout.readline() if process.stdout else ""
-        if not line:
-            sys.exit(f"{' '.join(command)}: it did not start")
-        ends = json.loads(line)
-        try:
-            at = {end: ["nsenter", f"--net={ends[end]['namespace']}", "--"] for end in ("near", "far")}
-            yield at["near"], at["far"], ends["far"]["address"]
-        finally:
-            process.terminate()
-
-
-@contextmanager
-def server(command: list[str]) -> Iterator[None]:
-    """A server that has had time to start."""
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        try:
-            subprocess.run(["sleep", "0.5"], check=True)
-            yield
-        finally:
-            process.terminate()
+    with told([SIDECAR, "link", "up", words]) as ends:
+        at = {end: ["nsenter", f"--net={ends[end]['namespace']}", "--"] for end in ("near", "far")}
+        yield at["near"], at["far"], ends["far"]["address"]
 
 
 def without_chance(name: str) -> str:

@@ -9,13 +9,11 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
-from measured import ROOT, run, spread
+from measured import ROOT, run, server, spread, told
 
 HERE = Path(__file__).parent
 SIDECAR = str(ROOT / "bin/sidecar")
@@ -34,27 +32,10 @@ def pinned(cpu: int, *command: str) -> list[str]:
 
 
 @contextmanager
-def server(command: list[str]):
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(0.3)
-    try:
-        yield
-    finally:
-        process.terminate()
-        process.wait()
-
-
-@contextmanager
 def echo(cpu: int, *more: str):
     """Our echo server; yields its ports."""
-    command = [SIDECAR, "echo", "--cpus", str(cpu), *more]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    ports = json.loads(process.stdout.readline())
-    try:
+    with told([SIDECAR, "echo", "--cpus", str(cpu), *more]) as ports:
         yield {kind: ports[kind].rsplit(":", 1)[1] for kind in ("tcp", "udp")}
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def probe(kind: str, target: str, *more: str, proxy: str = "", count: int = COUNT, cpu: int = LAST) -> dict:
