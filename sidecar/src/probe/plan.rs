@@ -227,16 +227,11 @@ fn bounds(spec: &Spec) -> Result<()> {
     within("count", spec.count, 1, 10_000_000)?;
     within("warmup", spec.warmup, 0, 100_000)?;
     let connections = match spec.kind {
-        ProbeKind::Udp | ProbeKind::Dns | ProbeKind::Nat => 1,
-        ProbeKind::Handshake
-        | ProbeKind::Fetch
-        | ProbeKind::Flow
-        | ProbeKind::H2
-        | ProbeKind::H3 => 64,
+        ProbeKind::Udp | ProbeKind::Dns | ProbeKind::Nat | ProbeKind::Steady => 1,
         ProbeKind::Throughput => 256,
         ProbeKind::Tcp | ProbeKind::Concurrency | ProbeKind::Users => 4_096,
-        ProbeKind::Steady => 1,
         ProbeKind::Associations => destinations::MOST,
+        _ => 64,
     };
     within("connections", spec.connections, 1, connections)?;
     associations::check(spec)?;

@@ -157,17 +157,7 @@ impl Tally {
             threads,
             cpus: plan.spec.cpus.clone(),
             series: self.series.into_iter().map(Series::finish).collect(),
-            usage: None,
-            tunnels: None,
-            granted: None,
-            flow: None,
-            nat: None,
-            inner_tls: Vec::new(),
-            quic: None,
-            associations: None,
-            idle: None,
-            users: Vec::new(),
-            far_end: None,
+            ..Outcome::default()
         }
     }
 }
