@@ -151,7 +151,7 @@ func TestTheFootprintOfRowsIsSecondary(t *testing.T) {
 			return result.Cell{Value: p(0)}
 		}
 	}
-	const where = "Footprint: vless, left, at least 20, Footprint: trojan, left, at least 20, Footprint: socks, left, at least 20 and 1 more figures "
+	const where = "Footprint: vless, left, at least 20; Footprint: trojan, left, at least 20; Footprint: socks, left, at least 20 and 1 more figure "
 	for about, test := range map[string]struct {
 		memory, left func(side, run int) result.Cell
 		off          bool

@@ -195,17 +195,17 @@ func (c *Comparison) tellGaps() {
 		if len(g.of) > 1 {
 			was = "were"
 		}
-		c.missing = append(c.missing, fmt.Sprintf("%s %s not measured in %s", listed(g.of, "figures"), was, g.where))
+		c.missing = append(c.missing, fmt.Sprintf("%s %s not measured in %s", figures(g.of), was, g.where))
 	}
 	for _, g := range c.unknown {
 		if g.where == Primary {
-			c.missing = append(c.missing, "no run has a value of: "+listed(g.of, "figures"))
+			c.missing = append(c.missing, "no run has a value of: "+figures(g.of))
 		} else {
-			c.Notes = append(c.Notes, "not judged, because no run has a value: "+listed(g.of, "figures"))
+			c.Notes = append(c.Notes, "not judged, because no run has a value: "+figures(g.of))
 		}
 	}
 	for _, g := range c.ofOneSide {
-		c.Notes = append(c.Notes, fmt.Sprintf("only %s has: %s", g.where, listed(g.of, "figures")))
+		c.Notes = append(c.Notes, fmt.Sprintf("only %s has: %s", g.where, figures(g.of)))
 	}
 }
 
@@ -330,12 +330,15 @@ func (c *Comparison) minutesFor(pairs int) string {
 }
 
 // files names the first runs in one line, and counts the others.
-func files(names []string) string { return listed(names, "runs") }
+func files(names []string) string { return firstOf(names, ", ", "run") }
 
-func listed(names []string, what string) string {
+// figures does the same for titles, which have commas.
+func figures(titles []string) string { return firstOf(titles, "; ", "figure") }
+
+func firstOf(names []string, between, noun string) string {
 	const most = 3
 	if len(names) <= most {
-		return strings.Join(names, ", ")
+		return strings.Join(names, between)
 	}
-	return fmt.Sprintf("%s and %d more %s", strings.Join(names[:most], ", "), len(names)-most, what)
+	return strings.Join(names[:most], between) + " and " + format.Plural(len(names)-most, "more "+noun)
 }

@@ -31,7 +31,7 @@ func TestAFactThatIsUnknownInAllRunsEqualsNothing(t *testing.T) {
 		want   string // "" if all facts are known
 	}{
 		"all is known":                 {func(*result.Run) {}, ""},
-		"no host":                      {func(r *result.Run) { r.Host = nil }, "unknown is the host (a1, a2, b1 and 1 more runs)"},
+		"no host":                      {func(r *result.Run) { r.Host = nil }, "unknown is the host (a1, a2, b1 and 1 more run)"},
 		"no CPU model":                 {func(r *result.Run) { r.Host.CPUModel = "unknown" }, "unknown is the host's CPU model (a1"},
 		"an architecture for a model":  {func(r *result.Run) { r.Host.CPUModel = "aarch64" }, "unknown is the host's CPU model (a1"},
 		"no number of CPUs":            {func(r *result.Run) { r.Host.CPUs = nil }, "unknown is the host's number of CPUs (a1"},
@@ -88,7 +88,7 @@ func TestAnUnknownFactThatIsNormalIsNoted(t *testing.T) {
 	}
 	for want, change := range map[string]func(*result.Run){
 		"": whole,
-		"unknown is the settings of the host's kernel (a1, a2, b1 and 1 more runs), so the runs may differ in it": func(r *result.Run) {
+		"unknown is the settings of the host's kernel (a1, a2, b1 and 1 more run), so the runs may differ in it": func(r *result.Run) {
 			whole(r)
 			r.Host.Settings = nil
 		},
