@@ -62,6 +62,15 @@ impl Trees {
         }
     }
 
+    /// Adds the trees of these processes.
+    pub fn add(&mut self, generators: &[i32]) {
+        for root in generators {
+            if self.roots.iter().all(|(known, _)| known != root) {
+                self.roots.push((*root, Sampled::default()));
+            }
+        }
+    }
+
     /// Closes the files that stay open.
     pub fn forget(&mut self) {
         self.tasks.clear();
@@ -106,15 +115,6 @@ impl Tasks {
             self.0.clear();
         }
         times
-    }
-
-    /// Adds the trees of these processes.
-    pub fn add(&mut self, generators: &[i32]) {
-        for root in generators {
-            if self.0.iter().all(|(known, _)| known != root) {
-                self.0.push((*root, Sampled::default()));
-            }
-        }
     }
 }
 
