@@ -66,7 +66,7 @@ class Proxy:
         self.pid = int(children.read_text()) if timed else self.process.pid
 
     def end(self) -> dict[str, float] | None:
-        """What time(1) says of its whole life."""
+        """The figures of time(1) for its whole life."""
         if self.process.poll() is None:
             os.kill(self.pid, signal.SIGTERM)
             self.process.wait()

@@ -66,8 +66,7 @@ describe('descriptors and memory after the load', () => {
     const nearly = (/** @type {number} */ all) => all <= peak && all > 0.9 * peak;
     const { all, tcp, other } = kinds ?? {};
     assert.ok(
-      peak === null ||
-        (nearly(all) && tcp.listen === 1 && tcp.established >= connections && other >= others),
+      peak === null || (nearly(all) && tcp.listen === 1 && tcp.established >= connections && other >= others),
       JSON.stringify(kinds),
     );
     // Each tunnel leaves 1 MiB, as it leaves a descriptor. A remark is no reason.

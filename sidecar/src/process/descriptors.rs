@@ -58,7 +58,7 @@ impl Descriptors {
     }
 }
 
-/// What a descriptor refers to.
+/// The object that a descriptor refers to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Open {
     /// The kernel's number of its inode.

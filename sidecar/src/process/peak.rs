@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use crate::process::usage::Source;
 
-    /// Opens and closes a known number of each kind, and one more file, when it is told to.
+    /// Opens and closes a known number of each kind, and one more file, when a line says so.
     const HOLDER: &str = "
 import socket, sys
 for line in sys.stdin:

@@ -340,7 +340,7 @@ impl Window {
         }
     }
 
-    /// `look` tells whether a process but this one lives. Asking whether all have ended costs more.
+    /// `look` says whether a process but this one lives. Asking whether all have ended costs more.
     fn look_at_each(&mut self, mut look: impl FnMut(&mut Target) -> bool) {
         if !self.is_open() {
             return;
