@@ -28,7 +28,7 @@ const TRIP_BYTES = 16 * 1024;
 /** Users that carry data when the server is killed. */
 const OPEN_USERS = 3;
 
-/** What users are charged. @param {Map<string, import('./charges.js').Charged> | null} charges @param {Moved[]} users */
+/** The charges of users together. @param {Map<string, import('./charges.js').Charged> | null} charges @param {Moved[]} users */
 const sumOf = (charges, users) =>
   charges && users.reduce((sum, { name }) => sum + totalOf(charges.get(name) ?? { total: 0 }), 0);
 

@@ -21,7 +21,7 @@ const Variable = "BARRIER"
 // lookEvery is far below the duration of a load.
 const lookEvery = time.Millisecond
 
-// gone is the point of a run that has ended. Nobody waits for it.
+// gone is the point of a run that has ended. It holds back no other run.
 const gone = "gone"
 
 // Barrier is where the runs of both sides meet.
