@@ -125,6 +125,8 @@ for line in sys.stdin:
         if files::open_of(pid).is_none() {
             // Linux before 6.2 does not tell the number.
             assert_eq!(look(true), (None, None));
+            child.kill().unwrap();
+            child.wait().unwrap();
             return;
         }
         ask("open");
