@@ -72,7 +72,8 @@ test(
       assert.equal(judged.latency, 'missed', 'each answer is held for 1 ms and more');
       assertVerdict(result, 'fail', Number(code));
       assert.match(reasons, /trojan: number of descriptors is \d+ (%|times) of the baseline/);
-      assert.match(reasons, /trojan: throughput is \d+ % of the baseline/);
+      // A transfer that others delay too long has no figure.
+      timely(/trojan: throughput is \d+ % of the baseline/.test(reasons), reasons);
     }),
   ),
 );
