@@ -1,10 +1,10 @@
 //! Open descriptors of processes by kind.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 
 use serde::Serialize;
 
+use super::opened::{Open, open_of};
 use super::sockets::{Socket, Sockets};
 
 /// Open descriptors by kind.
@@ -58,47 +58,31 @@ impl Descriptors {
     }
 }
 
-/// The object that a descriptor refers to.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Open {
-    /// The kernel's number of its inode.
-    Socket(u64),
-    Pipe,
-    Other,
+/// A sample reads kinds again if a process has this part more descriptors: one in so many.
+const GROWTH: u64 = 20;
+
+/// The kinds of one target's descriptors at the reading that found the most.
+#[derive(Debug, Clone, Default)]
+pub struct Kinds {
+    most: u64,
+    /// `None` if unknown.
+    pub found: Option<Descriptors>,
 }
 
-impl Open {
-    /// `link` is its link in `/proc/PID/fd`, such as `socket:[4711]`.
-    fn of(link: &str) -> Self {
-        let number = |kind: &str| {
-            let number = link.strip_prefix(kind)?.strip_suffix(']')?;
-            number.parse().ok()
-        };
-        match (number("socket:["), number("pipe:[")) {
-            (Some(inode), _) => Self::Socket(inode),
-            (_, Some(_)) => Self::Pipe,
-            _ => Self::Other,
+impl Kinds {
+    /// Whether `open` descriptors are worth a reading. A close look takes each that are more than before.
+    pub fn is_new(&self, open: u64, closely: bool) -> bool {
+        let slack = if closely { 0 } else { self.most / GROWTH };
+        open > self.most + slack
+    }
+
+    /// Notes a reading; some of the `open` descriptors may have been closed before it.
+    pub fn note(&mut self, open: u64, found: Option<Descriptors>) {
+        let all = found.as_ref().map_or(open, |found| found.all);
+        if all > self.most {
+            *self = Self { most: all, found };
         }
     }
-}
-
-/// The open descriptors of processes; a process that has ended has none. `None` if the kernel does not show them: it shows those of a
-/// program with capabilities to its user only as root.
-pub fn open_of(pids: &[i32]) -> Option<Vec<Open>> {
-    let mut open = Vec::new();
-    for pid in pids {
-        let folder = match std::fs::read_dir(format!("/proc/{pid}/fd")) {
-            Ok(folder) => folder,
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => return None,
-            Err(_) => continue,
-        };
-        // A descriptor may be closed meanwhile.
-        let links = folder
-            .flatten()
-            .flat_map(|one| std::fs::read_link(one.path()));
-        open.extend(links.map(|link| Open::of(&link.to_string_lossy())));
-    }
-    Some(open)
 }
 
 #[cfg(test)]
@@ -106,15 +90,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_tell_what_a_descriptor_refers_to() {
-        for (link, open) in [
-            ("socket:[4711]", Open::Socket(4711)),
-            ("pipe:[12]", Open::Pipe),
-            ("/tmp/pipe:[12]", Open::Other),
-            ("anon_inode:[eventpoll]", Open::Other),
-            ("/dev/null (deleted)", Open::Other),
-        ] {
-            assert_eq!(Open::of(link), open, "{link}");
-        }
+    fn samples_read_only_what_has_grown() {
+        let of = |all| {
+            Some(Descriptors {
+                all,
+                ..Descriptors::default()
+            })
+        };
+        let mut kinds = Kinds::default();
+        kinds.note(1_010, of(1_000));
+        let is_new = |open| [false, true].map(|closely| kinds.is_new(open, closely));
+        assert_eq!(is_new(1_000), [false, false]);
+        assert_eq!(is_new(1_050), [false, true]);
+        assert_eq!(is_new(1_051), [true, true]);
+        kinds.note(1_100, of(900));
+        assert_eq!(kinds.found, of(1_000));
+        kinds.note(1_100, None);
+        assert_eq!((kinds.most, &kinds.found), (1_100, &None));
     }
 }

@@ -15,6 +15,7 @@ pub mod known;
 pub mod log;
 pub mod memory;
 pub mod namespace;
+pub mod opened;
 pub mod own_time;
 pub mod part;
 pub mod peak;

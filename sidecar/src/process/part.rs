@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::descriptors::Kinds;
 use super::host_time::HostTime;
 use super::interference::{CpuUsage, Interference};
-use super::peak::Kinds;
 use super::scheduling::Scheduling;
 use crate::limits::watch::Both;
 

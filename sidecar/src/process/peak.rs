@@ -3,37 +3,11 @@
 
 use std::time::Instant;
 
-use super::descriptors::{self, Descriptors};
+use super::descriptors;
 use super::target::Target;
 
-/// A sample reads kinds again if a process has this part more descriptors: one in so many.
-const GROWTH: u64 = 20;
-/// And for at most this part of the time.
+/// Samples read kinds for at most this part of the time: one in so many.
 const TIME: u32 = 100;
-
-/// The kinds of one target's descriptors at the reading that found the most.
-#[derive(Debug, Clone, Default)]
-pub struct Kinds {
-    most: u64,
-    /// `None` if unknown.
-    pub found: Option<Descriptors>,
-}
-
-impl Kinds {
-    /// Whether `open` descriptors are worth a reading. A close look takes each that are more than before.
-    pub fn is_new(&self, open: u64, closely: bool) -> bool {
-        let slack = if closely { 0 } else { self.most / GROWTH };
-        open > self.most + slack
-    }
-
-    /// Notes a reading; some of the `open` descriptors may have been closed before it.
-    pub fn note(&mut self, open: u64, found: Option<Descriptors>) {
-        let all = found.as_ref().map_or(open, |found| found.all);
-        if all > self.most {
-            *self = Self { most: all, found };
-        }
-    }
-}
 
 /// The readings of a window.
 #[derive(Default)]
@@ -157,26 +131,6 @@ for line in sys.stdin:
         assert_eq!(look(true), (Some(all + 1), closely));
         child.kill().unwrap();
         child.wait().unwrap();
-    }
-
-    #[test]
-    fn samples_read_only_what_has_grown() {
-        let of = |all| {
-            Some(Descriptors {
-                all,
-                ..Descriptors::default()
-            })
-        };
-        let mut kinds = Kinds::default();
-        kinds.note(1_010, of(1_000));
-        let is_new = |open| [false, true].map(|closely| kinds.is_new(open, closely));
-        assert_eq!(is_new(1_000), [false, false]);
-        assert_eq!(is_new(1_050), [false, true]);
-        assert_eq!(is_new(1_051), [true, true]);
-        kinds.note(1_100, of(900));
-        assert_eq!(kinds.found, of(1_000));
-        kinds.note(1_100, None);
-        assert_eq!((kinds.most, &kinds.found), (1_100, &None));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use procfs::net::TcpState;
 use procfs::process::Process;
 
-use super::descriptors::{self, Open};
+use super::opened::{Open, open_of};
 use super::sock_diag::{self, StateFlags};
 
 pub enum Socket {
@@ -49,7 +49,7 @@ pub struct Sockets {
 
 impl Default for Sockets {
     fn default() -> Self {
-        let own = descriptors::open_of(&[std::process::id() as i32]).unwrap_or_default();
+        let own = open_of(&[std::process::id() as i32]).unwrap_or_default();
         let inode = |open| match open {
             Open::Socket(inode) => Some(inode),
             _ => None,

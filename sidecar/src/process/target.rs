@@ -6,10 +6,9 @@ use std::time::Instant;
 use procfs::process::Process;
 use serde::Serialize;
 
-use super::descriptors::Descriptors;
+use super::descriptors::{Descriptors, Kinds};
 use super::known::Known;
 use super::part::TargetBefore;
-use super::peak::Kinds;
 use super::reading::Reading;
 use super::scheduling::Scheduling;
 use super::usage::{Source, percent, reset_high_water, rounded};
