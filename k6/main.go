@@ -17,6 +17,7 @@ import (
 	_ "windtunnel/k6/drivers/sqlite"
 	"windtunnel/k6/internal/door"
 	"windtunnel/k6/internal/startup"
+	_ "windtunnel/k6/modules/barrier"
 	_ "windtunnel/k6/modules/difference"
 	_ "windtunnel/k6/modules/environment"
 	_ "windtunnel/k6/modules/judge"
@@ -24,7 +25,6 @@ import (
 	_ "windtunnel/k6/modules/record"
 	_ "windtunnel/k6/modules/runner"
 	_ "windtunnel/k6/modules/silent"
-	_ "windtunnel/k6/modules/barrier"
 	_ "windtunnel/k6/modules/variables"
 	_ "windtunnel/k6/outputs/windtunnel"
 )

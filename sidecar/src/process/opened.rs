@@ -1,4 +1,4 @@
-//! What the open descriptors of processes refer to.
+//! The objects of open descriptors of processes.
 
 use std::io::ErrorKind;
 
