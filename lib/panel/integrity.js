@@ -71,9 +71,9 @@ const NONE = {
 };
 
 /**
- * @param {{ before: Census | null, loaded: Census | null, removed?: Census | null }} taken before the load, and at both moments.
- *   A run without `removed` removes nothing
- * @param {boolean} sql whether SQL was used, else the panel's API
+ * @param {{ before: Census | null, loaded: Census | null, removed?: Census | null }} taken before the load, and at both moments;
+ *   `removed` is absent if the run removes nothing
+ * @param {boolean} sql true: counted by SQL; false: by the panel's API
  * @param {boolean} [alone] whether nobody else uses the panel, as in a testbed
  * @returns {Fact[]}
  */

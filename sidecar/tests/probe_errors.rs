@@ -11,7 +11,7 @@ use crate::common::network::*;
 use crate::common::{Root, Server, patient, timely, undisturbed};
 use serde_json::{Value, json};
 
-/// With times that even a busy machine does not reach. No test that expects another error waits for them.
+/// With times that even a busy machine does not reach. A test that expects another error does not wait for them.
 fn spec(kind: &str, proxy: SocketAddr) -> Value {
     json!({"kind": kind, "target": "127.0.0.1:9", "proxy": {"address": proxy.to_string()}, "count": 20,
         "timeout_ms": 60_000, "handshake_timeout_ms": 60_000, "stall_ms": 60_000})

@@ -33,8 +33,8 @@ func New() (Barrier, error) {
 	return Barrier{folder}, err
 }
 
-// Of is the value of Variable for a side.
-func (b Barrier) Of(side int) string { return fmt.Sprintf("%d@%s", side, b.folder) }
+// Value returns the value of Variable for a side.
+func (b Barrier) Value(side int) string { return fmt.Sprintf("%d@%s", side, b.folder) }
 
 // Gone says that a side's run has ended, or could not begin: the other one waits no longer. If the folder cannot be written, it removes
 // the folder, which has the same effect.

@@ -18,7 +18,7 @@ func pair(t *testing.T) (b Barrier, members [2]Member) {
 	require.NoError(t, err)
 	t.Cleanup(b.Close)
 	for side := range members {
-		members[side], err = Join(b.Of(side))
+		members[side], err = Join(b.Value(side))
 		require.NoError(t, err)
 	}
 	return b, members

@@ -47,7 +47,7 @@ func (s *Session) RunAtOnce(scenario plan.Scenario, folders, labels [2]string) (
 	for side := range entries {
 		running.Go(func() {
 			defer both.Gone(side)
-			t := turn{scenario: scenario, folder: folders[side], label: labels[side], barrier: both.Of(side)}
+			t := turn{scenario: scenario, folder: folders[side], label: labels[side], barrier: both.Value(side)}
 			entries[side] = s.on(side).runTurn(s.ctx, &s.sides[side], t)
 		})
 	}

@@ -58,7 +58,7 @@ impl Descriptors {
     }
 }
 
-/// A sample reads kinds again if a process has this part more descriptors: one in so many.
+/// A sample reads kinds again if a process has more descriptors by 1 / GROWTH.
 const GROWTH: u64 = 20;
 
 /// The kinds of one target's descriptors at the reading that found the most.

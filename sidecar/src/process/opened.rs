@@ -26,8 +26,8 @@ impl Open {
     }
 }
 
-/// The open descriptors of processes; a process that has ended has none. `None` if the kernel does not show them: it shows those of a
-/// program with capabilities to its user only as root.
+/// The open descriptors of processes; a process that has ended has none. `None` if the kernel does not show them: only
+/// root may see the descriptors of a program with capabilities.
 pub fn open_of(pids: &[i32]) -> Option<Vec<Open>> {
     let mut open = Vec::new();
     for pid in pids {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::descriptors;
 use super::target::Target;
 
-/// Samples read kinds for at most this part of the time: one in so many.
+/// Samples read kinds for at most 1 / TIME of the time.
 const TIME: u32 = 100;
 
 /// The readings of a window.

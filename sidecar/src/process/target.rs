@@ -54,6 +54,15 @@ pub struct ProcessUsage {
     pub exit_after_s: Option<f64>,
 }
 
+/// Pids of the measured processes that the sidecar did not start.
+pub fn generators(targets: &[Target]) -> Vec<i32> {
+    let pid = |target: &Target| match target.source {
+        Source::Pid { pid, .. } => Some(pid),
+        _ => None,
+    };
+    targets.iter().filter_map(pid).collect()
+}
+
 pub struct Target {
     name: String,
     role: Role,

@@ -14,7 +14,7 @@ use super::kept::Kept;
 use super::part::{Before, DROPPED_MOST, Part, Parts, used_since};
 use super::peak::Peaks;
 use super::rest::AtRest;
-use super::target::{ProcessUsage, Target};
+use super::target::{ProcessUsage, Target, generators};
 use super::tree;
 use super::usage::{Source, percent, rounded};
 use super::whole::{Moment, Whole, WholeCpu};
@@ -98,7 +98,7 @@ pub struct Window {
 impl Window {
     /// A paused window. [`Window::resume`] begins it. Without peaks, peak memory is the highest reading.
     pub fn new(id: String, targets: Vec<Target>, peaks: bool, ledger: Arc<Ledger>) -> Self {
-        let limits = Watch::new(pids(&targets), ledger);
+        let limits = Watch::new(generators(&targets), ledger);
         Self {
             id,
             opened: Instant::now(),
@@ -124,9 +124,8 @@ impl Window {
         self.interference = Some(Interference::new(&self.generators()));
     }
 
-    /// Pids of the targets that the sidecar did not start.
     pub fn generators(&self) -> Vec<i32> {
-        pids(&self.targets)
+        generators(&self.targets)
     }
 
     /// Takes no program of the other side of a comparison for a neighbour, if both sides run at once.
@@ -491,13 +490,4 @@ impl Window {
             closed.at_rest = Some(at_rest);
         }
     }
-}
-
-/// The measured processes that the sidecar did not start.
-fn pids(targets: &[Target]) -> Vec<i32> {
-    let pid = |target: &Target| match target.source {
-        Source::Pid { pid, .. } => Some(pid),
-        _ => None,
-    };
-    targets.iter().filter_map(pid).collect()
 }
