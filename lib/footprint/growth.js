@@ -9,8 +9,8 @@
  */
 import { median } from '../spread.js';
 
-/** Standard deviations of the interval: 99 %, two-sided. */
-const Z = 2.576;
+/** Standard deviations of the interval. The search for a step makes 2.576, which is 99 % without it, cover 90 % of simulated series only. */
+const Z = 3.5;
 /** Fewer blocks on one side of a step say nothing of its slope. */
 const SIDE_LEAST = 3;
 const BLOCKS_LEAST = 2 * SIDE_LEAST;

@@ -4,6 +4,7 @@ import { sleep } from 'k6';
 import { now } from '../clock.js';
 import { heldNow } from './held.js';
 import { growthOf, within } from './growth.js';
+import { MEMORY_SLACK } from './leak-sizes.js';
 import { firstReply } from '../meter.js';
 
 const NOTE = 'held after each cycle';
@@ -153,7 +154,7 @@ const resourcesOf = ({ bytes, mibOfGib }) => [
     unit: 'B',
     of: (held) => held.anon_bytes,
     bound: ({ of }) => (of === GIB ? mibOfGib * MIB : bytes),
-    slack: 8 * MIB,
+    slack: MEMORY_SLACK,
   },
   {
     name: 'descriptors',

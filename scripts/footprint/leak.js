@@ -14,15 +14,10 @@ import { envCount, envNumber, sizesOf } from '../../lib/profiles.js';
 import { clientLeak, clientWorksOf } from '../../lib/footprint/client-leak.js';
 import { clientOf } from '../../lib/footprint/clients.js';
 import { foundOf, probeLeak, worksOf } from '../../lib/footprint/leak.js';
+import { LEAK_PROFILES } from '../../lib/footprint/leak-sizes.js';
 import { leakFacts, leakSections } from '../../lib/footprint/leak-shown.js';
 
-const PROFILES = {
-  smoke: { warmup: 2, cycles: 12, block: 2, connections: 100, mib: 8, associations: 20, lingerS: 0 },
-  quick: { warmup: 6, cycles: 48, block: 3, connections: 500, mib: 32, associations: 100, lingerS: 0 },
-  full: { warmup: 12, cycles: 192, block: 6, connections: 2000, mib: 128, associations: 20, lingerS: 330 },
-};
-
-const base = sizesOf(PROFILES, 'cycles come one after the other, so that its shape does not apply');
+const base = sizesOf(LEAK_PROFILES, 'cycles come one after the other, so that its shape does not apply');
 const lingerS = envNumber('LINGER_S', base.lingerS);
 const times = { warmup: base.warmup, cycles: envCount('CYCLES', base.cycles), block: base.block, lingerS };
 const each = {

@@ -2,14 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { growthOf, within } from '../../lib/footprint/growth.js';
+import { LEAK_PROFILES, MEMORY_SLACK } from '../../lib/footprint/leak-sizes.js';
 
 const MIB = 2 ** 20;
 const BOUND = 64;
-const CYCLES = 48;
-const EACH = 1000;
-const BLOCK = 3;
 const RUNS = 400;
-const SLACK = 2 * MIB;
 
 /** A generator of equal numbers in [0, 1) for equal seeds (mulberry32). @param {number} seed */
 function random(seed) {
@@ -22,66 +19,83 @@ function random(seed) {
   };
 }
 
-/** @typedef {(cycle: number, next: () => number) => number} Shape bytes above the leak */
+/** @typedef {(cycle: number, next: () => number, cycles: number) => number} Shape bytes above the leak */
 
 /** Noise of allocators: up to 256 KiB above the floor. @type {Shape} */
 const noise = (_cycle, next) => next() ** 2 * MIB * 0.25;
 
-/** @param {number[]} at cycles @returns {Shape} */
-const steps = (at) => (cycle, next) =>
-  noise(cycle, next) + at.filter((one) => cycle >= one).length * 50 * MIB;
+/** @param {number[]} at shares of all cycles @returns {Shape} */
+const steps = (at) => (cycle, next, cycles) =>
+  noise(cycle, next, cycles) + at.filter((one) => cycle >= one * cycles).length * 50 * MIB;
 
 /** @param {number} period cycles @returns {Shape} */
-const saw = (period) => (cycle, next) =>
-  noise(cycle, next) + (((cycle * EACH) % (period * EACH)) / EACH) * MIB;
+const saw = (period) => (cycle, next, cycles) => noise(cycle, next, cycles) + (cycle % period) * MIB;
 
-/** Shares of runs that are within the bound, beyond it, and unclear. @param {Shape} shape @param {number} leak bytes of a connection */
-function shares(shape, leak) {
+/** @typedef {typeof LEAK_PROFILES.full} Sizes */
+
+/** Shares of runs that are within the bound, beyond it, and unclear. @param {Sizes} sizes @param {Shape} shape @param {number} leak bytes of a connection */
+function shares({ cycles, connections, block }, shape, leak) {
   const counts = { within: 0, beyond: 0, unclear: 0 };
   for (let seed = 1; seed <= RUNS; seed++) {
     const next = random(seed * 7919);
-    const points = Array.from({ length: CYCLES }, (_, cycle) => ({
-      x: (cycle + 1) * EACH,
-      y: 30 * MIB + leak * (cycle + 1) * EACH + shape(cycle, next),
+    const points = Array.from({ length: cycles }, (_, cycle) => ({
+      x: (cycle + 1) * connections,
+      y: 30 * MIB + leak * (cycle + 1) * connections + shape(cycle, next, cycles),
     }));
-    const found = within(growthOf(points, BLOCK), { bound: BOUND, slack: SLACK, work: CYCLES * EACH });
+    const found = within(growthOf(points, block), {
+      bound: BOUND,
+      slack: MEMORY_SLACK,
+      work: cycles * connections,
+    });
     counts[found === null ? 'unclear' : found ? 'within' : 'beyond'] += 1 / RUNS;
   }
   return counts;
 }
 
+const { full, quick } = LEAK_PROFILES;
+/** A leak that quick shows: twice the bound is below the slack there. */
+const visible = (2 * MEMORY_SLACK) / (quick.cycles * quick.connections);
+
 describe('growth', () => {
   for (const [name, shape] of /** @type {[string, Shape][]} */ ([
     ['flat', noise],
-    ['a step of 50 MiB in the middle', steps([24])],
-    ['a step at the start', steps([2])],
-    ['a step at the end', steps([45])],
+    ['a step of 50 MiB in the middle', steps([1 / 2])],
+    ['a step at the start', steps([1 / 24])],
+    ['a step at the end', steps([15 / 16])],
     ['a saw-tooth of three cycles', saw(3)],
     ['a saw-tooth of two cycles', saw(2)],
   ])) {
     test(`${name} is no leak`, () => {
-      const found = shares(shape, 0);
+      const found = shares(full, shape, 0);
       assert.ok(found.beyond <= 0.005 && found.within > 0.9, JSON.stringify(found));
+      assert.ok(shares(quick, shape, 0).beyond <= 0.005);
     });
     test(`${name} with a leak of twice the bound does not pass`, () => {
-      const found = shares(shape, 2 * BOUND);
+      const found = shares(full, shape, 2 * BOUND);
       assert.ok(found.within <= 0.005 && found.beyond > 0.9, JSON.stringify(found));
+      assert.ok(shares(quick, shape, 2 * BOUND).within <= 0.005);
+      const more = shares(quick, shape, visible);
+      assert.ok(more.within === 0 && more.beyond > 0.9, JSON.stringify(more));
     });
-    test(`${name} with a leak at the bound is mostly unclear`, () => {
-      const found = shares(shape, BOUND);
-      assert.ok(found.within <= 0.03 && found.beyond <= 0.03, JSON.stringify(found));
+    test(`${name} with a leak at the bound is unclear: the interval has the true slope`, () => {
+      for (const sizes of [quick, full]) {
+        const found = shares(sizes, shape, BOUND);
+        assert.ok(found.within <= 0.005 && found.beyond <= 0.005, JSON.stringify(found));
+      }
     });
   }
 
   for (const [name, shape] of /** @type {[string, Shape][]} */ ([
-    ['two steps', steps([10, 30])],
+    ['two steps', steps([1 / 5, 5 / 8])],
     ['a saw-tooth of five cycles', saw(5)],
     ['a saw-tooth of eleven cycles', saw(11)],
   ])) {
     test(`${name}: unclear at worst, and no wrong decision`, () => {
-      const [none, twice] = [shares(shape, 0), shares(shape, 2 * BOUND)];
-      assert.ok(none.beyond <= 0.005, JSON.stringify(none));
-      assert.ok(twice.within <= 0.005, JSON.stringify(twice));
+      for (const sizes of [quick, full]) {
+        const [none, twice] = [shares(sizes, shape, 0), shares(sizes, shape, 2 * BOUND)];
+        assert.ok(none.beyond <= 0.005, JSON.stringify(none));
+        assert.ok(twice.within <= 0.005, JSON.stringify(twice));
+      }
     });
   }
 
