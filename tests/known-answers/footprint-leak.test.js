@@ -47,8 +47,8 @@ function near(shown, expected) {
 }
 
 describe('footprint/leak', () => {
-  test('1 MiB and a descriptor of each connection are found, and 1 MiB of each association', async () => {
-    const found = await run(proxy('-bytes 1048576 -descriptors -udp-bytes 1048576'), {
+  test('1 MiB, a descriptor and a thread of each connection are found, and 1 MiB of each association', async () => {
+    const found = await run(proxy('-bytes 1048576 -descriptors -threads -udp-bytes 1048576'), {
       CYCLE_CONNECTIONS: '20',
       LINGER_S: '1',
       CYCLES: '12',
@@ -58,6 +58,13 @@ describe('footprint/leak', () => {
       assert.equal(row.leaks, 'yes');
       near(row.slope, 2 ** 20);
     }
+    // A transfer of 1 MiB is a connection, too.
+    const carried = rowOf(found, 'own memory', 'GiB');
+    assert.equal(carried.leaks, 'yes');
+    near(carried.slope, 2 ** 30);
+    const threads = rowOf(found, 'threads', 'connection');
+    assert.equal(threads.leaks, 'yes');
+    near(threads.slope, 1);
     const descriptors = rowOf(found, 'descriptors', 'connection');
     assert.equal(descriptors.leaks, 'yes');
     // A busy machine closes some sockets late, and they count too: few of a cycle's.
@@ -70,6 +77,15 @@ describe('footprint/leak', () => {
     );
   });
 
+  test('the stack of a goroutine of each connection is found', async () => {
+    const found = await run(proxy('-goroutines'), { CYCLES: '12' });
+    const row = rowOf(found, 'own memory', 'connection');
+    assert.equal(row.leaks, 'yes');
+    // 120 KiB of a stack of 128 KiB are one frame.
+    near(row.slope, 124 * 1024);
+    assert.equal(rowOf(found, 'threads', 'connection').leaks, 'no');
+  });
+
   // tests/unit/footprint-growth.test.js has each shape alone.
   test('a step of 50 MiB in a saw-tooth is no leak', async () => {
     const found = await run(proxy('-step-at 700 -teeth 120'));
@@ -78,6 +94,7 @@ describe('footprint/leak', () => {
       [],
     );
     assert.equal(rowOf(found, 'descriptors', 'connection').leaks, 'no');
+    near(rowOf(found, 'own memory', 'connection').step, 50 * 2 ** 20);
     assert.notEqual(found.result.verdict, 'fail');
   });
 

@@ -28,6 +28,8 @@ var (
 	listen      = flag.String("listen", "", "address")
 	bytes       = flag.Int("bytes", 0, "bytes that each connection leaves behind")
 	descriptors = flag.Bool("descriptors", false, "each connection leaves a descriptor behind")
+	threads     = flag.Bool("threads", false, "each connection leaves a thread behind")
+	goroutines  = flag.Bool("goroutines", false, "each connection leaves a goroutine behind, whose stack of 128 KiB is almost full")
 	farSockets  = flag.Bool("far-sockets", false, "the socket to the far end of each connection stays open")
 	stepAt      = flag.Int("step-at", 0, "connection at which memory grows once by 50 MiB")
 	teeth       = flag.Int("teeth", 0, "connections of a tooth, in which memory grows by 20 MiB and falls")
@@ -59,6 +61,27 @@ func touched(size int) []byte {
 	return memory
 }
 
+// park never returns. Go doubles a stack until it fits, so that the frame takes one of 128 KiB.
+func park() {
+	var frame [120 << 10]byte
+	wait(frame[:])
+}
+
+//go:noinline
+func wait(memory []byte) {
+	for {
+		memory[0]++
+		time.Sleep(time.Hour)
+	}
+}
+
+// block holds a thread: a signal ends the system call, and not the thread.
+func block() {
+	for {
+		_ = syscall.Pause()
+	}
+}
+
 func keep() {
 	kept.Lock()
 	defer kept.Unlock()
@@ -72,6 +95,12 @@ func keep() {
 			log.Fatal(err)
 		}
 		kept.files = append(kept.files, file)
+	}
+	if *threads {
+		go block()
+	}
+	if *goroutines {
+		go park()
 	}
 	if kept.count == *stepAt {
 		kept.step = touched(50 * mib)
