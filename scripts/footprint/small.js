@@ -1,8 +1,8 @@
 /**
  * Which is the smallest memory in which a proxy carries a load?
  *
- * quick: 3 turns of 8 to 128 MiB in random order. Each starts the testbed anew inside of that limit, opens 32 tunnels at once and
- * carries 1 MiB over each. A level carries the load if each tunnel brings its bytes, at 20 Mbit/s or more together, and the kernel kills
+ * quick: 3 turns of 4 to 128 MiB in random order. Each starts the testbed anew inside of that limit, opens 32 tunnels at once and
+ * carries 16 MiB over each. A level carries the load if each tunnel brings its bytes, at 20 Mbit/s or more together, and the kernel kills
  * nothing for memory. LIMITS=cpu:50% adds a quota of CPU.
  */
 import { stopFresh, findTestbed } from '../../lib/dataplane/fresh.js';
@@ -15,8 +15,8 @@ import { smallFacts, smallSections } from '../../lib/footprint/small-shown.js';
 
 const PROFILES = {
   smoke: { turns: 1, levels: [16, 64], tunnels: 8, mib: 1 },
-  quick: { turns: 3, levels: [8, 16, 32, 64, 128], tunnels: 32, mib: 1 },
-  full: { turns: 10, levels: [8, 12, 16, 24, 32, 48, 64, 96, 128, 256], tunnels: 128, mib: 1 },
+  quick: { turns: 3, levels: [4, 8, 16, 32, 64, 128], tunnels: 32, mib: 16 },
+  full: { turns: 10, levels: [4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256], tunnels: 128, mib: 16 },
 };
 
 const base = sizesOf(
