@@ -3,7 +3,6 @@
 package judge
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -55,12 +54,6 @@ type Usage struct {
 	Whole *result.WindowCPU `json:"whole,omitempty"`
 	// Held is nil if it was not read.
 	Held *result.Held `json:"held,omitempty"`
-}
-
-// UnmarshalJSON reads the known fields of the sidecar's answer and ignores others.
-func (u *Usage) UnmarshalJSON(data []byte) error {
-	type plain Usage
-	return json.Unmarshal(data, (*plain)(u))
 }
 
 // ProcessUsage is the usage of one process. ExitAfterS is its end, in seconds from the opening of the window; nil if it

@@ -24,12 +24,6 @@ type HeldByRow struct {
 	Held     result.Held       `json:"held"`
 }
 
-// UnmarshalJSON leaves out other figures of a process, such as its CPU time.
-func (h *HeldByRow) UnmarshalJSON(data []byte) error {
-	type plain HeldByRow
-	return json.Unmarshal(data, (*plain)(h))
-}
-
 // knownFault is the known fault of the testbed's proxy; "" without one. Another version has no such excuse, and neither has a panel
 // that starts the proxy.
 func knownFault(e Evidence) string {

@@ -3,7 +3,6 @@
 package judge
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -40,12 +39,6 @@ type LinkCalibration struct {
 	} `json:"carries"`
 }
 
-// UnmarshalJSON reads the known fields of the sidecar's answer and ignores others.
-func (c *LinkCalibration) UnmarshalJSON(data []byte) error {
-	type plain LinkCalibration
-	return json.Unmarshal(data, (*plain)(c))
-}
-
 // LinkUse is the traffic of consecutive links with one user.
 type LinkUse struct {
 	Name  string `json:"name"`
@@ -67,12 +60,6 @@ type LinkCounts struct {
 	// OwnUnread is nil if the sidecar does not know.
 	OwnUnread *int64 `json:"own_unread"`
 	LateSumNS int64  `json:"late_sum_ns"`
-}
-
-// UnmarshalJSON reads the known fields of the sidecar's counts and ignores others.
-func (c *LinkCounts) UnmarshalJSON(data []byte) error {
-	type plain LinkCounts
-	return json.Unmarshal(data, (*plain)(c))
 }
 
 // checks checks whether the link had the requested properties, before and during the load. A wrong link is no fault of

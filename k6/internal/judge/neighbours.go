@@ -4,7 +4,6 @@ package judge
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -50,12 +49,6 @@ type Part struct {
 	DurationS float64    `json:"duration_s"`
 	ByCPU     []CPUUsage `json:"by_cpu"`
 	Dropped   bool       `json:"dropped"`
-}
-
-// UnmarshalJSON reads the known fields of the sidecar's answer and ignores others.
-func (s *Sample) UnmarshalJSON(data []byte) error {
-	type plain Sample
-	return json.Unmarshal(data, (*plain)(s))
 }
 
 func (u CPUUsage) disturbed() bool {

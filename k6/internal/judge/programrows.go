@@ -2,19 +2,11 @@
 
 package judge
 
-import "encoding/json"
-
 // Protocols has the rows of proxy protocols, each with a client and a server; the rows decide the verdict of their run.
 // Compared says that a candidate was measured beside the baseline.
 type Protocols struct {
 	Compared bool          `json:"compared"`
 	Rows     []ProtocolRow `json:"rows"`
-}
-
-// UnmarshalJSON reads the fields that decide the verdict from a script's rows.
-func (p *Protocols) UnmarshalJSON(data []byte) error {
-	type plain Protocols
-	return json.Unmarshal(data, (*plain)(p))
 }
 
 // Outcomes of a row, and of a pair of programs.
