@@ -40,11 +40,7 @@ func worst(all []Comparison) int {
 	if len(all) == 0 {
 		return exit.Inconclusive
 	}
-	return Set{Parts: parts(all)}.ExitCode()
-}
-
-func parts(all []Comparison) []Part {
-	return seq.Map(all, func(c Comparison) Part { return Part{Comparison: c} })
+	return exit.Worst(seq.Map(all, Comparison.ExitCode)...)
 }
 
 // grave lists the doubts from the gravest to the least.

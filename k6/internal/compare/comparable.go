@@ -3,6 +3,7 @@
 package compare
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -51,7 +52,7 @@ var common = []field{
 		}
 		return linkEnds{r.Run.Link.Near.Settings, r.Run.Link.Far.Settings}
 	}},
-	{"windtunnel version", func(r result.Result) any { return orDash(r.Run.Versions["windtunnel"]) }},
+	{"windtunnel version", func(r result.Result) any { return cmp.Or(r.Run.Versions["windtunnel"], format.None) }},
 }
 
 // linkSettings and linkEnds are the properties of a link that affect a figure. The link's words are a parameter.
@@ -215,7 +216,7 @@ func generatorDiffers(all []result.Result) []string {
 	for _, name := range ofGenerator {
 		for _, r := range all[1:] {
 			if first, own := all[0].Run.Versions[name], r.Run.Versions[name]; first != own {
-				notes = append(notes, fmt.Sprintf("the runs differ in %s (%s and %s)", strings.ReplaceAll(name, "_", " "), orDash(first), orDash(own)))
+				notes = append(notes, fmt.Sprintf("the runs differ in %s (%s and %s)", strings.ReplaceAll(name, "_", " "), cmp.Or(first, format.None), cmp.Or(own, format.None)))
 				break
 			}
 		}
@@ -249,13 +250,6 @@ func deref[T any](p *T) any {
 		return nil
 	}
 	return *p
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return format.None
-	}
-	return text
 }
 
 func show(v any) string {

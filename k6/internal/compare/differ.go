@@ -45,10 +45,7 @@ func (m Metric) change(shift float64) float64 {
 	if m.higher() {
 		shift = -shift
 	}
-	if m.shares() || m.slopes() {
-		return shift
-	}
-	return math.Expm1(shift) * 100
+	return m.worse(shift)
 }
 
 // worse converts a shift to the scale of the gate: percent, or points.

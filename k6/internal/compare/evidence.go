@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 )
 
 // evidence lists the metrics that explain where the time went: the comparable values of sections, and the CPU time of
@@ -94,37 +95,20 @@ func answers(a, b []Measured) []string {
 
 // answered returns text such as `database in 5 of 6 runs, not named in 1`.
 func answered(runs []Measured, of key) string {
-	type count struct {
-		answer string
-		runs   int
-	}
-	var counts []count
-	recorded := 0
+	var recorded []string
 	for _, m := range runs {
 		for _, s := range m.Result.Sections {
-			if s.Answer == nil || of != (key{s.Operation, s.Name}) {
-				continue
+			if s.Answer != nil && of == (key{s.Operation, s.Name}) {
+				recorded = append(recorded, cmp.Or(*s.Answer, "not named"))
 			}
-			recorded++
-			answer := cmp.Or(*s.Answer, "not named")
-			i := slices.IndexFunc(counts, func(c count) bool { return c.answer == answer })
-			if i < 0 {
-				counts, i = append(counts, count{answer: answer}), len(counts)
-			}
-			counts[i].runs++
 		}
 	}
-	if recorded == 0 {
+	if len(recorded) == 0 {
 		return "not looked for"
 	}
-	slices.SortStableFunc(counts, func(x, y count) int { return y.runs - x.runs })
-	var parts []string
-	for i, c := range counts {
-		text := fmt.Sprintf("%s in %d", c.answer, c.runs)
-		if i == 0 {
-			text += fmt.Sprintf(" of %d runs", recorded)
-		}
-		parts = append(parts, text)
-	}
+	groups := seq.Group(recorded, func(answer string) string { return answer })
+	slices.SortStableFunc(groups, func(x, y []string) int { return len(y) - len(x) })
+	parts := seq.Map(groups, func(same []string) string { return fmt.Sprintf("%s in %d", same[0], len(same)) })
+	parts[0] += fmt.Sprintf(" of %d runs", len(recorded))
 	return strings.Join(parts, ", ")
 }

@@ -4,7 +4,9 @@ package compare
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -137,9 +139,8 @@ func OfSet(dir string) []string {
 // TakeSides copies the descriptions of the sides from the record of the comparison in dir, if it has one: runs do not
 // have them.
 func (q *Request) TakeSides(dir string) {
-	data, err := os.ReadFile(filepath.Join(dir, FileName))
-	var c Comparison
-	if err != nil || json.Unmarshal(data, &c) != nil {
+	c, err := read(filepath.Join(dir, FileName))
+	if err != nil {
 		return
 	}
 	q.SpecA, q.BuildA, q.ContentsA = c.A.Spec, c.A.Build, c.A.Contents
@@ -150,10 +151,45 @@ func (q *Request) TakeSides(dir string) {
 // LooksOf returns how many looks the comparison in dir took at its pairs: judging again with another gate spends the
 // same error probability. Without a record, it assumes the largest number of looks at this number of pairs.
 func LooksOf(dir string, pairs int) int {
-	data, err := os.ReadFile(filepath.Join(dir, FileName))
-	var c Comparison
-	if err != nil || json.Unmarshal(data, &c) != nil {
+	c, err := read(filepath.Join(dir, FileName))
+	if err != nil {
 		return difference.Looked(pairs)
 	}
 	return c.Looks
+}
+
+// ReadAll reads the comparisons in a folder: a single one in the folder, or one in each subfolder. There may be none;
+// the error names the file.
+func ReadAll(dir string) (all []Comparison, err error) {
+	paths := listing.In(dir, FileName)
+	if len(paths) == 0 {
+		paths = listing.In(dir, "*/"+FileName)
+	}
+	for _, path := range paths {
+		c, err := read(path)
+		if unread := (*fs.PathError)(nil); errors.As(err, &unread) {
+			return nil, err
+		}
+		if err != nil || c.Schema != Schema {
+			return nil, fmt.Errorf("%s: is no comparison of this version (%s)", path, Schema)
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func read(path string) (c Comparison, err error) {
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(data, &c)
+	}
+	return c, err
+}
+
+// Write writes compare.json and compare.md into dir.
+func (c Comparison) Write(dir string) error {
+	if err := run.WriteJSON(filepath.Join(dir, FileName), c); err != nil {
+		return err
+	}
+	return run.WriteFile(filepath.Join(dir, PageName), []byte(c.Markdown()))
 }

@@ -132,7 +132,7 @@ func (c Comparison) sides() [][]string {
 	add := func(name string, of func(Side) string) {
 		a, b := of(c.A), of(c.B)
 		if a != "" || b != "" {
-			table = append(table, []string{name, orDash(a), orDash(b)})
+			table = append(table, []string{name, cmp.Or(a, format.None), cmp.Or(b, format.None)})
 		}
 	}
 	add("Given", func(s Side) string { return s.Spec })
@@ -205,11 +205,7 @@ func (m Metric) says() string {
 func (m Metric) summary(s Summary) string { return write(s.Median, m.Unit) }
 
 func (c Comparison) failureRows() [][]string {
-	var all [][]string
-	for _, f := range c.Failures {
-		all = append(all, f.row())
-	}
-	return all
+	return seq.Map(c.Failures, Failure.row)
 }
 
 func (f Failure) row() []string {
@@ -312,7 +308,7 @@ func (c Comparison) legend() []string {
 const linkParameter = "link"
 
 func (c Comparison) same() [][]string {
-	table := [][]string{{"Profile", c.Profile}, {"Windtunnel", orDash(c.Windtunnel)}}
+	table := [][]string{{"Profile", c.Profile}, {"Windtunnel", cmp.Or(c.Windtunnel, format.None)}}
 	if p := c.Placement; p != nil {
 		table = append(table, []string{"Placement", placementText(*p)})
 	}
@@ -344,6 +340,6 @@ func (c Comparison) same() [][]string {
 }
 
 func placementText(p result.Placement) string {
-	return fmt.Sprintf("%s: probe CPU %s, echo CPU %s, system CPU %s, wait %s", p.Name, orDash(p.ProbeCPUs),
-		orDash(p.EchoCPUs), orDash(p.SystemCPUs), p.Wait)
+	return fmt.Sprintf("%s: probe CPU %s, echo CPU %s, system CPU %s, wait %s", p.Name, cmp.Or(p.ProbeCPUs, format.None),
+		cmp.Or(p.EchoCPUs, format.None), cmp.Or(p.SystemCPUs, format.None), p.Wait)
 }

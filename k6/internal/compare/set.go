@@ -27,11 +27,7 @@ type Part struct {
 
 // MakeSet compares runs of several scenarios that Refusal accepts.
 func MakeSet(all []Request) Set {
-	var s Set
-	for _, q := range all {
-		s.Parts = append(s.Parts, Part{q.Folder, Make(q)})
-	}
-	return s
+	return Set{seq.Map(all, func(q Request) Part { return Part{q.Folder, Make(q)} })}
 }
 
 // Comparisons returns the comparisons of all parts.
@@ -41,8 +37,7 @@ func (s Set) Comparisons() []Comparison {
 
 // ExitCode is the worst exit code of the comparisons.
 func (s Set) ExitCode() int {
-	codes := seq.Map(s.Parts, Part.ExitCode)
-	return exit.Worst(codes...)
+	return exit.Worst(seq.Map(s.Parts, Part.ExitCode)...)
 }
 
 // Write writes each comparison into its subfolder of dir, and one page about all into dir.
@@ -97,11 +92,9 @@ func (s Set) head() []string {
 
 // scenarios returns a row for each scenario.
 func (s Set) scenarios() [][]string {
-	var rows [][]string
-	for _, p := range s.Parts {
-		rows = append(rows, []string{p.name(), mark(p.word()), cmp.Or(p.counts(), nothing), p.Folder})
-	}
-	return rows
+	return seq.Map(s.Parts, func(p Part) []string {
+		return []string{p.name(), mark(p.word()), cmp.Or(p.counts(), nothing), p.Folder}
+	})
 }
 
 // combined are the metrics of the reference document's table, with their names there.

@@ -78,37 +78,32 @@ func (c *Comparison) doubtOfMetrics() string {
 
 // noteRuns adds notes about single runs. Runs with the same cause share a line, with the message of the first.
 func (c *Comparison) noteRuns(q Request) {
-	type group struct{ side, what, why string }
-	var groups []group
-	files, first := map[group][]string{}, map[group]string{}
+	type note struct{ side, what, cause, why, file string }
+	var all []note
 	for _, s := range []struct {
 		name string
 		runs []Measured
 	}{{"A", q.A}, {"B", q.B}} {
 		for _, m := range s.runs {
 			why := strings.Join(m.Reasons, "; ")
-			g := group{s.name, "used although it failed", why}
+			n := note{s.name, "used although it failed", why, why, m.File}
 			if left := Unusable(m); left != "" {
-				why = left
-				g.what, g.why = "left out because the measurement, not the system, failed", cmp.Or(fault(m).Check, left)
+				n = note{s.name, "left out because the measurement, not the system, failed", cmp.Or(fault(m).Check, left), left, m.File}
 				if failed(m) != "" {
-					g.what = "counted as a failure of its side, without figures"
+					n.what = "counted as a failure of its side, without figures"
 				}
 			} else if m.Outcome == run.Pass {
 				continue
 			}
-			if files[g] == nil {
-				groups, first[g] = append(groups, g), why
-			}
-			files[g] = append(files[g], m.File)
+			all = append(all, n)
 		}
 	}
-	for _, g := range groups {
-		of := strings.Join(files[g], ", ")
-		if n := len(files[g]); n > 3 {
-			of = fmt.Sprintf("%s and %d more runs", files[g][0], n-1)
+	for _, same := range seq.Group(all, func(n note) [3]string { return [3]string{n.side, n.what, n.cause} }) {
+		of := strings.Join(seq.Map(same, func(n note) string { return n.file }), ", ")
+		if n := len(same); n > 3 {
+			of = fmt.Sprintf("%s and %d more runs", same[0].file, n-1)
 		}
-		c.Notes = append(c.Notes, fmt.Sprintf("%s of %s: %s: %s", of, g.side, g.what, first[g]))
+		c.Notes = append(c.Notes, fmt.Sprintf("%s of %s: %s: %s", of, same[0].side, same[0].what, same[0].why))
 	}
 	if c.kept {
 		c.noteKept(len(good(q.A)))
@@ -208,11 +203,7 @@ func restOf(runs []Measured) float64 {
 			all = append(all, rest.CPUPercent)
 		}
 	}
-	if len(all) == 0 {
-		return 0
-	}
-	slices.Sort(all)
-	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+	return difference.Median(all)
 }
 
 // firstCause says why the first unusable run is unusable.

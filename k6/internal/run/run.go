@@ -160,11 +160,16 @@ func (r Run) check() error {
 
 // Write atomically stores the record in dir.
 func (r Run) Write(dir string) error {
-	data, err := json.MarshalIndent(r, "", "  ")
+	return WriteJSON(filepath.Join(dir, FileName), r)
+}
+
+// WriteJSON writes a value as a file of JSON, like WriteFile.
+func WriteJSON(path string, value any) error {
+	data, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		return err
 	}
-	return WriteFile(filepath.Join(dir, FileName), append(data, '\n'))
+	return WriteFile(path, append(data, '\n'))
 }
 
 // WriteFile atomically replaces a file: a reader sees the old or the new content, never a part.
