@@ -82,20 +82,13 @@ func isCoordinator(o object) bool { return o.Metadata.Labels["windtunnel/part"] 
 
 // coordinator returns the coordinator's pod.
 func (s state) coordinator() (pod object, there bool) {
-	pods := s.of("Pod", isCoordinator)
-	if len(pods) == 0 {
-		return pod, false
-	}
-	return pods[0], true
+	return seq.Find(s.of("Pod", isCoordinator), func(object) bool { return true })
 }
 
 // container returns a pod's container by its name.
 func (o object) container(name string) container {
-	i := slices.IndexFunc(o.Status.ContainerStatuses, func(c container) bool { return c.Name == name })
-	if i < 0 {
-		return container{Name: name}
-	}
-	return o.Status.ContainerStatuses[i]
+	found, _ := seq.Find(o.Status.ContainerStatuses, func(c container) bool { return c.Name == name })
+	return found
 }
 
 // stage is the stage of the TestRun in k6-operator.

@@ -4,9 +4,9 @@ package compare
 
 import (
 	"fmt"
-	"slices"
 
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 )
 
 // measure is a figure of an operation, or of a whole run.
@@ -120,13 +120,13 @@ func latency(name, title string, of func(result.Latency) *float64) measure {
 
 var ofRun = []measure{
 	// Own memory, not resident memory: the page cache decides how much of a program's text is resident.
-	{peakMemory, "total peak own memory", "bytes", false, ofTotal(func(p result.Process, _ result.Result) *float64 {
+	{peakMemory, "total peak own memory", "bytes", false, ofTotal(func(p result.Process) *float64 {
 		if p.PeakAnonBytes == nil {
 			return nil
 		}
 		return new(float64(*p.PeakAnonBytes))
 	})},
-	{peakDescriptors, fmt.Sprintf("total peak descriptors, at least %d", fewDescriptors), "count", false, ofTotal(func(p result.Process, _ result.Result) *float64 {
+	{peakDescriptors, fmt.Sprintf("total peak descriptors, at least %d", fewDescriptors), "count", false, ofTotal(func(p result.Process) *float64 {
 		if p.PeakOpenFiles == nil {
 			return nil
 		}
@@ -147,13 +147,13 @@ var ofRun = []measure{
 		}
 		return new(max(*stays, littleMemory<<20))
 	}},
-	{"cpu_s", "total CPU", "s", false, ofTotal(func(p result.Process, _ result.Result) *float64 { return new(p.CPUS) })},
+	{"cpu_s", "total CPU", "s", false, ofTotal(func(p result.Process) *float64 { return new(p.CPUS) })},
 	{measuredCPU, "CPU per operation", "us", false, func(r result.Result, op result.Operation) *float64 {
 		done := doneWithoutParts(r)
 		if done == 0 {
 			return nil
 		}
-		return ofTotal(func(p result.Process, _ result.Result) *float64 { return new(p.CPUS * 1e6 / done) })(r, op)
+		return ofTotal(func(p result.Process) *float64 { return new(p.CPUS * 1e6 / done) })(r, op)
 	}},
 	{wholeCPU, "CPU per operation", "us", false, func(r result.Result, _ result.Operation) *float64 {
 		done := doneWithoutParts(r)
@@ -185,13 +185,13 @@ func doneWithoutParts(r result.Result) float64 {
 }
 
 // ofTotal sums a figure over all processes of the system under test.
-func ofTotal(of func(result.Process, result.Result) *float64) func(result.Result, result.Operation) *float64 {
+func ofTotal(of func(result.Process) *float64) func(result.Result, result.Operation) *float64 {
 	return func(r result.Result, _ result.Operation) *float64 {
-		i := slices.IndexFunc(r.Processes, func(p result.Process) bool { return p.Role == "total" })
-		if i < 0 {
+		total, known := seq.Find(r.Processes, func(p result.Process) bool { return p.Role == "total" })
+		if !known {
 			return nil
 		}
-		return of(r.Processes[i], r)
+		return of(total)
 	}
 }
 

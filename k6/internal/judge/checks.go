@@ -31,17 +31,13 @@ func checksOf(e Evidence, m Metrics, rows []result.Operation, thresholds []resul
 			}
 		}
 	}
-	counted := func(metric string) float64 {
-		values, _ := m.Values(metric, nil)
-		return values["count"]
-	}
 	if e.Steps == nil {
 		add(completeness(e.Plan, e.Counts.Iterations, e.LoadS))
 	}
 	add(e.Link.checks()...)
 	neighbours := placementLoad(e.Usage, e.Placement)
-	add(e.generatorCPUs(len(controls) > 0, counted("own_instances_cpu_s"), neighbours != nil)...)
-	add(limitChecks(limitsOf(e.Usage))...)
+	add(e.generatorCPUs(len(controls) > 0, countOf(m, "own_instances_cpu_s"), neighbours != nil)...)
+	add(limitChecks(e.Usage.orNothing().Limits)...)
 	for _, control := range controls {
 		add(e.headroomOf(control, rows))
 	}
@@ -52,7 +48,7 @@ func checksOf(e Evidence, m Metrics, rows []result.Operation, thresholds []resul
 	if probes, recorded := m.Values("probes_cut", nil); recorded {
 		add(probesWhole(probes["count"]))
 	}
-	add(roundsFinished(counted("rounds_begun"), e.Counts.Iterations))
+	add(roundsFinished(countOf(m, "rounds_begun"), e.Counts.Iterations))
 	for _, row := range rows {
 		add(clockSane(row))
 	}

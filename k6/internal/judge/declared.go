@@ -2,7 +2,11 @@
 
 package judge
 
-import "math"
+import (
+	"math"
+
+	"windtunnel/k6/internal/seq"
+)
 
 // Declared is a script's declaration before it runs. Units are in the JSON names.
 type Declared struct {
@@ -76,10 +80,6 @@ func (d Declared) leastItems(op Operation) float64 {
 }
 
 func (d Declared) find(name string) Operation {
-	for _, op := range d.Operations {
-		if op.Name == name {
-			return op
-		}
-	}
-	return Operation{}
+	op, _ := seq.Find(d.Operations, func(op Operation) bool { return op.Name == name })
+	return op
 }

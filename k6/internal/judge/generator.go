@@ -11,6 +11,7 @@ import (
 	"windtunnel/k6/internal/kinds"
 	"windtunnel/k6/internal/record"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 )
 
 const (
@@ -63,21 +64,26 @@ type ProcessUsage struct {
 	ExitAfterS *float64 `json:"exit_after_s"`
 }
 
+// orNothing is a window without figures if there is none.
+func (u *Usage) orNothing() Usage {
+	if u == nil {
+		return Usage{}
+	}
+	return *u
+}
+
 // windowCPU is the system's CPU time from the first start of the load to the end of the quiet period. It is nil without
 // a quiet period, or if no process of the system was sampled.
-func windowCPU(usage *Usage) *result.WindowCPU {
-	if usage == nil || !slices.ContainsFunc(usage.Processes, isSystem) {
+func (u Usage) windowCPU() *result.WindowCPU {
+	if !slices.ContainsFunc(u.Processes, isSystem) {
 		return nil
 	}
-	return usage.Whole
+	return u.Whole
 }
 
 // processesOf returns the result's rows of processes, with a total for the system.
-func processesOf(usage *Usage) []result.Process {
+func processesOf(usage Usage) []result.Process {
 	rows := []result.Process{}
-	if usage == nil {
-		return rows
-	}
 	for _, p := range usage.Processes {
 		rows = append(rows, p.Process)
 	}
@@ -232,10 +238,7 @@ func generatorLateness(row result.Operation, lateness record.Values, thresholds 
 	}
 	details := []string{fmt.Sprintf("%s late by %.3f ms at P99; at most %.3f ms is allowed", what, lateness["p(99)"], most)}
 	if len(hidden) > 0 {
-		words := make([]string, len(hidden))
-		for i, key := range hidden {
-			words[i] = aggregateOf(key)
-		}
+		words := seq.Map(hidden, aggregateOf)
 		details = append(details, fmt.Sprintf("the lateness is more than half of %s, which is not shown", strings.Join(words, ", ")))
 	}
 	clear := true

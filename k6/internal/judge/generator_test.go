@@ -151,14 +151,14 @@ func TestTheOtherSideOfAComparisonIsNoOtherProgram(t *testing.T) {
 func TestOnlyTheProcessesOfASystemHaveATotal(t *testing.T) {
 	u := usage(40, 60, 50, "")
 	u.Total.CPUPercent = 50
-	if rows := processesOf(u); len(rows) != 3 || rows[2].Name != "total" || rows[2].CPUPercent != 50 {
+	if rows := processesOf(*u); len(rows) != 3 || rows[2].Name != "total" || rows[2].CPUPercent != 50 {
 		t.Errorf("%+v", rows)
 	}
 	u.Processes[0].Role = "support"
-	if rows := processesOf(u); len(rows) != 2 {
+	if rows := processesOf(*u); len(rows) != 2 {
 		t.Errorf("%+v", rows)
 	}
-	if rows := processesOf(nil); rows == nil || len(rows) != 0 {
+	if rows := processesOf(Usage{}); rows == nil || len(rows) != 0 {
 		t.Errorf("%+v", rows)
 	}
 }

@@ -45,14 +45,6 @@ func knownIn(versions map[string]string) string {
 	return ""
 }
 
-// heldOf is what the system held; nil if it was not read.
-func heldOf(usage *Usage) *result.Held {
-	if usage == nil {
-		return nil
-	}
-	return usage.Held
-}
-
 // leftOpen judges what the system holds after the load and did not hold before; nil if it was not read. TCP connections
 // count for every system: pools between its processes and to a database do not count as left. Other descriptors count only
 // if the system must close them all: a database may keep files open. known is a known fault with connections of a client

@@ -61,8 +61,7 @@ func (a Amount) of(m Metrics) *int64 {
 	if a.Counted == nil {
 		return a.Said
 	}
-	sum := sumOf(m, a.Counted)
-	return &sum
+	return new(sumOf(m, a.Counted))
 }
 
 // integrityOf judges each fact; nil without facts.

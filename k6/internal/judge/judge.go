@@ -98,11 +98,12 @@ type Judged struct {
 
 // judge computes the result. It returns an error for an unreadable section.
 func judge(e Evidence, m Metrics) (Judged, error) {
+	usage := e.Usage.orNothing()
 	j := Judged{
 		Schema: result.Schema, Run: e.Run, Headline: e.Headline,
 		Operations: []result.Operation{}, Thresholds: []result.Threshold{}, Notes: []string{}, Sections: []result.Section{},
-		Processes: processesOf(e.Usage), CPU: windowCPU(e.Usage), Limits: limitsOf(e.Usage), Held: heldOf(e.Usage), Rest: restOf(e.RestBefore, e.RestAfter),
-		Integrity: slices.Concat(integrityOf(m, e.Facts), farEndOf(m, e.Operations), leftOpen(heldOf(e.Usage), e.ClosesAll, knownFault(e)), leftByRows(e.Rows)),
+		Processes: processesOf(usage), CPU: usage.windowCPU(), Limits: usage.Limits, Held: usage.Held, Rest: restOf(e.RestBefore, e.RestAfter),
+		Integrity: slices.Concat(integrityOf(m, e.Facts), farEndOf(m, e.Operations), leftOpen(usage.Held, e.ClosesAll, knownFault(e)), leftByRows(e.Rows)),
 	}
 	whole := lastedAsPlanned(e.Plan.Seconds, e.LoadS)
 	for _, op := range e.Operations {
@@ -161,8 +162,7 @@ func opinionOf(e Evidence, m Metrics, j Judged) opinion {
 
 // leftoversOf describes the objects that the run could not remove; nil if there are none.
 func leftoversOf(e Evidence, m Metrics) *result.Leftovers {
-	counted := func(metric string) float64 { values, _ := m.Values(metric, nil); return values["count"] }
-	left, unknown := counted("cleanup_left"), counted("cleanup_unknown")
+	left, unknown := countOf(m, "cleanup_left"), countOf(m, "cleanup_unknown")
 	if left == 0 && unknown == 0 {
 		return nil
 	}
@@ -171,12 +171,10 @@ func leftoversOf(e Evidence, m Metrics) *result.Leftovers {
 
 // connectionsOf counts the connections of a load over HTTP; nil for other loads.
 func connectionsOf(m Metrics) *result.Connections {
-	opened, any := m.Values("connections_opened", nil)
-	resets, _ := m.Values("idle_resets", nil)
-	if !any {
+	if _, any := m.Values("connections_opened", nil); !any {
 		return nil
 	}
-	return &result.Connections{Opened: int64(opened["count"]), IdleResets: int64(resets["count"])}
+	return &result.Connections{Opened: int64(countOf(m, "connections_opened")), IdleResets: int64(countOf(m, "idle_resets"))}
 }
 
 // addDisturbances adds the times in which other programs used the CPUs; it adds nothing if they were not sampled.
@@ -194,21 +192,13 @@ func (j *Judged) addDisturbances(e Evidence) error {
 	if e.Placement == nil {
 		return nil
 	}
-	var parts []Part
-	if e.Usage != nil {
-		parts = e.Usage.Repeated
-	}
-	j.Repeated = repeatedOf(parts, e.Placement)
+	j.Repeated = repeatedOf(e.Usage.orNothing().Repeated, e.Placement)
 	return nil
 }
 
 // Write writes the result's file. clean removes secrets from the file.
 func (j Judged) Write(path string, clean func(path string) error) error {
-	text, err := j.File()
-	if err != nil {
-		return err
-	}
-	if err := run.WriteFile(path, text); err != nil {
+	if err := run.WriteJSON(path, j); err != nil {
 		return err
 	}
 	return clean(path)

@@ -12,14 +12,6 @@ import (
 // checkThrottling is the check of a quota that others set for the generator.
 const checkThrottling = "generator throttling"
 
-// limitsOf returns the limits in a window; nil if they were not recorded.
-func limitsOf(usage *Usage) *result.Limits {
-	if usage == nil {
-		return nil
-	}
-	return usage.Limits
-}
-
 // limitChecks returns the checks of limits of CPU and memory. A system that the kernel killed for memory has failed. A
 // throttled generator is slower than the machine, so its figures say nothing about the system.
 func limitChecks(limits *result.Limits) (checks []*result.Validity) {

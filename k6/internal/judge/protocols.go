@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/internal/variables"
 )
 
@@ -152,11 +153,11 @@ func unjudged(row ProtocolRow) (reasons []reason) {
 		return reasons
 	}
 	for _, target := range targets {
-		i := slices.IndexFunc(row.Comparison, func(line ProtocolComparison) bool { return line.Target == target })
+		line, compared := seq.Find(row.Comparison, func(line ProtocolComparison) bool { return line.Target == target })
 		switch {
-		case i < 0:
+		case !compared:
 			lacks(target, "not compared")
-		case !row.Comparison[i].isJudged():
+		case !line.isJudged():
 			lacks(target, "the comparison has no ratio")
 		}
 	}

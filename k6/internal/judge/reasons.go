@@ -11,6 +11,7 @@ import (
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/kinds"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 )
 
 // causes are the kinds of reasons that may have caused all others, the likeliest first.
@@ -57,17 +58,14 @@ func because(kind, text string) reason { return reason{kind: kind, text: text} }
 
 func errorReasons(rows []result.Operation, controls []result.Control) (reasons []reason) {
 	for _, row := range rows {
-		through := func(string) bool { return false }
-		if i := slices.IndexFunc(controls, func(c result.Control) bool { return c.Operation == row.Name }); i >= 0 {
-			direct, _ := find(rows, controls[i].Control)
-			through = func(kind string) bool { return direct.Errors[kind] == 0 }
-		}
+		control, controlled := seq.Find(controls, func(c result.Control) bool { return c.Operation == row.Name })
+		direct, _ := find(rows, control.Control)
 		for _, kind := range kinds.Names {
 			count := row.Errors[kind]
 			if count == 0 {
 				continue
 			}
-			explanation := kinds.Explain(kind, through(kind)) + received(row.Details, kind)
+			explanation := kinds.Explain(kind, controlled && direct.Errors[kind] == 0) + received(row.Details, kind)
 			reasons = append(reasons, reason{
 				kind: "error", name: kind,
 				text:   fmt.Sprintf("%s: %d × %s in %d requests: %s", row.Name, count, kind, row.Requests, explanation),
@@ -140,15 +138,7 @@ func integrityReasons(integrity []result.Integrity) (broken, unknown []reason) {
 // fold combines the reasons of each kind and name. Probable causes come first, because one fault causes many others. The
 // other reasons keep their order.
 func fold(reasons []reason) []result.Reason {
-	var groups [][]reason
-	for _, r := range reasons {
-		i := slices.IndexFunc(groups, func(g []reason) bool { return g[0].kind == r.kind && g[0].name == r.name })
-		if i < 0 {
-			groups = append(groups, []reason{r})
-			continue
-		}
-		groups[i] = append(groups[i], r)
-	}
+	groups := seq.Group(reasons, func(r reason) [2]string { return [2]string{r.kind, r.name} })
 	slices.SortStableFunc(groups, func(a, b []reason) int { return cmp.Compare(rank(a[0].kind), rank(b[0].kind)) })
 	folded := []result.Reason{}
 	for _, group := range groups {
@@ -158,9 +148,7 @@ func fold(reasons []reason) []result.Reason {
 		}
 		one.BusyMachine = !slices.ContainsFunc(group, func(r reason) bool { return !r.busy })
 		if len(group) > 1 {
-			for _, r := range group {
-				one.All = append(one.All, r.text)
-			}
+			one.All = seq.Map(group, func(r reason) string { return r.text })
 		}
 		folded = append(folded, one)
 	}

@@ -10,6 +10,7 @@ import (
 	"windtunnel/k6/internal/kinds"
 	"windtunnel/k6/internal/record"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 )
 
 // Metrics are the recorded metrics, by name and tags; *record.Record implements it.
@@ -64,8 +65,7 @@ func perSecond(count, seconds float64) *float64 {
 	if seconds <= 0 {
 		return nil
 	}
-	rate := math.Floor(count/seconds*1000+0.5) / 1000
-	return &rate
+	return new(math.Floor(count/seconds*1000+0.5) / 1000)
 }
 
 func latencyOf(values, lateness record.Values) *result.Latency {
@@ -76,8 +76,7 @@ func latencyOf(values, lateness record.Values) *result.Latency {
 	latency := &result.Latency{Count: count, Avg: rounded(values["avg"]), Min: rounded(values["min"]), Max: rounded(values["max"])}
 	for _, p := range record.Percentiles {
 		if Carries(p.Share, count) && isDistinguishable(values[p.Name], lateness[p.Name]) {
-			value := rounded(values[p.Name])
-			*latency.Percentile(p.Share) = &value
+			*latency.Percentile(p.Share) = new(rounded(values[p.Name]))
 		}
 	}
 	return latency
@@ -141,16 +140,14 @@ func addProbed(m Metrics, row *result.Operation) {
 	if bytes := sum("bytes"); bytes > 0 {
 		row.Transfer = &result.Transfer{Bytes: int64(bytes)}
 		if row.WindowS > 0 {
-			mbit := rounded(bytes * 8 / row.WindowS / 1e6)
-			row.Transfer.MbitPerS = &mbit
+			row.Transfer.MbitPerS = new(rounded(bytes * 8 / row.WindowS / 1e6))
 		}
 	}
 	each := func(seconds float64) *float64 {
 		if row.Success == 0 {
 			return nil
 		}
-		us := rounded(seconds * 1e6 / float64(row.Success))
-		return &us
+		return new(rounded(seconds * 1e6 / float64(row.Success)))
 	}
 	probe := sum("probe_cpu_s")
 	row.CPU = &result.CPU{ProbeS: probe, ProbeUSPerOperation: each(probe)}
@@ -174,8 +171,7 @@ func controlsOf(d Declared, rows []result.Operation) (controls []result.Control)
 			added.P99MS = minus(own.LatencyMS.P99, direct.LatencyMS.P99)
 		}
 		if own.RatePerS != nil && direct.RatePerS != nil && *direct.RatePerS > 0 {
-			ratio := rounded(*own.RatePerS / *direct.RatePerS)
-			added.RateRatio = &ratio
+			added.RateRatio = new(rounded(*own.RatePerS / *direct.RatePerS))
 		}
 		controls = append(controls, added)
 	}
@@ -186,15 +182,9 @@ func minus(own, other *float64) *float64 {
 	if own == nil || other == nil {
 		return nil
 	}
-	less := rounded(*own - *other)
-	return &less
+	return new(rounded(*own - *other))
 }
 
 func find(rows []result.Operation, name string) (result.Operation, bool) {
-	for _, row := range rows {
-		if row.Name == name {
-			return row, true
-		}
-	}
-	return result.Operation{}, false
+	return seq.Find(rows, func(row result.Operation) bool { return row.Name == name })
 }

@@ -53,11 +53,7 @@ func (e Evidence) limitFaults(all []Recorded) map[int][]string {
 	if e.Steps == nil {
 		return nil
 	}
-	var records []Metrics
-	var of []Recorded
-	for _, one := range counting(all) {
-		records, of = append(records, one.set), append(of, one)
-	}
+	of := counting(all)
 	faults := map[int][]string{}
 	for number := range e.Steps.Loads {
 		if len(faults) > 0 {
@@ -66,12 +62,12 @@ func (e Evidence) limitFaults(all []Recorded) map[int][]string {
 		for _, op := range e.Operations {
 			var broke []Recorded
 			held := false
-			for i, m := range records {
-				in := operationInStep(m, op, number)
+			for _, one := range of {
+				in := operationInStep(one.set, op, number)
 				switch {
 				case in.requests < aloneLeast:
 				case in.beyondDoubt:
-					broke = append(broke, of[i])
+					broke = append(broke, one)
 				case in.holds:
 					held = true
 				}

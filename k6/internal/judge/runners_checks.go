@@ -41,8 +41,7 @@ func (j *Judged) judgeRunners(e Evidence) {
 			continue
 		}
 		if all > 0 {
-			share := rounded(sent[i] / all)
-			row.Share = &share
+			row.Share = new(rounded(sent[i] / all))
 		}
 		late, faults := latenessOf(one, j.Operations, len(e.runners))
 		row.LateMS = late

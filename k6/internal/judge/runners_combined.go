@@ -54,7 +54,7 @@ func combined(all []Recorded) (Evidence, error) {
 	e.Usage = usageOf(all)
 	if e.Usage != nil {
 		// The runner of the teardown waited for the quiet period after the load of all had ended.
-		e.Usage.Whole, e.Usage.Held = windowCPU(closing.Usage), heldOf(closing.Usage)
+		e.Usage.Whole, e.Usage.Held = closing.Usage.orNothing().windowCPU(), closing.Usage.orNothing().Held
 	}
 	var err error
 	e.Run, err = runOf(all)

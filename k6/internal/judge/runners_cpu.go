@@ -3,6 +3,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,15 +23,10 @@ type machine []Recorded
 
 // machinesOf groups the runners by machine; a runner with an unknown machine is a separate group.
 func machinesOf(all []Recorded) (machines []machine) {
-	for _, one := range counting(all) {
-		own := one.Evidence.Runner.Machine
-		i := slices.IndexFunc(machines, func(m machine) bool { return own != "" && m[0].Evidence.Runner.Machine == own })
-		if i < 0 {
-			i, machines = len(machines), append(machines, nil)
-		}
-		machines[i] = append(machines[i], one)
-	}
-	return machines
+	groups := seq.Group(counting(all), func(one Recorded) string {
+		return cmp.Or(one.Evidence.Runner.Machine, one.name())
+	})
+	return seq.Map(groups, func(group []Recorded) machine { return group })
 }
 
 // check is the name of the check of a machine's generators.
@@ -128,6 +124,5 @@ func cpuPercentOf(e Evidence) *float64 {
 		}
 		used = 100 * *e.Runner.CPUS / e.LoadS
 	}
-	used = rounded(used)
-	return &used
+	return new(rounded(used))
 }

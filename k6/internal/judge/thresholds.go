@@ -148,6 +148,12 @@ func precise(v float64, digits int) float64 {
 	return rounded
 }
 
+// countOf is the count of a metric over the whole run.
+func countOf(m Metrics, metric string) float64 {
+	values, _ := m.Values(metric, nil)
+	return values["count"]
+}
+
 // of is the values of an operation's metric; nil if nothing was recorded.
 func of(m Metrics, metric, operation string) record.Values {
 	values, _ := m.Values(metric, map[string]string{"operation": operation})

@@ -11,6 +11,7 @@ import (
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 )
 
 // card summarizes a scenario. Value is "" if nothing was measured; Unit describes the value.
@@ -81,22 +82,21 @@ func crosses(r result.Result, operation string, metrics ...string) bool {
 
 // crossed leads with the first failed threshold, false if all hold.
 func (c *card) crossed(r result.Result) bool {
-	i := slices.IndexFunc(r.Thresholds, func(t result.Threshold) bool { return !t.OK && !r.IsControl(t.Operation) })
-	if i < 0 {
-		return false
+	t, failed := seq.Find(r.Thresholds, func(t result.Threshold) bool { return !t.OK && !r.IsControl(t.Operation) })
+	if failed {
+		measured, required := words(t)
+		c.Value, c.Unit = measured, t.Operation+": "+required
 	}
-	measured, required := words(r.Thresholds[i])
-	c.Value, c.Unit = measured, r.Thresholds[i].Operation+": "+required
-	return true
+	return failed
 }
 
 // glance leads with the first section that has a short summary, false if none has.
 func (c *card) glance(r result.Result) bool {
-	i := slices.IndexFunc(r.Sections, func(s result.Section) bool { return s.Headline != nil })
-	if i < 0 {
+	section, found := seq.Find(r.Sections, func(s result.Section) bool { return s.Headline != nil })
+	if !found {
 		return false
 	}
-	summary := r.Sections[i].Headline
+	summary := section.Headline
 	c.Value, c.Unit = summary.Value, summary.Of
 	if summary.Detail != "" {
 		c.Lines = append(c.Lines, shorten(summary.Detail, 90))
@@ -112,11 +112,8 @@ func headline(r result.Result) (op result.Operation, figure string, ok bool) {
 			return op, r.Headline.Figure, true
 		}
 	}
-	i := slices.IndexFunc(r.Operations, func(op result.Operation) bool { return op.Success > 0 })
-	if i < 0 {
-		return op, "", false
-	}
-	return r.Operations[i], "rate_per_s", true
+	op, ok = seq.Find(r.Operations, func(op result.Operation) bool { return op.Success > 0 })
+	return op, "rate_per_s", ok
 }
 
 // figureOf writes a figure of a successful operation, with its name. A rate needs a window and a percentile needs

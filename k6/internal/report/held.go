@@ -4,10 +4,10 @@ package report
 
 import (
 	"fmt"
-	"slices"
 
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 )
 
 // heldTable is what the processes of the system held before the load, at most, and after it.
@@ -24,10 +24,7 @@ func heldTable(r result.Result) Table {
 		return t
 	}
 	for _, p := range r.Held.Processes {
-		peak := result.Process{}
-		if i := slices.IndexFunc(r.Processes, func(one result.Process) bool { return one.Name == p.Name }); i >= 0 {
-			peak = r.Processes[i]
-		}
+		peak, _ := seq.Find(r.Processes, func(one result.Process) bool { return one.Name == p.Name })
 		t.Rows = append(t.Rows, []string{
 			p.Name, memory(p.Before), orNone(peak.PeakAnonBytes, format.MiB), orNone(p.After, memory),
 			descriptors(p.Before), count(peak.PeakOpenFiles), orNone(p.After, descriptors),

@@ -9,13 +9,6 @@ import (
 
 // explainOf explains a kind of error of an operation.
 func explainOf(r result.Result, op result.Operation, kind string) string {
-	for _, c := range r.Controls {
-		if c.Operation != op.Name {
-			continue
-		}
-		if control, ok := r.Find(c.Control); ok && control.Errors[kind] == 0 {
-			return kinds.Explain(kind, true)
-		}
-	}
-	return kinds.Explain(kind, false)
+	control, ok := r.ControlOf(op.Name)
+	return kinds.Explain(kind, ok && control.Errors[kind] == 0)
 }

@@ -14,6 +14,7 @@ import (
 	"windtunnel/k6/internal/document"
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/schema"
+	"windtunnel/k6/internal/seq"
 )
 
 // The verdicts.
@@ -332,11 +333,13 @@ func (op Operation) LostShare() float64 {
 
 // Find returns an operation by its name, false if there is none.
 func (r Result) Find(operation string) (Operation, bool) {
-	i := slices.IndexFunc(r.Operations, func(op Operation) bool { return op.Name == operation })
-	if i < 0 {
-		return Operation{}, false
-	}
-	return r.Operations[i], true
+	return seq.Find(r.Operations, func(op Operation) bool { return op.Name == operation })
+}
+
+// ControlOf returns the same operation without the proxy, false if there is none.
+func (r Result) ControlOf(operation string) (Operation, bool) {
+	c, _ := seq.Find(r.Controls, func(c Control) bool { return c.Operation == operation })
+	return r.Find(c.Control)
 }
 
 // IsControl reports whether an operation is the control of another: the same work without the proxy.

@@ -23,6 +23,14 @@ func Filter[A any](all []A, holds func(A) bool) (some []A) {
 	return some
 }
 
+// Find returns the first item that holds, false if none does.
+func Find[A any](all []A, holds func(A) bool) (found A, ok bool) {
+	if i := slices.IndexFunc(all, holds); i >= 0 {
+		return all[i], true
+	}
+	return found, false
+}
+
 // Given keeps the texts that are not empty.
 func Given(all []string) []string {
 	return Filter(all, func(text string) bool { return text != "" })

@@ -85,7 +85,8 @@ func measured(b *influx.Batch, of Of, r result.Result, at time.Time) {
 		thresholdPoint(b, of, t, at)
 	}
 	for _, op := range r.Operations {
-		operationPoints(b, of, op, controlOf(r, op.Name), at)
+		control, _ := r.ControlOf(op.Name)
+		operationPoints(b, of, op, control.LatencyMS, at)
 	}
 	for _, v := range r.Validity {
 		b.Add("validity", of.tags("check", v.Check), influx.Fields{"ok": truth(v.OK), "detail": v.Detail}, at)
@@ -103,28 +104,15 @@ func thresholdPoint(b *influx.Batch, of Of, t result.Threshold, at time.Time) {
 	b.Add("thresholds", of.tags("operation", t.Operation, "threshold", t.Metric+" "+t.Expression), fields, at)
 }
 
-// controlOf is the same operation without the proxy, nil if there is none.
-func controlOf(r result.Result, operation string) *result.Operation {
-	for _, c := range r.Controls {
-		if c.Operation != operation {
-			continue
-		}
-		if at := slices.IndexFunc(r.Operations, func(op result.Operation) bool { return op.Name == c.Control }); at >= 0 {
-			return &r.Operations[at]
-		}
-	}
-	return nil
-}
-
 // operationPoints adds the figures of an operation, with the latencies of its control if it has one.
-func operationPoints(b *influx.Batch, of Of, op result.Operation, control *result.Operation, at time.Time) {
+func operationPoints(b *influx.Batch, of Of, op result.Operation, control *result.Latency, at time.Time) {
 	fields := influx.Fields{"requests": op.Requests, "success": op.Success, "failed": op.Requests - op.Success, "rate_per_s": op.RatePerS}
 	if l := op.LatencyMS; l != nil {
 		maps.Copy(fields, influx.Fields{"avg_ms": l.Avg, "min_ms": l.Min, "p50_ms": l.P50, "p90_ms": l.P90,
 			"p95_ms": l.P95, "p99_ms": l.P99, "max_ms": l.Max})
 	}
-	if control != nil && control.LatencyMS != nil {
-		maps.Copy(fields, influx.Fields{"control_p50_ms": control.LatencyMS.P50, "control_p95_ms": control.LatencyMS.P95})
+	if control != nil {
+		maps.Copy(fields, influx.Fields{"control_p50_ms": control.P50, "control_p95_ms": control.P95})
 	}
 	if op.Transfer != nil {
 		fields["mbit_per_s"] = op.Transfer.MbitPerS

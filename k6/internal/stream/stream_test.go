@@ -146,7 +146,8 @@ func TestLatenciesOfTheControlStandBesideAnOperations(t *testing.T) {
 	for name, want := range map[string]string{"tcp": "control_p50_ms=1,", "tcp_direct": "", "udp": ""} {
 		var b influx.Batch
 		op := r.Operations[slices.IndexFunc(r.Operations, func(op result.Operation) bool { return op.Name == name })]
-		operationPoints(&b, of, op, controlOf(r, name), at)
+		control, _ := r.ControlOf(name)
+		operationPoints(&b, of, op, control.LatencyMS, at)
 		lines := b.Lines()
 		if want != "" && !strings.Contains(lines, want) || strings.Contains(lines, "control_") != (want != "") || strings.Contains(lines, "control_p95_ms") {
 			t.Errorf("%s: %s", name, lines)
