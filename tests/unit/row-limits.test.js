@@ -5,6 +5,9 @@ import { figuresOf } from '../../lib/protocols/compare.js';
 import { limitsSections, noteLimits, withKills } from '../../lib/protocols/limited.js';
 import { rowsOf } from '../support/sections.js';
 
+/** @type {any} */ (globalThis).__ENV = {};
+const { limitParameter } = await import('../../lib/sidecar.js');
+
 const MIB = 2 ** 20;
 
 /** @param {object} effects */
@@ -22,6 +25,12 @@ const state = (effects) => ({
   }),
 });
 const none = { limits: null };
+
+test('limits of a run are its parameter, and limits of others are none', () => {
+  const of = (/** @type {any} */ limits) => limitParameter(/** @type {any} */ ({ limits }));
+  assert.deepEqual(of({ system: { text: 'cpu:50%' }, generator: null }), { limits: 'cpu:50%' });
+  assert.deepEqual([of({ system: null, generator: { cpu_percent: 50 } }), limitParameter(null)], [{}, {}]);
+});
 
 test('a kill for memory is the outcome, with its number, whatever the probes met', () => {
   const ended = /** @type {const} */ ({ outcome: 'corrupted payload', detail: '3 × corrupted', busy: true });

@@ -27,6 +27,7 @@ func TestIncomparableAreRefused(t *testing.T) {
 		"parameter window (— and 4)":             func(r *result.Result) { r.Run.Parameters["window"] = 4.0 },
 		"placement":                              func(r *result.Result) { r.Run.Placement.SystemCPUs = "0" },
 		`placement ({"name":"shared"`:            func(r *result.Result) { r.Run.Placement = nil },
+		"parameter limits (— and cpu:50%)":       func(r *result.Result) { r.Run.Parameters["limits"] = "cpu:50%" },
 		"host":                                   func(r *result.Result) { r.Run.Host.Kernel = "k2" },
 		"windtunnel version (0.1.0 and 0.2.0)":   func(r *result.Result) { r.Run.Versions["windtunnel"] = "0.2.0" },
 	} {
@@ -176,6 +177,31 @@ func TestSettingsOfTheHostMustAgreeWhereTheyAreKnown(t *testing.T) {
 	with(q, 1, 2, "bbr")
 	if got := Refusal(q.A, q.B, noBeds); got != "" {
 		t.Error(got)
+	}
+}
+
+func TestQuotasOfOthersMustAgreeWhereTheyAreKnown(t *testing.T) {
+	quota := func(percent float64) *result.Limits {
+		return &result.Limits{Generator: &result.GeneratorLimits{CPUPercent: &percent, Throttled: result.Throttled{Periods: int64(percent)}}}
+	}
+	none := &result.Limits{Generator: &result.GeneratorLimits{Throttled: result.Throttled{Periods: 7}}}
+	for about, c := range map[string]struct {
+		a, b    *result.Limits
+		refused bool
+	}{
+		"a quota on one side":         {none, quota(50), true},
+		"another quota":               {quota(50), quota(60), true},
+		"the same":                    {quota(50), quota(50), false},
+		"an old result":               {nil, quota(50), false},
+		"generators that are unknown": {&result.Limits{}, quota(50), false},
+	} {
+		q := pairsOf(2, noise(1), noise(2))
+		for i := range q.A {
+			q.A[i].Result.Limits, q.B[i].Result.Limits = c.a, c.b
+		}
+		if got := Refusal(q.A, q.B, noBeds); strings.Contains(got, "limits that others set (") != c.refused || !c.refused && got != "" {
+			t.Errorf("%s: %q", about, got)
+		}
 	}
 }
 

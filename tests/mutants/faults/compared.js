@@ -84,6 +84,14 @@ export default [
     tests: [{ go: 'internal/comment', name: 'TestConclusion' }],
   },
   {
+    name: 'quota-of-others',
+    what: 'a run inside of the quota of a container is compared with one without a quota',
+    file: 'k6/internal/compare/comparable.go',
+    from: 'return *r.Limits.OfOthers()',
+    to: 'return unrecorded{}',
+    tests: [{ go: 'internal/compare', name: 'TestQuotasOfOthersMustAgree' }],
+  },
+  {
     name: 'baseline-without-a-scenario',
     what: 'a run passes though the baseline has none of one of its scenarios',
     file: 'k6/internal/baseline/judge.go',

@@ -99,6 +99,14 @@ export default [
     tests: [{ js: 'unit/link-recovery' }],
   },
   {
+    name: 'limits-unnamed',
+    what: 'LIMITS is no parameter of a run, so that runs with and without it are compared',
+    file: 'lib/sidecar.js',
+    from: '(usage?.limits?.system ? { limits: usage.limits.system.text } : {})',
+    to: '({})',
+    tests: [{ js: 'unit/row-limits' }],
+  },
+  {
     name: 'tunnel-memory',
     what: 'the memory of a tunnel has that of the whole process in it',
     file: 'lib/dataplane/tunnel-memory.js',
