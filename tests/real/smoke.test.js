@@ -3,6 +3,7 @@ import { after } from 'node:test';
 import { endSmokeRun } from '../support/smoke-run.js';
 import './smoke/boards.js';
 import './smoke/dataplane.js';
+import './smoke/footprint.js';
 import './smoke/panel.js';
 import './smoke/protocols.js';
 import './smoke/relay.js';
