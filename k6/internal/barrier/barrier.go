@@ -21,8 +21,12 @@ const Variable = "BARRIER"
 // lookEvery is far below the duration of a load.
 const lookEvery = time.Millisecond
 
-// gone is the point of a run that has ended. It holds back no other run.
-const gone = "gone"
+const (
+	// gone is the point of a run that has ended. It holds back no other run.
+	gone = "gone"
+	// alone is the point of a run that met nobody at another point.
+	alone = "alone"
+)
 
 // Barrier is where the runs of both sides meet.
 type Barrier struct{ folder string }
@@ -81,6 +85,7 @@ func (m Member) Meet(ctx context.Context, point string) (bool, error) {
 			return true, nil
 		}
 		if exists(m.file(1-m.side, gone)) || !exists(m.folder) {
+			_ = m.arrive(alone)
 			return false, nil
 		}
 		select {
@@ -89,6 +94,12 @@ func (m Member) Meet(ctx context.Context, point string) (bool, error) {
 			return false, nil
 		}
 	}
+}
+
+// WasAlone reports whether a run with this value of Variable met nobody at a point, because the other run had ended.
+func WasAlone(value string) bool {
+	m, err := Join(value)
+	return err == nil && exists(m.file(m.side, alone))
 }
 
 func exists(path string) bool {

@@ -59,8 +59,11 @@ func TestNobodyWaitsForARunThatHasEnded(t *testing.T) {
 	b, members := pair(t)
 	waits := meeting(members[0], "begin")
 	require.True(t, isOpen(waits))
+	require.False(t, WasAlone(b.Value(0)))
 	b.Gone(1)
 	require.False(t, <-waits, "the other run is not there")
+	require.True(t, WasAlone(b.Value(0)))
+	require.False(t, WasAlone(b.Value(1)) || WasAlone(""))
 }
 
 func TestAnInterruptEndsTheWait(t *testing.T) {

@@ -54,3 +54,9 @@ func (s *Session) RunAtOnce(scenario plan.Scenario, folders, labels [2]string) (
 	running.Wait()
 	return entries
 }
+
+// wasLeftAlone reports whether a k6 of a system that lives ended because the other side had ended: it met nobody in its set-up, or
+// was stopped with the other k6. That is no failure of this side.
+func (j job) wasLeftAlone(code int, entry run.Scenario) bool {
+	return j.barrier != "" && (code == externallyAborted || entry.Outcome == run.SetupFailed && barrier.WasAlone(j.barrier))
+}

@@ -23,6 +23,7 @@ import (
 
 	"windtunnel/k6/internal/neighbour"
 	"windtunnel/k6/internal/plan"
+	_ "windtunnel/k6/modules/barrier"
 	_ "windtunnel/k6/outputs/windtunnel"
 )
 
@@ -101,7 +102,7 @@ func claimApart() {
 }
 
 // serveFake implements the part of the sidecar's API that the bench uses. FAKE_SIDECAR chooses a fault: mute, dead (at
-// once), dies (a process of its testbed, once FAKE_EVENTS.dies exists), refuse (a start), unable (to start the testbed
+// once), dies (a process of the testbed that FAKE_EVENTS.dies names, or of any if it is empty), refuse (a start), unable (to start the testbed
 // `own`), unfit (for any), vanish (on a start), or tokenless. Faults of windows are slow (every second look), stumble
 // (over the first), forget (them) and brief (little time between looks). FAKE_SECRET is the password in its outputs,
 // FAKE_EVENTS names a file for events.
@@ -125,7 +126,7 @@ func serveFake() {
 	if err != nil {
 		panic(err)
 	}
-	started := 0
+	var started []string // names of testbeds; instance i1 is of the first
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /testbeds/{name}/start", func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -145,10 +146,13 @@ func serveFake() {
 			fmt.Fprintln(os.Stderr, "out of luck")
 			os.Exit(3)
 		}
-		started++
+		mu.Lock()
+		started = append(started, r.PathValue("name"))
+		number := len(started)
+		mu.Unlock()
 		w.WriteHeader(http.StatusCreated)
 		_ = json.NewEncoder(w).Encode(map[string]any{
-			"id": fmt.Sprintf("i%d", started), "testbed": r.PathValue("name"),
+			"id": fmt.Sprintf("i%d", number), "testbed": r.PathValue("name"),
 			"outputs":        map[string]string{"PULSAR_URL": "http://127.0.0.1:9", "FAKE_TESTBED": r.PathValue("name")},
 			"secret_outputs": map[string]string{"PULSAR_PASSWORD": cmp.Or(os.Getenv("FAKE_SECRET"), fakeSecret)},
 		})
@@ -166,7 +170,11 @@ func serveFake() {
 	})
 	mux.HandleFunc("GET /instances/{id}", func(w http.ResponseWriter, r *http.Request) {
 		exit := "null"
-		if _, err := os.Stat(os.Getenv("FAKE_EVENTS") + ".dies"); mode == "dies" && err == nil {
+		number, _ := strconv.Atoi(strings.TrimPrefix(r.PathValue("id"), "i"))
+		mu.Lock()
+		of := started[number-1]
+		mu.Unlock()
+		if dies, err := os.ReadFile(os.Getenv("FAKE_EVENTS") + ".dies"); mode == "dies" && err == nil && (len(dies) == 0 || string(dies) == of) {
 			exit = `"signal 9"`
 		}
 		fmt.Fprintf(w, `{"id":%q,"processes":[{"name":"relay","exit":%s}]}`, r.PathValue("id"), exit)

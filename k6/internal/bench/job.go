@@ -169,6 +169,9 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 		message = ended
 	}
 	broken = b.settle(j, code, message, entry)
+	if ended == "" && j.wasLeftAlone(code, *entry) && b.sidecar.Alive() && !b.interrupts.Any() {
+		entry.Outcome, entry.Cause, entry.Message = run.Interrupted, "", "the other side of this pair ended early, so this side was stopped"
+	}
 	b.failIfKilled(instance, entry)
 	return broken
 }
