@@ -1,8 +1,10 @@
 //! Answers that all endpoints share: errors, and endpoints without a testbed.
 
 use axum::Json;
-use axum::body::Bytes;
+use axum::body::{Bytes, to_bytes};
+use axum::extract::Request;
 use axum::http::{Method, StatusCode, Uri};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,6 +17,8 @@ use crate::failure::{Cause, Failure, Kind, Result};
 pub const MAX_BODY_BYTES: usize = 64 * 1024;
 /// A probe may have a list of 100,000 users.
 pub const MAX_PROBE_BYTES: usize = 16 << 20;
+/// The largest request that is read to its end. A larger one may find the connection closed before it has the answer.
+const MAX_READ_BYTES: usize = 4 * MAX_PROBE_BYTES;
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -84,8 +88,17 @@ pub async fn method_not_allowed(method: Method, uri: Uri) -> Response {
         .into_response()
 }
 
+/// Reads a request whole before it is answered: an answer to half a request, and the end of the connection, would break the client's write.
+pub async fn read_whole(request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    in_our_words(match to_bytes(body, MAX_READ_BYTES).await {
+        Ok(bytes) => next.run(Request::from_parts(parts, bytes.into())).await,
+        Err(_) => StatusCode::PAYLOAD_TOO_LARGE.into_response(),
+    })
+}
+
 /// Replaces axum's own answer to a body that is too large.
-pub async fn in_our_words(response: Response) -> Response {
+fn in_our_words(response: Response) -> Response {
     if response.status() != StatusCode::PAYLOAD_TOO_LARGE {
         return response;
     }

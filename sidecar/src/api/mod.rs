@@ -22,7 +22,7 @@ use axum::routing::{delete, get, post};
 use crate::probe::registry::Registry;
 use crate::testbed::supervisor::Supervisor;
 use all::All;
-use answer::{MAX_BODY_BYTES, MAX_PROBE_BYTES, in_our_words, method_not_allowed, no_route};
+use answer::{MAX_BODY_BYTES, MAX_PROBE_BYTES, method_not_allowed, no_route, read_whole};
 use token::Token;
 
 pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) -> Router {
@@ -74,7 +74,7 @@ pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) 
         .fallback(no_route)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
-        .layer(middleware::map_response(in_our_words))
+        .layer(middleware::from_fn(read_whole))
         .layer(middleware::from_fn_with_state(
             token,
             token::only_with_token,
