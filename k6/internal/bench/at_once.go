@@ -13,9 +13,9 @@ import (
 )
 
 // CanRunAtOnce reports whether the loads of both sides can run at once: the script allows it, each side has a testbed, and no port is
-// fixed for both.
+// fixed for both. The sidecar counts the effects of LIMITS on all systems that run.
 func (s *Session) CanRunAtOnce(scenario plan.Scenario) bool {
-	if len(s.sides) != 2 || s.Runners > 1 || s.Dashboard || s.InTurn {
+	if len(s.sides) != 2 || s.Runners > 1 || s.Dashboard || s.InTurn || s.Limits() != "" {
 		return false
 	}
 	a, b := s.sides[0].Testbed(scenario), s.sides[1].Testbed(scenario)

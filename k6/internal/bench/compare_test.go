@@ -118,15 +118,23 @@ func TestComparisonOfSeveralScenarios(t *testing.T) {
 }
 
 func TestSidesRunAtOnceWhereAScriptAllowsIt(t *testing.T) {
-	for _, inTurn := range []bool{false, true} {
-		d := bench.NewDataplane(t)
+	for about, c := range map[string]struct {
+		environ []string
+		inTurn  bool
+		atOnce  bool
+	}{
+		"by default":                        {nil, false, true},
+		"AT_ONCE=off":                       {nil, true, false},
+		"the sidecar counts for both sides": {[]string{"LIMITS=cpu:50%"}, false, false},
+	} {
+		d := bench.NewDataplane(t, c.environ...)
 		withUsers(t, d)
 		path := filepath.Join(d.Root, "scripts/dataplane/create.js")
 		text := strings.Replace(read(t, path), "iterations: 1 }", "iterations: 1, ext: { windtunnel: { at_once: true } } }", 1)
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		d.RunID, d.InTurn = "cmp", inTurn
+		d.RunID, d.InTurn = "cmp", c.inTurn
 		dir, all, code := compare.Measure(d.Options, "dataplane/create", compare.Length{Pairs: 2}, compare.Request{SpecA: "proxy", SpecB: "other", Beds: noBeds})
 		if code != exit.Pass || len(all[0].A) != 2 || len(all[0].B) != 2 {
 			t.Fatalf("code %d, %+v\n%s%s", code, all, d.Out, d.Err)
@@ -137,8 +145,8 @@ func TestSidesRunAtOnceWhereAScriptAllowsIt(t *testing.T) {
 			if errA != nil || errB != nil {
 				t.Fatal(errA, errB)
 			}
-			if atOnce := a.Start.Before(*b.End) && b.Start.Before(*a.End); atOnce == inTurn {
-				t.Errorf("in turn %v: %s: A from %s to %s, B from %s to %s", inTurn, pair, a.Start, a.End, b.Start, b.End)
+			if atOnce := a.Start.Before(*b.End) && b.Start.Before(*a.End); atOnce != c.atOnce {
+				t.Errorf("%s: %s: A from %s to %s, B from %s to %s", about, pair, a.Start, a.End, b.Start, b.End)
 			}
 		}
 	}

@@ -33,7 +33,7 @@ const (
 )
 
 // TestMain makes the test binary act as the programs that the bench starts: `run` and `inspect` are the real k6, `serve`
-// and `testbed` a fake sidecar, `bench` a whole bench that a test can kill.
+// `testbed` and `limits` a fake sidecar, `bench` a whole bench that a test can kill.
 func TestMain(m *testing.M) {
 	claimApart()
 	if len(os.Args) > 1 {
@@ -46,6 +46,8 @@ func TestMain(m *testing.M) {
 			return
 		case "testbed":
 			checkFake(os.Args[2:])
+			return
+		case "limits":
 			return
 		case "bench":
 			signals := make(chan os.Signal, 4)
