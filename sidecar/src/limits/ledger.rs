@@ -17,7 +17,8 @@ pub struct Ledger {
 #[derive(Debug, Default)]
 struct State {
     living: Vec<Arc<Group>>,
-    ended: Effects,
+    /// In the order of their ends.
+    ended: Vec<Effects>,
 }
 
 /// The sum of counts, and the largest peak.
@@ -81,40 +82,51 @@ impl Ledger {
         let before = state.living.len();
         state.living.retain(|living| !Arc::ptr_eq(living, group));
         if state.living.len() < before {
-            add(&mut state.ended, self.counted(group));
+            let effects = self.counted(group);
+            state.ended.push(effects);
         }
     }
 
-    /// Counts of all groups of the run's limits, since the sidecar started.
-    fn effects(&self) -> Effects {
+    /// How many groups have ended since the sidecar started.
+    pub fn ended(&self) -> usize {
+        self.state().ended.len()
+    }
+
+    /// Counts of all groups of the run's limits, without the first groups that ended.
+    fn effects(&self, without: usize) -> Effects {
         let state = self.state();
-        let mut sum = state.ended;
-        state
-            .living
-            .iter()
-            .for_each(|group| add(&mut sum, self.counted(group)));
+        let living = state.living.iter().map(|group| self.counted(group));
+        let ended = state.ended.iter().skip(without).copied();
+        let mut sum = Effects::default();
+        ended.chain(living).for_each(|one| add(&mut sum, one));
         sum
     }
 
-    /// Adds periods in which the quota stopped the system.
+    /// Notes a group that has ended after periods in which the quota stopped it, and after kills.
     #[cfg(test)]
-    pub fn throttle(&self, periods: u64) {
-        self.state().ended.throttled += Throttled {
-            periods,
-            throttled_periods: periods,
-            throttled_s: 0.0,
-        };
+    pub fn end(&self, periods: u64, killed: Option<u64>) {
+        self.state().ended.push(Effects {
+            throttled: Throttled {
+                periods,
+                throttled_periods: periods,
+                throttled_s: 0.0,
+            },
+            peak_memory_bytes: killed,
+            killed,
+        });
     }
 
+    /// Of all groups since the sidecar started.
     pub fn throttled(&self) -> Throttled {
-        self.effects().throttled
+        self.effects(0).throttled
     }
 
-    /// The run's limits; `None` without. `throttled` counts for them while something was measured.
-    pub fn limited(&self, throttled: Throttled) -> Option<Limited> {
+    /// The run's limits; `None` without. `throttled` counts for them while something was measured. Peak memory and kills are of all groups
+    /// without the first groups that ended.
+    pub fn limited(&self, throttled: Throttled, without: usize) -> Option<Limited> {
         let effects = Effects {
             throttled,
-            ..self.effects()
+            ..self.effects(without)
         };
         Some(Limited::new(self.limits?, effects))
     }

@@ -12,7 +12,8 @@ use super::numbers::Throttled;
 /// Limits and their effects, as in JSON.
 #[derive(Debug, Clone, Serialize)]
 pub struct Shown {
-    /// The run's limits for the system; null without. Peak memory and kills count from the start of each testbed.
+    /// The run's limits for the system; null without. Peak memory and kills count from the start of each testbed, and not of testbeds that
+    /// ended before the window.
     pub system: Option<Limited>,
     /// Limits of the generators' control groups; null if unknown.
     pub generator: Option<given::Shown>,
@@ -24,6 +25,8 @@ pub type Both = [Throttled; 2];
 pub struct Watch {
     given: Given,
     ledger: Arc<Ledger>,
+    /// The number of groups that had ended before.
+    ended: usize,
     begun: Option<Both>,
     /// Sum of earlier stretches.
     sum: Both,
@@ -34,6 +37,7 @@ impl Watch {
     pub fn new(pids: Vec<i32>, ledger: Arc<Ledger>) -> Self {
         Self {
             given: Given::of(pids),
+            ended: ledger.ended(),
             ledger,
             begun: None,
             sum: Both::default(),
@@ -71,8 +75,26 @@ impl Watch {
     pub fn shown(&self) -> Shown {
         let [system, generator] = self.so_far();
         Shown {
-            system: self.ledger.limited(system),
+            system: self.ledger.limited(system, self.ended),
             generator: self.given.shown(generator),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kills_of_a_system_that_ended_before_the_window_do_not_count() {
+        let ledger = Ledger::new(Some("memory:64mib".parse().unwrap()));
+        let killed = |watch: &Watch| watch.shown().system.unwrap().effects.killed;
+        ledger.end(0, Some(1));
+        let watch = Watch::new(Vec::new(), Arc::clone(&ledger));
+        assert_eq!(killed(&watch), None);
+        ledger.end(0, Some(2));
+        assert_eq!(killed(&watch), Some(2));
+        let next = Watch::new(Vec::new(), ledger);
+        assert_eq!((killed(&watch), killed(&next)), (Some(2), None));
     }
 }

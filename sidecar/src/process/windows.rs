@@ -424,7 +424,7 @@ mod tests {
         let measure = |ms| {
             assert!(windows.resume(&id));
             spin(ms);
-            ledger.throttle(1);
+            ledger.end(1, None);
             windows.pause(&id);
         };
         let try_begin = |name: &str| windows.begin_part(&id, name.to_owned());
