@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/pelletier/go-toml/v2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -137,42 +138,12 @@ func position(data []byte, offset int64) (line, column int) {
 	return line, column
 }
 
-// duplicateKey returns the first key that appears twice in an object of valid JSON, and the offset after it.
+// duplicateKey returns the first key that appears twice in an object of valid JSON, and the offset after its first byte.
 // encoding/json would silently use the second.
 func duplicateKey(data []byte) (string, int64) {
-	type frame struct {
-		keys   map[string]bool // nil for an array
-		isName bool            // the next token is a key
+	_, err := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowInvalidUTF8(true)).ReadValue()
+	if twice := (*jsontext.SyntacticError)(nil); errors.As(err, &twice) && errors.Is(err, jsontext.ErrDuplicateName) {
+		return twice.JSONPointer.LastToken(), twice.ByteOffset + 1
 	}
-	var stack []frame
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	for {
-		token, err := dec.Token()
-		if err != nil {
-			return "", 0
-		}
-		top := len(stack) - 1
-		if name, ok := token.(string); ok && top >= 0 && stack[top].isName {
-			if stack[top].keys[name] {
-				return name, dec.InputOffset() - int64(len(name)) - 1
-			}
-			stack[top].keys[name] = true
-			stack[top].isName = false
-			continue
-		}
-		switch token {
-		case json.Delim('{'):
-			stack = append(stack, frame{map[string]bool{}, true})
-			continue
-		case json.Delim('['):
-			stack = append(stack, frame{})
-			continue
-		case json.Delim('}'), json.Delim(']'):
-			stack = stack[:top]
-		}
-		if top = len(stack) - 1; top >= 0 && stack[top].keys != nil {
-			stack[top].isName = true
-		}
-	}
+	return "", 0
 }
