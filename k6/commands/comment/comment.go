@@ -92,24 +92,18 @@ func Run(stdout, stderr io.Writer, o Options, junit string) int {
 	if err != nil {
 		return exit.Say(stderr, exit.Usage, "%v; %s", err, command.See("comment"))
 	}
-	if err := o.write(stdout, o.Out, c.Each(clean(o.Secrets)).Markdown()); err != nil {
+	if err := o.write(stdout, o.Out, c.Each(redact.New(o.Secrets).Clean).Markdown()); err != nil {
 		return exit.Say(stderr, exit.Setup, "cannot write the comment: %v", err)
 	}
 	if err := o.writeVerdict(stdout, c); err != nil {
 		return exit.Say(stderr, exit.Setup, "cannot write the verdict: %v", err)
 	}
 	if junit != "" && suites != nil {
-		if err := o.write(stdout, junit, clean(asXML(o.Secrets))(string(suites))); err != nil {
+		if err := o.write(stdout, junit, redact.New(asXML(o.Secrets)).Clean(string(suites))); err != nil {
 			return exit.Say(stderr, exit.Setup, "cannot write JUnit: %v", err)
 		}
 	}
 	return exit.Pass
-}
-
-// clean masks secrets and tokens in a text.
-func clean(secrets []string) func(string) string {
-	redactor := redact.New(secrets)
-	return func(text string) string { return redact.Tokens(redactor.Text(text)) }
 }
 
 // asXML returns the secrets, both unchanged and escaped for XML.
@@ -204,7 +198,7 @@ func (o Options) failed() (c comment.Comment, err error) {
 		return c, fmt.Errorf("--failed %s: %w", o.Failed, exit.Reason(err))
 	}
 	// Mask before cutting: a secret may have several lines, or lie across the cut.
-	text := clean(o.Secrets)(string(data))
+	text := redact.New(o.Secrets).Clean(string(data))
 	text = text[max(0, len(text)-mostSaid):]
 	lines := seq.Given(seq.Map(strings.Split(text, "\n"), exit.OneLine))
 	c = comment.Comment{Name: o.Name, Verdict: exit.Verdict(o.unmeasured()), Why: "nothing was measured"}

@@ -12,6 +12,7 @@ import (
 
 	"windtunnel/k6/internal/contents"
 	"windtunnel/k6/internal/exit"
+	"windtunnel/k6/internal/redact"
 )
 
 // hidden are secrets that Markdown, GitHub's limit, XML or a line break would split.
@@ -77,7 +78,7 @@ func TestJUnitHoldsNoSecret(t *testing.T) {
 	for _, secret := range hidden {
 		var b strings.Builder
 		_ = xml.EscapeText(&b, []byte("token "+secret+"."))
-		if got := clean(asXML(hidden))(b.String()); got != "token [secret]." {
+		if got := redact.New(asXML(hidden)).Clean(b.String()); got != "token [secret]." {
 			t.Errorf("%q: %s", secret, got)
 		}
 	}

@@ -69,7 +69,7 @@ func Run(stdout, stderr io.Writer, args []string, dir string, getenv func(string
 		return exit.Say(stderr, exit.Setup, "%v", err)
 	}
 	_, _ = stdout.Write(page)
-	for _, line := range streamed(set, record, getenv) {
+	for _, line := range streamed(set, record, folder, getenv) {
 		fmt.Fprintln(stderr, line)
 	}
 	return set.ExitCode()
@@ -91,7 +91,7 @@ func made(folder, path string) (set report.Set, record run.Run, err error) {
 }
 
 // streamed sends the result to InfluxDB if the variables ask for it. It returns errors and warnings as lines.
-func streamed(set report.Set, record run.Run, getenv func(string) string) (trouble []string) {
+func streamed(set report.Set, record run.Run, folder string, getenv func(string) string) (trouble []string) {
 	config, wanted, err := stream.Wanted(context.Background(), getenv)
 	if err != nil {
 		return []string{err.Error()}
@@ -103,7 +103,7 @@ func streamed(set report.Set, record run.Run, getenv func(string) string) (troub
 	out := stream.Open(config, tell, func(text string) string { return text })
 	whole := stream.Of{TestID: record.ID, Profile: record.Profile}
 	of := stream.Of{TestID: record.ID, Profile: record.Profile, System: primitives.System, Scenario: primitives.Scenario}
-	out.Ended(of, record.Scenarios[0], &set.Results[0], time.Since(record.Start))
+	out.Ended(of, record.Scenarios[0], folder, time.Since(record.Start))
 	out.RunEnded(whole, set.Verdict())
 	return append(trouble, out.Close(whole)...)
 }

@@ -15,6 +15,7 @@ import (
 	"windtunnel/k6/internal/record"
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/internal/testbed"
 )
 
@@ -86,8 +87,7 @@ func idOf(path string) (string, error) {
 // fit checks that all runs of each scenario measured the same thing, and returns the results that judgements will not
 // use.
 func fit(runs []string, beds func(string) testbed.Testbed) (left []string, err error) {
-	all := map[string][]compare.Measured{}
-	var order []string
+	var all []compare.Measured
 	for _, path := range runs {
 		set, err := report.Load([]string{path})
 		if err != nil {
@@ -104,18 +104,15 @@ func fit(runs []string, beds func(string) testbed.Testbed) (left []string, err e
 				continue
 			}
 			used++
-			if all[e.Name] == nil {
-				order = append(order, e.Name)
-			}
-			all[e.Name] = append(all[e.Name], measured[0])
+			all = append(all, measured[0])
 		}
 		if used == 0 {
 			return nil, refused("%s has no result that can be used: %s", path, strings.Join(left, "; "))
 		}
 	}
-	for _, scenario := range order {
-		if why := compare.OneThing(all[scenario], beds); why != "" {
-			return nil, refused("%s: %s", scenario, why)
+	for _, same := range seq.Group(all, func(m compare.Measured) string { return m.Scenario }) {
+		if why := compare.OneThing(same, beds); why != "" {
+			return nil, refused("%s: %s", same[0].Scenario, why)
 		}
 	}
 	return left, nil

@@ -79,7 +79,7 @@ func (b *session) attempt(ctx context.Context, j job, entry *run.Scenario) (brok
 	broken = b.try(ctx, j, entry)
 	// Remove this machine's folders from the record, which may be passed on.
 	entry.Message = strings.ReplaceAll(entry.Message, b.Root+"/", "")
-	b.streamEnd(j, *entry, time.Since(begin))
+	b.stream.Ended(b.of(j), *entry, j.dir, time.Since(begin))
 	return broken
 }
 

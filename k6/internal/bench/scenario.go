@@ -22,7 +22,7 @@ func (b *bench) scenario(ctx context.Context, i int, entry *run.Scenario) {
 			entry.Outcome, entry.Message, entry.Cause = run.Skipped, "it would fail like the previous scenario", ""
 		}
 		b.lastFault[subject] = found.why
-		b.streamEnd(jobOf(&b.plan, b.Options, s, label, b.RunID, b.Dir()), *entry, 0)
+		b.stream.Ended(b.of(jobOf(&b.plan, b.Options, s, label, b.RunID, b.Dir())), *entry, b.Dir(), 0)
 		b.tell(label, *entry, 0)
 		return
 	}

@@ -197,9 +197,8 @@ type turn struct {
 func (s *session) runTurn(ctx context.Context, p *plan.Plan, t turn) run.Scenario {
 	scenario, folder, label := t.scenario, t.folder, t.label
 	dir := filepath.Join(s.Dir(), folder)
-	record := run.Run{Schema: run.Schema, ID: s.RunID + "-" + strings.ReplaceAll(folder, "/", "-"), Profile: s.Profile, Environment: p.Env.Name,
-		Streamed: s.stream != nil, Start: time.Now().UTC().Truncate(time.Millisecond),
-		Scenarios: []run.Scenario{{System: scenario.System, Scenario: scenario.Name, Outcome: run.Running}}}
+	record := run.New(s.RunID+"-"+strings.ReplaceAll(folder, "/", "-"), s.Profile, p.Env.Name, scenario.Entry(run.Running))
+	record.Streamed = s.stream != nil
 	entry := &record.Scenarios[0]
 	err := os.MkdirAll(filepath.Join(dir, "logs"), 0o755)
 	if err == nil {
@@ -215,8 +214,7 @@ func (s *session) runTurn(ctx context.Context, p *plan.Plan, t turn) run.Scenari
 	j.barrier = t.barrier
 	s.attempt(ctx, j, entry)
 	s.screen.Line("%s  %s  %s", label, s.screen.Paint(entry.Outcome), format.Seconds(time.Since(begin).Seconds()))
-	end, code := time.Now().UTC().Truncate(time.Millisecond), run.ExitCode(entry.Outcome)
-	record.End, record.ExitCode = &end, &code
+	record.End, record.ExitCode = new(run.Now()), new(run.ExitCode(entry.Outcome))
 	s.stream.TurnEnded(s.ofRun(record.ID), entry.Outcome)
 	record.Notes = s.stream.Notes(s.of(j))
 	if err := record.Write(dir); err != nil {

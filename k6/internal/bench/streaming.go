@@ -9,8 +9,6 @@ import (
 
 	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/redact"
-	"windtunnel/k6/internal/result"
-	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/sidecar"
 	"windtunnel/k6/internal/stream"
 )
@@ -28,31 +26,14 @@ func (b *session) openStream(ctx context.Context, secrets, public []string) {
 	case !wanted:
 		return
 	}
-	redactor := redact.New(secrets, public...)
 	b.screen.Line("streaming to %s", config.Place())
-	b.stream = stream.Open(config,
-		func(line string) { b.screen.Error("%s", line) },
-		func(text string) string { return redact.Tokens(redactor.Text(text)) })
+	b.stream = stream.Open(config, func(line string) { b.screen.Error("%s", line) }, redact.New(secrets, public...).Clean)
 }
 
 func (b *session) ofRun(runID string) stream.Of { return stream.Of{TestID: runID, Profile: b.Profile} }
 
 func (b *session) of(j job) stream.Of {
 	return stream.Of{TestID: j.runID, Profile: b.Profile, System: j.scenario.System, Scenario: j.scenario.Name}
-}
-
-// streamEnd sends the outcome of a scenario.
-func (b *session) streamEnd(j job, entry run.Scenario, took time.Duration) {
-	if b.stream == nil {
-		return
-	}
-	var measured *result.Result
-	if entry.Result != "" {
-		if r, err := result.Read(j.file(".json")); err == nil {
-			measured = &r
-		}
-	}
-	b.stream.Ended(b.of(j), entry, measured, took)
 }
 
 // addOutput adds our output to the outputs that the caller set. It is added once: a second output would count everything

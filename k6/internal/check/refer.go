@@ -68,9 +68,7 @@ func checkPlacement(known []string, system string, of environment.System) []sche
 	var problems []schema.Problem
 	for _, name := range of.Placement.Scenarios() {
 		if !slices.Contains(known, name) {
-			problems = append(problems, schema.Problem{Field: schema.Field([]string{"systems", system, "placement", name}),
-				Message: fmt.Sprintf("there is no such scenario; there are: default, %s%s", strings.Join(known, ", "),
-					closest.Hint(name, append(known, "default")))})
+			problems = append(problems, noSuch([]string{"systems", system, "placement", name}, "there is no such scenario; there are", name, append([]string{"default"}, known...)))
 		}
 	}
 	return problems
@@ -82,8 +80,7 @@ func checkUser(system string, user environment.User) []schema.Problem {
 	var problems []schema.Problem
 	for _, protocol := range slices.Sorted(maps.Keys(user.Inbounds)) {
 		if !slices.Contains(known, protocol) {
-			problems = append(problems, schema.Problem{Field: schema.Field([]string{"systems", system, "user", "inbounds", protocol}),
-				Message: fmt.Sprintf("user.proxies has no such protocol; it has: %s%s", strings.Join(known, ", "), closest.Hint(protocol, known))})
+			problems = append(problems, noSuch([]string{"systems", system, "user", "inbounds", protocol}, "user.proxies has no such protocol; it has", protocol, known))
 		}
 	}
 	return problems
@@ -99,9 +96,7 @@ func checkReference(testbeds, system string, ref environment.TestbedRef, doc any
 		if len(known) == 0 {
 			known = []string{"none"}
 		}
-		return []schema.Problem{{Field: field + ".name", Message: fmt.Sprintf(
-			"there is no testbeds/%s.toml; there are: %s%s", ref.Name,
-			strings.Join(known, ", "), closest.Hint(ref.Name, known))}}
+		return []schema.Problem{noSuch(append(location, "name"), "there is no testbeds/"+ref.Name+".toml; there are", ref.Name, known)}
 	}
 	read, err := document.Read(path)
 	if err != nil {
@@ -134,6 +129,11 @@ func checkReference(testbeds, system string, ref environment.TestbedRef, doc any
 			Message: wrong.Said(values[wrong.Variable])})
 	}
 	return problems
+}
+
+// noSuch is the problem of a name that is not among the known ones.
+func noSuch(field []string, what, name string, known []string) schema.Problem {
+	return schema.Problem{Field: schema.Field(field), Message: fmt.Sprintf("%s: %s%s", what, strings.Join(known, ", "), closest.Hint(name, known))}
 }
 
 func nameProblem(name, stem string) schema.Problem {

@@ -68,8 +68,7 @@ const settingsSchema = "settings.schema.json"
 func checkSystem(base, name string, of environment.System) []schema.Problem {
 	known := listing.Folders(filepath.Join(base, "scripts"))
 	if len(known) > 0 && !slices.Contains(known, name) {
-		return []schema.Problem{{Field: schema.Field([]string{"systems", name}), Message: fmt.Sprintf(
-			"there is no folder scripts/%s; there are: %s%s", name, strings.Join(known, ", "), closest.Hint(name, known))}}
+		return []schema.Problem{noSuch([]string{"systems", name}, "there is no folder scripts/"+name+"; there are", name, known)}
 	}
 	if its, found := System(base, name); len(found) == 0 && !its.Probed && (of.Placement != nil || of.Target != environment.Target{}) {
 		return []schema.Problem{{Field: schema.Field([]string{"systems", name}), Message: fmt.Sprintf(

@@ -3,14 +3,12 @@
 package check
 
 import (
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/document"
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/listing"
@@ -29,8 +27,7 @@ func checkThresholds(base, path, system string, of environment.System) []schema.
 	for _, scenario := range slices.Sorted(maps.Keys(of.Thresholds)) {
 		field := []string{"systems", system, "thresholds", scenario}
 		if !slices.Contains(known, scenario) {
-			problems = append(problems, schema.Problem{Field: schema.Field(field), Message: fmt.Sprintf(
-				"there is no such scenario; there are: %s%s", strings.Join(known, ", "), closest.Hint(scenario, known))})
+			problems = append(problems, noSuch(field, "there is no such scenario; there are", scenario, known))
 			continue
 		}
 		problems = append(problems, checkOperations(base, path, field, of, slices.Sorted(maps.Keys(of.Thresholds[scenario])))...)
@@ -53,8 +50,7 @@ func checkBroughtAlong(path string, doc any) []schema.Problem {
 	of, _ := doc.(map[string]any)
 	for _, scenario := range slices.Sorted(maps.Keys(of)) {
 		if !slices.Contains(known, scenario) {
-			problems = append(problems, schema.Problem{Field: scenario, Message: fmt.Sprintf(
-				"there is no such scenario; there are: %s%s", strings.Join(known, ", "), closest.Hint(scenario, known))})
+			problems = append(problems, noSuch([]string{scenario}, "there is no such scenario; there are", scenario, known))
 		}
 	}
 	return problems
@@ -81,8 +77,7 @@ func checkOperations(base, path string, field []string, of environment.System, n
 			return []schema.Problem{{Field: schema.Field(field), Message: "its operations are unknown: " + its.refusal}}
 		}
 		slices.Sort(its.known)
-		problems = append(problems, schema.Problem{Field: schema.Field(append(slices.Clone(field), name)), Message: fmt.Sprintf(
-			"there is no such operation; there are: %s%s", strings.Join(its.known, ", "), closest.Hint(name, its.known))})
+		problems = append(problems, noSuch(append(slices.Clone(field), name), "there is no such operation; there are", name, its.known))
 	}
 	return problems
 }

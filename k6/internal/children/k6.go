@@ -5,6 +5,7 @@ package children
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -55,9 +56,9 @@ func (c K6) Run() (code int, message string, err error) {
 	defer log.Close()
 	shared := &lockedWriter{w: log}
 	outTokens, errTokens := redact.TokenWriter(shared), redact.TokenWriter(shared)
-	stdout := newLineWriter(c.Redactor.Writer(outTokens), c.progressLine)
+	stdout := &lineWriter{w: c.Redactor.Writer(outTokens), line: c.progressLine}
 	var lastError, lastConsole string
-	stderr := newLineWriter(c.Redactor.Writer(errTokens), func(line string) {
+	stderr := &lineWriter{w: c.Redactor.Writer(errTokens), line: func(line string) {
 		if r, ok := influx.ReadReport(line); ok {
 			c.Report(r)
 		}
@@ -69,7 +70,7 @@ func (c K6) Run() (code int, message string, err error) {
 		default:
 			lastError = text
 		}
-	})
+	}}
 	args := append([]string{"run", "--address", "", "--log-output", "stderr", "--log-format", "json", "--no-color"}, c.Args...)
 	cmd := exec.Command(c.Program, append(args, c.Script)...)
 	cmd.Dir = c.Dir
@@ -97,10 +98,7 @@ func (c K6) Run() (code int, message string, err error) {
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return 0, "", err
 	}
-	if lastError == "" {
-		lastError = lastConsole
-	}
-	return code, redact.Tokens(c.Redactor.Text(lastError)), nil
+	return code, c.Redactor.Clean(cmp.Or(lastError, lastConsole)), nil
 }
 
 // awaitExit returns when a child process has ended, without reaping it.
@@ -170,10 +168,6 @@ type lineWriter struct {
 
 // longestLine bounds the bytes that a lineWriter buffers of an unfinished line.
 const longestLine = 1 << 20
-
-func newLineWriter(w io.WriteCloser, line func(string)) *lineWriter {
-	return &lineWriter{w: w, line: line}
-}
 
 func (l *lineWriter) Write(p []byte) (int, error) {
 	l.held = append(l.held, p...)

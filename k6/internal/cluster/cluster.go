@@ -126,10 +126,7 @@ func prepare(o Options, screen *terminal.Screen) (*cluster, *exit.Fault) {
 	c.record = run.New(o.RunID, o.Profile, p.Env.Name, entries...)
 	c.record.Streamed = isStreamed
 	c.aside, c.secrets = aside, secretsOf(o.Asked, p, isStreamed)
-	c.ledger = stream.Listen(func(line string) { screen.Error("%s", line) },
-		func(text string) string {
-			return redact.Tokens(redact.New(slices.Collect(maps.Values(c.secrets)), p.Public()...).Text(text))
-		})
+	c.ledger = stream.Listen(func(line string) { screen.Error("%s", line) }, redact.New(slices.Collect(maps.Values(c.secrets)), p.Public()...).Clean)
 	return c, nil
 }
 
@@ -220,7 +217,7 @@ func (c *cluster) scenario(i int, entry *run.Scenario) int {
 		kubectl: c.kubectl, Manifests: m, root: c.Root, results: c.dir,
 		logs:   filepath.Join(run.Logs(c.dir), c.plan.Scenarios[i].FileStem()),
 		say:    c.screen.Progress,
-		redact: func(text string) string { return redact.Tokens(redactor.Text(text)) },
+		redact: redactor.Clean,
 		heard: func(log []byte) {
 			heard(c.ledger, stream.Of{TestID: c.RunID, Profile: c.Profile, System: entry.System, Scenario: entry.Scenario}, log)
 		},

@@ -14,6 +14,16 @@ import (
 	"windtunnel/k6/internal/testbed"
 )
 
+// choose takes the caller's testbed or URL in place of the environment's, and the scenarios that can run then.
+func (p *Plan) choose(a Asked, chosen []Scenario) *exit.Fault {
+	for _, step := range []func(Asked, []Scenario) *exit.Fault{p.replaceTestbed, p.replaceURL, p.split} {
+		if f := step(a, chosen); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
 // replaceTestbed puts the caller's testbed into the environment, for the system that it starts. If the environment names
 // the same testbed, its values remain, and the caller's values take precedence.
 func (p *Plan) replaceTestbed(a Asked, chosen []Scenario) *exit.Fault {

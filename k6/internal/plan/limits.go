@@ -32,21 +32,28 @@ func (p *Plan) checkLimits(a Asked) *exit.Fault {
 // trySidecar runs a command of the sidecar that checks what this machine can do. about begins the message if there is no
 // sidecar that knows the command.
 func (a Asked) trySidecar(about string, arguments ...string) *exit.Fault {
-	ctx, cancel := context.WithTimeout(context.Background(), sidecarTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, a.Sidecar, arguments...)
-	cmd.WaitDelay = time.Second
-	_, err := cmd.Output()
-	var ended *exec.ExitError
+	_, refused, err := askSidecar(a.Sidecar, sidecarTimeout, arguments)
 	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &ended) && len(ended.Stderr) > 0:
-		line := strings.TrimPrefix(strings.TrimSpace(string(ended.Stderr)), "sidecar: ")
-		if ended.ExitCode() == exit.Usage {
-			return exit.BadUsage("%s", line)
-		}
-		return exit.BadSetup("%s", line)
+	case refused != nil:
+		return refused
+	case err != nil:
+		return exit.BadSetup("%s: bin/sidecar cannot check it: %v; run `make bin/sidecar`", about, err)
 	}
-	return exit.BadSetup("%s: bin/sidecar cannot check it: %v; run `make bin/sidecar`", about, err)
+	return nil
+}
+
+// askSidecar runs a command of the sidecar, and returns its output. refused is the sidecar's own line.
+func askSidecar(program string, limit time.Duration, arguments []string) (out []byte, refused *exit.Fault, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, arguments...)
+	cmd.WaitDelay = time.Second
+	out, err = cmd.Output()
+	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) && len(ended.Stderr) > 0 {
+		refused = exit.BadSetup("%s", strings.TrimPrefix(strings.TrimSpace(string(ended.Stderr)), "sidecar: "))
+		if ended.ExitCode() == exit.Usage {
+			refused.Code = exit.Usage
+		}
+	}
+	return out, refused, err
 }

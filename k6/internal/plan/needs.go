@@ -3,11 +3,8 @@
 package plan
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -64,13 +61,7 @@ func chosenFor(a Asked, scenarios []string) ([]Scenario, *exit.Fault) {
 }
 
 func (p *Plan) addNeeds(a Asked, chosen []Scenario, found map[string]bool) *exit.Fault {
-	if f := p.replaceTestbed(a, chosen); f != nil {
-		return f
-	}
-	if f := p.replaceURL(a, chosen); f != nil {
-		return f
-	}
-	if f := p.split(a, chosen); f != nil {
+	if f := p.choose(a, chosen); f != nil {
 		return f
 	}
 	answers := map[string][]string{}
@@ -83,10 +74,14 @@ func (p *Plan) addNeeds(a Asked, chosen []Scenario, found map[string]bool) *exit
 			key := strings.Join(arguments, "\x00")
 			targets, known := answers[key]
 			if !known {
-				var err error
-				if targets, err = askSidecar(a.Sidecar, arguments); err != nil {
-					return exit.BadUsage("%v", err)
+				out, refused, err := askSidecar(a.Sidecar, needsTimeout, arguments)
+				switch {
+				case refused != nil:
+					return exit.BadUsage("%s", refused.Message)
+				case err != nil:
+					return exit.BadUsage("bin/sidecar cannot list the needed programs: %v; run `make bin/sidecar`", err)
 				}
+				targets = strings.Fields(string(out))
 				answers[key] = targets
 			}
 			for _, target := range targets {
@@ -140,20 +135,4 @@ func needsArguments(root string, ref environment.TestbedRef, any []string) []str
 		arguments = append(arguments, "--any", name)
 	}
 	return append(arguments, "--", ref.Name)
-}
-
-func askSidecar(program string, arguments []string) ([]string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), needsTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program, arguments...)
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
-	var ended *exec.ExitError
-	switch {
-	case errors.As(err, &ended) && len(ended.Stderr) > 0:
-		return nil, errors.New(strings.TrimPrefix(strings.TrimSpace(string(ended.Stderr)), "sidecar: "))
-	case err != nil:
-		return nil, fmt.Errorf("bin/sidecar cannot list the needed programs: %w; run `make bin/sidecar`", err)
-	}
-	return strings.Fields(string(out)), nil
 }

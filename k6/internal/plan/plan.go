@@ -58,13 +58,7 @@ func Make(a Asked) (Plan, *exit.Fault) {
 	}
 	p.LeftOut = seq.Given(slices.Concat([]string{further}, variables.Near(a.Environ, env.Secrets()),
 		[]string{variables.Unread(a.Environ, namesOf(chosen)), variables.ForeignOf(a.Environ), ambient.Line(a.Environ)}))
-	if f := p.replaceTestbed(a, chosen); f != nil {
-		return p, f
-	}
-	if f := p.replaceURL(a, chosen); f != nil {
-		return p, f
-	}
-	if f := p.split(a, chosen); f != nil {
+	if f := p.choose(a, chosen); f != nil {
 		return p, f
 	}
 	p.leaveOutProbed(a)

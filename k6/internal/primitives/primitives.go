@@ -88,12 +88,8 @@ func Write(dir, id string, e Evidence) (run.Run, error) {
 		return run.Run{}, err
 	}
 	made.Notes, made.Sections = e.notes(), e.sections()
-	text, err := made.File()
-	if err != nil {
-		return run.Run{}, err
-	}
 	name := System + "-" + Scenario + ".json"
-	if err := run.WriteFile(filepath.Join(dir, name), text); err != nil {
+	if err := run.WriteJSON(filepath.Join(dir, name), made); err != nil {
 		return run.Run{}, err
 	}
 	code := run.ExitCode(made.Verdict)

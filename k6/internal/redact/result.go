@@ -92,7 +92,7 @@ func (w *resultWalk) value(place []string) error {
 
 // replace writes the redacted form of the string that was read last.
 func (w *resultWalk) replace(text string) {
-	clean := Tokens(w.redactor.Text(text))
+	clean := w.redactor.Clean(text)
 	if clean == text {
 		return
 	}

@@ -20,6 +20,9 @@ func Tokens(text string) string {
 	return tokenParameter.ReplaceAllString(text, "${1}"+known.Mask)
 }
 
+// Clean returns text without secrets and without such tokens.
+func (r *Redactor) Clean(text string) string { return Tokens(r.Text(text)) }
+
 // longestLine bounds the buffered bytes of an unfinished line.
 const longestLine = 1 << 20
 

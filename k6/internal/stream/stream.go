@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -97,13 +98,13 @@ func (s *Stream) Started(of Of) {
 	s.write(func(b *influx.Batch, at time.Time) { event(b, of, start, of.name(), "profile "+of.Profile, at) })
 }
 
-// Ended writes the end of a scenario, with its result if there is one.
-func (s *Stream) Ended(of Of, entry run.Scenario, measuredResult *result.Result, took time.Duration) {
+// Ended writes the end of a scenario, with its result if there is one in the folder of the run.
+func (s *Stream) Ended(of Of, entry run.Scenario, dir string, took time.Duration) {
 	s.write(func(b *influx.Batch, at time.Time) {
 		reasons, checks := entry.Message, []result.Validity(nil)
-		if measuredResult != nil {
-			reasons, checks = cmp.Or(strings.Join(result.Texts(measuredResult.Reasons), "\n"), reasons), measuredResult.Validity
-			measured(b, of, *measuredResult, at)
+		if r, err := result.Read(filepath.Join(dir, entry.Result)); entry.Result != "" && err == nil {
+			reasons, checks = cmp.Or(strings.Join(result.Texts(r.Reasons), "\n"), reasons), r.Validity
+			measured(b, of, r, at)
 		}
 		outcome(b, of, entry.Outcome, s.clean(reasons), checks, took, at)
 		gapEvent(b, of, s.missedBy(of))

@@ -203,7 +203,7 @@ func TestAGapIsMarkedOnceTheServerIsBack(t *testing.T) {
 	missing := influx.ParseSeconds("90-95")
 	s.Heard(of, influx.Report{Warning: "k6 says so too"})
 	s.Heard(of, influx.Report{Missing: &missing})
-	s.Ended(of, run.Scenario{Outcome: run.SetupFailed, Message: "a secret"}, nil, time.Second)
+	s.Ended(of, run.Scenario{Outcome: run.SetupFailed, Message: "a secret"}, "", time.Second)
 	const sentence = "InfluxDB misses 6 seconds, from 00:01:30 to 00:01:35 UTC; the results are complete"
 	for _, lines := range [][]string{s.Notes(of), s.Close(of)} {
 		if len(lines) != 1 || lines[0] != sentence {

@@ -121,8 +121,8 @@ export default [
     name: 'secret-in-a-line',
     what: 'the last error of k6 is shown with the password that it has in it',
     file: 'k6/internal/children/k6.go',
-    from: 'redact.Tokens(c.Redactor.Text(lastError))',
-    to: 'redact.Tokens(lastError)',
+    from: 'c.Redactor.Clean(cmp.Or(lastError, lastConsole))',
+    to: 'redact.Tokens(cmp.Or(lastError, lastConsole))',
     tests: [{ go: 'internal/children' }],
   },
   {

@@ -5,12 +5,9 @@ package alone
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"windtunnel/k6/internal/exit"
-	"windtunnel/k6/internal/redact"
-	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/stream"
 )
 
@@ -34,7 +31,7 @@ func (j *job) openStream() {
 	fmt.Fprintf(j.Stdout, "streaming to %s\n", config.Place())
 	j.stream = stream.Open(config,
 		func(line string) { fmt.Fprintln(j.Stderr, line) },
-		func(text string) string { return redact.Tokens(j.redactor.Text(text)) })
+		j.redactor.Clean)
 	j.record.Streamed = true
 	if j.After == NoneBefore {
 		j.stream.RunStarted(j.ofRun(), fmt.Sprintf("environment %s, %d runners", j.record.Environment, j.Runners))
@@ -53,14 +50,7 @@ func (j *job) closeStream(code int) {
 	if j.stream == nil {
 		return
 	}
-	entry := j.record.Scenarios[0]
-	var measured *result.Result
-	if entry.Result != "" {
-		if r, err := result.Read(filepath.Join(j.dir, entry.Result)); err == nil {
-			measured = &r
-		}
-	}
-	j.stream.Ended(j.of(), entry, measured, time.Since(j.record.Start))
+	j.stream.Ended(j.of(), j.record.Scenarios[0], j.dir, time.Since(j.record.Start))
 	if !j.More {
 		j.stream.RunEnded(j.ofRun(), exit.Verdict(j.ofAll(code)))
 	}
