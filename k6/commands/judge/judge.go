@@ -20,8 +20,8 @@ import (
 	"windtunnel/k6/internal/judge"
 	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/record"
-	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/root"
+	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/seq"
 )
 
@@ -64,22 +64,16 @@ func print(stdout, stderr io.Writer, paths []string, asJSON bool) int {
 	records := judge.Open(paths...)
 	defer judge.Close(records)
 	found, err := judge.Runners(records)
-	if err == nil && !asJSON {
-		fmt.Fprintln(stdout, found.Text())
-		return codes[found.Verdict]
-	}
-	var text []byte
-	if err == nil {
+	text := []byte(found.Text() + "\n")
+	if err == nil && asJSON {
 		text, err = found.File()
 	}
 	if err != nil {
 		return exit.Say(stderr, exit.Usage, "%v", err)
 	}
 	_, _ = stdout.Write(text)
-	return codes[found.Verdict]
+	return run.ExitCode(found.Verdict)
 }
-
-var codes = map[string]int{result.Pass: exit.Pass, result.Fail: exit.Fail, result.Inconclusive: exit.Inconclusive}
 
 // runsOf groups the records by run. Given files are one run; the files of a folder are grouped by their names.
 func runsOf(paths []string, dir string) (runs [][]string, err error) {

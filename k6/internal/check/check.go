@@ -145,3 +145,40 @@ func kindOf(path string, doc any) (schema.Kind, string) {
 	}
 	return "", `schema: missing or unknown; give "windtunnel.environment/1" or "windtunnel.result/2"`
 }
+
+// Beds returns a function that reads what a testbed of the checkout declares. It returns the zero value for an unknown
+// testbed or an empty base: callers then go by the names of the variables.
+func Beds(base string) func(string) testbed.Testbed {
+	return func(name string) testbed.Testbed {
+		if base == "" {
+			return testbed.Testbed{}
+		}
+		bed, err := Testbed(base, name)
+		if err != nil {
+			return testbed.Testbed{}
+		}
+		return bed
+	}
+}
+
+// checkTestbed checks a testbed file against its schema. For a testbed of the checkout it also asks the sidecar, if the
+// sidecar is built: only the sidecar knows its templates and regular expressions.
+func checkTestbed(root, path string, doc any) []schema.Problem {
+	problems := schema.Check(schema.Testbed, doc)
+	if len(problems) > 0 || root == "" || !sameFile(filepath.Dir(path), filepath.Join(root, "testbeds")) {
+		return problems
+	}
+	if line := testbed.Refusal(root, strings.TrimSuffix(filepath.Base(path), ".toml")); line != "" {
+		return []schema.Problem{{Message: line}}
+	}
+	return nil
+}
+
+func sameFile(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
+}

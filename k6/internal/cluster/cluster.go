@@ -6,6 +6,7 @@
 package cluster
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"windtunnel/k6/internal/bench"
+	"windtunnel/k6/internal/children"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/plan"
@@ -253,3 +255,57 @@ func environmentFile(root, env string) (map[string]string, *exit.Fault) {
 	}
 	return map[string]string{strings.TrimSuffix(filepath.Base(path), ".json") + ".json": string(text)}, nil
 }
+
+func interrupted() *exit.Fault {
+	return &exit.Fault{Code: exit.Interrupted, Message: "interrupted; there is no result"}
+}
+
+// outcome enters the end of a scenario: from the coordinator's record of the run if it was fetched, or else why there is
+// no record.
+func (c *cluster) outcome(entry *run.Scenario, f *exit.Fault) {
+	if f == nil {
+		recorded, err := run.Read(c.dir)
+		switch {
+		case err != nil:
+			f = exit.BadSetup("the coordinator's run.json cannot be read: %v", err)
+		case recorded.ID != c.RunID || len(recorded.Scenarios) != 1 || recorded.Scenarios[0].Name() != entry.Name():
+			f = exit.BadSetup("the coordinator's run.json is of another run")
+		default:
+			*entry = recorded.Scenarios[0]
+			c.record.Notes = append(c.record.Notes, recorded.Notes...)
+			return
+		}
+	}
+	entry.Outcome, entry.Message, entry.Cause = run.SetupFailed, f.Message, run.OfBench
+	if f.Code == exit.Interrupted {
+		entry.Outcome, entry.Cause = run.Interrupted, ""
+	}
+}
+
+// interrupts is the effect of signals: the first signal stops the load and keeps the data so far, the second ends the
+// run at once.
+type interrupts struct {
+	stop, hurry context.Context
+}
+
+// watch follows signals until done is called.
+func watch(signals <-chan os.Signal, say func(format string, args ...any)) (i interrupts, done func()) {
+	stop, stopped := context.WithCancel(context.Background())
+	hurry, hurried := context.WithCancel(context.Background())
+	over := children.OnSignal(signals, func(count int) {
+		if count > 1 {
+			hurried()
+			return
+		}
+		say("interrupted: the runners clean up, and their results so far are judged; interrupt again to remove everything at once")
+		stopped()
+	})
+	return interrupts{stop, hurry}, func() {
+		over()
+		stopped()
+		hurried()
+	}
+}
+
+// any reports whether a signal arrived.
+func (i interrupts) any() bool { return i.stop.Err() != nil }

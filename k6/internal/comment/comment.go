@@ -8,9 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
-	"windtunnel/k6/internal/exit"
+	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/markdown"
 )
 
@@ -139,9 +138,5 @@ func (c Comment) Markdown() string {
 }
 
 func cut(text string, most int) string {
-	text = exit.OneLine(strings.ToValidUTF8(text, "\uFFFD"))
-	if utf8.RuneCountInString(text) <= most {
-		return text
-	}
-	return string([]rune(text)[:most-1]) + "…"
+	return format.Shorten(strings.ToValidUTF8(text, "\uFFFD"), most)
 }

@@ -216,11 +216,7 @@ func (m Metric) sampleOf(k key, a, b *table) (float64, bool) {
 
 // logs are log ratios of the values to 1, so that their differences are shifts.
 func logs(m Metric, values []float64) []float64 {
-	all := make([]float64, len(values))
-	for i, v := range values {
-		all[i] = m.sample(1, v)
-	}
-	return all
+	return seq.Map(values, func(v float64) float64 { return m.sample(1, v) })
 }
 
 func valuesOf(runs []table, k key) []float64 {
@@ -240,11 +236,7 @@ var growing = []string{peakMemory, peakDescriptors, leftDescriptors, leftMemory}
 // than A: it grows at most in proportion.
 func (c *Comparison) moreWorkTakesMoreMemory(a, b []table) {
 	done := func(runs []table) float64 {
-		all := make([]float64, len(runs))
-		for i, t := range runs {
-			all[i] = t.done
-		}
-		return difference.Median(all)
+		return difference.Median(seq.Map(runs, func(t table) float64 { return t.done }))
 	}
 	if done(a) <= 0 || done(b) <= done(a) {
 		return

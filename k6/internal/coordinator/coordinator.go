@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"windtunnel/k6/internal/cpus"
+	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/seq"
 )
 
@@ -245,4 +247,46 @@ func (c *Coordinator) Progress() string {
 		return fmt.Sprintf("load for %.0f s, %d of %d runners have ended theirs", time.Since(c.start).Seconds(), count(func(r *runner) bool { return r.loaded }), of)
 	}
 	return fmt.Sprintf("%d of %d records are there", count(func(r *runner) bool { return r.record != "" }), of)
+}
+
+// began is the start of this process, with the wall clock and the monotonic clock.
+var began = time.Now()
+
+// Steady is a clock without jumps: the wall clock at the start of this process, plus the monotonic time since then. If
+// NTP sets the wall clock during the run, the start of the load does not move.
+func Steady() time.Time { return began.Add(time.Since(began)) }
+
+// Set is how far the wall clock, which reads wall now, has been set forward since this process began.
+func Set(wall time.Time) time.Duration { return wall.Round(0).Sub(Steady().Round(0)) }
+
+// cost is the CPU time of the coordinator's process, from the common start of the load until the last load ended.
+type cost struct {
+	begun        bool
+	before, used float64 // seconds
+	lasted       time.Duration
+}
+
+// beginCost runs when the load begins.
+func (c *Coordinator) beginCost() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cost.begun, c.cost.before = true, cpus.Used()
+}
+
+// noteCost takes the final CPU time when the last load has ended. The caller holds mu.
+func (c *Coordinator) noteCost() {
+	if c.cost.begun && c.cost.lasted == 0 && c.allLoaded() {
+		c.cost.used, c.cost.lasted = cpus.Used()-c.cost.before, time.Since(c.start)
+	}
+}
+
+// Cost is the CPU time of the coordinator's process during the load. program is the name of that process, which may also
+// do other work. It is nil if no load began and ended.
+func (c *Coordinator) Cost(program string) *run.Coordinator {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cost.lasted == 0 {
+		return nil
+	}
+	return &run.Coordinator{Program: program, CPUS: c.cost.used, LoadS: c.cost.lasted.Seconds()}
 }

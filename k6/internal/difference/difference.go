@@ -14,6 +14,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/aclements/go-moremath/stats"
 )
 
 // mostLog replaces the logarithm of a ratio with 0 on one side: ranks need a finite number, beyond all others.
@@ -139,4 +141,30 @@ func (s Shift) P() float64 {
 	// The other side is worse by these averages.
 	below := sort.Search(n, func(i int) bool { return s.averages[i] >= -s.widen })
 	return min(1, 2*min(s.AtLeast(0), s.tail(n-below)))
+}
+
+// Median is the value in the middle, or halfway between the two in the middle; 0 without values.
+func Median(values []float64) float64 {
+	n := len(values)
+	if n == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// Unpaired is the shift of runs without turns. Each value is plain or a logarithm; a higher value is worse. It is the
+// Hodges-Lehmann estimate from the differences between all values of b and all values of a, with the exact interval of
+// the rank-sum test. No interval is exact if the machine changed between the sides. widen, 0 or more, is the possible
+// effect of such a change; the interval is wider by it at each end.
+func Unpaired(a, b []float64, widen float64) Shift {
+	u := stats.UDist{N1: len(a), N2: len(b)}
+	s := Shift{N: min(len(a), len(b)), widen: widen, tail: func(w int) float64 { return min(1, u.CDF(float64(w))) }}
+	for _, x := range a {
+		for _, y := range b {
+			s.averages = append(s.averages, y-x)
+		}
+	}
+	slices.Sort(s.averages)
+	return s
 }

@@ -4,8 +4,9 @@ package difference
 
 import (
 	"math"
-	"slices"
 	"sync"
+
+	"windtunnel/k6/internal/seq"
 
 	"github.com/aclements/go-moremath/stats"
 )
@@ -66,10 +67,7 @@ func quantilesOf(degrees int) []float64 {
 	if degrees > 0 {
 		inverse = stats.InvCDF(stats.TDist{V: float64(degrees)})
 	}
-	all := slices.Clone(tailLevels())
-	for i, p := range all {
-		all[i] = inverse(p)
-	}
+	all := seq.Map(tailLevels(), inverse)
 	quantiles.Store(degrees, all)
 	return all
 }

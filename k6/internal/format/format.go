@@ -8,9 +8,11 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // None stands for a missing value.
@@ -219,4 +221,50 @@ func Thousands(s string) string {
 		whole += "." + fraction
 	}
 	return sign + whole
+}
+
+var boundPattern = regexp.MustCompile(`[<>=]=?=?\s*([-+0-9.eE]+)\s*$`)
+
+// Bound returns the number in a threshold's expression; false if it has no number.
+func Bound(expression string) (bound float64, ok bool) {
+	match := boundPattern.FindStringSubmatch(expression)
+	if match == nil {
+		return 0, false
+	}
+	bound, err := strconv.ParseFloat(match[1], 64)
+	return bound, err == nil
+}
+
+// Shorten makes a text one line of at most this many characters; an ellipsis takes the place of what is cut.
+func Shorten(text string, most int) string {
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) <= most {
+		return string(runes)
+	}
+	return string(runes[:most-1]) + "…"
+}
+
+// Align pads the cells of rows of equal length to columns, two spaces apart. Numbers are right-aligned, text is
+// left-aligned. No line ends with spaces.
+func Align(rows [][]string, numeric func(column int) bool) []string {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	lines := make([]string, len(rows))
+	for r, row := range rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if numeric(i) {
+				cells[i] = pad + cell
+			} else {
+				cells[i] = cell + pad
+			}
+		}
+		lines[r] = strings.TrimRight(strings.Join(cells, "  "), " ")
+	}
+	return lines
 }

@@ -24,16 +24,14 @@ type Report struct {
 
 // Log writes the report as one line of a log.
 func (r Report) Log(log logrus.FieldLogger) {
-	log = log.WithField("output", reporter)
-	if r.Missing != nil {
-		log.WithField("missing", r.Missing.String()).Warn(r.Missing.Sentence())
-		return
+	field, value, line := "trouble", r.Warning, r.Warning
+	switch {
+	case r.Missing != nil:
+		field, value, line = "missing", r.Missing.String(), r.Missing.Sentence()
+	case r.Notice != "":
+		field, value, line = "notice", r.Notice, r.Notice
 	}
-	if r.Notice != "" {
-		log.WithField("notice", r.Notice).Warn(r.Notice)
-		return
-	}
-	log.WithField("trouble", r.Warning).Warn(r.Warning)
+	log.WithField("output", reporter).WithField(field, value).Warn(line)
 }
 
 // ReadReport parses a line of k6's JSON log; false if it is no report.

@@ -30,7 +30,7 @@ func cards(set Set) []card {
 			c.lead(*e.Result, e.Outcome)
 		}
 		if len(e.Reasons) > 0 {
-			c.Lines = append(c.Lines, shorten(e.Reasons[0].Text, 90))
+			c.Lines = append(c.Lines, format.Shorten(e.Reasons[0].Text, 90))
 		}
 		all = append(all, c)
 	}
@@ -99,7 +99,7 @@ func (c *card) glance(r result.Result) bool {
 	summary := section.Headline
 	c.Value, c.Unit = summary.Value, summary.Of
 	if summary.Detail != "" {
-		c.Lines = append(c.Lines, shorten(summary.Detail, 90))
+		c.Lines = append(c.Lines, format.Shorten(summary.Detail, 90))
 	}
 	return true
 }

@@ -99,7 +99,7 @@ func percentileChart(r result.Result) string {
 	var description []string
 	for _, op := range drawn {
 		y += headHeight
-		fmt.Fprintf(&body, `<text class="label start" x="0" y="%.1f">%s</text>`, y-10, esc(shorten(op.Title, 60)))
+		fmt.Fprintf(&body, `<text class="label start" x="0" y="%.1f">%s</text>`, y-10, esc(format.Shorten(op.Title, 60)))
 		for _, m := range marksOf(op.LatencyMS) {
 			x, text := axis.x(m.value), format.MS(&m.value)
 			middle := y + rowHeight/2
@@ -153,7 +153,7 @@ func barBlocks(title string, blocks ...block) string {
 		fmt.Fprintf(&body, `<text class="head" x="0" y="%.1f">%s</text>`, y-10, esc(one.head))
 		for _, b := range one.bars {
 			width := math.Max(1, b.length*(chartWidth-80))
-			fmt.Fprintf(&body, `<text class="label start" x="0" y="%.1f">%s</text>`, y+12, esc(shorten(b.label, 70)))
+			fmt.Fprintf(&body, `<text class="label start" x="0" y="%.1f">%s</text>`, y+12, esc(format.Shorten(b.label, 70)))
 			fmt.Fprintf(&body, `<rect class="%s" x="0" y="%.1f" width="%.1f" height="13" rx="3"/>`, b.class, y+18, width)
 			fmt.Fprintf(&body, `<text class="value" x="%.1f" y="%.1f">%s</text>`, width+8, y+29, esc(b.value))
 			description = append(description, b.label+" "+b.value)

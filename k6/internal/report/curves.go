@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/seq"
 )
@@ -138,7 +139,7 @@ func nameCurves(body *strings.Builder, all []curve, atX func(int) float64, atY f
 		c := all[i]
 		last := c.points[len(c.points)-1]
 		fmt.Fprintf(body, `<line class="grid" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, atX(last.place)+5, ends[i], curvesRight+6, y)
-		fmt.Fprintf(body, `<text class="curve name %s" x="%.1f" y="%.1f">%s</text>`, c.class, curvesRight+9, y+4, esc(shorten(c.name, 26)))
+		fmt.Fprintf(body, `<text class="curve name %s" x="%.1f" y="%.1f">%s</text>`, c.class, curvesRight+9, y+4, esc(format.Shorten(c.name, 26)))
 	}
 }
 

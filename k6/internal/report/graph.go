@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"windtunnel/k6/internal/format"
 )
 
 // Graph is one value over time. A point's Label is its tooltip. Its Mark, unless "", is the text of a line before the
@@ -55,7 +57,7 @@ func DrawGraph(g Graph) template.HTML {
 	}
 	y := func(v float64) float64 { return lineBottom - (v-low)/(high-low)*(lineBottom-lineTop) }
 	var body strings.Builder
-	fmt.Fprintf(&body, `<text class="head" x="0" y="12">%s</text>`, esc(shorten(g.Title, 70)))
+	fmt.Fprintf(&body, `<text class="head" x="0" y="12">%s</text>`, esc(format.Shorten(g.Title, 70)))
 	extremes := []int{0, 0}
 	var path []string
 	for i, p := range g.Points {

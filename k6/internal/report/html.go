@@ -61,11 +61,3 @@ func spoken(state string) string {
 	}
 	return state
 }
-
-func shorten(text string, most int) string {
-	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) <= most {
-		return string(runes)
-	}
-	return string(runes[:most-1]) + "…"
-}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/markdown"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/seq"
@@ -79,7 +80,7 @@ func table(b *strings.Builder, t Table) {
 	}
 	rows := slices.Clone(t.Rows)
 	for i, row := range rows {
-		rows[i] = append([]string{shorten(row[0], longest)}, row[1:]...)
+		rows[i] = append([]string{format.Shorten(row[0], longest)}, row[1:]...)
 	}
 	markdown.Table(b, t.Head, rows, t.Numeric)
 	if t.Finding != "" {

@@ -2,7 +2,9 @@
 
 package result
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // Leftovers are objects that a run made on its target and could not remove.
 type Leftovers struct {
@@ -26,6 +28,22 @@ func (l Leftovers) Text() string {
 	}
 	if l.RemoveWith != "" {
 		text += "; this removes them: " + l.RemoveWith
+	}
+	return text
+}
+
+// Connections counts the connections of a load over HTTP.
+type Connections struct {
+	Opened int64 `json:"opened"`
+	// IdleResets counts requests on an idle connection that the target had closed. Each was sent once more.
+	IdleResets int64 `json:"idle_resets"`
+}
+
+// Text is one sentence.
+func (c Connections) Text() string {
+	text := fmt.Sprintf("connections: %d were opened for the load", c.Opened)
+	if c.IdleResets > 0 {
+		text += fmt.Sprintf("; %d requests met one that the target had closed while it was idle, and were sent once more: the target's keep-alive time-out is shorter than a client's pause between two requests", c.IdleResets)
 	}
 	return text
 }

@@ -2,6 +2,10 @@
 
 package result
 
+import (
+	"fmt"
+)
+
 // Process is the usage of a process during the load. CPUPercent is in percent of one core. PeakAnonBytes is resident
 // memory without pages of files; older results lack it, and all fields after it but Exit. PeakOpenFiles is nil on Linux
 // before 6.2, too. PeakDescriptors are its kinds close to that moment; nil for other roles than system, and if unknown.
@@ -21,4 +25,79 @@ type Process struct {
 	MinorFaults         *int64  `json:"minor_faults,omitempty"`
 	MajorFaults         *int64  `json:"major_faults,omitempty"`
 	Exit                *string `json:"exit"`
+}
+
+// WindowCPU is the CPU time of the system from the first start of the load to the end of a quiet period after it. It
+// includes work between measured parts, and work deferred until after the load.
+type WindowCPU struct {
+	WindowS float64 `json:"window_s"`
+	// QuietS is the planned length of the quiet period.
+	QuietS float64 `json:"quiet_s"`
+	// SystemS is the CPU time of all processes with the role system, QuietSystemS the part of it in the quiet period.
+	SystemS      float64 `json:"system_s"`
+	QuietSystemS float64 `json:"quiet_system_s"`
+}
+
+// MeasuredCPUS is the CPU time of the system's processes in the measured parts, or during the load if there are no
+// parts.
+func MeasuredCPUS(processes []Process) (seconds float64) {
+	for _, p := range processes {
+		if p.Role == "system" {
+			seconds += p.CPUS
+		}
+	}
+	return seconds
+}
+
+// Shares are the CPU time in the measured parts, between them and in the quiet period, each with its share of the total.
+// processes must come from the same result.
+func (c WindowCPU) Shares(processes []Process) (measured, between, quiet string) {
+	// The two figures are read one after the other, so the remainder may be slightly negative.
+	parts := min(MeasuredCPUS(processes), c.SystemS-c.QuietSystemS)
+	share := func(seconds float64) string {
+		if c.SystemS == 0 {
+			return "0.00 s"
+		}
+		return fmt.Sprintf("%.2f s (%.0f %%)", seconds, 100*seconds/c.SystemS)
+	}
+	return share(parts), share(c.SystemS - c.QuietSystemS - parts), share(c.QuietSystemS)
+}
+
+// Text says in one line where the CPU time went; "" if it was not measured.
+func (c *WindowCPU) Text(processes []Process) string {
+	if c == nil {
+		return ""
+	}
+	measured, between, quiet := c.Shares(processes)
+	return fmt.Sprintf("CPU of the system over the load and %g s of quiet after it: %.2f s, of which %s in the measured parts, %s between them, %s in the quiet period",
+		c.QuietS, c.SystemS, measured, between, quiet)
+}
+
+// Rest is the usage of a process of the system while idle; nil if not sampled.
+type Rest struct {
+	Name   string  `json:"name"`
+	Before *AtRest `json:"before"`
+	After  *AtRest `json:"after"`
+}
+
+// AtRest is CPU in percent of one CPU, and how often the process's threads were woken per second.
+type AtRest struct {
+	CPUPercent    float64 `json:"cpu_percent"`
+	WakeupsPerSec float64 `json:"wakeups_per_s"`
+}
+
+// AtRestAfter is the sum over all processes after the load, nil if not sampled.
+func (r Result) AtRestAfter() *AtRest {
+	var all *AtRest
+	for _, p := range r.Rest {
+		if p.After == nil {
+			continue
+		}
+		if all == nil {
+			all = &AtRest{}
+		}
+		all.CPUPercent += p.After.CPUPercent
+		all.WakeupsPerSec += p.After.WakeupsPerSec
+	}
+	return all
 }

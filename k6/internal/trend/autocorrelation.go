@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"windtunnel/k6/internal/seq"
+
 	"github.com/aclements/go-moremath/stats"
 )
 
@@ -79,9 +81,5 @@ func drawFlat(random *rand.Rand, r float64, values []float64) {
 // around returns the values minus their mean.
 func around(values []float64) []float64 {
 	mean := stats.Mean(values)
-	residuals := make([]float64, len(values))
-	for i, v := range values {
-		residuals[i] = v - mean
-	}
-	return residuals
+	return seq.Map(values, func(v float64) float64 { return v - mean })
 }

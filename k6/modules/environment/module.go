@@ -16,6 +16,7 @@ import (
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/jsvalue"
 	"windtunnel/k6/internal/schema"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/internal/variables"
 )
 
@@ -72,9 +73,5 @@ func problems(kind schema.Kind, text string) []string {
 	if err != nil {
 		return []string{"not valid JSON: " + err.Error()}
 	}
-	lines := []string{}
-	for _, problem := range schema.Check(kind, doc) {
-		lines = append(lines, problem.String())
-	}
-	return lines
+	return append([]string{}, seq.Map(schema.Check(kind, doc), schema.Problem.String)...)
 }

@@ -13,7 +13,7 @@ export default [
   {
     name: 'left-after-an-interrupt',
     what: 'what a set-up made stays on the target after Ctrl-C',
-    file: 'k6/internal/bench/cleanup.go',
+    file: 'k6/internal/bench/outcome.go',
     from: 'b.interrupts.Any() || code == setupTimeout',
     to: 'code == setupTimeout',
     tests: [{ js: 'real/bad-input', name: 'topics are removed after Ctrl-C during the set-up too' }],

@@ -81,7 +81,7 @@ export default [
   {
     name: 'far-end-beyond',
     what: 'a far end that got more than was sent is right',
-    file: 'k6/internal/judge/farend.go',
+    file: 'k6/internal/judge/integrity.go',
     from: 'sum.Missing+sum.Beyond > 0',
     to: 'sum.Missing > 0',
     tests: [{ go: 'internal/judge', name: 'FarEnd' }],
