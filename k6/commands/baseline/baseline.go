@@ -20,7 +20,6 @@ import (
 	"windtunnel/k6/internal/root"
 )
 
-// New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{

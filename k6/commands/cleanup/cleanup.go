@@ -32,7 +32,6 @@ import (
 	"windtunnel/k6/internal/variables"
 )
 
-// New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
@@ -65,7 +64,6 @@ Exit codes:
 	})
 }
 
-// options say what to clean up.
 type options struct {
 	runID, env, system, root string
 	scripts                  map[string]string // by system
@@ -109,7 +107,6 @@ func scriptsOf(base, system string, ran []run.Scenario) map[string]string {
 	return scripts
 }
 
-// run cleans up after each system.
 func (o *options) run(gs *state.GlobalState) int {
 	env, problems := check.Environment(o.root, o.env)
 	if len(problems) > 0 {

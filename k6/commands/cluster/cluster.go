@@ -16,7 +16,6 @@ import (
 	"windtunnel/k6/internal/variables"
 )
 
-// New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
 	var o bench.Options
 	var where cluster.Where

@@ -38,7 +38,6 @@ type Options struct {
 	Dir, Variable     string
 }
 
-// New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
 	var o Options
 	cmd := &cobra.Command{
@@ -148,7 +147,6 @@ func (o Options) read(folder string) (c comment.Comment, junit []byte, err error
 	return c, junit, nil
 }
 
-// ended returns the word for the measurement's exit code.
 func (o Options) ended() string { return exit.Verdict(exit.Worst(o.Code)) }
 
 func (o Options) found(folder string) (c comment.Comment, junit []byte, err error) {

@@ -69,7 +69,6 @@ func Built(o Options, b bench.Options) int {
 	return Measured(o, b, [2]*builds.Build{&made[0], &made[1]})
 }
 
-// buildBoth builds both sides and returns their testbeds.
 func buildBoth(pair *builds.Pair, b bench.Options, logs string) (specs [2]string, f *exit.Fault) {
 	env, problems := check.Environment(b.Root, b.Env)
 	if len(problems) > 0 {

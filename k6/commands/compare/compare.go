@@ -44,7 +44,6 @@ type Options struct {
 	Root          string // value of --root
 }
 
-// New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
 	var o Options
 	var b bench.Options

@@ -116,7 +116,6 @@ func (o Options) ofSet(folders []string) (parts []existingRuns, line string) {
 	return parts, ""
 }
 
-// stem is the name of a scenario's files and folders.
 func stem(scenario string) string { return strings.ReplaceAll(scenario, "/", "-") }
 
 // display shortens a path: it removes the part that only this machine has.

@@ -20,7 +20,6 @@ const (
 	defaultSilence = 30 * time.Second
 )
 
-// New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
 	var o alone.Options
 	cmd := &cobra.Command{

@@ -16,7 +16,6 @@ import (
 	"windtunnel/k6/internal/root"
 )
 
-// New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
 	var rootFlag string
 	var asJSON bool

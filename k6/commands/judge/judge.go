@@ -25,7 +25,6 @@ import (
 	"windtunnel/k6/internal/seq"
 )
 
-// New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -59,7 +58,6 @@ func Run(stdout, stderr io.Writer, paths []string, asJSON bool, dir string) int 
 	return exit.Worst(all...)
 }
 
-// print judges the records of one run.
 func print(stdout, stderr io.Writer, paths []string, asJSON bool) int {
 	records := judge.Open(paths...)
 	defer judge.Close(records)

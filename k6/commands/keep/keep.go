@@ -18,7 +18,6 @@ import (
 	"windtunnel/k6/internal/root"
 )
 
-// New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
 	var k baseline.Keeping
 	cmd := &cobra.Command{

@@ -16,7 +16,6 @@ import (
 	"windtunnel/k6/internal/plan"
 )
 
-// New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
 	var o bench.Options
 	var scenarios string

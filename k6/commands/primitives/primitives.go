@@ -26,7 +26,6 @@ import (
 	"windtunnel/k6/internal/stream"
 )
 
-// New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "primitives DIR",
@@ -75,7 +74,6 @@ func Run(stdout, stderr io.Writer, args []string, dir string, getenv func(string
 	return set.ExitCode()
 }
 
-// made writes the result and the reports.
 func made(folder, path string) (set report.Set, record run.Run, err error) {
 	evidence, err := primitives.Read(path)
 	if err == nil {

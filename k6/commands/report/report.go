@@ -31,7 +31,6 @@ type Options struct {
 	Variable  string
 }
 
-// New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
 	var o Options
 	cmd := &cobra.Command{

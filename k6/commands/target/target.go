@@ -24,7 +24,6 @@ import (
 	"windtunnel/k6/internal/target"
 )
 
-// New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
 	var needs, show bool
 	var rootFlag string
@@ -88,13 +87,11 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// runner makes calls of this program.
 type runner struct {
 	gs      *state.GlobalState
 	program []string
 }
 
-// needs prints what make has to build.
 func (r runner) needs(plan target.Plan, out io.Writer) int {
 	code := exit.Pass
 	if len(plan.Needs.Args) > 0 {

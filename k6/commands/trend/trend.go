@@ -36,7 +36,6 @@ type Options struct {
 	Influx              *influx.Config
 }
 
-// New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
 	var o Options
 	var stream bool
@@ -116,7 +115,6 @@ func Run(stdout, stderr io.Writer, o Options) int {
 	return exit.Pass
 }
 
-// add adds the given runs.
 func (o Options) add(stdout, stderr io.Writer, history string) int {
 	if len(o.Paths) == 0 {
 		return exit.Pass
@@ -151,7 +149,6 @@ func (o Options) add(stdout, stderr io.Writer, history string) int {
 	return exit.Pass
 }
 
-// tell prints the changes.
 func tell(stdout io.Writer, h trend.History, groups []trend.Group) {
 	fmt.Fprintf(stdout, "\n%s\n%d points of %d series of runs\n", h.Class, len(h.Points), len(groups))
 	for _, g := range groups {

@@ -22,7 +22,6 @@ import (
 	"windtunnel/k6/internal/root"
 )
 
-// New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
 	var rootFlag string
 	cmd := &cobra.Command{

@@ -21,7 +21,6 @@ import (
 	"windtunnel/k6/internal/variables"
 )
 
-// New returns the command.
 func New(gs *state.GlobalState) *cobra.Command {
 	var rootFlag string
 	var write, check bool

@@ -71,7 +71,6 @@ func Run(o Options) int {
 	return b.run(ctx)
 }
 
-// bench is one run.
 type bench struct {
 	session
 	plan      plan.Plan
@@ -88,7 +87,6 @@ func (b *bench) begin() *exit.Fault {
 	return f
 }
 
-// run runs the plan in the folder of the run.
 func (b *bench) run(ctx context.Context) int {
 	b.record.Streamed = b.stream != nil
 	b.stream.RunStarted(b.ofRun(b.RunID), fmt.Sprintf("environment %s, %s", b.plan.Env.Name, format.Plural(len(b.plan.Scenarios), "scenario")))
@@ -133,7 +131,6 @@ func (b *bench) withoutSidecar(err error) {
 	}
 }
 
-// finish ends the run with its exit code.
 func (b *bench) finish(diskFull string) int {
 	code := exit.Pass // the worst code apart from the scenarios' outcomes
 	if diskFull != "" {

@@ -12,7 +12,6 @@ import (
 	"windtunnel/k6/internal/sidecar"
 )
 
-// aliveEvery is the interval between checks of a testbed's processes.
 const aliveEvery = 500 * time.Millisecond
 
 // stopWhenEnded stops k6 gracefully when a process of the instance ends unexpectedly: k6 would only measure how fast a

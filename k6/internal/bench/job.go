@@ -55,7 +55,6 @@ type job struct {
 	barrier   string // value of barrier.Variable, "" for a load that runs alone
 }
 
-// jobOf returns the job for a scenario of the plan.
 func jobOf(p *plan.Plan, o Options, s plan.Scenario, label, runID, dir string) job {
 	return job{scenario: s, testbed: p.Testbed(s), placement: p.Placements[s.String()], link: o.Link(s), sweep: p.Bed(s).Sweep,
 		secrets: p.Secrets(o.Asked), public: p.Public(), label: label, runID: runID, dir: dir}

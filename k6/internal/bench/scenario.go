@@ -43,7 +43,6 @@ func (b *bench) scenario(ctx context.Context, i int, entry *run.Scenario) {
 	b.tell(label, *entry, time.Since(begin))
 }
 
-// broken is a reason why set-ups fail.
 type broken struct {
 	why   string
 	cause run.Cause

@@ -104,7 +104,6 @@ func prepare(o Options, scenarios, sides []string) (*Session, *exit.Fault) {
 	return s, nil
 }
 
-// addSide plans one side.
 func (s *Session) addSide(a plan.Asked, side string) *exit.Fault {
 	names := seq.Map(s.Scenarios, plan.Scenario.String)
 	a.Only = strings.Join(names, ",")

@@ -38,7 +38,6 @@ type together struct {
 	instance sidecar.Instance
 }
 
-// ended is the end of one runner.
 type ended struct {
 	code    int
 	message string
@@ -91,7 +90,6 @@ func (b *session) runTogether(ctx context.Context, j job, t together, entry *run
 	return b.settle(j, worst.code, cmp.Or(systemEnded, worst.message), entry)
 }
 
-// runAll runs all k6 processes to their ends.
 func (b *session) runAll(j job, t together, keeper *coordinator.Coordinator) []ended {
 	all := make([]ended, b.Runners)
 	pids := make([]int, b.Runners)
@@ -182,7 +180,6 @@ func worstOf(all []ended, stopped string, forLimit bool) ended {
 	return worst
 }
 
-// dashboardOf is the path of a runner's dashboard page.
 func (j job) dashboardOf(number int) string {
 	return j.file(fmt.Sprintf(".runner-%d.dashboard.html", number))
 }

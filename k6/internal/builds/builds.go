@@ -186,7 +186,6 @@ func (p *Pair) Make(ctx context.Context, environ []string, logs string, say func
 	return specs, nil
 }
 
-// builtPath returns the path of the built program.
 func (p *Pair) builtPath(s side) (string, *exit.Fault) {
 	pattern := filepath.Join(s.dir, p.path)
 	paths := []string{pattern}

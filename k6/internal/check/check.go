@@ -99,7 +99,6 @@ func missingEnvironment(root, name string) string {
 // runRecord is a results/RUN/run.json. Only Windtunnel writes it, so its Go types serve as its schema.
 const runRecord schema.Kind = "run"
 
-// ofTOML returns the kind of a TOML file.
 func ofTOML(path string) schema.Kind {
 	folder := filepath.Dir(path)
 	switch filepath.Join(filepath.Base(filepath.Dir(folder)), filepath.Base(folder)) {

@@ -98,7 +98,6 @@ func RunsAtOnce(script string, env []string) bool {
 	return err == nil && declared.AtOnce
 }
 
-// inspect loads a script with this k6 binary.
 func inspect(script string, env []string) (declared declaration, err error) {
 	program, err := os.Executable()
 	if err != nil {

@@ -82,7 +82,6 @@ func checkOperations(base, path string, field []string, of environment.System, n
 	return problems
 }
 
-// scenarios lists the scenarios of a system under base.
 func scenarios(base, system string) []string {
 	return slices.DeleteFunc(listing.Stems(filepath.Join(base, "scripts", system), ".js"), func(name string) bool {
 		return strings.HasPrefix(name, "_") || strings.HasSuffix(name, ".test")

@@ -85,7 +85,6 @@ func Print(o Options) int {
 	return exit.Pass
 }
 
-// cluster is one run.
 type cluster struct {
 	Options
 	kubectl kubectl
@@ -138,14 +137,12 @@ func (c *cluster) label() string {
 	return hex.EncodeToString(sum[:5])
 }
 
-// token is the secret that runners and coordinator share.
 func token() string {
 	var random [24]byte
 	_, _ = rand.Read(random[:])
 	return hex.EncodeToString(random[:])
 }
 
-// manifests returns the manifests of the i-th scenario.
 func (c *cluster) manifests(i int) Manifests {
 	scenario := c.plan.Scenarios[i]
 	secrets := maps.Clone(c.secrets)
@@ -185,7 +182,6 @@ func (c *cluster) accepted() *exit.Fault {
 	return nil
 }
 
-// run runs the scenarios one after the other.
 func (c *cluster) run() int {
 	c.screen.Line("run %s: %s, environment %s, %d scenarios on %d runners", c.RunID, c.Profile, c.plan.Env.Name,
 		len(c.plan.Scenarios), c.Runners)
@@ -233,7 +229,6 @@ func (c *cluster) scenario(i int, entry *run.Scenario) int {
 	return exit.Pass
 }
 
-// finish ends the run with its exit code.
 func (c *cluster) finish(code int) int {
 	if c.any() {
 		code = exit.Interrupted
@@ -307,5 +302,4 @@ func watch(signals <-chan os.Signal, say func(format string, args ...any)) (i in
 	}
 }
 
-// any reports whether a signal arrived.
 func (i interrupts) any() bool { return i.stop.Err() != nil }

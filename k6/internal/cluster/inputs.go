@@ -94,7 +94,6 @@ func isRead(name string, s plan.Scenario) bool {
 	})
 }
 
-// secretNames are the variables whose values are secrets.
 func secretNames(p plan.Plan) []string {
 	var names []string
 	for _, s := range p.Scenarios {

@@ -19,7 +19,6 @@ import (
 // patience is how long kubectl waits for one answer of the cluster.
 const patience = 20 * time.Second
 
-// kubectl talks to the cluster of the current context.
 type kubectl struct {
 	namespace string // "" for the namespace of the context
 	environ   []string

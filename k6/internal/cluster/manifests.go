@@ -24,7 +24,6 @@ const (
 	testRunFile = "testrun.yaml.tmpl"
 )
 
-// port is the port on which the coordinator listens.
 const port = 7950
 
 // Variable is an environment variable of a container, in Kubernetes' notation.
@@ -132,7 +131,6 @@ func (m Manifests) withSecrets(variables []Variable) []Variable {
 	return slices.Concat(variables, seq.Map(sortedKeys(m.Secrets), m.secret))
 }
 
-// render fills in a template of deploy/.
 func (m Manifests) render(root, file string) (string, error) {
 	folder := filepath.Join(root, "deploy")
 	parsed, err := template.New(file).

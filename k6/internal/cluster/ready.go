@@ -57,7 +57,6 @@ func (k kubectl) ready(ctx context.Context) *exit.Fault {
 	return nil
 }
 
-// missingRights checks all permissions at the same time.
 func (k kubectl) missingRights(ctx context.Context) ([]string, error) {
 	answers := make([]error, len(rights))
 	var asked sync.WaitGroup

@@ -28,7 +28,6 @@ const (
 // byASignal is the exit code above which a signal ended the process of a container.
 const byASignal = 128
 
-// session is one running scenario in the cluster.
 type session struct {
 	kubectl
 	Manifests
@@ -82,7 +81,6 @@ func (s *session) create() *exit.Fault {
 	return nil
 }
 
-// make creates the objects of a file of deploy/.
 func (s *session) make(file string) *exit.Fault {
 	text, err := s.render(s.root, file)
 	if err != nil {
@@ -102,7 +100,6 @@ func (s *session) refusal(err error) *exit.Fault {
 	return exit.BadSetup("the cluster refuses %s: %s", s.Scenario, exit.OneLine(err.Error()))
 }
 
-// awaitCoordinator waits until the coordinator accepts requests of runners.
 func (s *session) awaitCoordinator() *exit.Fault {
 	deadline := time.Now().Add(startsWithin)
 	return s.watch(s.stop, func(seen state) (bool, *exit.Fault) {
@@ -194,7 +191,6 @@ func (s *session) interruptCoordinator(seen state) {
 	_, _ = s.kubectl.run(ctx, "", "exec", pod.Metadata.Name, "--container=coordinator", "--", "sh", "-c", "kill -INT 1")
 }
 
-// watch polls the cluster until done returns true.
 func (s *session) watch(ctx context.Context, done func(state) (bool, *exit.Fault)) *exit.Fault {
 	fails := 0
 	for {

@@ -51,14 +51,12 @@ type event struct {
 	Message        string
 }
 
-// state is the state of a scenario in the cluster.
 type state struct {
 	name    string
 	objects []object
 	events  []event
 }
 
-// look reads the state of a scenario.
 func (k kubectl) look(ctx context.Context, m Manifests) (state, error) {
 	var found struct{ Items []object }
 	if err := k.get(ctx, &found, "get", "testruns.k6.io,jobs,pods", "--selector=windtunnel/run="+m.Label); err != nil {
@@ -80,12 +78,10 @@ func isRunner(o object) bool { return o.Metadata.Labels["runner"] == "true" }
 
 func isCoordinator(o object) bool { return o.Metadata.Labels["windtunnel/part"] == "coordinator" }
 
-// coordinator returns the coordinator's pod.
 func (s state) coordinator() (pod object, there bool) {
 	return seq.Find(s.of("Pod", isCoordinator), func(object) bool { return true })
 }
 
-// container returns a pod's container by its name.
 func (o object) container(name string) container {
 	found, _ := seq.Find(o.Status.ContainerStatuses, func(c container) bool { return c.Name == name })
 	return found
@@ -99,7 +95,6 @@ func (s state) stage() string {
 	return ""
 }
 
-// running counts the running pods of runners.
 func (s state) running() int {
 	return len(s.of("Pod", func(o object) bool { return isRunner(o) && o.Status.Phase == "Running" }))
 }
@@ -141,5 +136,4 @@ func (s state) waitsFor() string {
 	return ""
 }
 
-// interval is the time between two polls of the cluster.
 const interval = 2 * time.Second

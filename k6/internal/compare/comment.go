@@ -75,7 +75,6 @@ func (c Comparison) doubt() string {
 	return IsMissing
 }
 
-// doubtOf is the gravest doubt of several inconclusive comparisons.
 func doubtOf(all []Comparison) string {
 	if worst(all) != exit.Inconclusive {
 		return ""

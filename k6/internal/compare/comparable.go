@@ -161,7 +161,6 @@ func results(runs []Measured) []result.Result {
 	return all
 }
 
-// parameters returns a field for each parameter of any run.
 func parameters(all []result.Result) []field {
 	names := map[string]bool{}
 	for _, r := range all {
@@ -196,7 +195,6 @@ func withoutPorts(of *result.Testbed, beds func(string) testbed.Testbed) map[str
 	return kept
 }
 
-// systemVersions are the versions of the tested system.
 func systemVersions(r result.Result) map[string]string {
 	versions := map[string]string{}
 	for name, version := range r.Run.Versions {

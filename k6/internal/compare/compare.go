@@ -106,7 +106,6 @@ func duration(all []result.Result) float64 {
 	return last.Sub(first).Seconds()
 }
 
-// about copies the properties that all runs share.
 func (c *Comparison) about(r result.Result) {
 	c.System, c.Scenario, c.Title, c.Profile = r.Run.System, r.Run.Scenario, r.Run.Title, r.Run.Profile
 	c.Parameters, c.Placement, c.Host, c.Link, c.Windtunnel = r.Run.Parameters, r.Run.Placement, r.Run.Host, r.Run.Link, r.Run.Versions["windtunnel"]

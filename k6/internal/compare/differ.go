@@ -66,7 +66,6 @@ func (m Metric) changeUnit() string {
 	return "percent"
 }
 
-// compare fills the metrics from the usable runs.
 func (c *Comparison) compare(q Request, a, b []Measured) {
 	have := map[key]bool{}
 	valuesA, valuesB := tabulate(a), tabulate(b)

@@ -175,7 +175,6 @@ func (c *Comparison) takeFailures(breaks []bool) {
 	}
 }
 
-// failing is the worst outcome of the failures.
 func (c *Comparison) failing() difference.Outcome {
 	worst := difference.Within
 	for _, f := range c.Failures {

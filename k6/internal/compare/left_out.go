@@ -51,7 +51,6 @@ func (c *Comparison) leftOut(q Request) leftOut {
 	return out
 }
 
-// lastPair is the number of the last pair.
 func lastPair(q Request) int {
 	last := q.Made
 	for _, m := range append(slices.Clone(q.A), q.B...) {
@@ -77,7 +76,6 @@ func numbers(m *Measured) *table {
 	return &tabulate([]Measured{*m})[0]
 }
 
-// tables returns all existing figures.
 func (l leftOut) tables() []table {
 	all := slices.Concat(l.unpairedA, l.unpairedB)
 	for _, p := range l.pairs {

@@ -85,7 +85,6 @@ func (c Comparison) writeNotes(b *strings.Builder, heading string) {
 	}
 }
 
-// head is the header of a table of metrics.
 func (c Comparison) head() []string {
 	return []string{"Metric", "A", "B", "change", confidenceText(c.Confidence) + " % interval", "p", "judgement"}
 }
@@ -280,7 +279,6 @@ func percent(v float64, unit string) string {
 	return text + "%"
 }
 
-// legend explains how the numbers are computed.
 func (c Comparison) legend() []string {
 	change := "change: the Hodges-Lehmann estimate of the pairs' changes, with the exact interval of the signed-rank test; p is the two-sided p-value of that test"
 	switch {

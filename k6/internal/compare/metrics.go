@@ -16,7 +16,6 @@ type measure struct {
 	of                func(result.Result, result.Operation) *float64
 }
 
-// key identifies a metric within a comparison.
 type key struct{ operation, name string }
 
 // row is a metric of one result, before the comparison. value is nil if the result has no value.
@@ -227,7 +226,6 @@ func direction(higher bool) string {
 	return "lower"
 }
 
-// table has a run's values by metric.
 type table struct {
 	pair   int
 	result *result.Result
@@ -236,7 +234,6 @@ type table struct {
 	values map[key]float64
 }
 
-// tabulate returns the values of the runs with a result.
 func tabulate(runs []Measured) []table {
 	var all []table
 	for _, m := range runs {

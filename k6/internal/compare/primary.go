@@ -69,7 +69,6 @@ func operationsShown(all []row) []row {
 // judged reports whether the row is a figure of a section that the scenario wants judged.
 func (r row) judged() bool { return r.evidence && r.Role == Primary }
 
-// declared returns the parts that the scenario declares.
 func declared(runs []table) ([]part, primaryKind) {
 	for _, kind := range speeds {
 		if parts := partsOf(runs, kind, func(op result.Operation, _ bool) bool { return op.Primary == kind.name }); len(parts) > 0 {

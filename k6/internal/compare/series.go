@@ -97,7 +97,6 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 	return session.Dir(), all, exit.Pass
 }
 
-// describeSide describes a side in one line.
 func describeSide(spec string, build *builds.Build, runs contents.Contents) string {
 	if build != nil {
 		spec = build.String() + " by " + spec
@@ -148,7 +147,6 @@ func (q *Request) measureAtOnce(session *bench.Session, scenario plan.Scenario, 
 	return goesOn
 }
 
-// nameOf is the name of a run's folder.
 func nameOf(side, pair int) string { return fmt.Sprintf("pair%02d-%s", pair, sideNames[side]) }
 
 // turn returns the folder's name and the label of a run.

@@ -90,7 +90,6 @@ func (s Set) head() []string {
 	return []string{"Metric", "Baseline (" + a + ")", "Candidate (" + b + ")", "Improvement", "interval", "p", "judgement"}
 }
 
-// scenarios returns a row for each scenario.
 func (s Set) scenarios() [][]string {
 	return seq.Map(s.Parts, func(p Part) []string {
 		return []string{p.name(), mark(p.word()), cmp.Or(p.counts(), nothing), p.Folder}
@@ -143,7 +142,6 @@ func (m Metric) plain(s Summary) string {
 	return write(s.Median, m.Unit)
 }
 
-// legend explains how the numbers are computed.
 func (s Set) legend() []string {
 	lines := []string{"Improvement: the change from the baseline to the candidate: of a rate, more is better, of a latency, less; " +
 		"a success rate changes in percentage points"}

@@ -84,7 +84,6 @@ func (s Set) secondaryOff() string {
 	return s.Parts[0].secondaryOff()
 }
 
-// count is the number of judged metrics.
 func (c Comparison) count() int {
 	return seq.Count(c.Metrics, func(m Metric) bool { return m.Role != Shown })
 }

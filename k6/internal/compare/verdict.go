@@ -174,7 +174,6 @@ func (c *Comparison) drift() []string {
 	return all
 }
 
-// memoryReasons are the reasons of the gate about memory.
 func (c *Comparison) memoryReasons() []string {
 	only := *c
 	only.Metrics = slices.DeleteFunc(slices.Clone(c.Metrics), func(m Metric) bool { return m.Name != "peak_anon_bytes" })
@@ -206,7 +205,6 @@ func restOf(runs []Measured) float64 {
 	return difference.Median(all)
 }
 
-// firstCause says why the first unusable run is unusable.
 func firstCause(runs []Measured) string {
 	for _, m := range runs {
 		if why := Unusable(m); why != "" {
@@ -216,7 +214,6 @@ func firstCause(runs []Measured) string {
 	return ""
 }
 
-// gateReasons name the metrics that break the gate.
 func (c *Comparison) gateReasons() []string {
 	var all []string
 	for _, m := range c.Metrics {
@@ -272,7 +269,6 @@ func (m Metric) seen() string {
 	return fmt.Sprintf("%s of %s %% or more would have been detected", what, short(*m.WorseAtMost))
 }
 
-// more says how many more pairs would decide.
 func (m Metric) more() string {
 	switch {
 	case m.MorePairs == nil:

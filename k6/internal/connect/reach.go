@@ -65,7 +65,6 @@ func reach(host, port string) reached {
 	return found
 }
 
-// outcomeOf describes the result of a try.
 func outcomeOf(err error) string {
 	var timeout net.Error
 	switch {
@@ -99,7 +98,6 @@ func addressesOf(host string) ([]netip.Addr, error) {
 	return all[:min(len(all), mostAddresses)], nil
 }
 
-// ofK6 returns the addresses from which k6 chooses.
 func ofK6(all []netip.Addr) []netip.Addr {
 	if !all[0].Is4() {
 		return all

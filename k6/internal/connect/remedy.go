@@ -145,7 +145,6 @@ func (c *Connection) untrusted(chain []*x509.Certificate, leaf *x509.Certificate
 	return []string{fmt.Sprintf("its certificate is signed by %q, which this machine does not trust: give that authority's certificate as tls.ca", leaf.Issuer)}
 }
 
-// namesOf are the names and addresses in a certificate.
 func namesOf(leaf *x509.Certificate) []string {
 	return append(slices.Clone(leaf.DNSNames), seq.Map(leaf.IPAddresses, net.IP.String)...)
 }

@@ -63,7 +63,6 @@ func (c *Client) Patience() time.Duration {
 	return max(time.Until(last.Add(Deaf)), time.Second)
 }
 
-// ask sends a request once.
 func (c *Client) ask(ctx context.Context, path string, body, answer any) error {
 	text, err := json.Marshal(body)
 	if err != nil {

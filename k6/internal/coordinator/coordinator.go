@@ -87,7 +87,6 @@ func New(config Config) *Coordinator {
 	return c
 }
 
-// name is the name of a runner in messages.
 func (c *Coordinator) name(number int) string {
 	return fmt.Sprintf("runner %d of %d", number, c.config.Runners)
 }
@@ -201,7 +200,6 @@ func (c *Coordinator) Wait(ctx context.Context) error {
 	return c.until(ctx, func(r *runner) bool { return r.record != "" || r.gone != "" })
 }
 
-// until waits for a state of all runners.
 func (c *Coordinator) until(ctx context.Context, are func(*runner) bool) error {
 	_, err := await(ctx, c, func() (struct{}, bool) { return struct{}{}, c.all(are) })
 	return err
@@ -266,7 +264,6 @@ type cost struct {
 	lasted       time.Duration
 }
 
-// beginCost runs when the load begins.
 func (c *Coordinator) beginCost() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

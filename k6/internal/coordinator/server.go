@@ -107,7 +107,6 @@ func told[T any](does func(context.Context, T) (any, error)) http.HandlerFunc {
 	}
 }
 
-// guarded rejects requests without the token.
 func (c *Coordinator) guarded(next http.Handler) http.Handler {
 	want := sha256.Sum256([]byte("Bearer " + c.config.Token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

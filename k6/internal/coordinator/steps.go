@@ -257,7 +257,6 @@ func (c *Coordinator) bye(number int) error {
 	})
 }
 
-// withdraw notes that a runner ends without a record.
 func (c *Coordinator) withdraw(number int, why string) error {
 	return c.of(number, func(r *runner) error {
 		c.goneNow(r, why)

@@ -48,7 +48,6 @@ func quota(root, own string) float64 {
 	return least
 }
 
-// quotaOf is the quota that one group sets.
 func quotaOf(group string) float64 {
 	if fields := words(group, "cpu.max"); len(fields) == 2 { // cgroup version 2
 		return ratio(fields[0], fields[1])

@@ -96,7 +96,6 @@ func Judge(metrics []Metric, failures []float64, look Look) (answers []Answer, b
 	return answers, breaks
 }
 
-// gate is the shift that breaks the gate.
 func (m Metric) gate() Shift {
 	if m.Gate.N > 0 {
 		return m.Gate
@@ -153,7 +152,6 @@ func Overall(metrics []Metric, answers []Answer, breaks []bool) Outcome {
 	return overall
 }
 
-// tested is a p-value and the index of its metric.
 type tested struct {
 	p  float64
 	of int

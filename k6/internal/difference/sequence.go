@@ -88,7 +88,6 @@ func take(decisions []Decision, all []Series, whole []Metric, pairs int, look Lo
 	}
 }
 
-// metric is the metric of the first pairs.
 func (s Series) metric(pairs int) Metric {
 	samples := seq.Filter(s.Samples[:pairs], func(v float64) bool { return !math.IsNaN(v) })
 	return Metric{Shift: Paired(samples), Bound: s.Bound, Role: s.Role}

@@ -15,7 +15,6 @@ import (
 	"windtunnel/k6/internal/neighbour"
 )
 
-// lookFor is how long the CPUs are watched.
 const lookFor = time.Second
 
 // busyFrom is from which share of all CPUs, percent, other programs disturb.
@@ -34,7 +33,6 @@ func benches(lines []string) Finding {
 		Fix: "wait for its end, or give each bench separate CPUs (taskset)"}
 }
 
-// load is what the CPUs did while they were watched.
 type load struct {
 	known   bool
 	percent float64 // of all CPUs
@@ -77,7 +75,6 @@ type process struct {
 	ticks int
 }
 
-// ticksOf is what each process has used so far.
 func ticksOf(proc string) map[int]process {
 	all := map[int]process{}
 	paths, _ := filepath.Glob(filepath.Join(proc, "[0-9]*/stat"))

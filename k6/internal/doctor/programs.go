@@ -14,7 +14,6 @@ import (
 // patience is for a program that only looks at something.
 const patience = 20 * time.Second
 
-// programs are the runners of the checkout.
 func programs(root string) []Finding {
 	var all []Finding
 	for _, name := range []string{"k6", "sidecar"} {

@@ -43,7 +43,6 @@ type entry struct {
 	make subcommand.Constructor
 }
 
-// section is a part of the list of commands.
 type section struct {
 	title    string
 	commands []entry
@@ -143,7 +142,6 @@ func unknown(root *cobra.Command, name string) string {
 	return line + "; see " + Name + " --help"
 }
 
-// list is the help of the front door itself.
 func list(gs *state.GlobalState) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Usage:\n  %s COMMAND [FLAGS]\n", Name)

@@ -82,7 +82,6 @@ func Markdown(root *cobra.Command) string {
 	return b.String()
 }
 
-// commandsOf are the commands below root, by name.
 func commandsOf(root *cobra.Command) []*cobra.Command {
 	return seq.Filter(root.Commands(), func(cmd *cobra.Command) bool { return cmd.IsAvailableCommand() && cmd.Name() != "help" })
 }

@@ -85,7 +85,6 @@ var writers = sync.Pool{New: func() any {
 	return w
 }}
 
-// compressed returns the lines as gzip.
 func (b *Batch) compressed() []byte {
 	var body bytes.Buffer
 	w := writers.Get().(*gzip.Writer)

@@ -21,7 +21,6 @@ import (
 // Timeout bounds one request.
 const Timeout = 2 * time.Second
 
-// client posts batches to one server.
 type client struct {
 	config Config
 	write  string
@@ -141,7 +140,6 @@ func (c *client) silence(err error) string {
 // wantsTLS is the answer of Go's servers, such as InfluxDB, to plain HTTP on an HTTPS port, with status 400.
 const wantsTLS = "Client sent an HTTP request to an HTTPS server"
 
-// refusal explains an answer other than 204.
 func (c *client) refusal(status int, body []byte) *trouble {
 	name, reason := c.config.name(), reasonIn(body)
 	detail := fmt.Sprintf("%d", status)

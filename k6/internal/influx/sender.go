@@ -52,7 +52,6 @@ type Sender struct {
 	stop   context.CancelFunc
 }
 
-// waiting is a queued batch.
 type waiting struct {
 	body    []byte
 	seconds Seconds

@@ -16,7 +16,6 @@ const (
 	checkProcesses = "processes"
 )
 
-// check returns a validity check.
 func check(name, kind string, ok bool, detail string) *result.Validity {
 	return &result.Validity{Check: name, Kind: kind, OK: &ok, Detail: detail}
 }

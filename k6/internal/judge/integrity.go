@@ -67,7 +67,6 @@ func (a Amount) of(m Metrics) *int64 {
 	return new(sumOf(m, a.Counted))
 }
 
-// integrityOf judges each fact; nil without facts.
 func integrityOf(m Metrics, facts []Fact) (lines []result.Integrity) {
 	for _, fact := range facts {
 		line := result.Integrity{Check: fact.Check, Source: fact.Source, Found: fact.Found.of(m), Reported: fact.Reported.of(m)}
@@ -88,7 +87,6 @@ func integrityOf(m Metrics, facts []Fact) (lines []result.Integrity) {
 	return lines
 }
 
-// judgeRows judges data that the target stores.
 func judgeRows(line *result.Integrity, slack int64, mayGrow, mayShrink bool) {
 	if line.Found == nil || line.Reported == nil {
 		line.Detail = "could not be counted"

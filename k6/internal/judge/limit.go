@@ -28,7 +28,6 @@ const (
 // byStep are the kinds of checks that a step beyond the system's limit may fail.
 var byStep = []string{"samples", "dropped", "interrupt", "system"}
 
-// abort ends a run early.
 type abort struct {
 	Threshold string `json:"threshold"`
 	Abort     bool   `json:"abortOnFail"`
@@ -84,7 +83,6 @@ func operationInStep(m Metrics, op Operation, step int) inStep {
 	}
 }
 
-// step is one measured step of the load.
 type step struct {
 	number             int
 	holds, beyondDoubt bool

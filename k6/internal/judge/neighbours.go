@@ -63,7 +63,6 @@ func percent(part, whole float64) float64 {
 	return 100 * part / whole
 }
 
-// tenths rounds to one decimal.
 func tenths(v float64) float64 { return math.Floor(v*10+0.5) / 10 }
 
 func (u CPUUsage) disturbance() result.Disturbance {
@@ -200,7 +199,6 @@ func repeatedOf(parts []Part, placement *result.Placement) []result.Repeated {
 	return found
 }
 
-// worst returns the worst disturbance of each CPU.
 func worst(all []result.Disturbance) []result.Disturbance {
 	place := func(d result.Disturbance) int {
 		if d.CPU == nil {

@@ -13,7 +13,6 @@ import (
 	"windtunnel/k6/internal/variables"
 )
 
-// turnsMost is the largest number of turns of a row.
 var turnsMost = variables.Most("TURNS")
 
 // The judgements of a target.
@@ -25,7 +24,6 @@ const (
 	bound = "bound"
 )
 
-// targets are the targets of a compared row.
 var targets = []string{"throughput", "latency", "memory", "first reply"}
 
 // ofProtocols is the verdict of a run of protocol rows. A row that did not run, or that missed a target with confidence,

@@ -162,7 +162,6 @@ func rank(kind string) int {
 	return len(causes)
 }
 
-// oneOf returns one sentence for a group.
 func oneOf(group []reason) string {
 	first, rest := group[0], len(group)-1
 	if rest == 0 {

@@ -65,7 +65,6 @@ type Recorded struct {
 // Lost returns a runner without a record, which for example was killed or never started.
 func Lost(number int, why string) Recorded { return Recorded{Number: number, Lost: why} }
 
-// name is the runner's name in messages.
 func (r Recorded) name() string {
 	if r.Number > 0 {
 		return fmt.Sprintf("runner %d", r.Number)
@@ -117,7 +116,6 @@ func Runners(all []Recorded) (Judged, error) {
 	return found, errors.Join(failed...)
 }
 
-// counting are the runners with a record that counts.
 func counting(all []Recorded) []Recorded {
 	return slices.DeleteFunc(slices.Clone(all), func(r Recorded) bool { return r.Lost != "" })
 }

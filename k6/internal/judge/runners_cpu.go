@@ -18,7 +18,6 @@ const ownCPUMostPercent = 90
 
 const checkGeneratorCPU = "generator CPU"
 
-// machine is a group of runners that share CPUs.
 type machine []Recorded
 
 // machinesOf groups the runners by machine; a runner with an unknown machine is a separate group.

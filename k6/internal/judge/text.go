@@ -12,7 +12,6 @@ import (
 	"windtunnel/k6/internal/seq"
 )
 
-// reasonsMost is how many combined reasons are shown.
 const reasonsMost = 5
 
 // Text is the short summary of a single `k6 run`; k6 x report prints the whole result.

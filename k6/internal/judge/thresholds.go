@@ -13,7 +13,6 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// bounded is a bound of a metric.
 type bounded struct {
 	metric, aggregate, operator string
 	bound                       float64
@@ -86,7 +85,6 @@ func (d Declared) Thresholds() map[string][]any {
 	return thresholds
 }
 
-// judged are the judged bounds of an operation.
 func (d Declared) judged(m Metrics, row result.Operation, op Operation) (lines []result.Threshold) {
 	for _, b := range d.boundedOf(op) {
 		value := valueOf(m, row, b)
@@ -142,7 +140,6 @@ func againstControl(own, direct result.Operation) []result.Threshold {
 	}, "")}
 }
 
-// precise rounds to the given number of significant digits.
 func precise(v float64, digits int) float64 {
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
 	return rounded
@@ -184,7 +181,6 @@ func aggregateOf(aggregate string) string {
 
 var expressionParts = regexp.MustCompile(`^([^<>=]+)([<>]=?)(.*)$`)
 
-// aggregateIn is the aggregate in a k6 expression.
 func aggregateIn(expression string) string {
 	if parts := expressionParts.FindStringSubmatch(expression); parts != nil {
 		return parts[1]

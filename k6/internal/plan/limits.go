@@ -115,7 +115,6 @@ func (p *Plan) checkOwnLinks(a Asked) *exit.Fault {
 	return nil
 }
 
-// tryLink makes the sidecar make a link and remove it.
 func (a Asked) tryLink(text string) *exit.Fault {
 	return a.trySidecar("LINK="+text, "link", "check", "--root", a.Root, "--", text)
 }

@@ -94,7 +94,6 @@ func (p *Plan) addNeeds(a Asked, chosen []Scenario, found map[string]bool) *exit
 	return nil
 }
 
-// engineVariables may name an engine's file.
 var engineVariables = []string{"CANDIDATE", "CANDIDATE_CLIENT", "CANDIDATE_SERVER", "CANDIDATE_ENGINE", "BASELINE_ENGINE"}
 
 // isBrief reports whether a run measures few rows: the profile leaves out further scenarios, and no variable names rows or engines.

@@ -100,7 +100,6 @@ func (a Asked) checkValues(scenarios []Scenario) *exit.Fault {
 	return nil
 }
 
-// namesOf returns scenarios as SYSTEM/SCENARIO.
 func namesOf(scenarios []Scenario) []string {
 	return seq.Map(scenarios, Scenario.String)
 }

@@ -68,7 +68,6 @@ func isFixed(s Scenario) bool {
 	return slices.Contains(variables.Scenarios(), s.String()) && !variables.ReadBy("CLIENTS", s.String())
 }
 
-// environmentFile is the absolute path of the environment's file.
 func (a Asked) environmentFile() string {
 	if filepath.IsAbs(a.Env) {
 		return a.Env

@@ -17,7 +17,6 @@ import (
 // environmentSide is the prefix of a side that is a separate environment.
 const environmentSide = "env:"
 
-// letters are the letters of the sides.
 var letters = []string{"A", "B"}
 
 var urlSide = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://`)

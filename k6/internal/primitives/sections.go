@@ -22,7 +22,6 @@ const (
 // byte.
 var extensionBytes = []int64{64, overheadBytes}
 
-// packets are the packets of the reference document.
 var packets = []struct {
 	name  string
 	bytes int64
@@ -119,7 +118,6 @@ func distinct[T comparable](rows []judge.Primitive, of func(judge.Primitive) T) 
 	return seq.Distinct(seq.Map(rows, of))
 }
 
-// names are the subject and the implementation.
 func names(one judge.Primitive) [2]string { return [2]string{one.Subject, one.Implementation} }
 
 func (e Evidence) throughput(section, operation, title string) result.Section {

@@ -234,7 +234,6 @@ func withDefault(values map[string]any, key string, value any) map[string]any {
 	return all
 }
 
-// readAll reads the files of a folder by their names.
 func readAll[T any](folder, kind string, checked schema.Kind) (map[string]T, error) {
 	names, err := fs.Glob(os.DirFS(folder), kind+"/*.toml")
 	if err != nil {

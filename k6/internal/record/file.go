@@ -19,13 +19,11 @@ const Schema = "windtunnel.record/2"
 // Extension is the extension of a record's file name.
 const Extension = ".record"
 
-// header is the first line of the index.
 type header struct {
 	Schema   string          `json:"schema"`
 	Evidence json.RawMessage `json:"evidence"`
 }
 
-// entry is the line of a series.
 type entry struct {
 	Metric string             `json:"metric"`
 	Kind   metrics.MetricType `json:"kind"`
@@ -52,7 +50,6 @@ type histogram struct {
 	Counts []byte `json:"counts"`
 }
 
-// trailer is the last line of the index.
 type trailer struct {
 	End struct {
 		Series  int   `json:"series"`

@@ -9,10 +9,8 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// blockSamples is the largest number of samples in a block.
 const blockSamples = 4096
 
-// block is a run of sorted samples.
 type block struct {
 	first, last   int64
 	before, count int64
@@ -38,7 +36,6 @@ func (o *ordered) append(b block) {
 	o.blocks = append(o.blocks, b)
 }
 
-// ofSorted returns samples in memory.
 func ofSorted(all []int64) *ordered {
 	o := &ordered{load: func(b block) ([]int64, error) { return all[b.before : b.before+b.count], nil }}
 	for some := range slices.Chunk(all, blockSamples) {

@@ -137,7 +137,6 @@ type inFile struct {
 	kept []int64
 }
 
-// idle is a pool of unpackers.
 var idle = sync.Pool{New: func() any {
 	decoder, err := newUnpacker()
 	if err != nil {

@@ -46,7 +46,6 @@ func (s *samples) add(value int64, mostExact int) {
 	s.count(value)
 }
 
-// spill moves the exact samples into a histogram.
 func (s *samples) spill() {
 	if s.rest != nil {
 		return

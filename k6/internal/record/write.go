@@ -54,7 +54,6 @@ func (r *Record) Write(to io.Writer, evidence json.RawMessage) error {
 	return writeIndex(to, w.encoder, w.index.Bytes())
 }
 
-// newEncoder returns an encoder for small frames.
 func newEncoder() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<17), zstd.WithLowerEncoderMem(true))
 }

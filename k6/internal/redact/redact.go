@@ -111,7 +111,6 @@ func plainJSON(s string) []byte {
 	return text
 }
 
-// inner is a JSON string without its quotes.
 func inner(quoted []byte) string { return string(quoted[1 : len(quoted)-1]) }
 
 // Text returns text without secrets.

@@ -62,7 +62,6 @@ type resultWalk struct {
 	copied   int // bytes of data that clean represents
 }
 
-// value reads the value at a path.
 func (w *resultWalk) value(place []string) error {
 	token, err := w.dec.Token()
 	if err != nil {
@@ -106,7 +105,6 @@ func (w *resultWalk) replace(text string) {
 	w.copied = end
 }
 
-// backslashes counts the backslashes at the end of p.
 func backslashes(p []byte) int { return len(p) - len(bytes.TrimRight(p, `\`)) }
 
 func isFreeText(place []string) bool {

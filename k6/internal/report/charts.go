@@ -134,7 +134,6 @@ type bar struct {
 	length              float64 // 0 to 1
 }
 
-// block is bars under one heading.
 type block struct {
 	head string
 	bars []bar

@@ -73,7 +73,6 @@ func (p panel) draw(body *strings.Builder, titleAt float64, title string) {
 	}
 }
 
-// timeAxis is the range of a column's numbers.
 type timeAxis struct{ from, to float64 }
 
 // timeAxisOf is not ok with fewer than two numbers.

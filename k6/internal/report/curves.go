@@ -27,7 +27,6 @@ const (
 	curveColours = 8
 )
 
-// curve is a column of numbers over the rows.
 type curve struct {
 	name   string
 	class  string
@@ -179,7 +178,6 @@ func niceStep(v float64) float64 {
 	return 10 * power
 }
 
-// describeCurves describes the chart in words for a screen reader.
 func describeCurves(s result.Section, x int, all []curve) string {
 	var words []string
 	for _, c := range all {

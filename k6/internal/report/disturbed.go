@@ -32,7 +32,6 @@ func disturbedSeconds(r result.Result) []string {
 	return []string{fmt.Sprintf("Other programs used the CPUs in %d of the run's seconds (the first second is 0): %s", len(seconds), spans(seconds))}
 }
 
-// spansMost is how many spans are written.
 const spansMost = 20
 
 // spans writes sorted numbers as 3–5, 9.

@@ -53,7 +53,6 @@ func descriptors(held result.Holding) string {
 	return orNone(held.Descriptors, func(open result.Descriptors) string { return format.Count(open.All) })
 }
 
-// sum is nil if one of the two is unknown.
 func sum(a, b *int64) *int64 {
 	if a == nil || b == nil {
 		return nil
@@ -65,7 +64,6 @@ func sum(a, b *int64) *int64 {
 // lose that time.
 const busyAtRest = 20.0
 
-// restTable is the usage of the system while idle.
 func restTable(r result.Result) Table {
 	t := Table{Title: "At rest", Head: []string{"Process", "CPU before (%)", "Wake-ups before (/s)", "CPU after (%)", "Wake-ups after (/s)"}, Numbers: from(1), State: -1}
 	var busy []string

@@ -75,11 +75,9 @@ const (
 	tickUnknown = "?"
 )
 
-// passMeans is below the headline of every report.
 const passMeans = "Pass means: the scenario ran without errors and within its thresholds. Thresholds are wide unless the environment " +
 	"sets others. To see whether something became faster or slower, run make compare."
 
-// build makes the page of a set.
 func build(set Set, options Options) Page {
 	entries := set.Entries()
 	p := Page{Title: "Windtunnel report", Verdict: set.Verdict(), ID: runID(set), Means: passMeans}
@@ -106,7 +104,6 @@ func runID(set Set) string {
 	return distinct(seq.Map(set.Results, func(r result.Result) string { return r.Run.ID }))
 }
 
-// distinct joins the different values in order.
 func distinct(values []string) string {
 	return cmp.Or(strings.Join(seq.Distinct(seq.Given(values)), "; "), format.None)
 }

@@ -27,7 +27,6 @@ func placement(p *result.Placement) string {
 	return fmt.Sprintf("%s: probe %s, echo %s, system %s; %s", p.Name, on(p.ProbeCPUs), on(p.EchoCPUs), on(p.SystemCPUs), wait)
 }
 
-// column is an optional column of a table of operations.
 type column struct {
 	head string
 	cell func(result.Operation) string
@@ -80,7 +79,6 @@ func controlsTable(r result.Result) Table {
 	return t
 }
 
-// decimals writes a value with a fixed number of digits.
 func decimals(v *float64, digits int) string {
 	return orNone(v, func(known float64) string { return strconv.FormatFloat(known, 'f', digits, 64) })
 }

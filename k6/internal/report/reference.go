@@ -23,7 +23,6 @@ type published struct {
 	Figures []figure `json:"figures"`
 }
 
-// figure is one operation of a published document.
 type figure struct {
 	Scenario  string  `json:"scenario"`
 	Operation string  `json:"operation"`

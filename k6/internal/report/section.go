@@ -14,7 +14,6 @@ import (
 	"windtunnel/k6/internal/seq"
 )
 
-// section makes the page's part about one scenario.
 func section(e Entry, options Options) Section {
 	s := Section{Entry: e, Title: e.Name, Anchor: anchor(e.Name), Result: e.Result}
 	r := e.Result
@@ -193,7 +192,6 @@ func processesTable(r result.Result) Table {
 	return t
 }
 
-// explainOf explains a kind of error of an operation.
 func explainOf(r result.Result, op result.Operation, kind string) string {
 	control, ok := r.ControlOf(op.Name)
 	return kinds.Explain(kind, ok && control.Errors[kind] == 0)
@@ -212,7 +210,6 @@ func integrityTable(r result.Result) Table {
 	return t
 }
 
-// sourceText describes the source of the stored data in words.
 func sourceText(source string) string {
 	switch source {
 	case "sql":

@@ -191,12 +191,10 @@ func entry(planned run.Scenario, measured *result.Result) Entry {
 	return e
 }
 
-// addReason adds the record's reason for a scenario.
 func (e *Entry) addReason(text string) {
 	e.Reasons = append(e.Reasons, result.Reason{Role: result.Cause, Text: text, Count: 1})
 }
 
-// outcomes are the outcomes of all scenarios.
 func (s Set) outcomes() []string {
 	return seq.Map(s.Entries(), func(e Entry) string { return e.Outcome })
 }

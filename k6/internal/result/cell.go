@@ -36,7 +36,6 @@ type Figure struct {
 	By        string `json:"by,omitempty"`
 }
 
-// ranged is a number with a range in JSON.
 type ranged struct {
 	Value       *float64 `json:"value"`
 	Low         *float64 `json:"low"`

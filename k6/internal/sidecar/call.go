@@ -16,7 +16,6 @@ import (
 	"windtunnel/k6/internal/exit"
 )
 
-// statusError is an answer with a status other than 2xx.
 type statusError struct {
 	code    int
 	message string

@@ -11,7 +11,6 @@ import (
 	"windtunnel/k6/internal/stream"
 )
 
-// windowTimeout bounds a request about windows.
 const windowTimeout = 2 * time.Second
 
 // windowRequest says what a window measures; Sidecar is the sidecar itself, whose threads probe.

@@ -53,7 +53,6 @@ func linked(b *influx.Batch, of Of, spans []LinkSpan, at time.Time) {
 	b.Add("link", of.tags("direction", "down"), down.fields(len(spans)), at)
 }
 
-// wayPoint is one direction of all links together.
 type wayPoint struct {
 	done     LinkWay
 	rateBitS int64

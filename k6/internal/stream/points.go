@@ -30,7 +30,6 @@ func (o Of) tags(pairs ...string) influx.Tags {
 	return tags
 }
 
-// name is SYSTEM/SCENARIO, or the run's id.
 func (o Of) name() string {
 	if o.Scenario == "" {
 		return o.TestID

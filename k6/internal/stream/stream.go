@@ -64,7 +64,6 @@ func Listen(tell func(line string), clean func(text string) string) *Stream {
 		missing: map[Of]influx.Seconds{}, owing: map[Of]bool{}}
 }
 
-// warn reports trouble only once.
 func (s *Stream) warn(line string) {
 	s.mu.Lock()
 	first := !s.warned
@@ -125,7 +124,6 @@ func (s *Stream) Used(of Of, look Look, at time.Time, over bool) {
 	})
 }
 
-// gapEvent marks the first of the missing seconds.
 func gapEvent(b *influx.Batch, of Of, missed influx.Seconds) {
 	if missed.Count() > 0 {
 		first, _ := missed.Bounds()

@@ -93,7 +93,6 @@ func named(name, root string) string {
 	return ""
 }
 
-// isSystem reports whether scripts has the folder of a system.
 func isSystem(root, system string) bool {
 	info, err := os.Stat(filepath.Join(root, "scripts", system))
 	return err == nil && info.IsDir() && system != "" && !strings.Contains(system, "/")
@@ -112,7 +111,6 @@ func within(of, only string) (string, *exit.Fault) {
 	return only, nil
 }
 
-// benched is a run of bench with variables set.
 func benched(set map[string]string) Plan {
 	return Plan{Needs: Call{Args: []string{"needs"}, Set: set}, Calls: []Call{{Args: []string{"bench"}, Set: set}}}
 }

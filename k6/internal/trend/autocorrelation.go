@@ -69,7 +69,6 @@ func share(points int, r, deviation, statistic float64, of func([]float64) float
 	return float64(larger) / (flats + 1)
 }
 
-// drawFlat fills a stationary AR(1) series.
 func drawFlat(random *rand.Rand, r float64, values []float64) {
 	last := random.NormFloat64() / math.Sqrt(1-r*r)
 	for i := range values {
@@ -78,7 +77,6 @@ func drawFlat(random *rand.Rand, r float64, values []float64) {
 	}
 }
 
-// around returns the values minus their mean.
 func around(values []float64) []float64 {
 	mean := stats.Mean(values)
 	return seq.Map(values, func(v float64) float64 { return v - mean })

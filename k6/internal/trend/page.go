@@ -23,7 +23,6 @@ var pageTemplate string
 
 var page = template.Must(template.New("trend").Parse(pageTemplate))
 
-// section is a group on the page.
 type section struct {
 	Title, Name string
 	Facts       []string
@@ -32,7 +31,6 @@ type section struct {
 	Told        []string // about creeps, and about withheld changes
 }
 
-// changeRow is a row of the table of changes.
 type changeRow struct{ Metric, Change, From, To, Since, Before, After string }
 
 // HTML is the page of a history: a graph for each metric, and its changes. The page is self-contained.
@@ -131,7 +129,6 @@ func (g Group) Label() string {
 	return fmt.Sprintf("%s %s, %s, %s", p.Name(), p.Profile, bed, cmp.Or(parametersOf(p), "no parameters"))
 }
 
-// noVersion is the version of a system without one.
 const noVersion = "version unknown"
 
 // Lines describe a group's changes and creeps, one line each. Each line names the group.

@@ -75,7 +75,6 @@ func tables() string {
 // isSystem reports whether the group is a system, which has scenarios.
 func (g Group) isSystem() bool { return g.of != "*" && g.of != "make" }
 
-// row is a variable's line of a table.
 func row(v Variable, of []Group, reads bool) string {
 	name := "`" + v.Name + "`"
 	if v.Docs != "" {

@@ -20,7 +20,6 @@ import (
 	"windtunnel/k6/internal/variables"
 )
 
-// ImportPath is the module's name in scripts.
 const ImportPath = "k6/x/windtunnel/environment"
 
 func init() {

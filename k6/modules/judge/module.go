@@ -17,7 +17,6 @@ import (
 	"windtunnel/k6/internal/result"
 )
 
-// ImportPath is the module's name in scripts.
 const ImportPath = "k6/x/windtunnel/judge"
 
 func init() {

@@ -14,14 +14,12 @@ import (
 	"windtunnel/k6/internal/protocolrows"
 )
 
-// ImportPath is the module's name in scripts.
 const ImportPath = "k6/x/windtunnel/protocols"
 
 func init() {
 	modules.Register(ImportPath, jsvalue.Module(func(modules.VU) map[string]any { return map[string]any{"matrix": matrix} }))
 }
 
-// matrix returns the matrix of a folder as JSON.
 func matrix(folder string) (string, error) {
 	found, err := protocolrows.Read(folder)
 	if err != nil {

@@ -20,7 +20,6 @@ import (
 	"windtunnel/k6/internal/record"
 )
 
-// ImportPath is the module's name in scripts.
 const ImportPath = "k6/x/windtunnel/record"
 
 func init() {
@@ -109,7 +108,6 @@ func (i *instance) measured(k6Metrics *sobek.Object) *sobek.Object {
 // hold starts to hold the VU's records back until it is known whether their part of the run counts.
 func (i *instance) hold() { i.holds, i.held = true, nil }
 
-// drop discards the held records.
 func (i *instance) drop() { i.holds, i.held = false, nil }
 
 // release makes the held records, and makes later ones at once.

@@ -158,7 +158,6 @@ func (o *operation) failure(state *lib.State, c *cell, given []sobek.Value) erro
 	return o.fail(state, c, given[0].String(), 1)
 }
 
-// detail counts an answer, if it is given.
 func (o *operation) detail(c *cell, kind string, given []sobek.Value, place int, count int64) {
 	if len(given) <= place || !given[place].ToBoolean() {
 		return
@@ -172,7 +171,6 @@ func (o *operation) detail(c *cell, kind string, given []sobek.Value, place int,
 	o.record.Series(detailMetric, metrics.Counter, tags).Add(float64(count))
 }
 
-// failures takes a kind and a number of failures.
 func (o *operation) failures(state *lib.State, c *cell, given []sobek.Value) error {
 	return o.fail(state, c, given[0].String(), given[1].ToInteger())
 }
@@ -188,7 +186,6 @@ func (o *operation) fail(state *lib.State, c *cell, kind string, count int64) er
 	return nil
 }
 
-// errorsOf counts errors of a kind.
 func (o *operation) errorsOf(c *cell, kind string, now time.Time, count int64) metrics.Sample {
 	tags := c.tags.With(kindTag, kind)
 	own := carriedOf(tags)

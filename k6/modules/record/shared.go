@@ -40,7 +40,6 @@ func (s *shared) once(text string) bool {
 	return true
 }
 
-// share keeps a text under a name.
 func (s *shared) share(name, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,7 +56,6 @@ func (s *shared) text(name string) any {
 	return nil
 }
 
-// answered notes that the target answered a VU.
 func (s *shared) answered() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

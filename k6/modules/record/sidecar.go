@@ -43,7 +43,6 @@ func (i *instance) request(method, path string, body sobek.Value, limitMS float6
 	return i.requestAll(method, []asked{{path, body}}, limitMS)[0]
 }
 
-// requestAll sends several requests at once.
 func (i *instance) requestAll(method string, all []asked, limitMS float64) []sobek.Value {
 	client := i.client()
 	ctx, cancel := context.WithTimeout(i.vu.Context(), time.Duration(limitMS*float64(time.Millisecond)))

@@ -33,7 +33,6 @@ const (
 	othersNotice = 4 * beatEvery
 )
 
-// wall is the machine's clock.
 var wall = time.Now
 
 // member is this process as one of a run's runners.
@@ -160,7 +159,6 @@ func (m *member) evidence(seen judge.Evidence, zeroUnixMS float64) judge.Evidenc
 	return seen
 }
 
-// facts describes this runner for the record.
 func (m *member) facts(zeroUnixMS float64) *judge.Runner {
 	// The script took its zero from the machine's clock, just before the load began.
 	m.self.ZeroUnixMS, m.self.ClockOffsetMS = zeroUnixMS, float64((m.offset-m.set).Nanoseconds())/1e6
@@ -197,7 +195,6 @@ func (m *member) stopAll(why string) {
 	}()
 }
 
-// end stops the goroutines beside the script.
 func (m *member) end() { m.endOnce.Do(func() { close(m.over) }) }
 
 // watchSignals notes a signal to k6, which then stops anyway.

@@ -22,7 +22,6 @@ import (
 	"windtunnel/k6/internal/record"
 )
 
-// ImportPath is the module's name in scripts.
 const ImportPath = "k6/x/windtunnel/runner"
 
 func init() {
@@ -82,7 +81,6 @@ func (i instance) data() sobek.Value {
 	return given
 }
 
-// start returns when the common load begins.
 func (i instance) start() { i.end(i.member.start(i.vu.Context())) }
 
 // stopAll asks to stop all runners; it does not wait.
@@ -127,7 +125,6 @@ func (i instance) undelivered(why string) {
 	}
 }
 
-// exit ends this process.
 var exit = os.Exit
 
 // draft sends the same as deliver, if this runner tore down, and returns metrics of all runners; otherwise null.
@@ -143,7 +140,6 @@ func (i instance) draft(evidence sobek.Value, zeroUnixMS float64, k6Metrics *sob
 	})
 }
 
-// recordOf returns the bytes of the record's file.
 func (i instance) recordOf(evidence sobek.Value, zeroUnixMS float64) []byte {
 	text, err := jsvalue.OutOf(i.vu.Runtime(), evidence)
 	i.must(err)
@@ -154,10 +150,8 @@ func (i instance) recordOf(evidence sobek.Value, zeroUnixMS float64) []byte {
 	return file
 }
 
-// withdraw reports that this runner sends no record.
 func (i instance) withdraw(why string) { i.member.withdraw(why) }
 
-// logError logs an error; nil logs nothing.
 func (i instance) logError(err error) {
 	if err != nil && !i.wasLogged(err) {
 		i.vu.State().Logger.Error(err.Error())

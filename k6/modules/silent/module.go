@@ -18,7 +18,6 @@ import (
 	"windtunnel/k6/internal/jsvalue"
 )
 
-// ImportPath is the module's name in scripts.
 const ImportPath = "k6/x/windtunnel/silent"
 
 // readBuffer is the receive buffer in bytes, small so that little traffic fills it (SO_RCVBUF, socket(7)).

@@ -17,7 +17,6 @@ import (
 // boundsEvery is the number of seconds between two points of a bound: a constant line needs few points.
 const boundsEvery = 10
 
-// bound is the number in a threshold.
 type bound struct {
 	tags  influx.Tags
 	value float64
@@ -58,7 +57,6 @@ func boundTags(run map[string]string, operation, threshold string) influx.Tags {
 	return tags
 }
 
-// boundPoints adds all bounds at a second.
 func boundPoints(b *influx.Batch, bounds []bound, second int64) {
 	for _, one := range bounds {
 		b.Add("bounds", one.tags, influx.Fields{"bound": one.value}, time.Unix(second, 0))

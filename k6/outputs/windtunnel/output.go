@@ -114,7 +114,6 @@ func (o *Output) Stop() error {
 	return nil
 }
 
-// run sends each second shortly after its end.
 func (o *Output) run() {
 	defer close(o.stopped)
 	for {

@@ -43,7 +43,6 @@ func leftOut(m *metrics.Metric) bool {
 	return strings.HasPrefix(m.Name, "panel_") || strings.HasPrefix(m.Name, "http_req_") && m.Type == metrics.Trend
 }
 
-// series is one metric with one set of streamed tags.
 type series struct {
 	name  string
 	kind  metrics.MetricType
@@ -68,7 +67,6 @@ type budget struct {
 	full atomic.Bool // a series was rejected
 }
 
-// take reports whether another series is allowed, and counts it.
 func (b *budget) take() bool {
 	if b.used.Add(1) <= mostSeries {
 		return true
@@ -78,7 +76,6 @@ func (b *budget) take() bool {
 	return false
 }
 
-// catalogue maps k6's time series to ours.
 type catalogue struct {
 	known map[metrics.TimeSeries]*series // nil for a time series that is not streamed
 	byKey map[string]*series

@@ -45,7 +45,6 @@ const farewell = 5 * time.Second
 // progressEvery is the interval between printed lines of the runners' progress, if the progress has changed.
 const progressEvery = 2 * time.Second
 
-// job is one run.
 type job struct {
 	Options
 	scenario plan.Scenario
@@ -116,7 +115,6 @@ func prepare(o Options) (*job, *exit.Fault) {
 	return j, nil
 }
 
-// run waits for the runners, then judges.
 func (j *job) run() int {
 	watching, stopWatching := context.WithCancel(context.Background())
 	defer stopWatching()
