@@ -14,6 +14,7 @@ import (
 	"windtunnel/k6/internal/compare"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/root"
+	"windtunnel/k6/internal/seq"
 )
 
 // existingRuns has the existing runs of one scenario: folders of runs and result files.
@@ -89,10 +90,9 @@ func (o Options) parts() (parts []existingRuns, line string) {
 		one.scenario = strings.Join(scenarios, "")
 		return []existingRuns{one}, ""
 	}
-	for _, scenario := range scenarios {
-		parts = append(parts, existingRuns{a: one.a, b: one.b, scenario: scenario, folder: stem(scenario), comparison: one.comparison})
-	}
-	return parts, ""
+	return seq.Map(scenarios, func(scenario string) existingRuns {
+		return existingRuns{a: one.a, b: one.b, scenario: scenario, folder: stem(scenario), comparison: one.comparison}
+	}), ""
 }
 
 // ofSet takes the comparisons of a set; if scenarios are given, only those.

@@ -72,10 +72,7 @@ and protocols-interop, once everything is built. The variables that make was giv
 
 // line is a call as one would type it.
 func line(call target.Call) string {
-	var words []string
-	for _, name := range slices.Sorted(maps.Keys(call.Set)) {
-		words = append(words, name+"="+quoted(call.Set[name]))
-	}
+	words := seq.Map(slices.Sorted(maps.Keys(call.Set)), func(name string) string { return name + "=" + quoted(call.Set[name]) })
 	words = append(words, "bin/k6", "x")
 	return strings.Join(append(words, seq.Map(call.Args, quoted)...), " ")
 }

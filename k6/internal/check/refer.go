@@ -16,6 +16,7 @@ import (
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/listing"
 	"windtunnel/k6/internal/schema"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/internal/testbed"
 )
 
@@ -65,25 +66,13 @@ func checkPlacement(known []string, system string, of environment.System) []sche
 	if len(known) == 0 {
 		return nil
 	}
-	var problems []schema.Problem
-	for _, name := range of.Placement.Scenarios() {
-		if !slices.Contains(known, name) {
-			problems = append(problems, noSuch([]string{"systems", system, "placement", name}, "there is no such scenario; there are", name, append([]string{"default"}, known...)))
-		}
-	}
-	return problems
+	return noneSuch([]string{"systems", system, "placement"}, "there is no such scenario; there are", of.Placement.Scenarios(), append([]string{"default"}, known...))
 }
 
 // checkUser finds inbounds of a protocol that users do not have: they would be left out silently.
 func checkUser(system string, user environment.User) []schema.Problem {
-	known := slices.Sorted(maps.Keys(user.Proxies))
-	var problems []schema.Problem
-	for _, protocol := range slices.Sorted(maps.Keys(user.Inbounds)) {
-		if !slices.Contains(known, protocol) {
-			problems = append(problems, noSuch([]string{"systems", system, "user", "inbounds", protocol}, "user.proxies has no such protocol; it has", protocol, known))
-		}
-	}
-	return problems
+	return noneSuch([]string{"systems", system, "user", "inbounds"}, "user.proxies has no such protocol; it has",
+		slices.Sorted(maps.Keys(user.Inbounds)), slices.Sorted(maps.Keys(user.Proxies)))
 }
 
 // checkReference checks the reference to a testbed in a system's entry, at a location of the document.
@@ -134,6 +123,12 @@ func checkReference(testbeds, system string, ref environment.TestbedRef, doc any
 // noSuch is the problem of a name that is not among the known ones.
 func noSuch(field []string, what, name string, known []string) schema.Problem {
 	return schema.Problem{Field: schema.Field(field), Message: fmt.Sprintf("%s: %s%s", what, strings.Join(known, ", "), closest.Hint(name, known))}
+}
+
+// noneSuch are the problems of the names of an object that are not among the known ones.
+func noneSuch(object []string, what string, names, known []string) []schema.Problem {
+	unknown := seq.Filter(names, func(name string) bool { return !slices.Contains(known, name) })
+	return seq.Map(unknown, func(name string) schema.Problem { return noSuch(append(slices.Clone(object), name), what, name, known) })
 }
 
 func nameProblem(name, stem string) schema.Problem {

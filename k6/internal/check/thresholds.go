@@ -48,12 +48,7 @@ func checkBroughtAlong(path string, doc any) []schema.Problem {
 	folder := filepath.Dir(absolute)
 	known := scenarios(filepath.Join(folder, "..", ".."), filepath.Base(folder))
 	of, _ := doc.(map[string]any)
-	for _, scenario := range slices.Sorted(maps.Keys(of)) {
-		if !slices.Contains(known, scenario) {
-			problems = append(problems, noSuch([]string{scenario}, "there is no such scenario; there are", scenario, known))
-		}
-	}
-	return problems
+	return noneSuch(nil, "there is no such scenario; there are", slices.Sorted(maps.Keys(of)), known)
 }
 
 // checkOperations finds names that are no operations of a scenario. field is the location of the thresholds.

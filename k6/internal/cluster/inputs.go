@@ -95,11 +95,7 @@ func isRead(name string, s plan.Scenario) bool {
 }
 
 func secretNames(p plan.Plan) []string {
-	var names []string
-	for _, s := range p.Scenarios {
-		names = append(names, p.Env.Systems[s.System].Secrets()...)
-	}
-	return names
+	return seq.Flat(p.Scenarios, func(s plan.Scenario) []string { return p.Env.Systems[s.System].Secrets() })
 }
 
 // secretsOf returns the secrets that are set: of the environment, and of streaming.

@@ -121,10 +121,7 @@ func (m Manifests) RunnerVariables() []Variable {
 // placeholders instead of secrets; they give no access.
 func (m Manifests) InitializerVariables() []Variable {
 	all := append([]Variable{{Name: "K6_INCLUDE_SYSTEM_ENV_VARS", Value: "true"}}, m.Variables...)
-	for _, name := range m.signIn {
-		all = append(all, Variable{Name: name, Value: "no secret of the initializer's"})
-	}
-	return all
+	return append(all, seq.Map(m.signIn, func(name string) Variable { return Variable{Name: name, Value: "no secret of the initializer's"} })...)
 }
 
 func (m Manifests) withSecrets(variables []Variable) []Variable {

@@ -163,10 +163,7 @@ func (c Comparison) folds(of string) []comment.Fold {
 			judged = append(judged, cells)
 		}
 	}
-	var failures [][]comment.Cell
-	for _, f := range c.failureRows() {
-		failures = append(failures, []comment.Cell{{f[0], f[4]}, {f[1]}, {f[2]}})
-	}
+	failures := seq.Map(c.failureRows(), func(f []string) []comment.Cell { return []comment.Cell{{f[0], f[4]}, {f[1]}, {f[2]}} })
 	metrics := []string{"Metric", "A, B", "Change"}
 	numbers := func(column int) bool { return column > 0 }
 	return []comment.Fold{

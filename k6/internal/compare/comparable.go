@@ -14,6 +14,7 @@ import (
 
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/internal/testbed"
 )
 
@@ -152,13 +153,8 @@ func withoutSettings(h *result.Host) *result.Host {
 }
 
 func results(runs []Measured) []result.Result {
-	var all []result.Result
-	for _, m := range runs {
-		if m.Result != nil {
-			all = append(all, *m.Result)
-		}
-	}
-	return all
+	measured := seq.Filter(runs, func(m Measured) bool { return m.Result != nil })
+	return seq.Map(measured, func(m Measured) result.Result { return *m.Result })
 }
 
 func parameters(all []result.Result) []field {

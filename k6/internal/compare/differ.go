@@ -219,13 +219,8 @@ func logs(m Metric, values []float64) []float64 {
 }
 
 func valuesOf(runs []table, k key) []float64 {
-	var values []float64
-	for _, t := range runs {
-		if v, ok := t.values[k]; ok {
-			values = append(values, v)
-		}
-	}
-	return values
+	having := seq.Filter(runs, func(t table) bool { _, has := t.values[k]; return has })
+	return seq.Map(having, func(t table) float64 { return t.values[k] })
 }
 
 // growing are metrics that may grow with the work, such as memory for each stored message, or a socket for each association.

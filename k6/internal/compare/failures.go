@@ -146,13 +146,8 @@ func (c *Comparison) moreErrors(a, b []Measured, kind string) float64 {
 
 // failureLevels are the p-values of the kinds of errors, in the order of c.Failures.
 func (c *Comparison) failureLevels() []float64 {
-	var all []float64
-	for _, f := range c.Failures {
-		if f.P != nil {
-			all = append(all, *f.P)
-		}
-	}
-	return all
+	tested := seq.Filter(c.Failures, func(f Failure) bool { return f.P != nil })
+	return seq.Map(tested, func(f Failure) float64 { return *f.P })
 }
 
 // takeFailures writes the outcomes of failureLevels. If B has more errors of a kind, it cannot pass, unless A has them

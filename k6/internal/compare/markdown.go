@@ -163,10 +163,7 @@ func (c Comparison) sides() [][]string {
 }
 
 func list[V any](values map[string]V) string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		parts = append(parts, name+"="+format.Any(values[name]))
-	}
+	parts := seq.Map(slices.Sorted(maps.Keys(values)), func(name string) string { return name + "=" + format.Any(values[name]) })
 	return strings.Join(parts, ", ")
 }
 

@@ -121,13 +121,8 @@ func (p partsOfRuns) missingChecks(r result.Result) []string {
 	if !known("") {
 		return []string{"no validity check ran, so its figures cannot be trusted"}
 	}
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(p.checks)) {
-		if !known(name) {
-			all = append(all, "the check of "+name+" is missing, but other runs have it")
-		}
-	}
-	return all
+	missing := seq.Filter(slices.Sorted(maps.Keys(p.checks)), func(name string) bool { return !known(name) })
+	return seq.Map(missing, func(name string) string { return "the check of " + name + " is missing, but other runs have it" })
 }
 
 // findMissingValues finds used runs without a judged metric that other runs have.

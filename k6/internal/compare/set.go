@@ -145,12 +145,5 @@ func (m Metric) plain(s Summary) string {
 func (s Set) legend() []string {
 	lines := []string{"Improvement: the change from the baseline to the candidate: of a rate, more is better, of a latency, less; " +
 		"a success rate changes in percentage points"}
-	for _, p := range s.Parts {
-		for _, line := range p.legend() {
-			if !slices.Contains(lines, line) {
-				lines = append(lines, line)
-			}
-		}
-	}
-	return lines
+	return seq.Distinct(append(lines, seq.Flat(s.Parts, Part.legend)...))
 }

@@ -11,6 +11,7 @@ import (
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/machine"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 )
 
 // An unknown fact equals nothing. This file finds the facts that a result lacks, and names the files of such results.
@@ -51,13 +52,8 @@ func unknownSettings(r result.Result) []string {
 
 // unknownGenerator are missing versions of Windtunnel, which may differ between runs.
 func unknownGenerator(r result.Result) []string {
-	var all []string
-	for _, name := range ofGenerator {
-		if !isKnown(r.Run.Versions[name]) {
-			all = append(all, "the "+strings.ReplaceAll(name, "_", " "))
-		}
-	}
-	return all
+	unknown := seq.Filter(ofGenerator, func(name string) bool { return !isKnown(r.Run.Versions[name]) })
+	return seq.Map(unknown, func(name string) string { return "the " + strings.ReplaceAll(name, "_", " ") })
 }
 
 // isKnown reports whether a version is known. A revision ends in -unknown if git could not say whether files differ from
@@ -78,10 +74,7 @@ func lacking(runs []Measured, facts func(result.Result) []string) string {
 			in[names] = append(in[names], m.File)
 		}
 	}
-	var texts []string
-	for _, names := range slices.Sorted(maps.Keys(in)) {
-		texts = append(texts, fmt.Sprintf("%s (%s)", names, files(in[names])))
-	}
+	texts := seq.Map(slices.Sorted(maps.Keys(in)), func(names string) string { return fmt.Sprintf("%s (%s)", names, files(in[names])) })
 	return strings.Join(texts, "; ")
 }
 

@@ -215,13 +215,9 @@ func firstCause(runs []Measured) string {
 }
 
 func (c *Comparison) gateReasons() []string {
-	var all []string
-	for _, m := range c.Metrics {
-		if m.Gate {
-			all = append(all, fmt.Sprintf("%s is worse by more than %s: %s (%s)", m.Title, m.boundText(c.WorseByPercent), changeText(m.Change), interval(m.Change)))
-		}
-	}
-	return all
+	return seq.Map(seq.Filter(c.Metrics, func(m Metric) bool { return m.Gate }), func(m Metric) string {
+		return fmt.Sprintf("%s is worse by more than %s: %s (%s)", m.Title, m.boundText(c.WorseByPercent), changeText(m.Change), interval(m.Change))
+	})
 }
 
 func (m Metric) boundText(percent float64) string {

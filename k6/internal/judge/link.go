@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 )
 
 const (
@@ -68,11 +69,7 @@ func (l *Link) checks() []*result.Validity {
 	if l == nil {
 		return nil
 	}
-	all := []*result.Validity{l.calibrated()}
-	for _, use := range l.Uses {
-		all = append(all, l.carried(use))
-	}
-	return all
+	return append([]*result.Validity{l.calibrated()}, seq.Map(l.Uses, l.carried)...)
 }
 
 func (l *Link) calibrated() *result.Validity {

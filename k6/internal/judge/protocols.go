@@ -62,9 +62,7 @@ func ofProtocols(protocols Protocols, link *Link, j Judged, verdict string) opin
 			undecided = append(undecided, unjudged(row)...)
 		}
 	}
-	for _, line := range undecidedLines(rows) {
-		undecided = append(undecided, line.reason())
-	}
+	undecided = append(undecided, seq.Map(undecidedLines(rows), undecidedLine.reason)...)
 	crossed := crossedReasons(j.Thresholds)
 	reasons := slices.Concat(broken, misses, excused, crossed, invalidReasons(j.Validity), nothing(rows, protocols.Compared), unseen, bounded, undecided)
 	failed := len(broken) > 0 || len(misses) > 0 || verdict == result.Fail && len(crossed) > 0

@@ -101,22 +101,14 @@ func received(details []result.ErrorDetail, kind string) string {
 	return " (received: " + strings.Join(named, "; ") + ")"
 }
 
-func crossedReasons(thresholds []result.Threshold) (reasons []reason) {
-	for _, line := range thresholds {
-		if !line.OK {
-			reasons = append(reasons, because("threshold", line.Operation+": "+sentence(line)))
-		}
-	}
-	return reasons
+func crossedReasons(thresholds []result.Threshold) []reason {
+	crossed := seq.Filter(thresholds, func(line result.Threshold) bool { return !line.OK })
+	return seq.Map(crossed, func(line result.Threshold) reason { return because("threshold", line.Operation+": "+sentence(line)) })
 }
 
-func invalidReasons(checks []result.Validity) (reasons []reason) {
-	for _, c := range checks {
-		if c.OK != nil && !*c.OK {
-			reasons = append(reasons, because(c.Kind, c.Check+": "+c.Detail))
-		}
-	}
-	return reasons
+func invalidReasons(checks []result.Validity) []reason {
+	failed := seq.Filter(checks, func(c result.Validity) bool { return c.OK != nil && !*c.OK })
+	return seq.Map(failed, func(c result.Validity) reason { return because(c.Kind, c.Check+": "+c.Detail) })
 }
 
 // integrityReasons are the reasons for broken integrity, and for integrity that could not be checked. A far end other

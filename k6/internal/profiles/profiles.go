@@ -94,11 +94,7 @@ func MostMinutes(name string) int {
 // MinutesText lists these minutes for all profiles, for --help.
 func MinutesText() string {
 	longest := All[len(All)-1].CompareMin
-	var parts []string
-	for _, p := range All {
-		if p.CompareMin != longest {
-			parts = append(parts, fmt.Sprintf("%d of %s", p.CompareMin, p.Name))
-		}
-	}
+	shorter := seq.Filter(All, func(p Profile) bool { return p.CompareMin != longest })
+	parts := seq.Map(shorter, func(p Profile) string { return fmt.Sprintf("%d of %s", p.CompareMin, p.Name) })
 	return strings.Join(append(parts, fmt.Sprintf("else %d", longest)), ", ")
 }

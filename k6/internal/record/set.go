@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"windtunnel/k6/internal/seq"
 )
 
 // Set presents several records of one run as one: each query has the same answer as one record of all their samples. Use
@@ -30,10 +32,7 @@ func (s *Set) Values(metric string, tags map[string]string) (Values, bool) {
 	if values, ok := s.known[key]; ok {
 		return values, values != nil
 	}
-	var found []*Series
-	for _, r := range s.records {
-		found = append(found, r.matching(metric, tags)...)
-	}
+	found := seq.Flat(s.records, func(r *Record) []*Series { return r.matching(metric, tags) })
 	if len(found) == 0 {
 		s.known[key] = nil
 		return nil, false

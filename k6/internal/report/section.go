@@ -54,35 +54,22 @@ func resultsTable(r result.Result, options Options) Table {
 	}
 	extra := transferColumns(r)
 	t.Numbers = between(1, len(t.Head)+len(extra))
-	for _, column := range extra {
-		t.Head = append(t.Head, column.head)
-	}
-	hasItems := slices.ContainsFunc(r.Operations, func(op result.Operation) bool { return op.Items != nil })
-	if hasItems {
-		t.Head = append(t.Head, "Items")
+	if slices.ContainsFunc(r.Operations, func(op result.Operation) bool { return op.Items != nil }) {
+		extra = append(extra, column{"Items", func(op result.Operation) string { return orNone(op.Items, items) }})
 	}
 	var published []published
 	if options.Reference {
 		published = references()[r.Run.System]
 	}
 	for _, p := range published {
-		t.Head = append(t.Head, "Published (another machine: "+p.Machine+")")
+		extra = append(extra, column{"Published (another machine: " + p.Machine + ")", func(op result.Operation) string { return p.cell(r.Run.Scenario, op.Name) }})
 		t.Notes = append(t.Notes, fmt.Sprintf(
 			"The published figures are from “%s”, measured on another machine (%s) with another client; they are shown, not judged.",
 			p.Source, p.Machine))
 	}
+	t.Head = append(t.Head, seq.Map(extra, func(c column) string { return c.head })...)
 	for _, op := range r.Operations {
-		row := operationRow(op)
-		for _, column := range extra {
-			row = append(row, column.cell(op))
-		}
-		if hasItems {
-			row = append(row, orNone(op.Items, items))
-		}
-		for _, p := range published {
-			row = append(row, p.cell(r.Run.Scenario, op.Name))
-		}
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, append(operationRow(op), seq.Map(extra, func(c column) string { return c.cell(op) })...))
 		t.Notes = append(t.Notes, operationNotes(op)...)
 	}
 	return t

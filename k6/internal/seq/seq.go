@@ -31,6 +31,14 @@ func Find[A any](all []A, holds func(A) bool) (found A, ok bool) {
 	return found, false
 }
 
+// Flat joins the lists of all items, in order; nil for no items.
+func Flat[A, B any](all []A, of func(A) []B) (made []B) {
+	for _, one := range all {
+		made = append(made, of(one)...)
+	}
+	return made
+}
+
 // Given keeps the texts that are not empty.
 func Given(all []string) []string {
 	return Filter(all, func(text string) bool { return text != "" })

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"windtunnel/k6/internal/closest"
+	"windtunnel/k6/internal/seq"
 )
 
 // patience bounds a command that only reads files.
@@ -69,10 +70,7 @@ func Check(root, name string, pairs []string, values map[string]any) (Checked, e
 	if err != nil {
 		return Checked{}, err
 	}
-	arguments := []string{"check", "--values=" + string(given)}
-	for _, pair := range pairs {
-		arguments = append(arguments, "--var="+pair)
-	}
+	arguments := append([]string{"check", "--values=" + string(given)}, seq.Map(pairs, func(pair string) string { return "--var=" + pair })...)
 	out, failed := ask(root, name, arguments)
 	var checked Checked
 	decoder := json.NewDecoder(bytes.NewReader(out))

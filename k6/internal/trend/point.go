@@ -16,6 +16,7 @@ import (
 	"windtunnel/k6/internal/machine"
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/result"
+	"windtunnel/k6/internal/seq"
 	"windtunnel/k6/internal/testbed"
 )
 
@@ -87,13 +88,8 @@ func (p Point) Version() string {
 	if p.Commit != "" {
 		return p.Commit
 	}
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(p.Versions)) {
-		if name != "k6" && !strings.HasPrefix(name, "windtunnel") {
-			all = append(all, name+" "+p.Versions[name])
-		}
-	}
-	return strings.Join(all, ", ")
+	names := seq.Filter(slices.Sorted(maps.Keys(p.Versions)), func(name string) bool { return name != "k6" && !strings.HasPrefix(name, "windtunnel") })
+	return strings.Join(seq.Map(names, func(name string) string { return name + " " + p.Versions[name] }), ", ")
 }
 
 // group identifies the series of a point, apart from the metric.

@@ -17,10 +17,8 @@ type Group struct{ of, Title string }
 // Groups are the groups of the registry, in the order of its page: every scenario, each system, make.
 func Groups() []Group {
 	all := []Group{{"*", "every scenario"}}
-	for _, system := range seq.Distinct(seq.Map(Scenarios(), systemOf)) {
-		all = append(all, Group{system, system})
-	}
-	return append(all, Group{"make", "make itself"})
+	systems := seq.Map(seq.Distinct(seq.Map(Scenarios(), systemOf)), func(system string) Group { return Group{system, system} })
+	return append(append(all, systems...), Group{"make", "make itself"})
 }
 
 // Variables are the variables that the group reads.

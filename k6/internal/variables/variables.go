@@ -145,10 +145,9 @@ func (v Variable) readBy(scenarios ...string) bool {
 }
 
 // Scenarios returns the scenarios in the registry, as SYSTEM/SCENARIO, sorted. A user's own scripts are not among them.
-func Scenarios() (names []string) {
-	for _, v := range All {
-		names = append(names, seq.Filter(v.Of, func(of string) bool { return strings.Contains(of, "/") })...)
-	}
+func Scenarios() []string {
+	readers := seq.Flat(All, func(v Variable) []string { return v.Of })
+	names := seq.Filter(readers, func(of string) bool { return strings.Contains(of, "/") })
 	slices.Sort(names)
 	return slices.Compact(names)
 }
