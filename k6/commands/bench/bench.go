@@ -4,7 +4,6 @@
 package bench
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -52,8 +51,8 @@ Within a system, scripts/SYSTEM/system.toml lists scenarios in their order.
 	command.Group(cmd.Flags(), "Programs and places", "sidecar", "root")
 	command.VariableFlags(cmd, gs.Env)
 	return command.Alone(gs, cmd, "to choose scenarios give --only; ", func(dir string) int {
-		if why := wrongRunners(runners); why != "" {
-			return exit.Say(gs.Stderr, exit.Usage, "%v", why)
+		if wrong := variables.Find("RUNNERS").Wrong(runners); runners != "" && wrong != "" {
+			return exit.Say(gs.Stderr, exit.Usage, "--runners %s: %s", runners, wrong)
 		}
 		o.Runners = int(variables.Number("RUNNERS", runners))
 		return command.Prepared(gs, &o, *rootFlag, dir, func() int {
@@ -63,17 +62,6 @@ Within a system, scripts/SYSTEM/system.toml lists scenarios in their order.
 			return againstBaseline(gs.Stdout, gs.Stderr, o, name)
 		})
 	})
-}
-
-// wrongRunners says why a number of runners is impossible, "" if it is valid or not given.
-func wrongRunners(text string) string {
-	if text == "" {
-		return ""
-	}
-	if why := variables.Find("RUNNERS").Wrong(text); why != "" {
-		return fmt.Sprintf("--runners %s: %s", text, why)
-	}
-	return ""
 }
 
 // truth reads a switch such as DASHBOARD=1.

@@ -137,16 +137,10 @@ func (c *cluster) label() string {
 	return hex.EncodeToString(sum[:5])
 }
 
-func token() string {
-	var random [24]byte
-	_, _ = rand.Read(random[:])
-	return hex.EncodeToString(random[:])
-}
-
 func (c *cluster) manifests(i int) Manifests {
 	scenario := c.plan.Scenarios[i]
 	secrets := maps.Clone(c.secrets)
-	secrets["COORDINATOR_TOKEN"] = token()
+	secrets["COORDINATOR_TOKEN"] = rand.Text()
 	return Manifests{
 		Name:            fmt.Sprintf("windtunnel-%s-%d", c.label(), i+1),
 		Label:           c.label(),

@@ -4,9 +4,12 @@
 package environment
 
 import (
+	"cmp"
+	"encoding/json"
 	"maps"
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -164,4 +167,71 @@ func IsLoopback(host string) bool {
 	}
 	ip := net.ParseIP(host)
 	return ip != nil && ip.IsLoopback()
+}
+
+// Placements lists the names of the placements.
+func Placements() []string { return []string{"shared", "split", "free"} }
+
+// Placement names the CPUs for probe, echo and system: one name for all scenarios, or one name by scenario, with
+// `default` for the others.
+type Placement map[string]string
+
+const defaultPlacement = "default"
+
+// UnmarshalJSON reads a name or an object of names.
+func (p *Placement) UnmarshalJSON(data []byte) error {
+	var name string
+	if json.Unmarshal(data, &name) == nil {
+		*p = Placement{defaultPlacement: name}
+		return nil
+	}
+	return json.Unmarshal(data, (*map[string]string)(p))
+}
+
+// Of returns the placement of a scenario; the default is shared.
+func (p Placement) Of(scenario string) string {
+	return cmp.Or(p[scenario], p[defaultPlacement], Placements()[0])
+}
+
+// Scenarios returns the scenarios with a separate placement, sorted.
+func (p Placement) Scenarios() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(p)), func(name string) bool { return name == defaultPlacement })
+}
+
+// DatabaseURL has the needed parts of a database's URL in SQLAlchemy's form:
+// DIALECT[+DRIVER]://USER:PASSWORD@HOST:PORT/NAME.
+type DatabaseURL struct {
+	dialect, host string
+}
+
+// This is SQLAlchemy's expression, except that a host has no @: an @ there is an unescaped @ of the password.
+var databaseURL = regexp.MustCompile(
+	`^(\w+)(?:\+\w+)?://(?:[^:/]*(?::[^@]*)?@)?(?:\[([^/?]+)\]|([^/:?@]+))?(?::[^/?@]*)?(?:/[^?]*)?(?:\?.*)?$`)
+
+// ParseDatabaseURL parses a database's URL; ok is false if the text is no such URL.
+func ParseDatabaseURL(text string) (parsed DatabaseURL, ok bool) {
+	m := databaseURL.FindStringSubmatch(text)
+	if m == nil {
+		return parsed, false
+	}
+	return DatabaseURL{dialect: m[1], host: m[2] + m[3]}, true
+}
+
+// Usable reports whether scenarios can use the database: a server of MySQL or MariaDB, or a file of SQLite.
+func (d DatabaseURL) Usable() bool {
+	switch d.dialect {
+	case "mysql", "mariadb":
+		return true
+	case "sqlite":
+		return d.host == ""
+	}
+	return false
+}
+
+// RemoteHost returns the host without its port, "" if the host is this machine.
+func (d DatabaseURL) RemoteHost() string {
+	if d.host == "" || IsLoopback(d.host) {
+		return ""
+	}
+	return d.host
 }

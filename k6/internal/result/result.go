@@ -141,24 +141,17 @@ func (s *Settings) Text() string {
 	if s == nil {
 		return ""
 	}
-	var known []string
-	say := func(words string, value any) { known = append(known, fmt.Sprintf(words, value)) }
-	if s.CongestionControl != nil {
-		say("congestion control %s", *s.CongestionControl)
-	}
-	if s.RMemMaxBytes != nil {
-		say("rmem_max %d", *s.RMemMaxBytes)
-	}
-	if s.WMemMaxBytes != nil {
-		say("wmem_max %d", *s.WMemMaxBytes)
-	}
-	if s.SOMaxConn != nil {
-		say("somaxconn %d", *s.SOMaxConn)
-	}
-	if s.CPUGovernor != nil {
-		say("CPU governor %s", *s.CPUGovernor)
-	}
+	known := seq.Given([]string{setting("congestion control %s", s.CongestionControl), setting("rmem_max %d", s.RMemMaxBytes),
+		setting("wmem_max %d", s.WMemMaxBytes), setting("somaxconn %d", s.SOMaxConn), setting("CPU governor %s", s.CPUGovernor)})
 	return strings.Join(known, ", ")
+}
+
+// setting writes a known value in words; "" if it is unknown.
+func setting[T any](words string, value *T) string {
+	if value == nil {
+		return ""
+	}
+	return fmt.Sprintf(words, *value)
 }
 
 // Placement has the CPUs of probe, echo and system; "" means not pinned.

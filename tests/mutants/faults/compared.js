@@ -78,7 +78,7 @@ export default [
   {
     name: 'gate-of-what-is-missing',
     what: 'a gate is neutral, and so green, where evidence is missing',
-    file: 'k6/internal/comment/conclusion.go',
+    file: 'k6/internal/comment/comment.go',
     from: 'c.Verdict == inconclusive && !c.Missing && !c.Strict',
     to: 'c.Verdict == inconclusive && !c.Strict',
     tests: [{ go: 'internal/comment', name: 'TestConclusion' }],

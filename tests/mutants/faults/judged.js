@@ -22,7 +22,7 @@ export default [
   {
     name: 'carry-of-a-sum',
     what: 'the sum of two records loses its carry, so that an average is wrong',
-    file: 'k6/internal/record/sum.go',
+    file: 'k6/internal/record/samples.go',
     from: `	low, carry := bits.Add64(s.low, other.low, 0)
 	s.low, s.high = low, s.high+other.high+int64(carry)`,
     to: '	s.low, s.high = s.low+other.low, s.high+other.high',
