@@ -10,24 +10,44 @@
  *   scenario, and rows that decide the verdict of a protocol comparison
  */
 
+/** @typedef {Omit<import('k6/x/windtunnel/judge').Column, 'name' | 'title' | 'unit'>} Look */
 /**
  * @template Row
- * @typedef {import('k6/x/windtunnel/judge').Column & { of?: (row: Row) => Cell | undefined }} Column `of` computes the cell
- *   of a row. Default: the row's field with the column's name
+ * @typedef {import('k6/x/windtunnel/judge').Column & { of?: Of<Row> }} ColumnObject `of` computes the cell of a row. Default: the row's field with
+ *   the column's name
  */
+/** @template Row @typedef {(row: Row) => Cell | undefined} Of */
+/**
+ * @template Row
+ * @typedef {ColumnObject<Row> | [name: string, title: string, unit: string, ofOrLook?: Of<Row> | Look, look?: Look]} Column as an object, or as a line of
+ *   a table: name, title, unit, then `of`, then other fields of the object
+ */
+
+/** @template Row @param {Column<Row>} column @returns {ColumnObject<Row>} */
+function objectOf(column) {
+  if (!Array.isArray(column)) return column;
+  const [name, title, unit, ...rest] = column;
+  return Object.assign(
+    { name, title, unit },
+    ...rest.map((one) => (typeof one === 'function' ? { of: one } : one)),
+  );
+}
 
 /**
  * @template Row
  * @param {Omit<Section, 'columns' | 'rows'> & { columns: Column<Row>[], rows: Row[] }} table
  * @returns {Section}
  */
-export const sectionOf = ({ columns, rows, ...about }) => ({
-  ...about,
-  columns: columns.map(({ of: _of, ...column }) => column),
-  rows: rows.map((row) =>
-    columns.map(({ name, of = (one) => /** @type {any} */ (one)[name] }) => of(row) ?? null),
-  ),
-});
+export function sectionOf({ columns: given, rows, ...about }) {
+  const columns = given.map(objectOf);
+  return {
+    ...about,
+    columns: columns.map(({ of: _of, ...column }) => column),
+    rows: rows.map((row) =>
+      columns.map(({ name, of = (one) => /** @type {any} */ (one)[name] }) => of(row) ?? null),
+    ),
+  };
+}
 
 /**
  * A median with minimum and maximum.

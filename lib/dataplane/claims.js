@@ -157,10 +157,10 @@ function earlySections(operation) {
       name: 'early_answer',
       title: 'Tunnels granted before a connection had reached the far end',
       columns: [
-        { name: 'tunnels', title: 'Tunnels', unit: 'text' },
-        { name: 'asked', title: 'Number', unit: 'count' },
-        { name: 'before', title: 'Granted before', unit: 'count' },
-        { name: 'share', title: 'Share', unit: 'share' },
+        ['tunnels', 'Tunnels', 'text'],
+        ['asked', 'Number', 'count'],
+        ['before', 'Granted before', 'count'],
+        ['share', 'Share', 'share'],
       ],
       rows: [
         ...(nobody && 'granted' in nobody
@@ -219,9 +219,9 @@ function halfCloseSections() {
       name: 'half_close',
       title: 'What becomes of the client’s end (half-close)',
       columns: [
-        { name: 'path', title: 'Path', unit: 'text' },
-        { name: 'end', title: 'Half-close', unit: 'text' },
-        { name: 'detail', title: 'Why unknown', unit: 'text' },
+        ['path', 'Path', 'text'],
+        ['end', 'Half-close', 'text'],
+        ['detail', 'Why unknown', 'text'],
       ],
       rows: [
         { path: 'Through the proxy', ...found.proxied },

@@ -32,16 +32,11 @@ const KIB = 1024;
 
 /** @type {import('../section.js').Column<ReturnType<typeof tunnelsOf>>[]} */
 const COLUMNS = [
-  { name: 'asked', title: 'Asked', unit: 'count' },
-  { name: 'open', title: 'Open', unit: 'count' },
-  { name: 'open_all_s', title: 'All within', unit: 's', digits: 3 },
-  { name: 'direct_open_all_s', title: 'Direct', unit: 's', digits: 3 },
-  {
-    name: 'kib_each',
-    title: 'Memory each',
-    unit: 'KiB',
-    of: ({ bytes_per_tunnel: bytes }) => bytes && bytes / KIB,
-  },
+  ['asked', 'Asked', 'count'],
+  ['open', 'Open', 'count'],
+  ['open_all_s', 'All within', 's', { digits: 3 }],
+  ['direct_open_all_s', 'Direct', 's', { digits: 3 }],
+  ['kib_each', 'Memory each', 'KiB', ({ bytes_per_tunnel: bytes }) => bytes && bytes / KIB],
 ];
 
 /** @param {ReturnType<typeof tunnelsOf>[]} rows */

@@ -44,9 +44,9 @@ function quicSizeSections() {
       name: 'quic_size',
       title: 'Datagrams of 1,200 bytes',
       columns: [
-        { name: 'path', title: 'Path', unit: 'text' },
-        { name: 'sent', title: 'Sent', unit: 'count' },
-        { name: 'back', title: 'Came back', unit: 'count' },
+        ['path', 'Path', 'text'],
+        ['sent', 'Sent', 'count'],
+        ['back', 'Came back', 'count'],
       ],
       rows: [
         { path: 'Through the proxy', sent: TRIES, back: back.proxied },

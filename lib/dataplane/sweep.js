@@ -184,28 +184,13 @@ const MIB = 1024 * 1024;
 
 /** @param {string} variable @returns {import('../section.js').Column<SweepValue>[]} */
 const columnsOf = (variable) => [
-  {
-    name: 'value',
-    title: variable,
-    unit: 'text',
-    of: ({ value }) => (typeof value === 'boolean' ? String(value) : value),
-  },
-  { name: 'runs', title: 'Runs', unit: 'count', of: ({ runs }) => runs.length },
-  {
-    name: 'mbit_per_s',
-    title: 'Throughput',
-    unit: 'Mbit/s',
-    of: (entry) => rangeOf(spread(entry, 'mbit_per_s')),
-  },
-  { name: 'rtt_p95_ms', title: 'RTT P95', unit: 'ms', of: (entry) => rangeOf(spread(entry, 'rtt_p95_ms')) },
-  { name: 'rtt_p99_ms', title: 'RTT P99', unit: 'ms', of: (entry) => rangeOf(spread(entry, 'rtt_p99_ms')) },
-  {
-    name: 'peak_rss_mib',
-    title: 'Total peak RSS',
-    unit: 'MiB',
-    of: (entry) => rangeOf(spread(entry, 'peak_rss_bytes'), MIB),
-  },
-  { name: 'lost_share', title: 'Lost', unit: 'share', of: (entry) => rangeOf(spread(entry, 'lost_share')) },
+  ['value', variable, 'text', ({ value }) => (typeof value === 'boolean' ? String(value) : value)],
+  ['runs', 'Runs', 'count', ({ runs }) => runs.length],
+  ['mbit_per_s', 'Throughput', 'Mbit/s', (entry) => rangeOf(spread(entry, 'mbit_per_s'))],
+  ['rtt_p95_ms', 'RTT P95', 'ms', (entry) => rangeOf(spread(entry, 'rtt_p95_ms'))],
+  ['rtt_p99_ms', 'RTT P99', 'ms', (entry) => rangeOf(spread(entry, 'rtt_p99_ms'))],
+  ['peak_rss_mib', 'Total peak RSS', 'MiB', (entry) => rangeOf(spread(entry, 'peak_rss_bytes'), MIB)],
+  ['lost_share', 'Lost', 'share', (entry) => rangeOf(spread(entry, 'lost_share'))],
 ];
 
 /**

@@ -102,34 +102,31 @@ const judgedColumn = (name, title, most, of) => ({
 
 /** @param {Most} most @returns {import('../section.js').Column<Found>[]} */
 const columnsOf = (most) => [
-  { name: 'state', title: 'Open', unit: 'text', of: ({ state }) => state.title },
-  { name: 'count', title: 'Number', unit: 'count', of: ({ state }) => (state.direct ? 0 : state.count) },
+  ['state', 'Open', 'text', ({ state }) => state.title],
+  ['count', 'Number', 'count', ({ state }) => (state.direct ? 0 : state.count)],
   column('cpu_ms', 'CPU ms/min', () => cpuMs, 1),
   column('wakeups', 'Wake-ups/s', () => wakeups, 1),
   column('taken', 'CPU taken/s', () => taken, 1),
   column('faults', 'Page faults/min', () => faults, 0),
   column('packets', 'Packets/min, each', (found) => wireOf(found, 'packets'), 1),
   column('bytes', 'Bytes/min, each', (found) => wireOf(found, 'bytes'), 0),
-  {
-    name: 'kib_each',
-    title: 'Memory each',
-    unit: 'KiB',
-    digits: 1,
-    compare: 'lower',
-    judged: true,
-    least: PAGE_KIB,
-    of: ({ state, bytesEach }) => (state.direct ? NO_FIGURE : rangeOf(spreadOf(bytesEach), KIB)),
-  },
-  { name: 'life', title: 'Without traffic', unit: 'text', of: lifeOf },
-  {
-    name: 'answered',
-    title: 'Carry data after it',
-    unit: 'text',
-    of: ({ times }) =>
+  [
+    'kib_each',
+    'Memory each',
+    'KiB',
+    ({ state, bytesEach }) => (state.direct ? NO_FIGURE : rangeOf(spreadOf(bytesEach), KIB)),
+    { digits: 1, compare: 'lower', judged: true, least: PAGE_KIB },
+  ],
+  ['life', 'Without traffic', 'text', lifeOf],
+  [
+    'answered',
+    'Carry data after it',
+    'text',
+    ({ times }) =>
       times.length > 0
         ? `${sumOf(times, ({ answered }) => answered)} of ${sumOf(times, (time) => time.open - time.ended_s.length)}`
         : null,
-  },
+  ],
   judgedColumn('cpu', 'CPU ms/min', most.cpuMs, (found) => overall(found, cpuMs)),
   judgedColumn('wakeups', 'wake-ups/s', most.wakeups, (found) => overall(found, wakeups)),
   judgedColumn('bytes', 'bytes/min, each', most.bytes, (found) =>

@@ -19,59 +19,46 @@ const TOO_LITTLE = 2;
 
 /** @param {Planned} planned @param {number | null} needs MiB that a comparison takes, null: unknown @returns {import('../section.js').Column<Level>[]} */
 const columnsOf = (planned, needs) => [
-  { name: 'memory_mib', title: 'Memory', unit: 'MiB', of: ({ mib }) => mib },
-  {
-    name: 'carries',
-    title: 'Carries the load',
-    unit: 'text',
-    of: (level) => WORDS.get(carries(level, planned)),
-  },
-  {
-    name: 'mbit_per_s',
-    title: 'Throughput',
-    unit: 'Mbit/s',
-    of: ({ turns }) => rangeOf(spreadOf(turns.map((turn) => turn.mbit_per_s))),
-  },
-  {
-    name: 'tunnels',
-    title: 'Usable tunnels',
-    unit: 'text',
-    of: ({ turns }) =>
+  ['memory_mib', 'Memory', 'MiB', ({ mib }) => mib],
+  ['carries', 'Carries the load', 'text', (level) => WORDS.get(carries(level, planned))],
+  [
+    'mbit_per_s',
+    'Throughput',
+    'Mbit/s',
+    ({ turns }) => rangeOf(spreadOf(turns.map((turn) => turn.mbit_per_s))),
+  ],
+  [
+    'tunnels',
+    'Usable tunnels',
+    'text',
+    ({ turns }) =>
       turns.length > 0
         ? `${Math.min(...turns.map(({ tunnels }) => tunnels))} of ${planned.load.tunnels}`
         : null,
-  },
-  {
-    name: 'killed',
-    title: 'Killed for memory',
-    unit: 'count',
-    of: ({ turns }) =>
+  ],
+  [
+    'killed',
+    'Killed for memory',
+    'count',
+    ({ turns }) =>
       turns.every(({ killed }) => killed !== null)
         ? turns.reduce((sum, { killed }) => sum + Number(killed), 0)
         : null,
-  },
-  {
-    name: 'peak_mib',
-    title: 'Peak memory',
-    unit: 'MiB',
-    of: ({ turns }) => rangeOf(spreadOf(turns.map((turn) => turn.peak_mib))),
-  },
-  {
-    name: 'throttled',
-    title: 'Throttled periods',
-    unit: 'share',
-    of: ({ turns }) => rangeOf(spreadOf(turns.map((turn) => turn.throttled))),
-  },
-  {
-    name: 'smallest',
-    title: `smallest that carries the load, ${TOO_LITTLE} times the largest if there is none`,
-    unit: 'MiB',
-    print: 'none',
-    compare: 'lower',
-    judged: true,
-    least: 1,
-    of: () => needs,
-  },
+  ],
+  ['peak_mib', 'Peak memory', 'MiB', ({ turns }) => rangeOf(spreadOf(turns.map((turn) => turn.peak_mib)))],
+  [
+    'throttled',
+    'Throttled periods',
+    'share',
+    ({ turns }) => rangeOf(spreadOf(turns.map((turn) => turn.throttled))),
+  ],
+  [
+    'smallest',
+    `smallest that carries the load, ${TOO_LITTLE} times the largest if there is none`,
+    'MiB',
+    () => needs,
+    { print: 'none', compare: 'lower', judged: true, least: 1 },
+  ],
 ];
 
 /** @param {Level[]} levels @param {Planned} planned */

@@ -50,7 +50,7 @@ const column = (name, title, unit, of, digits) => ({
 /** @type {import('../section.js').Column<Row>[]} */
 const COLUMNS = [
   LEVEL,
-  { name: 'rules', title: 'Rules', unit: 'count' },
+  ['rules', 'Rules', 'count'],
   column('listen_ms', 'Listens after', 'ms', (one) => one.listen_ms),
   column('start_ms', 'First byte after', 'ms', (one) => one.start_ms),
   column('cpu_s', 'CPU of the start', 's', (one) => one.cpu_s, 3),
@@ -95,45 +95,44 @@ const judgedColumn = (name, title, unit, least) => ({
 /** @type {import('../section.js').Column<ReloadRow>[]} */
 const RELOAD_COLUMNS = [
   LEVEL,
-  { name: 'rules', title: 'Rules', unit: 'count' },
-  { name: 'reloads', title: 'Reloads', unit: 'count', of: ({ turns }) => turns.length },
-  { name: 'tunnels', title: 'Tunnels of each', unit: 'count', of: ({ turns }) => turns[0].tunnels },
-  {
-    name: 'survived',
-    title: 'Survived',
-    unit: 'count',
-    digits: 0,
-    of: ({ turns }) =>
+  ['rules', 'Rules', 'count'],
+  ['reloads', 'Reloads', 'count', ({ turns }) => turns.length],
+  ['tunnels', 'Tunnels of each', 'count', ({ turns }) => turns[0].tunnels],
+  [
+    'survived',
+    'Survived',
+    'count',
+    ({ turns }) =>
       rangeOf(spreadOf(turns.map(({ tunnels, dropped }) => (dropped === null ? null : tunnels - dropped)))),
-  },
-  {
-    name: 'dropped',
-    title: 'Dropped',
-    unit: 'count',
-    digits: 0,
-    compare: 'lower',
-    of: ({ turns }) => rangeOf(spreadOf(turns.map(({ dropped }) => dropped))),
-  },
-  { name: 'ends', title: 'Ends', unit: 'text', of: ({ turns }) => endsOf(turns) },
-  {
-    name: 'answer_ms',
-    title: 'Slowest answer of a survivor',
-    unit: 'ms',
-    of: ({ turns }) => rangeOf(spreadOf(turns.map(({ answer_ms }) => answer_ms))),
-  },
-  {
-    name: 'refused_ms',
-    title: 'New connections fail for',
-    unit: 'ms',
-    compare: 'lower',
-    of: ({ turns }) => rangeOf(spreadOf(turns.map(({ refused_ms }) => refused_ms))),
-  },
-  {
-    name: 'dial_ms',
-    title: 'Slowest new connection',
-    unit: 'ms',
-    of: ({ turns }) => rangeOf(spreadOf(turns.map(({ dial_ms }) => dial_ms))),
-  },
+    { digits: 0 },
+  ],
+  [
+    'dropped',
+    'Dropped',
+    'count',
+    ({ turns }) => rangeOf(spreadOf(turns.map(({ dropped }) => dropped))),
+    { digits: 0, compare: 'lower' },
+  ],
+  ['ends', 'Ends', 'text', ({ turns }) => endsOf(turns)],
+  [
+    'answer_ms',
+    'Slowest answer of a survivor',
+    'ms',
+    ({ turns }) => rangeOf(spreadOf(turns.map(({ answer_ms }) => answer_ms))),
+  ],
+  [
+    'refused_ms',
+    'New connections fail for',
+    'ms',
+    ({ turns }) => rangeOf(spreadOf(turns.map(({ refused_ms }) => refused_ms))),
+    { compare: 'lower' },
+  ],
+  [
+    'dial_ms',
+    'Slowest new connection',
+    'ms',
+    ({ turns }) => rangeOf(spreadOf(turns.map(({ dial_ms }) => dial_ms))),
+  ],
   judgedColumn('dropped', 'dropped', 'count', LEAST_DROPPED),
   judgedColumn('refused_ms', 'new connections fail for', 'ms', LEAST_REFUSED_MS),
 ];

@@ -49,7 +49,7 @@ const tableOf = (all, changes, notes) =>
     name: 'change',
     title: 'A transfer while the link changes',
     columns: [
-      { name: 'of', title: 'Row and change', unit: 'text' },
+      ['of', 'Row and change', 'text'],
       ranged('before', 'Before', 'Mbit/s', 2, ({ recovery }) => recovery.before),
       ranged('silent', 'Silent', 's', 1, ({ recovery }) => recovery.silentS),
       {
@@ -93,14 +93,8 @@ function courseOf(all, change) {
       name: `course_${change.name}`,
       title: change.title,
       columns: [
-        {
-          name: 'at',
-          title: 'After the change',
-          unit: 's',
-          digits: 1,
-          of: (/** @type {number} */ time) => time,
-        },
-        { name: 'mark', title: 'The link', unit: 'text', of: (time) => markOf(change, time) },
+        ['at', 'After the change', 's', (/** @type {number} */ time) => time, { digits: 1 }],
+        ['mark', 'The link', 'text', (time) => markOf(change, time)],
         ...courses.map(({ name, title, course }) => ({
           name,
           title,

@@ -90,13 +90,7 @@ export function curveSection(axis, curves, points, path) {
         compare: /** @type {const} */ ('higher'),
         of: (/** @type {Point} */ point) => rangeOf(spreadOf(of[name][itemOf(point)] ?? [])),
       })),
-      {
-        name: 'mathis',
-        title: 'Mathis, reno',
-        unit: 'Mbit/s',
-        digits: 2,
-        of: (point) => theoryOf(path, point),
-      },
+      ['mathis', 'Mathis, reno', 'Mbit/s', (point) => theoryOf(path, point), { digits: 2 }],
     ],
     rows: axisPoints,
     notes: [

@@ -76,9 +76,9 @@ const tableOf = (all, loads, notes) =>
     name: 'loaded',
     title: 'Latency under load',
     columns: [
-      { name: 'of', title: 'Row and load', unit: 'text' },
-      { name: 'goodput', title: 'Goodput', unit: 'Mbit/s', digits: 2 },
-      { name: 'queue_ms', title: 'Queue of the link, most', unit: 'ms', digits: 0 },
+      ['of', 'Row and load', 'text'],
+      ['goodput', 'Goodput', 'Mbit/s', { digits: 2 }],
+      ['queue_ms', 'Queue of the link, most', 'ms', { digits: 0 }],
       ms('same_ms', 'Round trip, loaded tunnel'),
       ms('kept_ms', 'another tunnel'),
       ms('kept_most', 'the longest'),
@@ -86,7 +86,7 @@ const tableOf = (all, loads, notes) =>
       aMinute('same_rpm', 'Round trips a minute, loaded tunnel'),
       aMinute('kept_rpm', 'another tunnel, a minute'),
       aMinute('rpm', 'Responsiveness'),
-      { name: 'trips', title: 'Round trips of a first reply', unit: 'x', digits: 1 },
+      ['trips', 'Round trips of a first reply', 'x', { digits: 1 }],
       count('samples', 'Samples'),
       count('failed', 'Late or lost'),
       count('outlasted', 'Outlasted the load'),
@@ -122,7 +122,7 @@ const chartsOf = (all, loads) =>
       name,
       title,
       columns: [
-        { name: 'load', title: 'Beside', unit: 'text', of: (/** @type {Load} */ load) => load.title },
+        ['load', 'Beside', 'text', (/** @type {Load} */ load) => load.title],
         ...all.map(({ name: way, title: of_, cells }) => ({
           ...ms(way, of_),
           of: (/** @type {Load} */ load) => of(cells, load),

@@ -120,9 +120,9 @@ const columnsOf = (rates) => {
     figure('call_lost_share', 'Call: lost', 'share'),
     figure('call_jitter_ms', 'Call: jitter', 'ms', { digits: 1 }),
     figure('goodput_down_mbit', 'Down', 'Mbit/s', { digits: 1, compare: 'higher' }),
-    { name: 'share_down', title: 'of the line', unit: 'share', of: share('down') },
+    ['share_down', 'of the line', 'share', share('down')],
     figure('goodput_up_mbit', 'Up', 'Mbit/s', { digits: 1, compare: 'higher' }),
-    { name: 'share_up', title: 'of the line up', unit: 'share', of: share('up') },
+    ['share_up', 'of the line up', 'share', share('up')],
     figure('wire_per_byte', 'Wire by payload', 'x', { digits: 2, compare: 'lower' }),
   ];
 };
@@ -147,8 +147,8 @@ function sideSection({ name, engine, binary }, rows, rates) {
     name: name === 'baseline' ? 'over_link' : 'over_link_candidate',
     title: `Over the link: ${program}`,
     columns: [
-      { name: 'row', title: 'Protocol', unit: 'text', of: (one) => one.name },
-      { name: 'outcome', title: 'Outcome', unit: 'text', of: (one) => one.outcome },
+      ['row', 'Protocol', 'text', (one) => one.name],
+      ['outcome', 'Outcome', 'text', (one) => one.outcome],
       ...columnsOf(rates),
     ],
     rows: rows.map(({ name: row, noted }) => ({
@@ -186,7 +186,7 @@ function controlSection(rates) {
   return sectionOf({
     name: 'over_link_controls',
     title: 'The same link without a proxy',
-    columns: [{ name: 'row', title: 'Control', unit: 'text', of: (one) => one.name }, ...columnsOf(rates)],
+    columns: [['row', 'Control', 'text', (one) => one.name], ...columnsOf(rates)],
     rows,
     notes: [
       'What the link lets through: the same probes between its ends. A congestion control that the kernel has not, has no figure.',

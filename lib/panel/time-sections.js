@@ -20,13 +20,13 @@ import { OUTSIDE } from './components.js';
 
 /** @type {import('../section.js').Column<Part>[]} */
 const PARTS = [
-  { name: 'component', title: 'Component', unit: 'text', of: ({ name }) => name },
-  { name: 'calls', title: 'Calls', unit: 'count' },
-  { name: 'avg_ms', title: 'Avg', unit: 'ms', compare: 'lower' },
-  { name: 'p95_ms', title: 'P95', unit: 'ms' },
-  { name: 'p99_ms', title: 'P99', unit: 'ms' },
-  { name: 'share', title: '% of route', unit: 'share' },
-  { name: 'latency_share', title: '% of latency', unit: 'share' },
+  ['component', 'Component', 'text', ({ name }) => name],
+  ['calls', 'Calls', 'count'],
+  ['avg_ms', 'Avg', 'ms', { compare: 'lower' }],
+  ['p95_ms', 'P95', 'ms'],
+  ['p99_ms', 'P99', 'ms'],
+  ['share', '% of route', 'share'],
+  ['latency_share', '% of latency', 'share'],
 ];
 
 /** By the source of the times. */
@@ -89,31 +89,31 @@ export function partSections(parts, bottlenecks, titleOf) {
 
 /** @type {import('../section.js').Column<Work>[]} */
 const WORK = [
-  { name: 'requests', title: 'Requests', unit: 'count' },
-  { name: 'statements', title: 'Statements', unit: 'count' },
-  { name: 'statements_per_request', title: 'Per request', unit: 'count', digits: 1 },
-  { name: 'total_ms', title: 'Total', unit: 'ms' },
-  { name: 'mean_ms', title: 'Mean', unit: 'ms' },
-  {
-    name: 'ms_per_request',
-    title: 'Time per request',
-    unit: 'ms',
-    compare: 'lower',
-    of: ({ total_ms: total, requests }) => total / requests,
-  },
-  { name: 'rows_examined', title: 'Rows examined', unit: 'count' },
-  { name: 'route_share', title: '% of route', unit: 'share' },
-  { name: 'latency_share', title: '% of latency', unit: 'share' },
+  ['requests', 'Requests', 'count'],
+  ['statements', 'Statements', 'count'],
+  ['statements_per_request', 'Per request', 'count', { digits: 1 }],
+  ['total_ms', 'Total', 'ms'],
+  ['mean_ms', 'Mean', 'ms'],
+  [
+    'ms_per_request',
+    'Time per request',
+    'ms',
+    ({ total_ms: total, requests }) => total / requests,
+    { compare: 'lower' },
+  ],
+  ['rows_examined', 'Rows examined', 'count'],
+  ['route_share', '% of route', 'share'],
+  ['latency_share', '% of latency', 'share'],
 ];
 
 /** @type {import('../section.js').Column<Work['digests'][number]>[]} */
 const STATEMENTS = [
-  { name: 'text', title: 'Statement', unit: 'text' },
-  { name: 'calls', title: 'Calls', unit: 'count' },
-  { name: 'total_ms', title: 'Total', unit: 'ms' },
-  { name: 'mean_ms', title: 'Mean', unit: 'ms' },
-  { name: 'rows_examined', title: 'Rows examined', unit: 'count' },
-  { name: 'share', title: '% of all', unit: 'share' },
+  ['text', 'Statement', 'text'],
+  ['calls', 'Calls', 'count'],
+  ['total_ms', 'Total', 'ms'],
+  ['mean_ms', 'Mean', 'ms'],
+  ['rows_examined', 'Rows examined', 'count'],
+  ['share', '% of all', 'share'],
 ];
 
 /**

@@ -30,7 +30,7 @@ const lineOf = ({ comparison }, target) => comparison.find((line) => line.target
 /** @param {Line['target']} target */
 const nameOf = (target) => target.toLowerCase().replace(/\W/g, '_');
 
-/** @param {[Line['target'], string]} target @returns {import('../section.js').Column<FoundRow>} */
+/** @param {[Line['target'], string]} target @returns {import('../section.js').ColumnObject<FoundRow>} */
 const ratioColumn = ([target, title]) => ({
   name: nameOf(target),
   title,
@@ -86,30 +86,28 @@ const uncounted = ({ baseline }) =>
 /** @param {import('./result.js').SideResult} side */
 const endedWell = ({ outcome, known }) => outcome === 'measured' || known !== null;
 
+/** @type {import('../section.js').Column<FoundRow>} */
+const ROUND_TRIPS = [
+  'round_trips',
+  'Round trips',
+  'text',
+  ({ round_trips: trips }) => trips && `${trips.candidate ?? 'unknown'} of ${trips.baseline ?? 'unknown'}`,
+];
+
 /** @param {Found} found @returns {import('../section.js').Column<FoundRow>[]} */
 const columnsOf = ({ rows }) => [
-  { name: 'ok', title: '', unit: 'ok', of: (row) => judged(row).ok },
-  { name: 'row', title: 'Protocol', unit: 'text' },
+  ['ok', '', 'ok', (row) => judged(row).ok],
+  ['row', 'Protocol', 'text'],
   ...BEFORE_TRIPS.map(ratioColumn),
-  ...(rows.some(({ round_trips: trips }) => trips)
-    ? [
-        {
-          name: 'round_trips',
-          title: 'Round trips',
-          unit: 'text',
-          of: (/** @type {FoundRow} */ { round_trips: trips }) =>
-            trips && `${trips.candidate ?? 'unknown'} of ${trips.baseline ?? 'unknown'}`,
-        },
-      ]
-    : []),
+  ...(rows.some(({ round_trips: trips }) => trips) ? [ROUND_TRIPS] : []),
   ...AFTER_TRIPS.map(ratioColumn),
   ...FOOTPRINT.map(({ target }) => ({
     ...ratioColumn([target, target]),
     print: /** @type {const} */ ('none'),
   })),
-  { name: 'targets', title: 'Targets', unit: 'text', of: (row) => judged(row).text },
+  ['targets', 'Targets', 'text', (row) => judged(row).text],
   ...BEFORE_TRIPS.map(judgedColumn),
-  { name: 'turns', title: 'Turns', unit: 'count', print: 'none' },
+  ['turns', 'Turns', 'count', { print: 'none' }],
 ];
 
 /** @param {Found} found of a baseline and a candidate */

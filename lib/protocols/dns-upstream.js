@@ -98,29 +98,23 @@ const figureOfRow =
 
 /** @type {import('../section.js').Column<Line>[]} */
 const COLUMNS = [
-  { name: 'operation', title: 'Operation', unit: 'text', print: 'none' },
-  { name: 'names', title: 'Names', unit: 'text', of: ({ repeated }) => (repeated ? 'known' : 'new') },
-  { name: 'in_flight', title: 'In flight', unit: 'count', of: ({ inFlight }) => inFlight ?? 'open loop' },
-  { name: 'via', title: 'Via', unit: 'text' },
-  { name: 'rate_per_s', title: 'Queries/s', unit: 'per_s', of: figureOfRow('rate_per_s') },
-  { name: 'p50_ms', title: 'P50', unit: 'ms', of: figureOfRow('p50_ms') },
-  { name: 'p95_ms', title: 'P95', unit: 'ms', of: figureOfRow('p95_ms') },
-  { name: 'p99_ms', title: 'P99', unit: 'ms', of: figureOfRow('p99_ms') },
-  { name: 'lost_share', title: 'Lost', unit: 'share', of: figureOfRow('lost_share') },
-  {
-    name: 'by_direct',
-    title: 'By direct P50',
-    unit: 'times',
-    of: ({ operation, counts }) => counts && { operation, figure: 'p50_ms', by: controlName(operation) },
-  },
-  { name: 'upstream', title: 'Upstream queries', unit: 'count', of: ({ counts }) => counts?.queries },
-  {
-    name: 'expected',
-    title: 'Upstream queries expected',
-    unit: 'count',
-    print: 'none',
-    of: ({ counts }) => counts?.expected,
-  },
+  ['operation', 'Operation', 'text', { print: 'none' }],
+  ['names', 'Names', 'text', ({ repeated }) => (repeated ? 'known' : 'new')],
+  ['in_flight', 'In flight', 'count', ({ inFlight }) => inFlight ?? 'open loop'],
+  ['via', 'Via', 'text'],
+  ['rate_per_s', 'Queries/s', 'per_s', figureOfRow('rate_per_s')],
+  ['p50_ms', 'P50', 'ms', figureOfRow('p50_ms')],
+  ['p95_ms', 'P95', 'ms', figureOfRow('p95_ms')],
+  ['p99_ms', 'P99', 'ms', figureOfRow('p99_ms')],
+  ['lost_share', 'Lost', 'share', figureOfRow('lost_share')],
+  [
+    'by_direct',
+    'By direct P50',
+    'times',
+    ({ operation, counts }) => counts && { operation, figure: 'p50_ms', by: controlName(operation) },
+  ],
+  ['upstream', 'Upstream queries', 'count', ({ counts }) => counts?.queries],
+  ['expected', 'Upstream queries expected', 'count', ({ counts }) => counts?.expected, { print: 'none' }],
 ];
 
 /**

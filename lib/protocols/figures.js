@@ -77,11 +77,11 @@ function columnsOf(found) {
   });
   /** @type {import('../section.js').Column<Sided>[]} */
   const columns = [
-    { name: 'row', title: 'Protocol', unit: 'text', of: ({ row }) => row.row },
-    { name: 'outcome', title: 'Outcome', unit: 'text', of: ({ result }) => result.outcome },
+    ['row', 'Protocol', 'text', ({ row }) => row.row],
+    ['outcome', 'Outcome', 'text', ({ result }) => result.outcome],
     ...[...Object.keys(titled).filter((name) => names.includes(name)), ...beside].map(ofFigure),
-    { name: 'detail', title: 'Detail', unit: 'text', print: 'none', of: ({ result }) => result.detail },
-    { name: 'known', title: 'Known fault', unit: 'text', print: 'none', of: ({ result }) => result.known },
+    ['detail', 'Detail', 'text', ({ result }) => result.detail, { print: 'none' }],
+    ['known', 'Known fault', 'text', ({ result }) => result.known, { print: 'none' }],
   ];
   return columns;
 }

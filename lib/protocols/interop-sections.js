@@ -36,7 +36,7 @@ export function interopSections({ programs, rows }) {
       name: 'interop',
       title: 'Who understands whom',
       columns: [
-        { name: 'row', title: 'Protocol', unit: 'text' },
+        ['row', 'Protocol', 'text'],
         ...(rows[0]?.cells ?? []).map((cell, index) => ({
           name: `${letters[cell.client]}_to_${letters[cell.server]}`,
           title: pairOf(cell),
@@ -60,10 +60,10 @@ export function interopSections({ programs, rows }) {
             name: 'interop_faults',
             title: 'What does not work, and what was not tried',
             columns: [
-              { name: 'row', title: 'Protocol', unit: 'text' },
-              { name: 'pairs', title: 'Client→server', unit: 'text' },
-              { name: 'outcome', title: 'Outcome', unit: 'text' },
-              { name: 'detail', title: 'Reason', unit: 'text' },
+              ['row', 'Protocol', 'text'],
+              ['pairs', 'Client→server', 'text'],
+              ['outcome', 'Outcome', 'text'],
+              ['detail', 'Reason', 'text'],
             ],
             rows: faults,
           }),

@@ -7,7 +7,7 @@ import { sectionOf } from '../section.js';
  * @typedef {object} Table
  * @property {string} name
  * @property {string} title
- * @property {Record<string, Omit<import('../section.js').Column<FoundRow>, 'name' | 'of'>>} figures titles in lower case
+ * @property {Record<string, Omit<import('../section.js').ColumnObject<FoundRow>, 'name' | 'of'>>} figures titles in lower case
  * @property {(row: FoundRow, side: SideName, figure: string) => import('../section.js').Cell} of
  * @property {string[]} notes
  */
@@ -23,7 +23,7 @@ export function sideTable({ rows, candidate }, { figures, of, ...about }) {
   return sectionOf({
     ...about,
     columns: [
-      { name: 'row', title: 'Protocol', unit: 'text' },
+      ['row', 'Protocol', 'text'],
       ...sides.flatMap((side) =>
         Object.entries(figures).map(([name, { title, ...kind }]) => ({
           name: `${side}_${name}`,

@@ -31,46 +31,24 @@ function earlyText(line) {
 
 /** @type {import('../section.js').Column<Line>[]} */
 const COLUMNS = [
-  { name: 'row', title: 'Protocol', unit: 'text' },
-  { name: 'outcome', title: 'Outcome', unit: 'text', of: ({ result }) => result.outcome },
-  {
-    name: 'safe',
-    title: 'Largest safe datagram',
-    unit: 'bytes',
-    digits: 0,
-    of: ({ traits }) => traits?.sizes?.safe,
-  },
-  {
-    name: 'beyond',
-    title: 'One byte more',
-    unit: 'text',
-    of: ({ traits }) => traits?.sizes?.fate,
-  },
-  {
-    name: 'quic',
-    title: 'QUIC needs 1,200',
-    unit: 'text',
-    of: ({ traits }) => traits?.sizes && (traits.sizes.quic ? 'yes' : 'no'),
-  },
-  { name: 'nat', title: 'NAT', unit: 'text', of: ({ row }) => natWordsOf(row).nat },
-  { name: 'idle_out', title: 'Idle life, out', unit: 'text', of: ({ row }) => natWordsOf(row).out },
-  { name: 'idle_in', title: 'Idle life, in', unit: 'text', of: ({ row }) => natWordsOf(row).back },
-  { name: 'half_close', title: 'Half-close', unit: 'text', of: ({ traits }) => traits?.halfClose?.end },
-  { name: 'connect', title: 'CONNECT granted', unit: 'text', of: earlyText },
-  {
-    name: 'before',
-    title: 'Granted before the far end accepts',
-    unit: 'share',
-    of: shareOf,
-  },
-  {
-    name: 'first_byte_ms',
-    title: 'First byte',
-    unit: 'ms',
-    digits: 2,
-    print: 'value',
-    of: ({ result }) => rangeOf(result.figures.handshake_ms),
-  },
+  ['row', 'Protocol', 'text'],
+  ['outcome', 'Outcome', 'text', ({ result }) => result.outcome],
+  ['safe', 'Largest safe datagram', 'bytes', ({ traits }) => traits?.sizes?.safe, { digits: 0 }],
+  ['beyond', 'One byte more', 'text', ({ traits }) => traits?.sizes?.fate],
+  ['quic', 'QUIC needs 1,200', 'text', ({ traits }) => traits?.sizes && (traits.sizes.quic ? 'yes' : 'no')],
+  ['nat', 'NAT', 'text', ({ row }) => natWordsOf(row).nat],
+  ['idle_out', 'Idle life, out', 'text', ({ row }) => natWordsOf(row).out],
+  ['idle_in', 'Idle life, in', 'text', ({ row }) => natWordsOf(row).back],
+  ['half_close', 'Half-close', 'text', ({ traits }) => traits?.halfClose?.end],
+  ['connect', 'CONNECT granted', 'text', earlyText],
+  ['before', 'Granted before the far end accepts', 'share', shareOf],
+  [
+    'first_byte_ms',
+    'First byte',
+    'ms',
+    ({ result }) => rangeOf(result.figures.handshake_ms),
+    { digits: 2, print: 'value' },
+  ],
 ];
 
 /**
@@ -131,7 +109,7 @@ export const halfCloseSection = (rows, notes, sides) =>
     name: 'half_close',
     title: 'What becomes of the client’s end (half-close)',
     columns: [
-      { name: 'row', title: 'Protocol', unit: 'text' },
+      ['row', 'Protocol', 'text'],
       ...sides.map(({ name }) => ({
         name,
         title: name === 'candidate' ? 'Candidate' : 'Baseline',

@@ -51,11 +51,11 @@ export function tunSections(rows, notes) {
       name: 'tun',
       title: 'TUN devices',
       columns: [
-        { name: 'row', title: 'Protocol', unit: 'text' },
-        { name: 'side', title: 'Side', unit: 'text' },
-        { name: 'stack', title: 'Stack', unit: 'text' },
-        { name: 'mtu', title: 'MTU', unit: 'bytes', digits: 0 },
-        { name: 'gso', title: 'GSO', unit: 'text', of: ({ gso }) => gsoText(gso) },
+        ['row', 'Protocol', 'text'],
+        ['side', 'Side', 'text'],
+        ['stack', 'Stack', 'text'],
+        ['mtu', 'MTU', 'bytes', { digits: 0 }],
+        ['gso', 'GSO', 'text', ({ gso }) => gsoText(gso)],
       ],
       rows: lines,
       notes: [

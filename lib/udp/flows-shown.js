@@ -44,14 +44,14 @@ function each(one, all, peak) {
 
 /** Columns of what became of the datagrams. @type {import('../section.js').Column<Row>[]} */
 const FATE = [
-  { name: 'sent', title: 'Datagrams', unit: 'count' },
-  { name: 'lost', title: 'Lost', unit: 'count', compare: 'lower' },
-  { name: 'lost_up', title: 'On the way out', unit: 'count', of: ({ lostUp }) => lostUp },
-  { name: 'lost_down', title: 'On the way back', unit: 'count', of: ({ lostDown }) => lostDown },
-  { name: 'bursts', title: 'Losses', unit: 'text', of: (row) => burstsOf(row.associations.loss_bursts) },
-  { name: 'longest_burst', title: 'Longest loss', unit: 'count', print: 'none', of: longestBurst },
-  { name: 'reordered', title: 'Reordered', unit: 'count' },
-  { name: 'duplicated', title: 'Duplicated', unit: 'count' },
+  ['sent', 'Datagrams', 'count'],
+  ['lost', 'Lost', 'count', { compare: 'lower' }],
+  ['lost_up', 'On the way out', 'count', ({ lostUp }) => lostUp],
+  ['lost_down', 'On the way back', 'count', ({ lostDown }) => lostDown],
+  ['bursts', 'Losses', 'text', (row) => burstsOf(row.associations.loss_bursts)],
+  ['longest_burst', 'Longest loss', 'count', longestBurst, { print: 'none' }],
+  ['reordered', 'Reordered', 'count'],
+  ['duplicated', 'Duplicated', 'count'],
 ];
 
 /** @param {Seen[]} rows */
@@ -78,50 +78,27 @@ function associationsOf(levels) {
     name: 'associations',
     title: 'UDP associations at once',
     columns: [
-      { name: 'path', title: 'Path', unit: 'text', of: ({ path }) => TITLES[path] },
-      { name: 'asked', title: 'Asked', unit: 'count', of: (row) => row.associations.asked },
-      { name: 'opened', title: 'Opened', unit: 'count', of: (row) => row.associations.opened },
-      {
-        name: 'carried',
-        title: 'Carried',
-        unit: 'count',
-        compare: 'higher',
-        of: (row) => row.associations.carried,
-      },
-      { name: 'errors', title: 'Not, or ended', unit: 'text', of: (row) => kindsOf(row.associations.errors) },
-      {
-        name: 'open_all_s',
-        title: 'All within',
-        unit: 's',
-        digits: 3,
-        of: (row) => row.associations.open_all_s,
-      },
-      { name: 'first_p50_ms', title: 'First trip P50', unit: 'ms', of: (row) => first(row, 'p50_ms') },
-      { name: 'first_p95_ms', title: 'P95', unit: 'ms', of: (row) => first(row, 'p95_ms') },
+      ['path', 'Path', 'text', ({ path }) => TITLES[path]],
+      ['asked', 'Asked', 'count', (row) => row.associations.asked],
+      ['opened', 'Opened', 'count', (row) => row.associations.opened],
+      ['carried', 'Carried', 'count', (row) => row.associations.carried, { compare: 'higher' }],
+      ['errors', 'Not, or ended', 'text', (row) => kindsOf(row.associations.errors)],
+      ['open_all_s', 'All within', 's', (row) => row.associations.open_all_s, { digits: 3 }],
+      ['first_p50_ms', 'First trip P50', 'ms', (row) => first(row, 'p50_ms')],
+      ['first_p95_ms', 'P95', 'ms', (row) => first(row, 'p95_ms')],
       ...FATE,
-      {
-        name: 'misdelivered',
-        title: 'To another',
-        unit: 'count',
-        of: (row) => row.associations.misdelivered,
-      },
-      { name: 'stale', title: 'Stale', unit: 'count', print: 'none', of: (row) => row.associations.stale },
-      {
-        name: 'kib_each',
-        title: 'Memory each',
-        unit: 'KiB',
-        of: (row) => {
+      ['misdelivered', 'To another', 'count', (row) => row.associations.misdelivered],
+      ['stale', 'Stale', 'count', (row) => row.associations.stale, { print: 'none' }],
+      [
+        'kib_each',
+        'Memory each',
+        'KiB',
+        (row) => {
           const bytes = each(one, row, 'peakBytes');
           return bytes && bytes / KIB;
         },
-      },
-      {
-        name: 'files_each',
-        title: 'Descriptors each',
-        unit: 'count',
-        digits: 1,
-        of: (row) => each(one, row, 'openFiles'),
-      },
+      ],
+      ['files_each', 'Descriptors each', 'count', (row) => each(one, row, 'openFiles'), { digits: 1 }],
     ],
     rows,
     notes: [
@@ -138,11 +115,11 @@ const callOf = (call) =>
     name: 'call',
     title: 'A call: 50 datagrams a second',
     columns: [
-      { name: 'path', title: 'Path', unit: 'text', of: ({ path }) => TITLES[path] },
+      ['path', 'Path', 'text', ({ path }) => TITLES[path]],
       ...FATE,
-      { name: 'jitter_ms', title: 'Jitter', unit: 'ms', compare: 'lower', of: (row) => row.jitterMs },
-      { name: 'gaps', title: 'Gaps over 200 ms', unit: 'count', of: (row) => row.associations.gaps?.length },
-      { name: 'longest_gap_ms', title: 'Longest gap', unit: 'ms', of: longestGap },
+      ['jitter_ms', 'Jitter', 'ms', (row) => row.jitterMs, { compare: 'lower' }],
+      ['gaps', 'Gaps over 200 ms', 'count', (row) => row.associations.gaps?.length],
+      ['longest_gap_ms', 'Longest gap', 'ms', longestGap],
     ],
     rows: PATHS.map((path) => ({ path, ...call[path] })),
     notes: [

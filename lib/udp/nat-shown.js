@@ -218,11 +218,11 @@ export function natSections(farEnds) {
       name: 'nat',
       title: 'Behaviour of a UDP association',
       columns: [
-        { name: 'what', title: 'Behaviour', unit: 'text' },
-        { name: 'found', title: 'Found', unit: 'text', of: ({ found: of }) => of(proxied) ?? UNKNOWN },
-        { name: 'rfc', title: 'RFC', unit: 'text', of: ({ rfc }) => rfc?.(proxied) },
-        { name: 'gamer', title: 'Gamers say', unit: 'text', of: ({ gamer }) => gamer?.(proxied) },
-        { name: 'direct', title: 'Direct', unit: 'text', of: ({ found: of }) => direct && of(direct) },
+        ['what', 'Behaviour', 'text'],
+        ['found', 'Found', 'text', ({ found: of }) => of(proxied) ?? UNKNOWN],
+        ['rfc', 'RFC', 'text', ({ rfc }) => rfc?.(proxied)],
+        ['gamer', 'Gamers say', 'text', ({ gamer }) => gamer?.(proxied)],
+        ['direct', 'Direct', 'text', ({ found: of }) => direct && of(direct)],
       ],
       rows: BEHAVIOURS,
       finding: nat

@@ -123,10 +123,10 @@ export function pathRow(path) {
 
 /** Columns of a row of pathRow(). @type {import('../section.js').Column<any>[]} */
 export const FETCHED = [
-  { name: 'attempted', title: 'Fetches', unit: 'count' },
-  { name: 'whole', title: 'Whole', unit: 'count' },
-  { name: 'up', title: 'MTU up, bytes', unit: 'text' },
-  { name: 'down', title: 'MTU down, bytes', unit: 'text' },
+  ['attempted', 'Fetches', 'count'],
+  ['whole', 'Whole', 'count'],
+  ['up', 'MTU up, bytes', 'text'],
+  ['down', 'MTU down, bytes', 'text'],
 ];
 export const MTU_NOTE =
   'MTU: the largest payload of a datagram that discovery (RFC 8899) has found by the end of a fetch; it begins at 1,200 and tries at most the parameter mtu. Up: by the client. Down: the largest datagram that came. A short fetch ends before the discovery does.';
@@ -149,7 +149,7 @@ function besideEachOther(rows) {
     name: 'http',
     title: 'HTTP/3 beside HTTP/2, P50',
     columns: [
-      { name: 'what', title: 'What', unit: 'text', of: ({ title }) => title },
+      ['what', 'What', 'text', ({ title }) => title],
       column('h3', 'HTTP/3', (of) => of('h3')),
       column('h2', 'HTTP/2', (of) => of('h2')),
       column(
@@ -179,11 +179,11 @@ export function quicSections(rows) {
       name: 'quic',
       title: 'QUIC through the proxy',
       columns: [
-        { name: 'path', title: 'Path', unit: 'text' },
+        ['path', 'Path', 'text'],
         ...FETCHED,
-        { name: 'sent', title: 'Datagrams sent', unit: 'count' },
-        { name: 'received', title: 'Datagrams received', unit: 'count' },
-        { name: 'lost', title: 'Packets lost up', unit: 'count' },
+        ['sent', 'Datagrams sent', 'count'],
+        ['received', 'Datagrams received', 'count'],
+        ['lost', 'Packets lost up', 'count'],
       ],
       rows: [
         { path: 'Through the proxy', ...proxied },

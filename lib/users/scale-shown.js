@@ -66,19 +66,19 @@ export function scaleSections(all, levels) {
       name: 'scale',
       title: 'By number of users',
       columns: [
-        { name: 'users', title: 'Users', unit: 'count' },
+        ['users', 'Users', 'count'],
         column('start_ms', 'Start', 'ms', (one) => one.start_ms),
         column('own_mib', 'Own memory', 'MiB', (one) => one.own_mib),
-        {
-          name: 'kib_each',
-          title: 'A user',
-          unit: 'KiB',
-          of: (row) => {
+        [
+          'kib_each',
+          'A user',
+          'KiB',
+          (row) => {
             const [now, before] = [memory(row), memory(fewest)];
             if (row === fewest || now === null || before === null) return null;
             return ((now - before) * KIB_PER_MIB) / (row.users - fewest.users);
           },
-        },
+        ],
         column('first_ms', 'First byte, first user', 'ms', (one) => one.connect_ms.first),
         column('middle_ms', 'Middle', 'ms', (one) => one.connect_ms.middle),
         column('last_ms', 'Last', 'ms', (one) => one.connect_ms.last),
