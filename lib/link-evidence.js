@@ -24,11 +24,12 @@ export const linkParameter = (text) => (text ? { link: text } : {});
  */
 export function withLink(more, calibrated) {
   const link = linkEvidence(calibrated);
-  return link ? { ...more, link, sections: [...more.sections, ...linkSections(link)] } : more;
+  const sections = [...more.sections, ...(link ? linkSections(link) : [])].filter((one) => one !== null);
+  return { ...more, ...(link && { link }), sections };
 }
 
 /** @param {LinkEvidence} link */
-const linkSections = (link) => [calibrationSection(link), ...usesSection(link)];
+const linkSections = (link) => [calibrationSection(link), usesSection(link)];
 
 /** @param {LinkEvidence} link */
 function calibrationSection({ about, calibration }) {
@@ -41,20 +42,7 @@ function calibrationSection({ about, calibration }) {
       own_lost: ownLost,
     } = calibration[direction];
     /** @param {string} what @param {string} of @param {import('./link.js').Figure | null} figure */
-    const row = (what, of, figure) =>
-      figure
-        ? [
-            {
-              direction,
-              what,
-              of,
-              asked: figure.asked,
-              measured: figure.measured,
-              within: figure.within,
-              ok: figure.ok,
-            },
-          ]
-        : [];
+    const row = (what, of, figure) => (figure ? [{ direction, what, of, ...figure }] : []);
     const none = { asked: 0, measured: ownLost, within: 0, ok: ownLost === 0 };
     return [
       ...row('delay', 'ms', delay),
@@ -85,38 +73,36 @@ function calibrationSection({ about, calibration }) {
   });
 }
 
-/** @param {LinkEvidence} link @returns {import('./section.js').Section[]} */
+/** @param {LinkEvidence} link */
 function usesSection({ uses }) {
-  if (uses.length === 0) return [];
+  if (uses.length === 0) return null;
   const rows = uses.flatMap(({ name, up, down }) => [
     { name, direction: 'up', ...up },
     { name, direction: 'down', ...down },
   ]);
   const count = (/** @type {string} */ name, /** @type {string} */ title) => ({ name, title, unit: 'count' });
-  return [
-    sectionOf({
-      name: 'link_carried',
-      title: 'What the link carried',
-      columns: [
-        ['name', 'For', 'text'],
-        ['direction', 'Direction', 'text'],
-        count('sent', 'Packets'),
-        ['sent_bytes', 'Sent', 'bytes'],
-        count('queue_dropped', 'Dropped, queue full'),
-        count('lost', 'Lost, as asked'),
-        count('dead', 'Lost, link dead'),
-        ['queued_bytes_most', 'Most queued', 'bytes'],
-        ['own', 'Lost by itself', 'count', (row) => ownLosses(row)],
-        [
-          'late_ms',
-          'Late, mean',
-          'ms',
-          (row) => (row.delivered > 0 ? row.late_sum_ns / row.delivered / 1e6 : null),
-        ],
+  return sectionOf({
+    name: 'link_carried',
+    title: 'What the link carried',
+    columns: [
+      ['name', 'For', 'text'],
+      ['direction', 'Direction', 'text'],
+      count('sent', 'Packets'),
+      ['sent_bytes', 'Sent', 'bytes'],
+      count('queue_dropped', 'Dropped, queue full'),
+      count('lost', 'Lost, as asked'),
+      count('dead', 'Lost, link dead'),
+      ['queued_bytes_most', 'Most queued', 'bytes'],
+      ['own', 'Lost by itself', 'count', (row) => ownLosses(row)],
+      [
+        'late_ms',
+        'Late, mean',
+        'ms',
+        (row) => (row.delivered > 0 ? row.late_sum_ns / row.delivered / 1e6 : null),
       ],
-      rows: /** @type {any[]} */ (rows),
-    }),
-  ];
+    ],
+    rows: /** @type {any[]} */ (rows),
+  });
 }
 
 /** Packets that the link lost unintentionally; null if one of the counts is unknown. @param {LinkUse['up']} counts */

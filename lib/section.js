@@ -6,8 +6,8 @@
 /**
  * @typedef {import('k6/x/windtunnel/judge').Section} Section
  * @typedef {import('k6/x/windtunnel/judge').Cell} Cell
- * @typedef {Pick<import('k6/x/windtunnel/judge').Evidence, 'sections' | 'protocols' | 'interop'>} More sections of a
- *   scenario, and rows that decide the verdict of a protocol comparison
+ * @typedef {Pick<import('k6/x/windtunnel/judge').Evidence, 'protocols' | 'interop'> & { sections: (Section | null)[] }} More sections of a
+ *   scenario, null for one that this run has not, and rows that decide the verdict of a protocol comparison
  */
 
 /** @typedef {Omit<import('k6/x/windtunnel/judge').Column, 'name' | 'title' | 'unit'>} Look */
@@ -34,11 +34,13 @@ function objectOf(column) {
 }
 
 /**
+ * A falsy note, and a finding or a headline that is null or false, are left out.
  * @template Row
- * @param {Omit<Section, 'columns' | 'rows'> & { columns: Column<Row>[], rows: Row[] }} table
+ * @param {Omit<Section, 'columns' | 'rows' | 'finding' | 'headline' | 'notes'> & { columns: Column<Row>[], rows: Row[], finding?: string | false | null,
+ *   headline?: Section['headline'] | false | null, notes?: (string | false | null | undefined)[] }} table
  * @returns {Section}
  */
-export function sectionOf({ columns: given, rows, ...about }) {
+export function sectionOf({ columns: given, rows, finding, headline, notes, ...about }) {
   const columns = given.map(objectOf);
   return {
     ...about,
@@ -46,6 +48,9 @@ export function sectionOf({ columns: given, rows, ...about }) {
     rows: rows.map((row) =>
       columns.map(({ name, of = (one) => /** @type {any} */ (one)[name] }) => of(row) ?? null),
     ),
+    ...(finding && { finding }),
+    ...(headline && { headline }),
+    ...(notes && { notes: /** @type {string[]} */ (notes.filter(Boolean)) }),
   };
 }
 

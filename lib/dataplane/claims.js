@@ -118,10 +118,7 @@ function addGranted(operation, measured) {
   const found = measured?.outcome.granted;
   if (!found) return;
   const { tunnels = 0, before_far_end: before = 0 } = granted[operation] ?? {};
-  granted[operation] = {
-    tunnels: tunnels + found.tunnels,
-    before_far_end: before + found.before_far_end,
-  };
+  granted[operation] = { tunnels: tunnels + found.tunnels, before_far_end: before + found.before_far_end };
   say('granted', granted);
 }
 
@@ -136,51 +133,36 @@ export function isEarly(nobody, share) {
 }
 
 /** @param {string} operation its tunnels are shown */
-function earlySections(operation) {
+function earlySection(operation) {
   const { nobody = null, granted: all = {} } = said();
   const early = isEarly(nobody, earlyShare(all[operation]));
   const unknown = nobody && 'unknown' in nobody ? nobody.unknown : null;
-  const rowOf = (
-    /** @type {string} */ tunnels,
-    /** @type {number} */ asked,
-    /** @type {number} */ before,
-  ) => ({
-    tunnels,
-    asked,
-    before,
-    share: asked > 0 ? before / asked : null,
+  const ofRun = (/** @type {string} */ tunnels, /** @type {Granted | undefined} */ found) =>
+    found ? [{ tunnels, asked: found.tunnels, before: found.before_far_end }] : [];
+  return sectionOf({
+    name: 'early_answer',
+    title: 'Tunnels granted before a connection had reached the far end',
+    columns: [
+      ['tunnels', 'Tunnels', 'text'],
+      ['asked', 'Number', 'count'],
+      ['before', 'Granted before', 'count'],
+      ['share', 'Share', 'share', ({ asked, before }) => (asked > 0 ? before / asked : null)],
+    ],
+    rows: [
+      ...(nobody && 'granted' in nobody
+        ? [{ tunnels: 'To a port where nobody listens', asked: nobody.asked, before: nobody.granted }]
+        : []),
+      ...ofRun('Of the run, through the proxy', all[operation]),
+      ...ofRun('Of the run, direct', all[controlName(operation)]),
+    ],
+    finding:
+      early &&
+      'The proxy answers CONNECT before the far end accepts: the time of CONNECT measures nothing, and the time to the first answer does.',
+    notes: [
+      'Reported, not judged. A tunnel of the run counts if the far end’s kernel had no new connection at the moment of the grant; the warm-up is included.',
+      unknown && `Whether tunnels to a port where nobody listens are granted is unknown: ${unknown}.`,
+    ],
   });
-  const rowOfRun = (/** @type {string} */ tunnels, /** @type {Granted | undefined} */ found) =>
-    found ? [rowOf(tunnels, found.tunnels, found.before_far_end)] : [];
-  return [
-    sectionOf({
-      name: 'early_answer',
-      title: 'Tunnels granted before a connection had reached the far end',
-      columns: [
-        ['tunnels', 'Tunnels', 'text'],
-        ['asked', 'Number', 'count'],
-        ['before', 'Granted before', 'count'],
-        ['share', 'Share', 'share'],
-      ],
-      rows: [
-        ...(nobody && 'granted' in nobody
-          ? [rowOf('To a port where nobody listens', nobody.asked, nobody.granted)]
-          : []),
-        ...rowOfRun('Of the run, through the proxy', all[operation]),
-        ...rowOfRun('Of the run, direct', all[controlName(operation)]),
-      ],
-      ...(early && {
-        finding:
-          'The proxy answers CONNECT before the far end accepts: the time of CONNECT measures nothing, and the time to the first answer does.',
-      }),
-      notes: [
-        'Reported, not judged. A tunnel of the run counts if the far end’s kernel had no new connection at the moment of the grant; the warm-up is included.',
-        ...(unknown
-          ? [`Whether tunnels to a port where nobody listens are granted is unknown: ${unknown}.`]
-          : []),
-      ],
-    }),
-  ];
 }
 
 /** In setup(): sends a payload and the end, to a separate far end. @param {import('./scenario.js').Plane<any>} plane */
@@ -209,28 +191,26 @@ function tryHalfClose(plane) {
 export const OF_HALF_CLOSE =
   'Reported, not judged. The client sends a payload and its end (FIN), and the far end answers both after 150 ms. Passes FIN: both answers arrive. Closes both ways: the answer was cut. Never passes FIN: the far end did not see the end within 1 s, over a link 3 s.';
 
-function halfCloseSections() {
+function halfCloseSection() {
   /** @type {{ proxied: HalfClose, direct: HalfClose } | undefined} */
   const found = said()['half close'];
-  if (!found) return [];
+  if (!found) return null;
   const { end } = found.proxied;
-  return [
-    sectionOf({
-      name: 'half_close',
-      title: 'What becomes of the client’s end (half-close)',
-      columns: [
-        ['path', 'Path', 'text'],
-        ['end', 'Half-close', 'text'],
-        ['detail', 'Why unknown', 'text'],
-      ],
-      rows: [
-        { path: 'Through the proxy', ...found.proxied },
-        { path: 'Direct', ...found.direct },
-      ],
-      ...(end !== 'passes FIN' && end !== 'unknown' && { finding: `Half-close: the proxy ${end}.` }),
-      notes: [OF_HALF_CLOSE],
-    }),
-  ];
+  return sectionOf({
+    name: 'half_close',
+    title: 'What becomes of the client’s end (half-close)',
+    columns: [
+      ['path', 'Path', 'text'],
+      ['end', 'Half-close', 'text'],
+      ['detail', 'Why unknown', 'text'],
+    ],
+    rows: [
+      { path: 'Through the proxy', ...found.proxied },
+      { path: 'Direct', ...found.direct },
+    ],
+    finding: end !== 'passes FIN' && end !== 'unknown' && `Half-close: the proxy ${end}.`,
+    notes: [OF_HALF_CLOSE],
+  });
 }
 
 /**
@@ -238,10 +218,10 @@ function halfCloseSections() {
  * @typedef {object} Check
  * @property {(plane: import('./scenario.js').Plane<any>) => void} tries called in setup()
  * @property {(operation: string, measured: import('../meter.js').Measured | null) => void} [after] called after each probe
- * @property {(operation: string) => import('../section.js').Section[]} sections called in handleSummary
+ * @property {(operation: string) => import('../section.js').Section | null} section called in handleSummary
  */
 
 /** @type {Check} */
-export const EARLY_ANSWER = { tries: tryNobody, after: addGranted, sections: earlySections };
+export const EARLY_ANSWER = { tries: tryNobody, after: addGranted, section: earlySection };
 /** @type {Check} */
-export const HALF_CLOSE = { tries: tryHalfClose, sections: halfCloseSections };
+export const HALF_CLOSE = { tries: tryHalfClose, section: halfCloseSection };

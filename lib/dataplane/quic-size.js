@@ -33,34 +33,31 @@ function tryQuicSize(plane) {
   say(NOTE, { proxied: came(plane.proxied), direct: came(plane.direct) });
 }
 
-/** The section of tryQuicSize(); empty if the run has not tried. */
-function quicSizeSections() {
+/** The section of tryQuicSize(); null if the run has not tried. */
+function quicSizeSection() {
   /** @type {Back | undefined} */
   const back = said()[NOTE];
-  if (!back) return [];
+  if (!back) return null;
   const none = back.proxied === 0 && back.direct > 0;
-  return [
-    sectionOf({
-      name: 'quic_size',
-      title: 'Datagrams of 1,200 bytes',
-      columns: [
-        ['path', 'Path', 'text'],
-        ['sent', 'Sent', 'count'],
-        ['back', 'Came back', 'count'],
-      ],
-      rows: [
-        { path: 'Through the proxy', sent: TRIES, back: back.proxied },
-        { path: 'Direct', sent: TRIES, back: back.direct },
-      ],
-      ...(none && {
-        finding: 'No datagram of 1,200 bytes comes back through the proxy, so QUIC does not work through it.',
-      }),
-      notes: [
-        'Tried before the load, apart from its datagrams. QUIC needs datagrams of 1,200 bytes (RFC 9000, 14).',
-      ],
-    }),
-  ];
+  return sectionOf({
+    name: 'quic_size',
+    title: 'Datagrams of 1,200 bytes',
+    columns: [
+      ['path', 'Path', 'text'],
+      ['sent', 'Sent', 'count'],
+      ['back', 'Came back', 'count'],
+    ],
+    rows: [
+      { path: 'Through the proxy', sent: TRIES, back: back.proxied },
+      { path: 'Direct', sent: TRIES, back: back.direct },
+    ],
+    finding:
+      none && 'No datagram of 1,200 bytes comes back through the proxy, so QUIC does not work through it.',
+    notes: [
+      'Tried before the load, apart from its datagrams. QUIC needs datagrams of 1,200 bytes (RFC 9000, 14).',
+    ],
+  });
 }
 
 /** @type {import('./claims.js').Check} */
-export const QUIC_SIZE = { tries: tryQuicSize, sections: quicSizeSections };
+export const QUIC_SIZE = { tries: tryQuicSize, section: quicSizeSection };

@@ -60,7 +60,7 @@ export function singleOperations(spec) {
     load,
     connections,
     reaches: [overUdp ? 'udp' : 'tcp'],
-    ...(check && { tries: check.tries, more: () => ({ sections: check.sections(spec.operation) }) }),
+    ...(check && { tries: check.tries, more: () => ({ sections: [check.section(spec.operation)] }) }),
     parameters: {
       ...(total > 0 ? { count: total, rounds: closed.length } : {}),
       ...openParameters(load.rounds),

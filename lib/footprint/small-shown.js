@@ -62,27 +62,25 @@ const columnsOf = (planned, needs) => [
 ];
 
 /** @param {Level[]} levels @param {Planned} planned */
-export function smallSections(levels, planned) {
+export function smallSection(levels, planned) {
   const smallest = smallestOf(levels, planned);
   const needs = smallest === false ? TOO_LITTLE * levels[levels.length - 1].mib : smallest;
   const { tunnels, mib, mbitPerS } = planned.load;
   const load = `${tunnels} tunnels with ${mib} MiB each, at ${mbitPerS} Mbit/s or more together`;
-  return [
-    sectionOf({
-      name: 'small',
-      title: 'What it carries in how much memory',
-      columns: columnsOf(planned, needs),
-      rows: levels,
-      headline: smallest
-        ? { value: `${smallest} MiB`, of: 'is the smallest memory that carries the load', detail: load }
-        : { value: smallest === null ? 'cannot tell' : 'no level', of: 'carries the load', detail: load },
-      notes: [
-        `The load: ${load}. A level carries it if each of its turns does, and the kernel kills no process for memory.`,
-        'Medians of the turns, the least and the most in brackets. Usable tunnels: the fewest of a turn.',
-        'The memory is that of the control group, mainly own memory: pages of a file, such as the program, count for the group that read them first. Version 1 of control groups counts no socket buffers.',
-      ],
-    }),
-  ];
+  return sectionOf({
+    name: 'small',
+    title: 'What it carries in how much memory',
+    columns: columnsOf(planned, needs),
+    rows: levels,
+    headline: smallest
+      ? { value: `${smallest} MiB`, of: 'is the smallest memory that carries the load', detail: load }
+      : { value: smallest === null ? 'cannot tell' : 'no level', of: 'carries the load', detail: load },
+    notes: [
+      `The load: ${load}. A level carries it if each of its turns does, and the kernel kills no process for memory.`,
+      'Medians of the turns, the least and the most in brackets. Usable tunnels: the fewest of a turn.',
+      'The memory is that of the control group, mainly own memory: pages of a file, such as the program, count for the group that read them first. Version 1 of control groups counts no socket buffers.',
+    ],
+  });
 }
 
 /**

@@ -84,45 +84,43 @@ function courseOf(all, change) {
     const [met] = metOf(one.name, change);
     return met ? [{ ...one, course: met.course }] : [];
   });
-  if (courses.length === 0) return [];
+  if (courses.length === 0) return null;
   const times = [...new Set(courses.flatMap(({ course }) => course.map(({ from_s: from }) => from)))];
   const at = (/** @type {Met['course']} */ course, /** @type {number} */ time) =>
     course.find(({ from_s: from }) => from === time);
-  return [
-    sectionOf({
-      name: `course_${change.name}`,
-      title: change.title,
-      columns: [
-        ['at', 'After the change', 's', (/** @type {number} */ time) => time, { digits: 1 }],
-        ['mark', 'The link', 'text', (time) => markOf(change, time)],
-        ...courses.map(({ name, title, course }) => ({
-          name,
-          title,
-          unit: 'Mbit/s',
-          digits: 2,
-          of: (/** @type {number} */ time) => at(course, time)?.mbit ?? null,
-        })),
-        ...courses.map(({ name, title, course }) => ({
-          name: `${name}_queue`,
-          title: `queue, ${title}`,
-          unit: 'KiB',
-          digits: 0,
-          of: (/** @type {number} */ time) => at(course, time)?.queue_kib ?? null,
-        })),
-      ],
-      rows: times.sort((a, b) => a - b),
-      notes: [
-        'Payload in each half second, by when it began, and the most that waited in the queue of the link downwards meanwhile; of the first round.',
-      ],
-      plot: {
-        kind: 'course',
-        x: 'at',
-        y: courses.map(({ name }) => name),
-        below: { title: 'Queue of the link, most', y: courses.map(({ name }) => `${name}_queue`) },
-        marks: 'mark',
-      },
-    }),
-  ];
+  return sectionOf({
+    name: `course_${change.name}`,
+    title: change.title,
+    columns: [
+      ['at', 'After the change', 's', (/** @type {number} */ time) => time, { digits: 1 }],
+      ['mark', 'The link', 'text', (time) => markOf(change, time)],
+      ...courses.map(({ name, title, course }) => ({
+        name,
+        title,
+        unit: 'Mbit/s',
+        digits: 2,
+        of: (/** @type {number} */ time) => at(course, time)?.mbit ?? null,
+      })),
+      ...courses.map(({ name, title, course }) => ({
+        name: `${name}_queue`,
+        title: `queue, ${title}`,
+        unit: 'KiB',
+        digits: 0,
+        of: (/** @type {number} */ time) => at(course, time)?.queue_kib ?? null,
+      })),
+    ],
+    rows: times.sort((a, b) => a - b),
+    notes: [
+      'Payload in each half second, by when it began, and the most that waited in the queue of the link downwards meanwhile; of the first round.',
+    ],
+    plot: {
+      kind: 'course',
+      x: 'at',
+      y: courses.map(({ name }) => name),
+      below: { title: 'Queue of the link, most', y: courses.map(({ name }) => `${name}_queue`) },
+      marks: 'mark',
+    },
+  });
 }
 
 /** @param {Change} change @param {number} time s after the change */
@@ -138,5 +136,5 @@ function markOf({ mark, back, lasts }, time) {
  */
 export const changeSections = (all, changes, notes) => [
   tableOf(all, changes, notes),
-  ...changes.flatMap((change) => courseOf(all, change)),
+  ...changes.map((change) => courseOf(all, change)),
 ];

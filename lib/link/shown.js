@@ -156,12 +156,14 @@ function sideSection({ name, engine, binary }, rows, rates) {
       outcome: noted.outcome.outcome,
       figures: noted.figures,
     })),
-    ...(name === 'baseline'
-      ? { headline: { value: `${measured.length} of ${rows.length}`, of: 'rows measured over the link' } }
-      : {}),
+    headline: name === 'baseline' && {
+      value: `${measured.length} of ${rows.length}`,
+      of: 'rows measured over the link',
+    },
     notes: [
-      ...rows.flatMap(({ name: row, noted: { outcome } }) =>
-        outcome.detail === null ? [] : [`${row}: ${outcome.outcome}: ${outcome.detail}.`],
+      ...rows.map(
+        ({ name: row, noted: { outcome } }) =>
+          outcome.detail !== null && `${row}: ${outcome.outcome}: ${outcome.detail}.`,
       ),
       ...NOTES,
     ],

@@ -53,7 +53,7 @@ const MOST_AT_ONCE = 100;
  *   restarts the panel's core
  * @property {(panel: Panel, session: import('./panel.js').Session) => object | void} [prepare] called last in setup();
  *   its result becomes part of a turn's data, and an exception ends the run
- * @property {(metrics: import('k6/x/windtunnel/record').Metrics) => import('../section.js').Section[]} [sections] tables of the scenario's own
+ * @property {(metrics: import('k6/x/windtunnel/record').Metrics) => import('../section.js').More['sections']} [sections] tables of the scenario's own
  * @property {string} [tried] group of the users' names that are tried in the data plane after the load
  * @property {(panel: Panel, session: Begun) => void} [settle] called in teardown(), while the users are there
  * @property {() => import('k6/x/windtunnel/judge').Fact[]} [facts] of the scenario's own

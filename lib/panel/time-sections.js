@@ -76,11 +76,7 @@ export function partSections(parts, bottlenecks, titleOf) {
       columns: PARTS,
       rows,
       ...found,
-      notes: [
-        ...found.notes,
-        ...notes,
-        ...(rows.some((part) => part.name === OUTSIDE) ? [ABOUT_OUTSIDE] : []),
-      ],
+      notes: [...found.notes, ...notes, rows.some((part) => part.name === OUTSIDE) && ABOUT_OUTSIDE],
     });
   });
 }

@@ -145,23 +145,18 @@ function notesOf(found, rows) {
   return [
     `Targets: throughput (64 KiB) at least ${percent(targets.throughput)}, RTT at most ${percent(targets.latency)}, memory at most ${percent(targets.memory)} of the baseline, first reply at most ${percent(targets.first_reply)}, round trips in the hop until a tunnel has opened, answered and closed at most ${percent(targets.round_trips)}. Missed: the candidate is significantly beyond the target, over all targets of all rows together, and its ratio is beyond by more than ${percent(targets.tolerance)}. Met: each turn of both sides has the figure, and the whole interval is within the target plus this tolerance. Uncertain: the turns differ too much, are too few, or lack a figure. Memory, descriptors, left connections and wake-ups after a turn are missed likewise, beyond the target of memory or the baseline's number; they are never met.`,
     `Ratios of candidate to baseline, from pairs of turns (Hodges and Lehmann), with the exact signed-rank interval at ${aboutLooks(found)}. An asterisk marks a difference that chance alone causes in less than 1 of 20 cases. CPU (per GiB) and CPU of the turn have no target. CPU of the turn is all CPU time from the first probe to the end of a quiet period in which nothing is sent, so it includes postponed work.`,
-    ...(bounded
-      ? [
-          'Probe and far end, or a fixed sending rate, may limit the throughput of the baseline. Then a throughput is "bound" instead of "met" if the candidate needs so much more CPU that it would miss the target by that.',
-        ]
-      : []),
-    ...(twoMuxes
-      ? [
-          `Rows with mux compare two protocols: ${muxOf(baseline.engine)} of ${baseline.engine}, and ${muxOf(candidate.engine)} of ${candidate.engine}.`,
-        ]
-      : []),
-    ...aboutTurns(found),
+    bounded &&
+      'Probe and far end, or a fixed sending rate, may limit the throughput of the baseline. Then a throughput is "bound" instead of "met" if the candidate needs so much more CPU that it would miss the target by that.',
+    twoMuxes &&
+      `Rows with mux compare two protocols: ${muxOf(baseline.engine)} of ${baseline.engine}, and ${muxOf(candidate.engine)} of ${candidate.engine}.`,
+    aboutTurns(found),
   ];
 }
 
 /** @param {Found} found */
 function aboutTurns({ turns, rows, turns_to_miss: toMiss = 0 }) {
   const most = Math.max(turns, ...rows.map((row) => row.turns));
-  if (most >= toMiss) return [];
-  return [`${most} turns meet and miss no target: with so many targets it takes ${toMiss} turns.`];
+  return (
+    most < toMiss && `${most} turns meet and miss no target: with so many targets it takes ${toMiss} turns.`
+  );
 }

@@ -102,7 +102,7 @@ export function sideSection(found, side) {
     title: `${SIDES[side]}: ${programTitle(program)}`,
     columns: columnsOf(found),
     rows,
-    ...(side === 'baseline' ? { headline: glanceOf(found) } : {}),
+    headline: side === 'baseline' && glanceOf(found),
     notes: [
       ...rows.flatMap(notesOf),
       aboutFigures(found),
@@ -122,8 +122,8 @@ function glanceOf({ rows }) {
 
 /** @param {Sided} sided */
 const notesOf = ({ row: { row }, result: { outcome, detail, known } }) => [
-  ...(detail === null ? [] : [`${row}: ${outcome}: ${detail}.`]),
-  ...(outcome === 'errors' && known !== null ? [`${row}: known: ${known}.`] : []),
+  detail !== null && `${row}: ${outcome}: ${detail}.`,
+  outcome === 'errors' && known !== null && `${row}: known: ${known}.`,
 ];
 
 /** @param {Found} found */
@@ -145,7 +145,7 @@ function aboutFigures(found) {
 
 /** @param {import('./programs.js').Ran} program */
 const aboutProgram = ({ sha256, ran = [] }) => [
-  ...(sha256 ? [`SHA-256 of the program: ${sha256}.`] : []),
+  sha256 && `SHA-256 of the program: ${sha256}.`,
   ...ran
     .filter((other) => other.sha256 !== sha256)
     .map(
@@ -162,13 +162,9 @@ function aboutBounds(found, rows) {
     rate === null ? [] : [`${row} (${rate.toFixed(0)} Mbit/s)`],
   );
   return [
-    ...(bound.length > 0
-      ? [
-          `Probe and far end, a thread each, used ${found.measuring_bound_cpus.toFixed(1)} CPUs or more in writes of 64 KiB: ${bound.join(', ')}. In these rows they may limit the throughput, in particular if both share a CPU, and differences between programs look smaller than they are: compare CPU.`,
-        ]
-      : []),
-    ...(paced.length > 0
-      ? [`A fixed sending rate limits the throughput of: ${paced.join(', ')}. Compare CPU instead.`]
-      : []),
+    bound.length > 0 &&
+      `Probe and far end, a thread each, used ${found.measuring_bound_cpus.toFixed(1)} CPUs or more in writes of 64 KiB: ${bound.join(', ')}. In these rows they may limit the throughput, in particular if both share a CPU, and differences between programs look smaller than they are: compare CPU.`,
+    paced.length > 0 &&
+      `A fixed sending rate limits the throughput of: ${paced.join(', ')}. Compare CPU instead.`,
   ];
 }

@@ -189,13 +189,11 @@ export function innerTlsSections(operations, withoutVision) {
   const vision = beside((b) => find(b, withoutVision(b.row), 'tls'));
   return [
     figuresSection(all),
-    ...(vision.length > 0
-      ? [
-          differences('vision', 'What Vision saves with TLS 1.3 inside', 'Beside', vision, [
-            'Ratio of the row with Vision to the same row without Vision, both with TLS 1.3 inside.',
-          ]),
-        ]
-      : []),
+    vision.length > 0
+      ? differences('vision', 'What Vision saves with TLS 1.3 inside', 'Beside', vision, [
+          'Ratio of the row with Vision to the same row without Vision, both with TLS 1.3 inside.',
+        ])
+      : null,
     differences(
       'inside',
       'TLS 1.3 inside, compared with plain bytes inside',

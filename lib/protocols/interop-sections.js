@@ -54,21 +54,19 @@ export function interopSections({ programs, rows }) {
         `X→Y: X is the client, Y the server. ✓: 30 round trips came back unchanged, and 30 datagrams if the protocol carries them; ✗: they did not; ${PLAIN}: the payload or the requested address was readable in a hop that must be encrypted; —: not tried.`,
       ],
     }),
-    ...(faults.length > 0
-      ? [
-          sectionOf({
-            name: 'interop_faults',
-            title: 'What does not work, and what was not tried',
-            columns: [
-              ['row', 'Protocol', 'text'],
-              ['pairs', 'Client→server', 'text'],
-              ['outcome', 'Outcome', 'text'],
-              ['detail', 'Reason', 'text'],
-            ],
-            rows: faults,
-          }),
-        ]
-      : []),
+    faults.length > 0
+      ? sectionOf({
+          name: 'interop_faults',
+          title: 'What does not work, and what was not tried',
+          columns: [
+            ['row', 'Protocol', 'text'],
+            ['pairs', 'Client→server', 'text'],
+            ['outcome', 'Outcome', 'text'],
+            ['detail', 'Reason', 'text'],
+          ],
+          rows: faults,
+        })
+      : null,
   ];
 }
 

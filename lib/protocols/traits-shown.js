@@ -10,8 +10,12 @@ import { programTitle } from './programs.js';
  * @typedef {{ row: string, result: import('./result.js').SideResult, traits: Traits | undefined }} Line
  */
 
-/** @param {Line} line */
-const unmeasured = ({ result }) => result.outcome !== 'measured';
+/** A note on each row about which there is something to say. @param {Line[]} lines @param {(line: Line) => string | false | null | undefined} of */
+const noteEach = (lines, of) =>
+  lines.map((line) => {
+    const text = of(line);
+    return text && `${line.row}: ${text}.`;
+  });
 
 /** @param {Line} line */
 const shareOf = ({ result }) => result.figures.granted_early_share?.median ?? null;
@@ -70,25 +74,23 @@ export function traitsSection(found, notes) {
     title: `Traits of each protocol: ${programTitle(/** @type {import('./programs.js').Ran} */ (found.baseline))}`,
     columns: COLUMNS,
     rows: lines,
-    headline: {
-      value: `${carry.length} of ${sized.length}`,
-      of: 'rows carry the 1,200 bytes of QUIC',
-    },
+    headline: { value: `${carry.length} of ${sized.length}`, of: 'rows carry the 1,200 bytes of QUIC' },
     notes: [
-      ...lines
-        .filter((line) => unmeasured(line) && line.result.detail !== null)
-        .map(({ row, result: { outcome, detail } }) => `${row}: ${outcome}: ${detail}.`),
-      ...lines.flatMap(({ row, traits }) =>
-        traits?.halfClose?.detail ? [`${row}: half-close is unknown: ${traits.halfClose.detail}.`] : [],
+      ...noteEach(
+        lines,
+        ({ result: { outcome, detail } }) => outcome !== 'measured' && detail && `${outcome}: ${detail}`,
       ),
-      ...lines.flatMap((line) => {
+      ...noteEach(
+        lines,
+        ({ traits }) => traits?.halfClose?.detail && `half-close is unknown: ${traits.halfClose.detail}`,
+      ),
+      ...noteEach(lines, (line) => {
         const why = unknownGrant(line);
-        return why
-          ? [`${line.row}: whether tunnels to a port where nobody listens are granted is unknown: ${why}.`]
-          : [];
+        return why && `whether tunnels to a port where nobody listens are granted is unknown: ${why}`;
       }),
-      ...lines.flatMap(({ row, traits }) =>
-        traits?.sizes?.known ? [`${row}: known of this program: ${traits.sizes.known}.`] : [],
+      ...noteEach(
+        lines,
+        ({ traits }) => traits?.sizes?.known && `known of this program: ${traits.sizes.known}`,
       ),
       `Traits are reported, not judged; garbled payload is. A dash: the row carries no datagrams, or its client takes no address. Largest safe datagram: 1, 512, 1,200 and 1,472 bytes and the largest possible size were tried, then sizes between the largest that came back whole and the next one; ${grouped(65_497)} is all that the header of SOCKS leaves room for. QUIC: RFC 9000, 14.`,
       'NAT: the kind (RFC 3489, by the mapping and filtering of RFC 4787) and its type on consoles. Idle life: how long a mapping without datagrams still carried one out from the same source, and one in; only the idle times of the parameters were tried. Rows in namespaces are not asked.',

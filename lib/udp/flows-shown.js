@@ -57,10 +57,10 @@ const FATE = [
 /** @param {Seen[]} rows */
 function staleNote(rows) {
   const stale = rows.reduce((sum, { associations }) => sum + associations.stale, 0);
-  if (stale === 0) return [];
-  return [
-    `${grouped(stale)} answers were for earlier associations, at ports that were in use again: their tag tells this, and they count nowhere.`,
-  ];
+  return (
+    stale > 0 &&
+    `${grouped(stale)} answers were for earlier associations, at ports that were in use again: their tag tells this, and they count nowhere.`
+  );
 }
 
 /** @param {Tried[]} levels */
@@ -103,7 +103,7 @@ function associationsOf(levels) {
     rows,
     notes: [
       'Carried: bytes came to our far end and back. Each association has its own address at the far end (ADDRESS=ipv4). First trip: from the first datagram of an association to the first answer. To another: answers that came through another association. Memory and descriptors each: growth of the proxy’s peak since one association. Way out: the far end did not get the datagram; way back: its answer did not arrive. An answer that is late counts as lost on neither way.',
-      ...staleNote(rows),
+      staleNote(rows),
     ],
     plot: { kind: 'line', x: 'asked', y: ['carried'] },
   });
@@ -132,19 +132,13 @@ function faultsOf(seen) {
   const { associations, sent, lost, reordered, duplicated } = seen;
   const gaps = associations.gaps?.length ?? 0;
   return [
-    ...(lost > 0
-      ? [
-          `${grouped(lost)} of ${grouped(sent)} lost (${burstsOf(associations.loss_bursts) || kindsOf(associations.errors)})`,
-        ]
-      : []),
-    ...(reordered > 0 ? [`${grouped(reordered)} reordered`] : []),
-    ...(duplicated > 0 ? [`${grouped(duplicated)} duplicated`] : []),
-    ...(gaps > 0
-      ? [
-          `${gaps} ${gaps === 1 ? 'gap' : 'gaps'} over 200 ms, the longest ${Math.round(Number(longestGap(seen)))} ms`,
-        ]
-      : []),
-  ];
+    lost > 0 &&
+      `${grouped(lost)} of ${grouped(sent)} lost (${burstsOf(associations.loss_bursts) || kindsOf(associations.errors)})`,
+    reordered > 0 && `${grouped(reordered)} reordered`,
+    duplicated > 0 && `${grouped(duplicated)} duplicated`,
+    gaps > 0 &&
+      `${gaps} ${gaps === 1 ? 'gap' : 'gaps'} over 200 ms, the longest ${Math.round(Number(longestGap(seen)))} ms`,
+  ].filter(Boolean);
 }
 
 /** @param {Tried} call */

@@ -205,38 +205,36 @@ const BEHAVIOURS = [
   { what: 'Target by name', found: ({ domain }) => worded(domain, YES) },
 ];
 
-/** The section of the run; empty if nothing was found. @param {string[]} farEnds addresses */
-export function natSections(farEnds) {
+/** The section of the run; null if nothing was found. @param {string[]} farEnds addresses */
+export function natSection(farEnds) {
   /** @type {import('./nat.js').Found | undefined} */
   const found = said()[NOTE];
-  if (!found?.proxied) return [];
+  if (!found?.proxied) return null;
   const { proxied, direct } = found;
   const nat = natOf(proxied);
   const lived = lifeOf(proxied.idle.inbound);
-  return [
-    sectionOf({
-      name: 'nat',
-      title: 'Behaviour of a UDP association',
-      columns: [
-        ['what', 'Behaviour', 'text'],
-        ['found', 'Found', 'text', ({ found: of }) => of(proxied) ?? UNKNOWN],
-        ['rfc', 'RFC', 'text', ({ rfc }) => rfc?.(proxied)],
-        ['gamer', 'Gamers say', 'text', ({ gamer }) => gamer?.(proxied)],
-        ['direct', 'Direct', 'text', ({ found: of }) => direct && of(direct)],
-      ],
-      rows: BEHAVIOURS,
-      finding: nat
-        ? `NAT type ${nat.type} (${nat.kind}). A mapping without datagrams lives ${lived}.`
-        : `The NAT type is unknown. A mapping without datagrams lives ${lived}.`,
-      answer: nat?.type ?? UNKNOWN,
-      headline: {
-        value: nat?.type ?? UNKNOWN,
-        of: 'NAT type',
-        detail: `${nat?.kind ?? UNKNOWN}, idle ${lived}`,
-      },
-      notes: [
-        `Found by datagrams at far ends of Windtunnel on ${farEnds.join(' and ')}, and ${LOOPBACK.test(farEnds[0]) ? 'on ::1' : 'without one for IPv6 and for names, which are on loopback'}. Direct: the same without the proxy; it has no association. A refresh shows only if a mapping is forgotten. After the control connection: datagrams go both ways from its end on, for the longest idle time, or until none has come for the timeout.`,
-      ],
-    }),
-  ];
+  return sectionOf({
+    name: 'nat',
+    title: 'Behaviour of a UDP association',
+    columns: [
+      ['what', 'Behaviour', 'text'],
+      ['found', 'Found', 'text', ({ found: of }) => of(proxied) ?? UNKNOWN],
+      ['rfc', 'RFC', 'text', ({ rfc }) => rfc?.(proxied)],
+      ['gamer', 'Gamers say', 'text', ({ gamer }) => gamer?.(proxied)],
+      ['direct', 'Direct', 'text', ({ found: of }) => direct && of(direct)],
+    ],
+    rows: BEHAVIOURS,
+    finding: nat
+      ? `NAT type ${nat.type} (${nat.kind}). A mapping without datagrams lives ${lived}.`
+      : `The NAT type is unknown. A mapping without datagrams lives ${lived}.`,
+    answer: nat?.type ?? UNKNOWN,
+    headline: {
+      value: nat?.type ?? UNKNOWN,
+      of: 'NAT type',
+      detail: `${nat?.kind ?? UNKNOWN}, idle ${lived}`,
+    },
+    notes: [
+      `Found by datagrams at far ends of Windtunnel on ${farEnds.join(' and ')}, and ${LOOPBACK.test(farEnds[0]) ? 'on ::1' : 'without one for IPv6 and for names, which are on loopback'}. Direct: the same without the proxy; it has no association. A refresh shows only if a mapping is forgotten. After the control connection: datagrams go both ways from its end on, for the longest idle time, or until none has come for the timeout.`,
+    ],
+  });
 }

@@ -75,7 +75,7 @@ export function chargeSection(found) {
     notes: [
       'Bytes moved: payload that our far end received and sent. A charge is wrong if it is off by more than 2 % and by more than 64 KiB, in sum or in one direction, or if a user without traffic is charged at all.',
       ...named('users whose bytes are unknown, since a connection or an association of them failed', unknown),
-      ...(rows.length > ROWS_MOST ? [`The ${ROWS_MOST} users of ${rows.length} that are furthest off.`] : []),
+      rows.length > ROWS_MOST && `The ${ROWS_MOST} users of ${rows.length} that are furthest off.`,
     ],
   });
 }

@@ -111,34 +111,32 @@ const untouchedSection = (lost) =>
 /** @param {Change[]} changes */
 function courseSection(changes) {
   const flows = flowsSaid();
-  if (!flows || flows.course.length < 2) return [];
+  if (!flows || flows.course.length < 2) return null;
   const width = flows.course[1].at_s - flows.course[0].at_s;
   const after = (/** @type {Change} */ { answered }) => (answered - flows.opened) / 1000;
-  return [
-    sectionOf({
-      name: 'live_course',
-      title: 'Changes over time',
-      columns: [
-        ['at_s', 'Time', 's'],
-        ['p50_ms', 'Round trip P50', 'ms'],
-        ['p99_ms', 'Round trip P99', 'ms'],
-        [
-          'effect_ms',
-          'Slowest effect',
-          'ms',
-          ({ at_s: at }) =>
-            slowest(
-              boundsOf(
-                changes.filter((one) => Math.abs(after(one) - at) <= width / 2),
-                'most_ms',
-              ),
+  return sectionOf({
+    name: 'live_course',
+    title: 'Changes over time',
+    columns: [
+      ['at_s', 'Time', 's'],
+      ['p50_ms', 'Round trip P50', 'ms'],
+      ['p99_ms', 'Round trip P99', 'ms'],
+      [
+        'effect_ms',
+        'Slowest effect',
+        'ms',
+        ({ at_s: at }) =>
+          slowest(
+            boundsOf(
+              changes.filter((one) => Math.abs(after(one) - at) <= width / 2),
+              'most_ms',
             ),
-        ],
+          ),
       ],
-      rows: flows.course,
-      plot: { kind: 'line', x: 'at_s', y: ['p50_ms', 'p99_ms', 'effect_ms'] },
-    }),
-  ];
+    ],
+    rows: flows.course,
+    plot: { kind: 'line', x: 'at_s', y: ['p50_ms', 'p99_ms', 'effect_ms'] },
+  });
 }
 
 export class LiveShown {
@@ -147,7 +145,7 @@ export class LiveShown {
     this.plan = plan;
   }
 
-  /** @returns {import('../section.js').Section[]} */
+  /** @returns {import('../section.js').More['sections']} */
   sections() {
     const changes = changesSaid();
     const { kinds, leaving } = this.plan;
@@ -186,7 +184,7 @@ export class LiveShown {
           ],
         ],
         rows,
-        ...(restarts.length > 0 ? { finding: `${restarts.join('; ')}.` } : {}),
+        finding: restarts.length > 0 && `${restarts.join('; ')}.`,
         notes: [
           `From the answer to the change. Connections of the user begin ${spacing().toFixed(0)} ms apart, later a tenth of the elapsed time. At least: the last one on which the change had no effect began then. At most: the first byte, or the beginning of the first connection that the proxy ended, or left silent for ${SILENT_MS} ms. The clocks agree within 1 ms.`,
           flows === 0
@@ -195,7 +193,7 @@ export class LiveShown {
         ],
       }),
       untouchedSection(lostFlows(leaving)?.length ?? null),
-      ...courseSection(changes),
+      courseSection(changes),
     ];
   }
 

@@ -11,7 +11,7 @@ import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { partName, planeScenario } from '../../lib/dataplane/scenario.js';
 import { envCount, envList, envNumber, sizesOf } from '../../lib/profiles.js';
 import { LARGEST, levelAt, levelsNow, limitsAt, measureLevel } from '../../lib/footprint/small.js';
-import { smallFacts, smallSections } from '../../lib/footprint/small-shown.js';
+import { smallFacts, smallSection } from '../../lib/footprint/small-shown.js';
 
 const PROFILES = {
   smoke: { turns: 1, levels: [16, 64], tunnels: 8, mib: 1 },
@@ -72,7 +72,7 @@ const script = planeScenario({
   },
   end: ({ found }) => stopFresh(found),
   facts: () => smallFacts(levelsNow(levels), { turns, load, most }),
-  more: () => ({ sections: smallSections(levelsNow(levels), { turns, load, most }) }),
+  more: () => ({ sections: [smallSection(levelsNow(levels), { turns, load, most })] }),
 });
 
 export const { options, setup, teardown, handleSummary } = script;

@@ -41,8 +41,8 @@ const restartSection = ({ restarts, delay_ms: delay, without_udp: without }) =>
     finding: restarts.map((one) => restartWords({ ...one, open: null }, one.what)).join(' '),
     notes: [
       `${delay === null ? 'Not all users were charged in time' : `All users were charged ${(delay / 1000).toFixed(2)} s after the end of the traffic`}. The panel asks the core at an interval, which is the most that a right panel needs. A loss by a restart is reported, not judged.`,
-      ...(restarts.length < 2 ? ['The panel was not restarted: PANEL_RESTART_URL is not set.'] : []),
-      ...(without === null ? [] : [`The users moved no UDP: ${without}.`]),
+      restarts.length < 2 && 'The panel was not restarted: PANEL_RESTART_URL is not set.',
+      without !== null && `The users moved no UDP: ${without}.`,
     ],
   });
 

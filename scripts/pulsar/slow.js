@@ -138,12 +138,12 @@ const shown = (rows) =>
       'Arrived before the end: deliveries that came while the silent subscribers were still there.',
       'Delays are reported, not judged. Losses and duplicates fail the run.',
     ],
-    ...(held(rows) ? { finding: held(rows) } : {}),
+    finding: held(rows),
   });
 
 /** The finding, if deliveries waited for the silent subscribers to leave. @param {any[]} rows */
 function held(rows) {
   const [without, beside] = rows.map((row) => row.in_time);
-  if (beside === undefined || without - beside < 0.1) return '';
+  if (beside === undefined || without - beside < 0.1) return null;
   return `A subscriber that reads nothing holds up the others: ${percent(beside)} of their deliveries came before it left, against ${percent(without)} if all read.`;
 }

@@ -8,7 +8,7 @@ import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { envChoice, envCount, envList, sizesOf } from '../../lib/profiles.js';
 import { measureNat } from '../../lib/udp/nat.js';
-import { natSections } from '../../lib/udp/nat-shown.js';
+import { natSection } from '../../lib/udp/nat-shown.js';
 
 const OPERATION = 'datagram';
 /** Longest silence that the sidecar takes, ms. */
@@ -70,7 +70,7 @@ const script = planeScenario({
     if (index === 0) plane.pair(index, [OPERATION], datagrams);
     else measureNat(plane, OPERATION, { idleS, timeoutMs, farEnds, least });
   },
-  more: () => ({ sections: natSections(farEnds) }),
+  more: () => ({ sections: [natSection(farEnds)] }),
 });
 
 export const { options, setup, teardown, handleSummary } = script;

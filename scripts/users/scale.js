@@ -10,7 +10,7 @@ import { planeScenario } from '../../lib/dataplane/scenario.js';
 import { envCount, envList, sizesOf } from '../../lib/profiles.js';
 import { startsRows } from '../../lib/protocols/instances.js';
 import { PLACES, connectOf, measureLevel, tripOf } from '../../lib/users/scale.js';
-import { scaleSections } from '../../lib/users/scale-shown.js';
+import { scaleSection } from '../../lib/users/scale-shown.js';
 import { baseOf } from '../../lib/users/testbed.js';
 
 const PROFILES = {
@@ -73,7 +73,7 @@ const script = planeScenario({
     figures = [...figures, found];
     say(NOTE, figures);
   },
-  more: () => ({ sections: scaleSections(said()[NOTE] ?? [], levels) }),
+  more: () => ({ sections: [scaleSection(said()[NOTE] ?? [], levels)] }),
 });
 
 export const { options, setup, teardown, handleSummary } = script;
