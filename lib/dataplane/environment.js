@@ -55,7 +55,14 @@ export const overlaps = (one, other) =>
 
 /** @returns {Placement} */
 function placement() {
-  const placed = read();
+  /** @type {Placement} */
+  const placed = {
+    name: __ENV.PLACEMENT || 'free',
+    probe_cpus: __ENV.PROBE_CPUS || '',
+    echo_cpus: __ENV.ECHO_CPUS || '',
+    system_cpus: __ENV.SYSTEM_CPUS || '',
+    wait: /** @type {Placement['wait']} */ (envChoice('WAIT')),
+  };
   const { wait, probe_cpus: probe, system_cpus: system } = placed;
   if (wait === 'spin' && __ENV.INSTANCE && overlaps(probe, system)) {
     return refuse(
@@ -65,26 +72,9 @@ function placement() {
   return placed;
 }
 
-/** @returns {Placement} */
-function read() {
-  return {
-    name: __ENV.PLACEMENT || 'free',
-    probe_cpus: __ENV.PROBE_CPUS || '',
-    echo_cpus: __ENV.ECHO_CPUS || '',
-    system_cpus: __ENV.SYSTEM_CPUS || '',
-    wait: /** @type {Placement['wait']} */ (envChoice('WAIT')),
-  };
-}
-
 /** @param {string} [system] whose part of the environment it is @returns {PlaneEnvironment & { proxy: Proxy }} */
 export function loadPlane(system = 'dataplane') {
-  const {
-    name,
-    own,
-    url,
-    connection: way,
-    thresholds,
-  } = systemEntry(
+  const { name, own, url, connection, thresholds } = systemEntry(
     system,
     /^socks5:\/\/([^/?#@\s:]+|\[[0-9a-f:]+\]):\d+$/,
     'a URL such as socks5://127.0.0.1:1080, without credentials',
@@ -92,11 +82,11 @@ export function loadPlane(system = 'dataplane') {
   return {
     name,
     url,
-    connection: way,
+    connection,
     proxy: {
       address: url.replace('socks5://', ''),
       ...credentials(system, own.auth ?? { mode: 'none' }),
-      ...wrapped(way),
+      ...wrapped(connection),
     },
     target: own.target ?? {},
     placement: placement(),

@@ -1,5 +1,5 @@
 /** A data-plane scenario: one virtual user asks the sidecar for one probe after the other and records the results in k6. */
-import { said, say } from 'k6/x/windtunnel/record';
+import { listOf, note } from '../notes.js';
 import { limitOver, linkOf } from '../link.js';
 import { envChoice } from '../profiles.js';
 import { ownScenario, stop } from '../execution.js';
@@ -244,15 +244,9 @@ function loginOf(plane, reaches) {
   const login = asksForLogin(plane);
   if (login === false) {
     console.warn(`${plane.environment.url}: ${NO_LOGIN}`);
-    say(LOGIN_NOTE, NO_LOGIN);
+    note(LOGIN_NOTE, NO_LOGIN);
   }
   return { login };
-}
-
-/** Findings of setup() about the proxy, for the run's data. @param {Plane<any>} plane @param {PlaneDefinition<any, any>} definition */
-function learnt(plane, { reaches, tries }) {
-  tries?.(plane);
-  return loginOf(plane, reaches);
 }
 
 /** The parameter of a configured login: whether the proxy asked for it. @param {{ login?: boolean | null }} data @returns {Record<string, boolean | string>} */
@@ -265,12 +259,6 @@ function negotiated({ login }) {
 const LOGIN_NOTE = 'proxy login';
 const NO_LOGIN =
   'a login is configured, but the proxy never asked for it, so the figures are without a login: set auth.mode none, or enable the login in the proxy';
-
-/** The notes of the run on its proxy. */
-const aboutProxy = () => {
-  const note = said()[LOGIN_NOTE];
-  return note ? [note] : [];
-};
 
 /** Share of datagrams that may be lost over a link: the link itself may be set to lose datagrams. */
 const LOST_OVER_LINK = 0.5;
@@ -316,7 +304,7 @@ export function planeScenario(definition) {
     closesAll: true,
     loadOfStep: (step) => loadOfRound(load.rounds[step]),
     decided: negotiated,
-    remarks: aboutProxy,
+    remarks: () => listOf(LOGIN_NOTE),
   });
   /** @type {Plane<Prepared> | undefined} */
   let plane;
@@ -340,15 +328,14 @@ export function planeScenario(definition) {
       const linkEnds =
         link && !definition.ownInstances ? ownEnds(link, spec, definition.parameters?.timeout_ms) : null;
       const data = /** @type {any} */ ({ ...prepared, echo, linkEnds, window: null });
-      if (definition.reaches) {
-        const fault = unreached(new Plane(environment, definition, address, data), definition.reaches);
-        if (fault) {
-          undo(data);
-          stop(fault);
-        }
-      }
       const first = new Plane(environment, definition, address, data);
-      const login = learnt(first, definition);
+      const fault = definition.reaches && unreached(first, definition.reaches);
+      if (fault) {
+        undo(data);
+        stop(fault);
+      }
+      definition.tries?.(first);
+      const login = loginOf(first, definition.reaches);
       return scenario.begin(() => ({ ...prepared, ...login, echo, linkEnds }));
     },
 

@@ -1,5 +1,5 @@
 /** Idle times: all that is open carries nothing, and the processes of the proxy are measured. Also the memory that it takes. */
-import { said, say } from 'k6/x/windtunnel/record';
+import { listsOf, noteBy } from '../notes.js';
 import { instance } from '../sidecar.js';
 import { proxyOf, withFresh } from '../dataplane/fresh.js';
 
@@ -50,24 +50,16 @@ const DATAGRAMS_PER_S = 200;
 
 /** @param {{ tunnels: number, associations: number }} counts @returns {State[]} */
 export function statesOf({ tunnels, associations }) {
-  const ofTunnels = { kind: 'concurrency' };
+  const ofTunnels = { count: tunnels, spec: { kind: 'concurrency' } };
   return [
-    {
-      name: 'nothing',
-      title: 'nothing at all',
-      unit: 'tunnel past the proxy',
-      count: tunnels,
-      direct: true,
-      spec: ofTunnels,
-    },
+    { name: 'nothing', title: 'nothing at all', unit: 'tunnel past the proxy', direct: true, ...ofTunnels },
     {
       name: 'tunnels',
       title: 'idle tunnels',
       unit: 'tunnel',
-      count: tunnels,
       direct: false,
       operation: 'tunnel',
-      spec: ofTunnels,
+      ...ofTunnels,
     },
     {
       name: 'associations',
@@ -105,8 +97,7 @@ export function measureState(plane, state, seconds) {
   if (state.operation) plane.recorded([state.operation], ended);
   else if ('error' in ended) console.warn(`${state.title}: ${ended.error.message}`);
   const idle = 'error' in ended ? null : (ended.outcome.idle ?? null);
-  const all = timesNow();
-  say(NOTE, { ...all, [state.name]: [...(all[state.name] ?? []), idle] });
+  noteBy(NOTE, state.name, idle);
 }
 
 /**
@@ -126,16 +117,8 @@ export function measureMemory(plane, state, found) {
     const all = one === null ? null : own(state.count);
     return one === null || all === null ? null : (all - one) / (state.count - 1);
   });
-  if (bytes === null || state.count < 2) return;
-  const all = memoryNow();
-  say(MEMORY_NOTE, { ...all, [state.name]: [...(all[state.name] ?? []), bytes] });
+  if (bytes !== null && state.count > 1) noteBy(MEMORY_NOTE, state.name, bytes);
 }
-
-/** @returns {Record<string, (IdleTime | null)[]>} */
-const timesNow = () => said()[NOTE] ?? {};
-
-/** @returns {Record<string, number[]>} */
-const memoryNow = () => said()[MEMORY_NOTE] ?? {};
 
 /** @param {IdleTime} time */
 export const systemOf = ({ processes }) => processes.filter(({ role }) => role === 'system');
@@ -146,12 +129,13 @@ export const sumOf = (all, of) => all.reduce((sum, one) => sum + of(one), 0);
 /** @param {State[]} states @returns {Found[]} */
 export const foundOf = (states) =>
   states.map((state) => {
-    const all = timesNow()[state.name] ?? [];
+    /** @type {(IdleTime | null)[]} */
+    const all = listsOf(NOTE)[state.name] ?? [];
     const times = all.filter((time) => time !== null && systemOf(time).length > 0);
     return {
       state,
       times: /** @type {IdleTime[]} */ (times),
       missed: all.length - times.length,
-      bytesEach: memoryNow()[state.name] ?? [],
+      bytesEach: listsOf(MEMORY_NOTE)[state.name] ?? [],
     };
   });

@@ -76,9 +76,6 @@ function startOf(proxy, rules, window) {
   };
 }
 
-/** The far end by a name, which the proxy must look up among its domains; null: it is not on loopback. @param {string} target */
-const named = (target) => (target.startsWith('127.0.0.1:') ? target.replace('127.0.0.1', 'localhost') : null);
-
 /** @param {Plane} plane @param {RulesProxy} proxy @param {number} rules @param {Sizes} sizes */
 function connectionsOf(plane, proxy, rules, { connections, round_trips: count }) {
   const via = { ...proxy.via, instance: proxy.instance.id, usage_window: plane.data.window };
@@ -87,7 +84,9 @@ function connectionsOf(plane, proxy, rules, { connections, round_trips: count })
     if (found?.outcome.usage) recordOwnInstances(found.outcome.usage.total.cpu_s);
     return found;
   };
-  const name = named(plane.target('tcp'));
+  const target = plane.target('tcp');
+  // The proxy must look up a name among its domains.
+  const name = target.startsWith('127.0.0.1:') ? target.replace('127.0.0.1', 'localhost') : null;
   return {
     connect_ms: quantile([once('connect', dials(connections))], 'total'),
     name_ms:

@@ -1,6 +1,6 @@
 /** Transfers through rows, and over the link alone, while the link changes. */
-import { said, say } from 'k6/x/windtunnel/record';
 import { knownErrors, recordErrors, recordSeries } from '../dataplane/probe-operation.js';
+import { listsOf, noteBy } from '../notes.js';
 import { operationOf } from '../protocols/row-operation.js';
 import { madeAt, timetableOf } from './changes.js';
 import { controlOf } from './controls.js';
@@ -39,19 +39,14 @@ const EXPECTED = ['timeout', 'cut', 'stalled', 'closed', 'connection_reset'];
 /** Prefix of the names of these notes. No row has it. */
 const PREFIX = '-changed ';
 
-/** @type {Map<string, Record<string, (Met | null)[]>>} of this VU, by operation */
-const kept = new Map();
-
 /** @param {string} operation @param {string} change @param {Met | null} met null: not measured */
 function keepMet(operation, change, met) {
-  const byChange = kept.get(operation) ?? {};
-  kept.set(operation, byChange);
-  (byChange[change] ??= []).push(met);
-  say(PREFIX + operation, byChange);
+  noteBy(PREFIX + operation, change, met);
+  if (met) recordMet(operation, met);
 }
 
 /** In handleSummary: results by change, one per round. @param {string} operation @returns {Record<string, (Met | null)[]>} */
-export const metSaid = (operation) => said()[PREFIX + operation] ?? {};
+export const metSaid = (operation) => listsOf(PREFIX + operation);
 
 /** The changes that the run's link can make. @param {import('../dataplane/scenario.js').Plane['data']['link']} link @param {Change[]} changes */
 export const possible = (link, changes) =>
@@ -168,7 +163,6 @@ export function* changeRow(plane, entry, changes, sizes, link) {
     if (!goesOn(entry.row.row)) return;
     const met = yield* withRow(plane, entry, { log: change.name, link }, (way) => meet(way, change, sizes));
     keepMet(operation, change.name, met);
-    if (met) recordMet(operation, met);
   }
 }
 
@@ -187,6 +181,5 @@ export function* changeControl(plane, { side, congestion }, changes, sizes, link
       meet(way, change, sizes, congestion),
     );
     keepMet(controlOf(congestion), change.name, met);
-    if (met) recordMet(controlOf(congestion), met);
   }
 }

@@ -1,5 +1,5 @@
 /** Throughput of ways at each point: a table and a chart per axis, with the theoretical value for reno. */
-import { say, said } from 'k6/x/windtunnel/record';
+import { listsOf, noteBy } from '../notes.js';
 import { rangeOf, sectionOf } from '../section.js';
 import { spreadOf } from '../spread.js';
 import { itemOf } from './points.js';
@@ -15,19 +15,11 @@ import { mathisMbit } from './theory.js';
 /** Prefix of the names of these notes. No row has it. */
 const PREFIX = '-curve ';
 
-/** @type {Map<string, Measured>} of this VU */
-const measured = new Map();
-
 /** @param {string} name of the curve @param {Point} point @param {number | null} mbit */
-export function keepPoint(name, point, mbit) {
-  const byPoint = measured.get(name) ?? {};
-  measured.set(name, byPoint);
-  (byPoint[itemOf(point)] ??= []).push(mbit);
-  say(PREFIX + name, byPoint);
-}
+export const keepPoint = (name, point, mbit) => noteBy(PREFIX + name, itemOf(point), mbit);
 
 /** In handleSummary. @param {string} name of the curve @returns {Measured} */
-export const curveSaid = (name) => said()[PREFIX + name] ?? {};
+export const curveSaid = (name) => listsOf(PREFIX + name);
 
 const AXES = {
   loss: { title: 'Goodput by loss', column: 'Lost', unit: 'share' },

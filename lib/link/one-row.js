@@ -1,5 +1,5 @@
 /** Runs one measurement of a row of the matrix, or of plain TCP, over a link, and records how it ended. */
-import { said, say } from 'k6/x/windtunnel/record';
+import { listOf, note } from '../notes.js';
 import { startSides, stopSides } from '../protocols/instances.js';
 import { older, withFault } from '../protocols/excuse.js';
 import { runs } from '../protocols/matrix.js';
@@ -14,19 +14,15 @@ import { Way } from './way.js';
 /** Prefix of the names of these notes. No row has it. */
 const PREFIX = '-ended ';
 
-/** @type {Map<string, Outcome[]>} of this VU, by row or by operation of a control */
-const ended = new Map();
+/** @param {string} row or the operation of a control @returns {Outcome[]} */
+const endsOf = (row) => listOf(PREFIX + row);
 
-/** @param {string} row @param {Outcome} outcome */
-function keepEnd(row, outcome) {
-  const all = [...(ended.get(row) ?? []), outcome];
-  ended.set(row, all);
-  say(PREFIX + row, all);
-}
+/** @param {string} row or the operation of a control @param {Outcome} outcome */
+const keepEnd = (row, outcome) => note(PREFIX + row, outcome);
 
 /** Whether to continue with a row. A row that cannot be started is not tried again. @param {string} row */
 export const goesOn = (row) =>
-  (ended.get(row) ?? []).every(({ outcome }) => outcome === 'measured' || outcome === 'errors');
+  endsOf(row).every(({ outcome }) => outcome === 'measured' || outcome === 'errors');
 
 /**
  * @template T
@@ -91,7 +87,7 @@ const endOf = (outcome, missing) =>
 function endOfRow(row, side) {
   const lack = runs(row, side);
   if (lack !== true) return { outcome: 'impossible here', detail: lack };
-  return withFault(row, side, older(row, worst(said()[PREFIX + row.row] ?? [])));
+  return withFault(row, side, older(row, worst(endsOf(row.row))));
 }
 
 /**
@@ -101,20 +97,25 @@ function endOfRow(row, side) {
  * @param {(operation: string) => Record<string, import('../spread.js').Spread | null>} figuresOf figures of an operation
  */
 export const outcomesOf = (rows, side, figuresOf) =>
-  rows.map((row) => ({
-    row: row.row,
-    multiplex: row.multiplex,
-    told_mbit_per_s: null,
-    baseline: {
+  rows.map((row) =>
+    uncompared(row, {
       ...shown(endOfRow(row, side)),
       known: null,
       figures: figuresOf(operationOf(row.row, side)),
-    },
-    candidate: null,
-    round_trips: null,
-    turns: 1,
-    comparison: [],
-  }));
+    }),
+  );
+
+/** A row without a comparison, for the judge. @param {import('../protocols/matrix.js').Row} row @param {object} baseline @param {object} [candidate] */
+export const uncompared = ({ row, multiplex }, baseline, candidate) => ({
+  row,
+  multiplex,
+  told_mbit_per_s: null,
+  baseline,
+  candidate: candidate ?? null,
+  round_trips: null,
+  turns: 1,
+  comparison: [],
+});
 
 /**
  * A note for each row and each control that was not measured successfully.
@@ -124,7 +125,7 @@ export const outcomesOf = (rows, side, figuresOf) =>
  */
 export const endNotes = (rows, side, controls) => [
   ...rows.flatMap((row) => noteOf(row.row, endOfRow(row, side))),
-  ...controls.flatMap((name) => noteOf(`TCP, ${name}`, worst(said()[PREFIX + controlOf(name)] ?? []))),
+  ...controls.flatMap((name) => noteOf(`TCP, ${name}`, worst(endsOf(controlOf(name))))),
 ];
 
 /** @param {string} name @param {Outcome} end */

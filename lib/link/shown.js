@@ -1,12 +1,14 @@
 /** Results of the scenario `protocols` over a link: tables, and the rows that decide the verdict. */
 import { said } from 'k6/x/windtunnel/record';
 import { sectionOf } from '../section.js';
+import { spreadOf } from '../spread.js';
 import { older, withFault } from '../protocols/excuse.js';
 import { runs } from '../protocols/matrix.js';
 import { shown } from '../protocols/outcome.js';
 import { nameOf, DELAYS, FULL_MBIT } from './batch.js';
 import { CONGESTION, DIRECT, controlsSaid } from './controls.js';
 import { VIDEO } from './parts.js';
+import { uncompared } from './one-row.js';
 import { countOf } from './slope.js';
 
 /**
@@ -19,12 +21,7 @@ import { countOf } from './slope.js';
 
 /** @param {Record<string, number | null>} figures */
 const spreads = (figures) =>
-  Object.fromEntries(
-    Object.entries(figures).map(([name, value]) => [
-      name,
-      value === null ? null : { median: value, min: value, max: value },
-    ]),
-  );
+  Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, spreadOf([value])]));
 
 /** @param {Entry} entry @returns {Noted} */
 function notedOf(entry) {
@@ -54,16 +51,9 @@ export function shownOf({ rows, sides, rates }) {
   return {
     protocols: {
       compared: false,
-      rows: all.map(({ row, noted: [baseline, candidate] }) => ({
-        row: row.row,
-        multiplex: row.multiplex,
-        told_mbit_per_s: null,
-        baseline: side(baseline),
-        candidate: candidate ? side(candidate) : null,
-        round_trips: null,
-        turns: 1,
-        comparison: [],
-      })),
+      rows: all.map(({ row, noted: [baseline, candidate] }) =>
+        uncompared(row, side(baseline), candidate && side(candidate)),
+      ),
     },
     sections: [
       ...sides.map((oneSide, index) =>
@@ -80,18 +70,14 @@ export function shownOf({ rows, sides, rates }) {
 
 /** @param {Rates} rates @returns {import('../section.js').Column<Shown>[]} */
 const columnsOf = (rates) => {
-  const figure = (
-    /** @type {string} */ name,
-    /** @type {string} */ title,
-    /** @type {string} */ unit,
-    more = {},
-  ) => ({
+  /** @param {string} name @param {string} title @param {string} unit @param {object} [more] @returns {import('../section.js').Column<Shown>} */
+  const figure = (name, title, unit, more) => [
     name,
     title,
     unit,
-    of: (/** @type {Shown} */ { figures }) => figures[name] ?? null,
-    ...more,
-  });
+    ({ figures }) => figures[name] ?? null,
+    more,
+  ];
   const share =
     (/** @type {'up' | 'down'} */ direction) =>
     (/** @type {Shown} */ { figures }) => {
@@ -100,19 +86,20 @@ const columnsOf = (rates) => {
       return typeof mbit === 'number' && rate ? mbit / rate : null;
     };
   return [
-    {
-      ...figure('round_trips', 'Round trips to the first byte', 'count'),
-      of: ({ figures }) => countOf(figures.round_trips ?? null),
-    },
-    {
-      ...figure('round_trips_first', 'The same of the first tunnel', 'x', { digits: 1 }),
-      of: ({ figures }) => figures.round_trips_first ?? null,
-    },
-    figure('round_trips_slope', 'Slope', 'x', {
-      digits: 2,
-      print: 'none',
-      of: (/** @type {Shown} */ { figures }) => figures.round_trips ?? null,
-    }),
+    [
+      'round_trips',
+      'Round trips to the first byte',
+      'count',
+      ({ figures }) => countOf(figures.round_trips ?? null),
+    ],
+    figure('round_trips_first', 'The same of the first tunnel', 'x', { digits: 1 }),
+    [
+      'round_trips_slope',
+      'Slope',
+      'x',
+      ({ figures }) => figures.round_trips ?? null,
+      { digits: 2, print: 'none' },
+    ],
     figure('rtt_ms', 'RTT at rest', 'ms', { digits: 1, compare: 'lower' }),
     figure('page_ms', 'Page', 'ms', { digits: 0, compare: 'lower' }),
     figure('stalled_share', 'Video stood still', 'share'),
@@ -174,17 +161,13 @@ function sideSection({ name, engine, binary }, rows, rates) {
 /** @param {Rates} rates */
 function controlSection(rates) {
   const controls = controlsSaid();
-  const rows = [DIRECT, ...CONGESTION].flatMap((name) =>
-    controls[name]
-      ? [
-          {
-            name: name === DIRECT ? "TCP by the host's own, and UDP" : `TCP, ${name}`,
-            outcome: '',
-            figures: controls[name],
-          },
-        ]
-      : [],
-  );
+  const rows = [DIRECT, ...CONGESTION]
+    .filter((name) => controls[name])
+    .map((name) => ({
+      name: name === DIRECT ? "TCP by the host's own, and UDP" : `TCP, ${name}`,
+      outcome: '',
+      figures: controls[name],
+    }));
   return sectionOf({
     name: 'over_link_controls',
     title: 'The same link without a proxy',

@@ -1,8 +1,8 @@
 /** Many UDP associations at once, and a call through one, both through the proxy and direct. */
-import { said, say } from 'k6/x/windtunnel/record';
 import { CALL, jitterMs } from '../dataplane/call.js';
 import { controlName, partName } from '../dataplane/scenario.js';
 import { measureAll } from '../meter.js';
+import { listOf, note } from '../notes.js';
 
 /** Datagrams a second of one association, at most. */
 const EACH_PER_S = 5;
@@ -39,11 +39,8 @@ const NOTE = 'flows of datagrams';
  * @typedef {import('../dataplane/scenario.js').Plane<any>} Plane
  */
 
-/** @type {Tried[]} of this VU, the only one */
-const tried = [];
-
 /** In handleSummary: all that was tried, in order. @returns {Tried[]} */
-export const triedFlows = () => said()[NOTE] ?? [];
+export const triedFlows = () => listOf(NOTE);
 
 /** @param {number} level */
 export const levelNames = (level) => [`datagram_${level}`, `first_${level}`];
@@ -97,12 +94,6 @@ function seenOf(asked, ended) {
   };
 }
 
-/** @param {Tried} one */
-function note(one) {
-  tried.push(one);
-  say(NOTE, tried);
-}
-
 /** How many addresses the far end has; one at the end of a link. @param {Plane} plane */
 const destinationsOf = ({ environment, data }) =>
   environment.target.udp || data.linkEnds ? 1 : (data.echo?.destinations ?? 1);
@@ -139,7 +130,7 @@ export function measureLevel(plane, level, index, { each, rate, payloadBytes, ti
     if (index % 2 === 0) return { direct: direct(), proxied: proxied() };
     return { proxied: proxied(), direct: direct() };
   });
-  note({ level, ...both });
+  note(NOTE, { level, ...both });
 }
 
 /**
@@ -164,5 +155,5 @@ export function measureCall(plane, seconds, { payloadBytes, timeoutMs }) {
     plane.recorded([controlName('call')], direct);
     return { proxied: seenOf(1, proxied), direct: seenOf(1, direct) };
   });
-  note({ level: null, ...both });
+  note(NOTE, { level: null, ...both });
 }

@@ -1,8 +1,8 @@
 /** Datagrams of one size after the other, through the proxy and direct. */
-import { said, say } from 'k6/x/windtunnel/record';
 import { QUIC_BYTES } from '../dataplane/quic-size.js';
 import { controlName, partName } from '../dataplane/scenario.js';
 import { measureAll } from '../meter.js';
+import { listOf, note } from '../notes.js';
 import { fateOf } from './fate.js';
 
 /** The largest payload of UDP over IPv4: 65,535 less the headers of IP and UDP (RFC 768). */
@@ -24,11 +24,8 @@ const NOTE = 'sizes of datagrams';
  * @typedef {{ tries: number, timeoutMs: number }} Of
  */
 
-/** @type {Tried[]} of this VU, the only one; by size */
-const tried = [];
-
-/** In handleSummary: all sizes in order. @returns {Tried[]} */
-export const triedSizes = () => said()[NOTE] ?? [];
+/** All sizes that were tried, in order. @returns {Tried[]} */
+export const triedSizes = () => listOf(NOTE).toSorted((a, b) => a.bytes - b.bytes);
 
 /** The largest payload that leaves room for the header of SOCKS5 (RFC 1928, 7). @param {string} target HOST:PORT */
 export const roomTo = (target) => MOST_BYTES - headerBytes(target);
@@ -80,9 +77,7 @@ export function measureSize(plane, bytes, index, of, narrows = false) {
     const [first, second = null] = ended.map((one) => fateOf(bytes, one));
     return { direct: first, proxied: second };
   });
-  tried.push({ bytes, tries, proxied, direct });
-  tried.sort((a, b) => a.bytes - b.bytes);
-  say(NOTE, tried);
+  note(NOTE, { bytes, tries, proxied, direct });
 }
 
 /**
@@ -115,6 +110,6 @@ export function narrow(found, tryOne) {
 /** narrow() for the path through the proxy. @param {import('../dataplane/scenario.js').Plane<any>} plane @param {Of} of */
 export const narrowDown = (plane, of) =>
   narrow(
-    () => safeOf(tried, 'proxied'),
+    () => safeOf(triedSizes(), 'proxied'),
     (bytes, step) => measureSize(plane, bytes, step, of, true),
   );

@@ -5,7 +5,6 @@
  * matches. All levels take turns, each with a new process, so that the growth of each figure has an interval. Then the proxy is
  * reloaded while tunnels carry requests and new connections come at a rate.
  */
-import { said, say } from 'k6/x/windtunnel/record';
 import { stop } from '../../lib/execution.js';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
@@ -13,6 +12,7 @@ import { measureReload } from '../../lib/footprint/reload.js';
 import { engineOf } from '../../lib/footprint/rules.js';
 import { measureStart, operationOf } from '../../lib/footprint/start.js';
 import { startSections } from '../../lib/footprint/start-shown.js';
+import { listOf, note } from '../../lib/notes.js';
 import { envChoice, envCount, envList, envNumber, sizesOf } from '../../lib/profiles.js';
 import { startsRows } from '../../lib/protocols/instances.js';
 import { instance } from '../../lib/sidecar.js';
@@ -41,10 +41,10 @@ if (envChoice('ADDRESS') !== 'ipv4')
 const rate = envNumber('RATE', 'footprint/start');
 const form = envChoice('RULES_AS');
 const how = envChoice('RELOAD');
-const NOTE = 'starts and reloads';
+const [STARTS, RELOADS] = ['starts', 'reloads'];
 
-/** Figures of this VU, the only one. @type {{ starts: import('../../lib/footprint/start.js').Figures[], reloads: import('../../lib/footprint/reload.js').Reload[] }} */
-let found = { starts: [], reloads: [] };
+/** @returns {import('../../lib/footprint/start.js').Figures[]} */
+const starts = () => listOf(STARTS);
 
 const FROM_DIAL = 'from the dial to the first byte of our far end';
 /** The operations of each level: name, title, latency, and how many there are at least. @type {[string, string, string, number][]} */
@@ -105,19 +105,21 @@ const script = planeScenario({
     // The order of the levels rotates.
     const rules = levels[(index + turn) % levels.length];
     if (turn < turns) {
-      const one = plane.part(`${rules} rules, turn ${turn + 1}`, () =>
-        measureStart(plane, rules, turn, sizes),
+      note(
+        STARTS,
+        plane.part(`${rules} rules, turn ${turn + 1}`, () => measureStart(plane, rules, turn, sizes)),
       );
-      found = { ...found, starts: [...found.starts, one] };
     } else {
-      const known = found.starts.filter((one) => one.rules === rules).flatMap(({ start_ms: ms }) => ms ?? []);
+      const known = starts()
+        .filter((one) => one.rules === rules)
+        .flatMap(({ start_ms: ms }) => ms ?? []);
       const startMs = known.length > 0 ? median(known) : 0;
-      const one = measureReload(plane, rules, turn - turns, startMs, { tunnels, rate });
-      found = { ...found, reloads: [...found.reloads, one] };
+      note(RELOADS, measureReload(plane, rules, turn - turns, startMs, { tunnels, rate }));
     }
-    say(NOTE, found);
   },
-  more: () => ({ sections: startSections(said()[NOTE] ?? found, levels, 1000 / rate) }),
+  more: () => ({
+    sections: startSections({ starts: starts(), reloads: listOf(RELOADS) }, levels, 1000 / rate),
+  }),
 });
 
 export const { options, setup, teardown, handleSummary } = script;

@@ -4,9 +4,9 @@
  * A server starts with 1 to 50,000 users. The first, middle and last users of its list connect with their own keys,
  * without a client's process. All levels take turns, each with new processes, so that the growth of each figure has an interval.
  */
-import { said, say } from 'k6/x/windtunnel/record';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
+import { listOf, note } from '../../lib/notes.js';
 import { envCount, envList, sizesOf } from '../../lib/profiles.js';
 import { startsRows } from '../../lib/protocols/instances.js';
 import { PLACES, connectOf, measureLevel, tripOf } from '../../lib/users/scale.js';
@@ -27,9 +27,6 @@ const turns = envCount('TURNS', sizes.turns);
 const levels = [...new Set(envList('LEVELS', levelsOf.join(',')).map(Number))].sort((a, b) => a - b);
 if (levels.length < 2) throw 'LEVELS: give two or more numbers of users, separated by commas';
 const NOTE = 'levels';
-
-/** @type {import('../../lib/users/scale.js').Figures[]} of this VU, the only one */
-let figures = [];
 
 const script = planeScenario({
   ...startsRows,
@@ -67,13 +64,12 @@ const script = planeScenario({
     const turn = Math.floor(index / levels.length);
     // The order of the levels rotates.
     const users = levels[(index + turn) % levels.length];
-    const found = plane.part(`${users} users, turn ${turn + 1}`, () =>
-      measureLevel(plane, users, turn, sizes),
+    note(
+      NOTE,
+      plane.part(`${users} users, turn ${turn + 1}`, () => measureLevel(plane, users, turn, sizes)),
     );
-    figures = [...figures, found];
-    say(NOTE, figures);
   },
-  more: () => ({ sections: [scaleSection(said()[NOTE] ?? [], levels)] }),
+  more: () => ({ sections: [scaleSection(listOf(NOTE), levels)] }),
 });
 
 export const { options, setup, teardown, handleSummary } = script;
