@@ -1,5 +1,5 @@
 /** Tests the candidate's ends with the baseline's ends: each client with each server, once per row. */
-import { hear } from './hop.js';
+import { hearAll } from './hop.js';
 import { atFault, untried } from './interop.js';
 import { hasHop } from './matrix.js';
 
@@ -25,16 +25,15 @@ const NOTHING = { outcome: null, roundTrips: { baseline: null, candidate: null }
 export function crossed(row, baseline, candidate, plane) {
   if (!hasHop(row) || untried(row, { client: baseline, server: candidate }) !== null) return NOTHING;
   const server = candidate.server ?? candidate;
-  const [ofCandidate, toServer, toClient, ofBaseline] = hear(
-    row,
-    [
-      { client: candidate, server, name: 'candidate-to-candidate' },
-      { client: baseline, server, name: 'baseline-to-candidate' },
-      { client: candidate, server: baseline, name: 'candidate-to-baseline' },
-      { client: baseline, server: baseline, name: 'baseline-to-baseline' },
-    ],
+  const pairs = [
+    { client: candidate, server, name: 'candidate-to-candidate' },
+    { client: baseline, server, name: 'baseline-to-candidate' },
+    { client: candidate, server: baseline, name: 'candidate-to-baseline' },
+    { client: baseline, server: baseline, name: 'baseline-to-baseline' },
+  ];
+  const [ofCandidate, toServer, toClient, ofBaseline] = hearAll(
+    pairs.map((pair) => ({ row, pair, countsTrips: true })),
     plane,
-    { countsTrips: true },
   );
   const roundTrips = { baseline: ofBaseline.roundTrips, candidate: ofCandidate.roundTrips };
   if (ofCandidate.outcome === 'not encrypted')

@@ -15,10 +15,10 @@ import { entryOf, portOf } from './way.js';
  * @typedef {'interoperates' | 'does not interoperate' | 'not encrypted' | import('./outcome.js').Name} Name
  * @typedef {{ outcome: Name, detail: string | null, version: string | null, roundTrips: number | null }} Heard `roundTrips` of
  *   the hop until a tunnel has opened, answered and closed; null: not counted
- * @typedef {{ operation?: string | null, countsTrips?: boolean }} Wanted `operation` under which round trips are recorded; default: none
  * @typedef {import('./sides.js').Program} Program
  * @typedef {{ client: Program, server: Program, name: string }} Pair `name` of its folder in the row's logs
- * @typedef {{ row: import('./matrix.js').Row, pair: Pair } & Wanted} Hop one pair of a row
+ * @typedef {{ row: import('./matrix.js').Row, pair: Pair, operation?: string | null, countsTrips?: boolean }} Hop one pair of a row; `operation` under which round trips are
+ *   recorded; default: none
  * @typedef {{ bytes: number, round_trips: number, payload: boolean, request: boolean }} Seen observations of a tap
  */
 
@@ -147,21 +147,7 @@ export function heardOf(row, fault, seen) {
 
 /**
  * Tests each pair in new processes, with a tap in the hop.
- * @param {import('./matrix.js').Row} row a row with a hop
- * @param {Pair[]} pairs
- * @param {import('../dataplane/scenario.js').Plane} plane
- * @param {Wanted} wanted
- * @returns {Heard[]}
- */
-export const hear = (row, pairs, plane, wanted) =>
-  hearAll(
-    pairs.map((pair) => ({ row, pair, ...wanted })),
-    plane,
-  );
-
-/**
- * hear() for pairs of several rows.
- * @param {Hop[]} hops
+ * @param {Hop[]} hops of rows with a hop
  * @param {import('../dataplane/scenario.js').Plane} plane
  * @returns {Heard[]}
  */

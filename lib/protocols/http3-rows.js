@@ -2,8 +2,8 @@
 import { recordNothing } from '../dataplane/probe-operation.js';
 import { said, say } from 'k6/x/windtunnel/record';
 import { sectionOf } from '../section.js';
-import { FETCHED, HTTPS, MTU_NOTE, TITLES, fetchByBoth, loadsOf, pathRow } from '../udp/quic.js';
-import { comesInBySocks, startSides, stopSides } from './instances.js';
+import { FETCH, FETCHED, HTTPS, MTU_NOTE, TITLES, fetchByBoth, loadsOf, pathRow } from '../udp/quic.js';
+import { comesInBySocks, withSides } from './instances.js';
 import { operationOf } from './row-operation.js';
 import { entryOf } from './way.js';
 
@@ -47,8 +47,7 @@ export const quicOperations = (rows, least) =>
           nameOf(row, what, http),
           {
             title: `${row === DIRECT ? 'no proxy' : row}, ${title.toLowerCase()} by ${TITLES[http]}`,
-            latencyIs: 'from the begin of the connection to the last byte',
-            series: 'total',
+            ...FETCH,
             least: least[what],
             ...(row === DIRECT && { bounds: {} }),
           },
@@ -67,8 +66,9 @@ export const quicOperations = (rows, least) =>
  */
 export function measureQuic(plane, row, side, turn, sizes) {
   const loads = loadsOf(sizes, sizes.mib, sizes.mtu);
-  const [up] = startSides([{ row, side, logName: `${row.row}/${turn + 1}` }], plane, { web: true });
-  try {
+  const wanted = [{ row, side, logName: `${row.row}/${turn + 1}` }];
+  /** @param {import('./instances.js').Started[]} sides */
+  const use = ([up]) => {
     if ('failed' in up) {
       const { outcome, detail } = up.failed;
       failures[row.row] = detail ?? outcome;
@@ -95,9 +95,8 @@ export function measureQuic(plane, row, side, turn, sizes) {
         (http, direct) => [nameOf(direct ? DIRECT : row.row, what, http)],
         { path: row.row, ...vias },
       );
-  } finally {
-    stopSides([up]);
-  }
+  };
+  withSides(wanted, plane, use, { web: true });
 }
 
 /** The paths through an instance and beside it. @param {import('../dataplane/scenario.js').Plane<any>} plane @param {any} started @returns {import('../dataplane/scenario.js').Vias} */
@@ -137,7 +136,7 @@ export function quicRowsSection(rows, side) {
     return {
       name,
       tried: !row || withoutQuic(row, side) === null,
-      ...(seen ?? NOTHING),
+      ...(seen ?? { works: 'unknown' }),
       why: why ?? seen?.error,
     };
   });
@@ -176,13 +175,3 @@ export function quicRowsSection(rows, side) {
     ],
   });
 }
-
-const NOTHING = {
-  works: 'unknown',
-  attempted: null,
-  whole: null,
-  up: null,
-  down: null,
-  lost: null,
-  error: null,
-};

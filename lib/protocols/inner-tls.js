@@ -6,7 +6,7 @@ import { cpusOf } from '../dataplane/environment.js';
 import { echoWait } from '../dataplane/far-end.js';
 import { endsOf, patient } from '../link.js';
 import { MATRIX } from './matrix.js';
-import { startSides, stopSides } from './instances.js';
+import { withSides } from './instances.js';
 import { operationOf } from './row-operation.js';
 import { MIB, SHORT_BYTES, bytesFor } from './transfer.js';
 import { Turn } from './turn.js';
@@ -116,15 +116,11 @@ export class MeasuredGroup {
   /** @param {number} number */
   once(number) {
     const { program, rows, plane } = this;
-    const up = startSides(
+    withSides(
       rows.map((row) => ({ row, side: program, logName: `${row.row}/${program.name}-${number + 1}` })),
       plane,
+      (up) => this.through(this.waysOf(up), number),
     );
-    try {
-      this.through(this.waysOf(up), number);
-    } finally {
-      stopSides(up);
-    }
   }
 
   /** @param {import('./instances.js').Started[]} up @returns {Way[]} */

@@ -131,6 +131,23 @@ export function stopSides(sides) {
   );
 }
 
+/**
+ * Starts all sides at once, uses them, and stops them.
+ * @template T
+ * @param {Wanted[]} wanted
+ * @param {import('../dataplane/scenario.js').Plane} plane
+ * @param {(up: Started[]) => T} use
+ * @param {object} [far] as of startSides()
+ */
+export function withSides(wanted, plane, use, far) {
+  const up = startSides(wanted, plane, far);
+  try {
+    return use(up);
+  } finally {
+    stopSides(up);
+  }
+}
+
 /** The executable files of an instance's processes. @param {string} id @returns {{ file: string, sha256: string }[]} */
 export const programsOf = (id) =>
   (tryAsk('GET', `/instances/${id}/programs`)?.processes ?? []).flatMap(

@@ -4,7 +4,7 @@
  */
 import { say } from 'k6/x/windtunnel/record';
 import { crossed } from './cross.js';
-import { programsOf, startSides, stopSides } from './instances.js';
+import { programsOf, withSides } from './instances.js';
 import { showTurns } from './live.js';
 import { runs } from './matrix.js';
 import { goesOn, worst } from './outcome.js';
@@ -130,15 +130,11 @@ export class MeasuredRow {
    */
   withProcesses(sides, what, use) {
     const { row, plane } = this;
-    const up = startSides(
+    return withSides(
       sides.map((side) => ({ row, side, server: side.server, logName: `${row.row}/${side.name}-${what}` })),
       plane,
+      use,
     );
-    try {
-      return use(up);
-    } finally {
-      stopSides(up);
-    }
   }
 
   /** @param {Side[]} running @param {import('./instances.js').Started[]} up @returns {Begun[]} sides that started */

@@ -3,7 +3,7 @@ import { said, say } from 'k6/x/windtunnel/record';
 import { measureAll } from '../meter.js';
 import { natProbe } from '../udp/nat.js';
 import { UNKNOWN, lifeOf, natOf } from '../udp/nat-words.js';
-import { comesInBySocks, startSides, stopSides } from './instances.js';
+import { comesInBySocks, withSides } from './instances.js';
 import { entryOf } from './way.js';
 
 /** @typedef {import('../udp/nat-words.js').NatReport} NatReport */
@@ -31,11 +31,8 @@ export function natGroups(rows, engine) {
  * @param {{ idleS: number[], timeoutMs: number }} of
  */
 export function measureNats(plane, rows, side, { idleS, timeoutMs }) {
-  const up = startSides(
-    rows.map((row) => ({ row, side, logName: `${row.row}/nat` })),
-    plane,
-  );
-  try {
+  const wanted = rows.map((row) => ({ row, side, logName: `${row.row}/nat` }));
+  withSides(wanted, plane, (up) => {
     const running = up.flatMap((one, index) =>
       'started' in one ? [{ row: rows[index].row, of: one.started }] : [],
     );
@@ -49,9 +46,7 @@ export function measureNats(plane, rows, side, { idleS, timeoutMs }) {
     for (const [index, one] of ended.entries())
       if ('outcome' in one && one.outcome.nat) reports[running[index].row] = one.outcome.nat;
     say(NOTE, reports);
-  } finally {
-    stopSides(up);
-  }
+  });
 }
 
 /** In handleSummary: what was found of a row, in words; null: not asked. @param {string} row */

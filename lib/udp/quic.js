@@ -1,7 +1,7 @@
 /** Pages and downloads by HTTP/3 over QUIC and by HTTP/2 over TLS over TCP, through the proxy and direct. */
-import { said, say } from 'k6/x/windtunnel/record';
 import { controlName } from '../dataplane/scenario.js';
 import { patient } from '../link.js';
+import { listOf, note } from '../notes.js';
 import { sectionOf } from '../section.js';
 import { envCount } from '../variables.js';
 
@@ -23,19 +23,18 @@ const NOTE = 'QUIC';
  *   direct, or a row of the matrix
  */
 
-/** @type {Seen[]} of this VU, the only one; one of each HTTP/3 probe */
-const seen = [];
-
-/** @param {string} path @param {import('../meter.js').Ended} ended */
-function note(path, ended) {
-  const nothing = 'error' in ended;
-  const {
-    attempted,
-    succeeded,
-    quic = null,
-  } = nothing ? { attempted: ended.planned.operations, succeeded: 0 } : ended.outcome;
-  seen.push({ path, attempted, succeeded, error: nothing ? ended.error.message : null, quic });
-  say(NOTE, seen);
+/** @param {string} path @param {import('../meter.js').Ended} ended an HTTP/3 probe @returns {Seen} */
+function seenOf(path, ended) {
+  if ('error' in ended)
+    return {
+      path,
+      attempted: ended.planned.operations,
+      succeeded: 0,
+      error: ended.error.message,
+      quic: null,
+    };
+  const { attempted, succeeded, quic = null } = ended.outcome;
+  return { path, attempted, succeeded, error: null, quic };
 }
 
 /** MiB of a download. @param {number} fallback */
@@ -86,7 +85,7 @@ export function fetchByBoth(
     for (const { http, isDirect, via } of order) {
       const ended = plane.measure(via, { kind: http, ...spec });
       plane.recorded(operationsOf(http, isDirect), ended);
-      if (http === 'h3') note(isDirect ? 'direct' : path, ended);
+      if (http === 'h3') note(NOTE, seenOf(isDirect ? 'direct' : path, ended));
     }
   });
 }
@@ -104,7 +103,7 @@ const sumOf = (all, of) => all.reduce((sum, { quic }) => sum + (quic ? of(quic) 
 
 /** In handleSummary, what the HTTP/3 probes of a path have seen; null: none has run. @param {string} path */
 export function pathRow(path) {
-  const own = /** @type {Seen[]} */ (said()[NOTE] ?? []).filter((one) => one.path === path);
+  const own = /** @type {Seen[]} */ (listOf(NOTE)).filter((one) => one.path === path);
   if (own.length === 0) return null;
   const attempted = own.reduce((sum, one) => sum + one.attempted, 0);
   const whole = own.reduce((sum, { succeeded }) => sum + succeeded, 0);
@@ -121,6 +120,11 @@ export function pathRow(path) {
   };
 }
 
+/** The latency of a fetch. */
+export const FETCH = /** @type {const} */ ({
+  latencyIs: 'from the begin of the connection to the last byte',
+  series: 'total',
+});
 /** Columns of a row of pathRow(). @type {import('../section.js').Column<any>[]} */
 export const FETCHED = [
   ['attempted', 'Fetches', 'count'],
@@ -133,33 +137,17 @@ export const MTU_NOTE =
 
 /** The section that compares both versions. @param {{ title: string, operation: (http: Http) => string }[]} rows */
 function besideEachOther(rows) {
-  const p50 = (/** @type {string} */ operation, /** @type {string} */ by) => ({
-    operation,
-    figure: /** @type {const} */ ('p50_ms'),
-    ...(by && { by }),
-  });
-  /** @param {string} name @param {string} title @param {(operation: typeof rows[number]['operation']) => string} of @param {(operation: typeof rows[number]['operation']) => string} [by] */
-  const column = (name, title, of, by) => ({
-    name,
-    title,
-    unit: by ? 'times' : 'ms',
-    of: (/** @type {typeof rows[number]} */ { operation }) => p50(of(operation), by ? by(operation) : ''),
-  });
+  const p50 = (/** @type {string} */ operation) => /** @type {const} */ ({ operation, figure: 'p50_ms' });
   return sectionOf({
     name: 'http',
     title: 'HTTP/3 beside HTTP/2, P50',
     columns: [
       ['what', 'What', 'text', ({ title }) => title],
-      column('h3', 'HTTP/3', (of) => of('h3')),
-      column('h2', 'HTTP/2', (of) => of('h2')),
-      column(
-        'h3_by_h2',
-        'HTTP/3 by HTTP/2',
-        (of) => of('h3'),
-        (of) => of('h2'),
-      ),
-      column('h3_direct', 'HTTP/3, direct', (of) => controlName(of('h3'))),
-      column('h2_direct', 'HTTP/2, direct', (of) => controlName(of('h2'))),
+      ['h3', 'HTTP/3', 'ms', ({ operation: of }) => p50(of('h3'))],
+      ['h2', 'HTTP/2', 'ms', ({ operation: of }) => p50(of('h2'))],
+      ['h3_by_h2', 'HTTP/3 by HTTP/2', 'times', ({ operation: of }) => ({ ...p50(of('h3')), by: of('h2') })],
+      ['h3_direct', 'HTTP/3, direct', 'ms', ({ operation: of }) => p50(controlName(of('h3')))],
+      ['h2_direct', 'HTTP/2, direct', 'ms', ({ operation: of }) => p50(controlName(of('h2')))],
     ],
     rows,
     notes: [

@@ -8,7 +8,16 @@
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { controlName, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
 import { envCount, sizesOf } from '../../lib/profiles.js';
-import { HTTPS, PAGE, TITLES, downloadMib, fetchByBoth, loadsOf, quicSections } from '../../lib/udp/quic.js';
+import {
+  FETCH,
+  HTTPS,
+  PAGE,
+  TITLES,
+  downloadMib,
+  fetchByBoth,
+  loadsOf,
+  quicSections,
+} from '../../lib/udp/quic.js';
 
 const PROFILES = {
   smoke: { rounds: 1, pages: 5, downloads: 3, mib: 1 },
@@ -23,25 +32,11 @@ const rounds = envCount('ROUNDS', base.rounds);
 const mib = downloadMib(base.mib);
 const mtu = envCount('MTU');
 
+const CONNECTED = { latencyIs: 'from the begin to the end of the handshake', series: 'connected' };
 const ROWS = /** @type {const} */ ([
-  {
-    name: 'connect',
-    title: 'Connection',
-    latencyIs: 'from the begin to the end of the handshake',
-    series: 'connected',
-  },
-  {
-    name: 'page',
-    title: 'Page',
-    latencyIs: 'from the begin of the connection to the last byte',
-    series: 'total',
-  },
-  {
-    name: 'download',
-    title: 'Download',
-    latencyIs: 'from the begin of the connection to the last byte',
-    series: 'total',
-  },
+  { name: 'connect', title: 'Connection', ...CONNECTED },
+  { name: 'page', title: 'Page', ...FETCH },
+  { name: 'download', title: 'Download', ...FETCH },
 ]);
 const least = { connect: 0, page: base.pages * rounds, download: base.downloads * rounds };
 const nameOf = (/** @type {string} */ what, /** @type {string} */ http) => `${what}_${http}`;
