@@ -93,102 +93,91 @@ export function figuresOf(turns) {
  * @param {number[]} looks numbers of turns after which the rows were judged, in a run that goes on until they are decided
  */
 export function compareRows(rows, targets, looks) {
-  const shape = { scale: /** @type {const} */ ('ratio'), bound: targets.tolerance };
-  const asked = rows.map((row) => [
-    ...JUDGED_BY.map(({ by, of }) => ({
-      ...shape,
-      pairs: pairsOf(row, of),
+  const asked = rows.map((row) => comparedIn(row, targets));
+  const metrics = rows.flatMap((row, index) =>
+    asked[index].map(({ role, of, bound }) => ({
+      scale: /** @type {const} */ ('ratio'),
+      bound: targets.tolerance,
+      pairs: role === 'secondary' ? flooredPairs(row, of) : pairsOf(row, of),
       better: of.better,
-      target: targets[by],
-      role: /** @type {const} */ ('primary'),
+      ...(bound !== null && { target: bound }),
+      role,
     })),
-    ...footprintIn(row).map(({ of }) => ({
-      ...shape,
-      pairs: flooredPairs(row, of),
-      better: of.better,
-      target: footprintTarget(of, targets),
-      role: /** @type {const} */ ('secondary'),
-    })),
-    ...BESIDE.map(({ of }) => ({
-      ...shape,
-      pairs: pairsOf(row, of),
-      better: of.better,
-      role: /** @type {const} */ ('shown'),
-    })),
-  ]);
-  const judgement = judge({ metrics: asked.flat(), looks });
+  );
+  const judgement = judge({ metrics, looks });
   const answers = [...judgement.metrics];
   return {
     looks: judgement.looks.map(({ pairs, confidence }) => ({ turns: pairs, confidence })),
     turnsToMiss: judgement.fewest_to_miss,
-    comparisons: rows.map((row, index) => linesOf(row, answers.splice(0, asked[index].length), targets)),
+    comparisons: rows.map((row, index) =>
+      linesOf(row, asked[index], answers.splice(0, asked[index].length), targets),
+    ),
   };
 }
 
-/** The figures of the footprint that any turn of a row has: not every scenario reads them. @param {Compared} row */
-const footprintIn = (row) =>
-  FOOTPRINT.filter(({ of }) =>
+/**
+ * The compared figures of a row, each with its target. The footprint is among them if any turn has it, as not every scenario reads it.
+ * @param {Compared} row
+ * @param {Targets} targets
+ */
+const comparedIn = (row, targets) => [
+  ...JUDGED_BY.map((one) => ({ ...one, role: /** @type {const} */ ('primary'), bound: targets[one.by] })),
+  ...FOOTPRINT.filter(({ of }) =>
     pairsOf(row, of)
       .flat()
       .some((value) => value !== null),
-  );
+  ).map((one) => ({
+    ...one,
+    role: /** @type {const} */ ('secondary'),
+    bound: one.of.figure === 'after_anon_mib' ? targets.memory : 1,
+  })),
+  ...BESIDE.map((one) => ({ ...one, role: /** @type {const} */ ('shown'), bound: null })),
+];
 
-/** Few are harmless, and count alike. @param {Compared} row @param {(typeof FOOTPRINT)[number]['of']} of @returns {[number | null, number | null][]} */
+/** Few of a footprint are harmless, and count alike. @param {Compared} row @param {import('./evidence.js').Figure} of @returns {[number | null, number | null][]} */
 const flooredPairs = (row, of) =>
   pairsOf(row, of).map(([a, b]) => {
     const floored = (/** @type {number | null} */ value) =>
-      value === null ? null : Math.max(value, FIGURES[of.figure].least);
+      value === null ? null : Math.max(value, FIGURES[/** @type {keyof typeof FIGURES} */ (of.figure)].least);
     return [floored(a), floored(b)];
   });
 
-/** Memory has the target of memory. @param {(typeof FOOTPRINT)[number]['of']} of @param {Targets} targets */
-const footprintTarget = ({ figure }, { memory }) => (figure === 'after_anon_mib' ? memory : 1);
-
 /**
  * @param {Compared} row
+ * @param {ReturnType<typeof comparedIn>} asked
  * @param {import('k6/x/windtunnel/difference').Answer[]} answers
  * @param {Targets} targets
  * @returns {Comparison[]}
  */
-function linesOf(row, answers, targets) {
-  const lineOf = (/** @type {import('k6/x/windtunnel/difference').Answer} */ answer) => ({
-    ratio: answer.estimate,
-    low: answer.low,
-    high: answer.high,
-    different: answer.significant,
-    pairs: answer.pairs,
-    confidence: answer.confidence,
-    to_decide: answer.to_decide,
-  });
-  const judged = JUDGED_BY.map(({ target, by, of, carrier }, index) => ({
-    target,
-    figure: of.figure,
-    bound: targets[by],
-    ...lineOf(answers[index]),
-    ...judgedAs(answers[index], lackIn(row, of), failsAll(row, of, carrier)),
+function linesOf(row, asked, answers, targets) {
+  // The footprint comes from one reading: the first gap stands for all.
+  const gap = asked.find(({ role, of }) => role === 'secondary' && lackIn(row, of) !== null);
+  const judgedOf = (
+    /** @type {typeof asked[number]} */ one,
+    /** @type {typeof answers[number]} */ answer,
+  ) => {
+    if (one.role === 'shown') return { judged: null, lacks: null };
+    if (one.role === 'secondary') return footprintAs(answer, one === gap ? lackIn(row, one.of) : null);
+    return judgedAs(answer, lackIn(row, one.of), failsAll(row, one.of, one.carrier));
+  };
+  const all = asked.map((one, index) => ({
+    target: one.target,
+    figure: one.of.figure,
+    bound: one.bound,
+    ratio: answers[index].estimate,
+    low: answers[index].low,
+    high: answers[index].high,
+    different: answers[index].significant,
+    pairs: answers[index].pairs,
+    confidence: answers[index].confidence,
+    to_decide: answers[index].to_decide,
+    ...judgedOf(one, answers[index]),
   }));
-  const ofFootprint = footprintIn(row);
-  // All come from one reading: the first gap stands for all.
-  const gap = ofFootprint.find(({ of }) => lackIn(row, of) !== null);
-  const footprint = ofFootprint.map(({ target, of }, index) => ({
-    target,
-    figure: of.figure,
-    bound: footprintTarget(of, targets),
-    ...lineOf(answers[JUDGED_BY.length + index]),
-    ...footprintAs(answers[JUDGED_BY.length + index], gap?.of === of ? lackIn(row, of) : null),
-  }));
-  const beside = BESIDE.map(({ target, of }, index) => ({
-    target,
-    figure: of.figure,
-    bound: null,
-    ...lineOf(answers[JUDGED_BY.length + ofFootprint.length + index]),
-    judged: null,
-    lacks: null,
-  })).filter(({ ratio }) => ratio !== null);
-  const all = [...judged, ...footprint, ...beside];
-  if (!mayBeBound(row)) return all;
+  const lines = all.filter(({ ratio }, index) => ratio !== null || asked[index].role !== 'shown');
+  if (!mayBeBound(row)) return lines;
+  const beside = lines.filter(({ bound }) => bound === null);
   const lacks = cpuLackIn(row);
-  return all.map((line) => doubted(line, { beside, targets, lacks }));
+  return lines.map((line) => doubted(line, { beside, targets, lacks }));
 }
 
 /**

@@ -36,7 +36,7 @@ export function noteFootprint({ figures }, before, after, seconds) {
 
 /** A comparison takes less than `least` as that: it harms nobody. Each of a row's two ends may leave 10 connections. Wake-ups have the bound of
  * footprint/idle, because the quiet period is short. */
-const JUDGED = /** @type {const} */ ({ compare: 'lower', secondary: true });
+export const JUDGED = /** @type {const} */ ({ compare: 'lower', secondary: true });
 export const FIGURES = /** @type {const} */ ({
   after_anon_mib: { title: 'own memory', unit: 'MiB', digits: 1, ...JUDGED, least: 1 },
   after_descriptors: { title: 'descriptors', unit: 'count', ...JUDGED, least: 100 },

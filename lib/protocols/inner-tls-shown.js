@@ -53,14 +53,7 @@ function linesOf(all) {
     role: /** @type {const} */ ('shown'),
   }));
   const { metrics: answers } = judge({ metrics });
-  return asked.map(({ a, b, direction, figure, title }, index) => ({
-    a,
-    b,
-    direction,
-    figure,
-    title,
-    answer: answers[index],
-  }));
+  return asked.map((line, index) => ({ ...line, answer: answers[index] }));
 }
 
 /**
@@ -102,7 +95,7 @@ function differences(name, title, against, all, notes) {
   return sectionOf({
     name,
     title,
-    ...(name === 'vision' ? visionFinding(lines) : {}),
+    ...(name === 'vision' && visionFinding(lines)),
     columns: [
       ['program', 'Engine', 'text', ({ b }) => b.program],
       ['row', 'Row', 'text', ({ b }) => b.row],

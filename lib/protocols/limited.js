@@ -1,5 +1,6 @@
 /** Effects of the limits of a run (LIMITS) on the processes of a row: throttled periods, peak memory, and kills for memory. */
 import { rangeOf } from '../section.js';
+import { JUDGED } from './footprint.js';
 import { sideTable } from './side-table.js';
 
 const MIB = 2 ** 20;
@@ -70,22 +71,9 @@ export function withLimits({ figures, instances }, ended, outcome) {
 
 const FIGURES = /** @type {const} */ ({
   limits_periods: { title: 'periods', unit: 'count' },
-  limits_throttled_periods: {
-    title: 'throttled periods',
-    unit: 'count',
-    compare: 'lower',
-    secondary: true,
-    least: 10,
-  },
+  limits_throttled_periods: { title: 'throttled periods', unit: 'count', ...JUDGED, least: 10 },
   limits_throttled_s: { title: 'throttled', unit: 's', digits: 2 },
-  limits_peak_mib: {
-    title: 'peak memory',
-    unit: 'MiB',
-    digits: 1,
-    compare: 'lower',
-    secondary: true,
-    least: 1,
-  },
+  limits_peak_mib: { title: 'peak memory', unit: 'MiB', digits: 1, ...JUDGED, least: 1 },
   limits_killed: { title: 'kills for memory', unit: 'count' },
 });
 
