@@ -24,31 +24,24 @@ export const linkParameter = (text) => (text ? { link: text } : {});
  */
 export function withLink(more, calibrated) {
   const link = linkEvidence(calibrated);
-  const sections = [...more.sections, ...(link ? linkSections(link) : [])].filter((one) => one !== null);
+  const sections = [...more.sections, ...(link ? [calibrationSection(link), usesSection(link)] : [])].filter(
+    (one) => one !== null,
+  );
   return { ...more, ...(link && { link }), sections };
 }
 
 /** @param {LinkEvidence} link */
-const linkSections = (link) => [calibrationSection(link), usesSection(link)];
-
-/** @param {LinkEvidence} link */
 function calibrationSection({ about, calibration }) {
   const rows = /** @type {const} */ (['up', 'down']).flatMap((direction) => {
-    const {
-      delay_ms: delay,
-      rate_mbit_s: rate,
-      queue_ms: queue,
-      loss,
-      own_lost: ownLost,
-    } = calibration[direction];
+    const found = calibration[direction];
     /** @param {string} what @param {string} of @param {import('./link.js').Figure | null} figure */
     const row = (what, of, figure) => (figure ? [{ direction, what, of, ...figure }] : []);
-    const none = { asked: 0, measured: ownLost, within: 0, ok: ownLost === 0 };
+    const none = { asked: 0, measured: found.own_lost, within: 0, ok: found.own_lost === 0 };
     return [
-      ...row('delay', 'ms', delay),
-      ...row('rate', 'Mbit/s', rate),
-      ...row('delay of the full queue', 'ms', queue),
-      ...row('lost of 1,000', 'packets', loss.per_1000),
+      ...row('delay', 'ms', found.delay_ms),
+      ...row('rate', 'Mbit/s', found.rate_mbit_s),
+      ...row('delay of the full queue', 'ms', found.queue_ms),
+      ...row('lost of 1,000', 'packets', found.loss.per_1000),
       ...row('lost by the link itself', 'packets', none),
     ];
   });
@@ -80,18 +73,17 @@ function usesSection({ uses }) {
     { name, direction: 'up', ...up },
     { name, direction: 'down', ...down },
   ]);
-  const count = (/** @type {string} */ name, /** @type {string} */ title) => ({ name, title, unit: 'count' });
   return sectionOf({
     name: 'link_carried',
     title: 'What the link carried',
     columns: [
       ['name', 'For', 'text'],
       ['direction', 'Direction', 'text'],
-      count('sent', 'Packets'),
+      ['sent', 'Packets', 'count'],
       ['sent_bytes', 'Sent', 'bytes'],
-      count('queue_dropped', 'Dropped, queue full'),
-      count('lost', 'Lost, as asked'),
-      count('dead', 'Lost, link dead'),
+      ['queue_dropped', 'Dropped, queue full', 'count'],
+      ['lost', 'Lost, as asked', 'count'],
+      ['dead', 'Lost, link dead', 'count'],
       ['queued_bytes_most', 'Most queued', 'bytes'],
       ['own', 'Lost by itself', 'count', (row) => ownLosses(row)],
       [

@@ -2,6 +2,7 @@
  * Results beyond a scenario's operations: tables that reports, boards and comparisons print without knowing them. The unit
  * of a column decides the format of its cells. k6/schemas/result.schema.json describes all fields.
  */
+import { spreadOf } from './spread.js';
 
 /**
  * @typedef {import('k6/x/windtunnel/judge').Section} Section
@@ -61,6 +62,12 @@ export function sectionOf({ columns: given, rows, finding, headline, notes, ...a
  */
 export const rangeOf = (spread, unit = 1) =>
   spread ? { value: spread.median / unit, low: spread.min / unit, high: spread.max / unit } : null;
+
+/** A cell with the range of a figure over the turns of a row. @template T @param {(turn: T) => number | null} of */
+export const overTurns =
+  (of) =>
+  (/** @type {{ turns: T[] }} */ { turns }) =>
+    rangeOf(spreadOf(turns.map(of)));
 
 /** A whole number with commas, as reports print it. @param {number} number */
 export const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ',');

@@ -68,14 +68,13 @@ const deadOf = ({ open, ended_s: ended, unasked, answered }) =>
  * @param {string} name @param {string} title @param {(found: Found) => (time: IdleTime) => number | null} of @param {number} digits
  * @returns {import('../section.js').Column<Found>}
  */
-const column = (name, title, of, digits) => ({
+const column = (name, title, of, digits) => [
   name,
   title,
-  unit: 'count',
-  digits,
-  compare: 'lower',
-  of: (found) => rangeOf(spreadOf(found.times.map(of(found)))),
-});
+  'count',
+  (found) => rangeOf(spreadOf(found.times.map(of(found)))),
+  { digits, compare: 'lower' },
+];
 
 /** This part of a bound harms nobody: a comparison takes less as this. */
 const HARMLESS_PART = 10;
@@ -89,16 +88,13 @@ const NO_FIGURE = '—';
  * @param {string} name @param {string} title @param {number} most @param {(found: Found) => number | string | null} of
  * @returns {import('../section.js').Column<Found>}
  */
-const judgedColumn = (name, title, most, of) => ({
-  name: `judged_${name}`,
+const judgedColumn = (name, title, most, of) => [
+  `judged_${name}`,
   title,
-  unit: 'count',
-  print: 'none',
-  compare: 'lower',
-  judged: true,
-  least: Math.max(1, most) / HARMLESS_PART,
+  'count',
   of,
-});
+  { print: 'none', compare: 'lower', judged: true, least: Math.max(1, most) / HARMLESS_PART },
+];
 
 /** @param {Most} most @returns {import('../section.js').Column<Found>[]} */
 const columnsOf = (most) => [

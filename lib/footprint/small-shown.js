@@ -1,6 +1,5 @@
 /** Results of the scenario `footprint/small`: a table of levels, and the fact that decides the verdict. */
-import { rangeOf, sectionOf } from '../section.js';
-import { spreadOf } from '../spread.js';
+import { overTurns, sectionOf } from '../section.js';
 import { carries, smallestOf } from './small.js';
 
 /**
@@ -21,12 +20,7 @@ const TOO_LITTLE = 2;
 const columnsOf = (planned, needs) => [
   ['memory_mib', 'Memory', 'MiB', ({ mib }) => mib],
   ['carries', 'Carries the load', 'text', (level) => WORDS.get(carries(level, planned))],
-  [
-    'mbit_per_s',
-    'Throughput',
-    'Mbit/s',
-    ({ turns }) => rangeOf(spreadOf(turns.map((turn) => turn.mbit_per_s))),
-  ],
+  ['mbit_per_s', 'Throughput', 'Mbit/s', overTurns((turn) => turn.mbit_per_s)],
   [
     'tunnels',
     'Usable tunnels',
@@ -45,13 +39,8 @@ const columnsOf = (planned, needs) => [
         ? turns.reduce((sum, { killed }) => sum + Number(killed), 0)
         : null,
   ],
-  ['peak_mib', 'Peak memory', 'MiB', ({ turns }) => rangeOf(spreadOf(turns.map((turn) => turn.peak_mib)))],
-  [
-    'throttled',
-    'Throttled periods',
-    'share',
-    ({ turns }) => rangeOf(spreadOf(turns.map((turn) => turn.throttled))),
-  ],
+  ['peak_mib', 'Peak memory', 'MiB', overTurns((turn) => turn.peak_mib)],
+  ['throttled', 'Throttled periods', 'share', overTurns((turn) => turn.throttled)],
   [
     'smallest',
     `smallest that carries the load, ${TOO_LITTLE} times the largest if there is none`,

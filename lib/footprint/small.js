@@ -57,16 +57,11 @@ export const levelsNow = (levels) => {
 };
 
 /** @param {Limited} limits */
-const effectsOf = ({
-  cpu_percent: quota,
-  periods,
-  throttled_periods: throttled,
-  peak_memory_bytes: peak,
-  killed,
-}) => ({
-  killed,
-  throttled: quota === null || periods === 0 ? null : throttled / periods,
-  peak_mib: peak === null ? null : peak / MIB,
+const effectsOf = (limits) => ({
+  killed: limits.killed,
+  throttled:
+    limits.cpu_percent === null || limits.periods === 0 ? null : limits.throttled_periods / limits.periods,
+  peak_mib: limits.peak_memory_bytes === null ? null : limits.peak_memory_bytes / MIB,
 });
 
 /**

@@ -1,6 +1,6 @@
 /** Results of the scenario `footprint/start`: starts by number of rules with the growth of each figure, and reloads. */
-import { grouped, rangeOf, sectionOf } from '../section.js';
-import { median, spreadOf } from '../spread.js';
+import { grouped, overTurns, sectionOf } from '../section.js';
+import { median } from '../spread.js';
 import { sentenceOf, wholeTurns } from '../users/by-level.js';
 
 /** @typedef {import('./start.js').Figures} Figures */
@@ -28,24 +28,20 @@ const STATED = [
 ];
 
 /** Names the rows of a comparison. @type {import('../section.js').Column<any>} */
-const LEVEL = {
-  name: 'level',
-  title: 'Level',
-  unit: 'text',
-  print: 'none',
-  of: ({ rules }) => `${grouped(rules)} rules`,
-};
+const LEVEL = ['level', 'Level', 'text', ({ rules }) => `${grouped(rules)} rules`, { print: 'none' }];
 
 /** @param {string} name @param {string} title @param {string} unit @param {(one: Figures) => number | null} of @param {number} [digits] @returns {import('../section.js').Column<Row>} */
-const column = (name, title, unit, of, digits) => ({
+const column = (name, title, unit, of, digits) => [
   name,
   title,
   unit,
-  compare: 'lower',
-  ...(name in JUDGED ? { judged: true, least: JUDGED[name] } : {}),
-  ...(digits === undefined ? {} : { digits }),
-  of: (row) => rangeOf(spreadOf(row.turns.map(of))),
-});
+  overTurns(of),
+  {
+    compare: 'lower',
+    ...(name in JUDGED && { judged: true, least: JUDGED[name] }),
+    ...(digits !== undefined && { digits }),
+  },
+];
 
 /** @type {import('../section.js').Column<Row>[]} */
 const COLUMNS = [
@@ -78,19 +74,16 @@ function endsOf(turns) {
  * @param {'dropped' | 'refused_ms'} name @param {string} title @param {string} unit @param {number} least
  * @returns {import('../section.js').Column<ReloadRow>}
  */
-const judgedColumn = (name, title, unit, least) => ({
-  name: `judged_${name}`,
+const judgedColumn = (name, title, unit, least) => [
+  `judged_${name}`,
   title,
   unit,
-  print: 'none',
-  compare: 'lower',
-  judged: true,
-  least,
-  of: ({ turns }) => {
+  ({ turns }) => {
     const values = turns.map((turn) => turn[name]);
     return values.includes(null) ? null : median(/** @type {number[]} */ (values));
   },
-});
+  { print: 'none', compare: 'lower', judged: true, least },
+];
 
 /** @type {import('../section.js').Column<ReloadRow>[]} */
 const RELOAD_COLUMNS = [
@@ -102,37 +95,20 @@ const RELOAD_COLUMNS = [
     'survived',
     'Survived',
     'count',
-    ({ turns }) =>
-      rangeOf(spreadOf(turns.map(({ tunnels, dropped }) => (dropped === null ? null : tunnels - dropped)))),
+    overTurns(({ tunnels, dropped }) => (dropped === null ? null : tunnels - dropped)),
     { digits: 0 },
   ],
-  [
-    'dropped',
-    'Dropped',
-    'count',
-    ({ turns }) => rangeOf(spreadOf(turns.map(({ dropped }) => dropped))),
-    { digits: 0, compare: 'lower' },
-  ],
+  ['dropped', 'Dropped', 'count', overTurns(({ dropped }) => dropped), { digits: 0, compare: 'lower' }],
   ['ends', 'Ends', 'text', ({ turns }) => endsOf(turns)],
-  [
-    'answer_ms',
-    'Slowest answer of a survivor',
-    'ms',
-    ({ turns }) => rangeOf(spreadOf(turns.map(({ answer_ms }) => answer_ms))),
-  ],
+  ['answer_ms', 'Slowest answer of a survivor', 'ms', overTurns(({ answer_ms }) => answer_ms)],
   [
     'refused_ms',
     'New connections fail for',
     'ms',
-    ({ turns }) => rangeOf(spreadOf(turns.map(({ refused_ms }) => refused_ms))),
+    overTurns(({ refused_ms }) => refused_ms),
     { compare: 'lower' },
   ],
-  [
-    'dial_ms',
-    'Slowest new connection',
-    'ms',
-    ({ turns }) => rangeOf(spreadOf(turns.map(({ dial_ms }) => dial_ms))),
-  ],
+  ['dial_ms', 'Slowest new connection', 'ms', overTurns(({ dial_ms }) => dial_ms)],
   judgedColumn('dropped', 'dropped', 'count', LEAST_DROPPED),
   judgedColumn('refused_ms', 'new connections fail for', 'ms', LEAST_REFUSED_MS),
 ];

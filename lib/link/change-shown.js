@@ -14,28 +14,17 @@ import { ENOUGH } from './recovery.js';
 /** @param {string} name @param {Change} change @returns {Met[]} */
 const metOf = (name, change) => (metSaid(name)[change.name] ?? []).filter((met) => met !== null);
 
-/**
- * A column with the range of a figure over all rounds.
- * @param {string} name @param {string} title @param {string} unit @param {number} digits @param {(met: Met) => number | null} of
- */
-const ranged = (name, title, unit, digits, of) => ({
-  name,
-  title,
-  unit,
-  digits,
-  of: (/** @type {Row} */ { met }) => rangeOf(spreadOf(met.map(of))),
-});
+/** The range of a figure over all rounds. @param {(met: Met) => number | null} of */
+const ranged =
+  (of) =>
+  (/** @type {Row} */ { met }) =>
+    rangeOf(spreadOf(met.map(of)));
 
-/**
- * A column with the sum of a figure over all rounds.
- * @param {string} name @param {string} title @param {string} unit @param {(met: Met) => number} of
- */
-const summed = (name, title, unit, of) => ({
-  name,
-  title,
-  unit,
-  of: (/** @type {Row} */ { met }) => met.reduce((all, one) => all + of(one), 0),
-});
+/** The sum of a figure over all rounds. @param {(met: Met) => number} of */
+const summed =
+  (of) =>
+  (/** @type {Row} */ { met }) =>
+    met.reduce((all, one) => all + of(one), 0);
 
 const NOTES = [
   `Recovered: time from the end of the change to the first second in which the transfer carries at least ${ENOUGH * 100} % of its target, both on average and in its first tenth. This second comes after the last silence of a whole second. The target is the rate in the two seconds before the change, at most the rate of the line, times the change of that rate. A transfer that did not reach this, or carried less in the last two observed seconds, counts as "Not recovered" and has no time. Times are in tenths of a second, and each start gives one sample.`,
@@ -50,21 +39,27 @@ const tableOf = (all, changes, notes) =>
     title: 'A transfer while the link changes',
     columns: [
       ['of', 'Row and change', 'text'],
-      ranged('before', 'Before', 'Mbit/s', 2, ({ recovery }) => recovery.before),
-      ranged('silent', 'Silent', 's', 1, ({ recovery }) => recovery.silentS),
-      {
-        ...ranged('recovered', 'Recovered after', 's', 1, ({ recovery }) => recovery.recoveredS),
-        compare: 'lower',
-      },
-      summed('not_recovered', 'Not recovered', 'count', ({ recovery }) =>
-        recovery.recoveredS === null ? 1 : 0,
-      ),
-      ranged('looked', 'Looked for', 's', 1, ({ recovery }) => recovery.lookedS),
-      ranged('after', 'At the end', 'Mbit/s', 2, ({ recovery }) => recovery.after),
-      summed('tunnels', 'Tunnels', 'count', ({ tunnels }) => tunnels),
-      summed('died', 'Died', 'count', ({ died }) => died),
-      summed('lost', 'Lost', 'KiB', ({ lost_bytes: lost }) => lost / 1024),
-      ranged('quiet', 'Slowest answer', 'ms', 0, ({ quiet_most_ms: most }) => most),
+      ['before', 'Before', 'Mbit/s', ranged(({ recovery }) => recovery.before), { digits: 2 }],
+      ['silent', 'Silent', 's', ranged(({ recovery }) => recovery.silentS), { digits: 1 }],
+      [
+        'recovered',
+        'Recovered after',
+        's',
+        ranged(({ recovery }) => recovery.recoveredS),
+        { digits: 1, compare: 'lower' },
+      ],
+      [
+        'not_recovered',
+        'Not recovered',
+        'count',
+        summed(({ recovery }) => (recovery.recoveredS === null ? 1 : 0)),
+      ],
+      ['looked', 'Looked for', 's', ranged(({ recovery }) => recovery.lookedS), { digits: 1 }],
+      ['after', 'At the end', 'Mbit/s', ranged(({ recovery }) => recovery.after), { digits: 2 }],
+      ['tunnels', 'Tunnels', 'count', summed(({ tunnels }) => tunnels)],
+      ['died', 'Died', 'count', summed(({ died }) => died)],
+      ['lost', 'Lost', 'KiB', summed(({ lost_bytes: lost }) => lost / 1024)],
+      ['quiet', 'Slowest answer', 'ms', ranged(({ quiet_most_ms: most }) => most), { digits: 0 }],
     ],
     rows: all.flatMap(({ name, title }) =>
       changes

@@ -47,21 +47,8 @@ function rowOf({ title, cells }, { name, title: beside, transfers }) {
   };
 }
 
-const ms = (/** @type {string} */ name, /** @type {string} */ title) => ({
-  name,
-  title,
-  unit: 'ms',
-  digits: 0,
-  compare: /** @type {const} */ ('lower'),
-});
-const aMinute = (/** @type {string} */ name, /** @type {string} */ title) => ({
-  name,
-  title,
-  unit: 'count',
-  digits: 0,
-  compare: /** @type {const} */ ('higher'),
-});
-const count = (/** @type {string} */ name, /** @type {string} */ title) => ({ name, title, unit: 'count' });
+const LOWER = /** @type {const} */ ({ digits: 0, compare: 'lower' });
+const HIGHER = /** @type {const} */ ({ digits: 0, compare: 'higher' });
 
 const NOTES = [
   'Round trip: 1 KiB there and back. Each tunnel sends ten per second, whether or not earlier ones are back, and each counts from its planned start. A figure is the mean without the slowest 5 %. On a loaded tunnel, requests go between the payload of the transfer. "Another tunnel" is opened in addition to the transfers and carries nothing else; with a mux it may be another stream of the same connection.',
@@ -79,18 +66,18 @@ const tableOf = (all, loads, notes) =>
       ['of', 'Row and load', 'text'],
       ['goodput', 'Goodput', 'Mbit/s', { digits: 2 }],
       ['queue_ms', 'Queue of the link, most', 'ms', { digits: 0 }],
-      ms('same_ms', 'Round trip, loaded tunnel'),
-      ms('kept_ms', 'another tunnel'),
-      ms('kept_most', 'the longest'),
-      ms('fresh_ms', 'First reply, new tunnel'),
-      aMinute('same_rpm', 'Round trips a minute, loaded tunnel'),
-      aMinute('kept_rpm', 'another tunnel, a minute'),
-      aMinute('rpm', 'Responsiveness'),
+      ['same_ms', 'Round trip, loaded tunnel', 'ms', LOWER],
+      ['kept_ms', 'another tunnel', 'ms', LOWER],
+      ['kept_most', 'the longest', 'ms', LOWER],
+      ['fresh_ms', 'First reply, new tunnel', 'ms', LOWER],
+      ['same_rpm', 'Round trips a minute, loaded tunnel', 'count', HIGHER],
+      ['kept_rpm', 'another tunnel, a minute', 'count', HIGHER],
+      ['rpm', 'Responsiveness', 'count', HIGHER],
       ['trips', 'Round trips of a first reply', 'x', { digits: 1 }],
-      count('samples', 'Samples'),
-      count('failed', 'Late or lost'),
-      count('outlasted', 'Outlasted the load'),
-      count('died', 'Died'),
+      ['samples', 'Samples', 'count'],
+      ['failed', 'Late or lost', 'count'],
+      ['outlasted', 'Outlasted the load', 'count'],
+      ['died', 'Died', 'count'],
     ],
     rows: all.flatMap((shown) =>
       loads.filter(({ name }) => shown.cells[name]).map((load) => rowOf(shown, load)),
@@ -124,7 +111,10 @@ const chartsOf = (all, loads) =>
       columns: [
         ['load', 'Beside', 'text', (/** @type {Load} */ load) => load.title],
         ...all.map(({ name: way, title: of_, cells }) => ({
-          ...ms(way, of_),
+          name: way,
+          title: of_,
+          unit: 'ms',
+          ...LOWER,
           of: (/** @type {Load} */ load) => of(cells, load),
         })),
       ],

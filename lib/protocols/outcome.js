@@ -17,8 +17,6 @@ export const CORRUPT = ['corrupted', 'truncated'];
 /** Whether a missing file is the program under test. @param {string} path @param {string} binary */
 const isProgram = (path, binary) =>
   binary ? path === binary : PROGRAMS.some((name) => path.endsWith(`/bin/${name}`));
-/** Whether a package manager installs the file. If a file that `make` builds is missing, it is the user's mistake. @param {string} path */
-const isOfTheMachine = (path) => path.startsWith('/usr/');
 
 /** Matches the last lines of a program that rejects its configuration. */
 const OF_CONFIGURATION =
@@ -69,7 +67,9 @@ function ofProgram(cause) {
 function ofMachine(cause, binary, cannot) {
   const missing = cause?.is === 'missing_file' ? String(cause.path) : '';
   if (isProgram(missing, binary)) return 'missing binary';
-  return cannot || cause?.is === 'no_hop' || isOfTheMachine(missing) ? 'impossible here' : 'not reached';
+  // A package manager installs such a file. If one that `make` builds is missing, it is the user's mistake.
+  const isOfTheMachine = missing.startsWith('/usr/');
+  return cannot || cause?.is === 'no_hop' || isOfTheMachine ? 'impossible here' : 'not reached';
 }
 
 /**
@@ -115,11 +115,10 @@ export function complained(instance) {
   const texts = (instance?.processes ?? []).flatMap(({ name, complaint }) =>
     complaint ? [`${name} says ${complaint.count} × "${complaint.line.slice(0, LINE_MOST)}"`] : [],
   );
-  return texts.length > 0 ? `${texts.join(', ')} (${logsOf(instance)})` : null;
+  // Relative to the run's folder: logs/ROW/SIDE-TURN.
+  const logs = (instance?.log_dir ?? '').replace(/^.*\/(?=logs\/)/, '');
+  return texts.length > 0 ? `${texts.join(', ')} (${logs})` : null;
 }
-
-/** The folder of the logs, relative to the run's folder: logs/ROW/SIDE-TURN. @param {{ log_dir: string } | null} instance */
-const logsOf = (instance) => (instance?.log_dir ?? '').replace(/^.*\/(?=logs\/)/, '');
 
 /**
  * @param {Record<string, number>} errors of all probes of the row, by kind
@@ -144,23 +143,11 @@ export function ofProbes(errors, processes) {
 const SLOW = 20;
 /** Largest slow-down factor that other programs on the CPUs can cause: 21 was observed for a program against itself. */
 const BUSY_SLOW = 40;
-/** @type {{ figure: string, what: string, unit: string, wait: boolean, digits: (value: number) => string }[]} */
+/** @type {[figure: string, what: string, unit: string, wait: boolean, scaled?: (value: number) => number][]} */
 const SPEEDS = [
-  {
-    figure: 'handshake_ms',
-    what: 'a first reply takes',
-    unit: 'ms',
-    wait: true,
-    digits: (ms) => ms.toPrecision(3),
-  },
-  { figure: 'rtt_ms', what: 'a round trip takes', unit: 'ms', wait: true, digits: (ms) => ms.toPrecision(3) },
-  {
-    figure: 'bytes_per_s',
-    what: 'a download reaches',
-    unit: 'Mbit/s',
-    wait: false,
-    digits: (rate) => ((rate * 8) / 1e6).toPrecision(3),
-  },
+  ['handshake_ms', 'a first reply takes', 'ms', true],
+  ['rtt_ms', 'a round trip takes', 'ms', true],
+  ['bytes_per_s', 'a download reaches', 'Mbit/s', false, (rate) => (rate * 8) / 1e6],
 ];
 
 /**
@@ -172,15 +159,14 @@ const SPEEDS = [
  */
 export function tooSlow(baseline, candidate) {
   let most = 0;
-  const texts = SPEEDS.flatMap(({ figure, what, unit, wait, digits }) => {
+  const texts = SPEEDS.flatMap(([figure, what, unit, wait, scaled = (value) => value]) => {
     const [base, other] = [baseline?.[figure], candidate?.[figure]];
     if (!base || !other) return [];
     const times = wait ? other / base : base / other;
     if (times <= SLOW) return [];
     most = Math.max(most, times);
-    return [
-      `${what} ${digits(other)} ${unit}, the baseline's ${digits(base)}: ${Math.round(times)} times slower`,
-    ];
+    const [slow, fast] = [other, base].map((value) => scaled(value).toPrecision(3));
+    return [`${what} ${slow} ${unit}, the baseline's ${fast}: ${Math.round(times)} times slower`];
   });
   return texts.length > 0 ? { detail: `${texts.join('; ')}; cut short`, busy: most <= BUSY_SLOW } : null;
 }

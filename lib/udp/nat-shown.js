@@ -7,11 +7,8 @@ import { UNKNOWN, lifeOf, natOf, rfcWord, rounded } from './nat-words.js';
 /**
  * @typedef {import('./nat-words.js').NatReport} NatReport
  * @typedef {import('./nat-words.js').Life} Life
- * @typedef {object} Behaviour
- * @property {string} what
- * @property {(report: NatReport) => string | null} found null: unknown
- * @property {(report: NatReport) => string | null} [rfc]
- * @property {(report: NatReport) => string | null} [gamer]
+ * @typedef {(report: NatReport) => string | null} Told null: unknown
+ * @typedef {[what: string, found: Told, rfc?: Told | string | null, gamer?: Told]} Behaviour
  */
 
 /** A relay that ends an association within this time does so at once, s. */
@@ -24,6 +21,11 @@ const worded = (value, words) => (value === null || value === undefined ? null :
 
 const LOOPBACK = /^127\./;
 const YES = { true: 'yes', false: 'no' };
+const SENDER = { true: 'the true one', false: 'not always the true one' };
+/** The filtering that lets a third party in. */
+const ANYONE = 'endpoint_independent';
+const REACHES = { true: 'reach the client', false: 'do not reach the client' };
+const JOINS = { true: 'others can join', false: 'others cannot join by themselves' };
 
 const MAPPING = {
   endpoint_independent: 'all far ends see one source',
@@ -62,16 +64,16 @@ const FRAGMENTS = {
   ends: 'they end the association',
 };
 
-/** @param {NatReport['bound']} bound */
-function boundOf(bound) {
+/** @param {NatReport} report */
+function boundOf({ bound }) {
   if (!bound) return null;
   const fails =
     bound.works === false ? '; datagrams do not come back from there, but from the proxy’s own' : '';
   return `${bound.address}, ${BOUND[bound.is]}${fails}`;
 }
 
-/** @param {NatReport['after_control']} after */
-function afterControlOf(after) {
+/** @param {NatReport} report */
+function afterControlOf({ after_control: after }) {
   if (!after) return null;
   if (after.up && after.down) return `datagrams go on both ways, for at least ${rounded(after.watched_s)}`;
   if (after.up || after.down)
@@ -80,15 +82,15 @@ function afterControlOf(after) {
   return last < AT_ONCE_S ? 'the association ends at once' : `the association ends after ${rounded(last)}`;
 }
 
-/** The last datagrams after the control connection, by way. @param {NatReport['after_control']} after */
-function lastOf(after) {
+/** The last datagrams after the control connection, by way. @param {NatReport} report */
+function lastOf({ after_control: after }) {
   if (!after) return null;
   const last = (/** @type {number | null} */ s) => (s === null ? 'none' : `${Math.round(s * 1000)} ms`);
   return `up ${last(after.up_s)}, down ${last(after.down_s)}`;
 }
 
-/** @param {NatReport['after_control']} after */
-function closedOf(after) {
+/** @param {NatReport} report */
+function closedOf({ after_control: after }) {
   if (!after) return null;
   const { relay_closed: relay, source_closed: source } = after;
   if (relay && source) return 'both are closed';
@@ -107,102 +109,71 @@ const livedOf = (life) => (life ? lifeOf(life) : null);
 
 /** @type {Behaviour[]} */
 const BEHAVIOURS = [
-  {
-    what: 'Mapping',
-    found: ({ mapping }) => worded(mapping, MAPPING),
-    rfc: ({ mapping }) => mapping && `${rfcWord(mapping)} mapping (RFC 4787, 4.1)`,
-    gamer: ({ mapping }) => mapping && (mapping === 'endpoint_independent' ? 'cone' : 'symmetric'),
-  },
-  {
-    what: 'Filtering',
-    found: ({ filtering }) => worded(filtering, FILTERING),
-    rfc: ({ filtering }) => filtering && `${rfcWord(filtering)} filtering (RFC 4787, 5)`,
-    gamer: (report) => natOf(report)?.kind ?? null,
-  },
-  {
-    what: 'NAT type',
-    found: (report) => natOf(report)?.kind ?? null,
-    rfc: () => 'kinds of RFC 3489, 5',
-    gamer: (report) => natOf(report)?.type ?? null,
-  },
-  {
-    what: 'Datagrams of a third party',
-    found: ({ filtering }) =>
-      filtering && (filtering === 'endpoint_independent' ? 'reach the client' : 'do not reach the client'),
-    gamer: ({ filtering }) =>
-      filtering &&
-      (filtering === 'endpoint_independent' ? 'others can join' : 'others cannot join by themselves'),
-  },
-  {
-    what: 'Sender in the header',
-    found: ({ names_sender: right }) =>
-      worded(right, { true: 'the true one', false: 'not always the true one' }),
-    rfc: () => 'RFC 1928, 7',
-  },
-  {
-    what: 'Hairpinning',
-    found: ({ hairpinning }) => worded(hairpinning, YES),
-    rfc: () => 'RFC 4787, 6, REQ-9',
-    gamer: ({ hairpinning }) => (hairpinning ? 'two players behind it meet' : null),
-  },
-  {
-    what: 'Port that far ends see',
-    found: ({ port }) => worded(port, PORT),
-    rfc: ({ port }) =>
-      port && (port === 'preserved' ? 'port preservation (4.2.1)' : 'no port preservation (4.2.1)'),
-  },
-  {
-    what: 'Idle life, for datagrams to the client',
-    found: ({ idle }) => livedOf(idle.inbound),
-    rfc: ({ idle }) => judgedLife(idle.inbound),
-  },
-  {
-    what: 'Idle life, for the source of the client',
-    found: ({ idle }) => livedOf(idle.outbound),
-    rfc: ({ idle }) => judgedLife(idle.outbound),
-  },
-  {
-    what: 'Kept by the client’s datagrams alone',
-    found: ({ idle }) => worded(idle.refreshed_by_outbound, YES),
-    rfc: () => 'outbound refresh (REQ-6)',
-  },
-  {
-    what: 'Kept by the far end’s datagrams alone',
-    found: ({ idle }) => worded(idle.refreshed_by_inbound, YES),
-    rfc: () => 'inbound refresh (4.3)',
-  },
-  {
-    what: 'After the control connection',
-    found: ({ after_control: after }) => afterControlOf(after),
-    rfc: () => 'RFC 1928, 7: the association ends',
-  },
-  { what: 'Last datagram after it', found: ({ after_control: after }) => lastOf(after) },
-  {
-    what: 'Ports after it, the relay’s and the far ends’ view',
-    found: ({ after_control: after }) => closedOf(after),
-  },
-  { what: 'BND.ADDR', found: ({ bound }) => boundOf(bound), rfc: () => 'RFC 1928, 6' },
-  {
-    what: 'Answers come from',
-    found: ({ answers_from: from }) => worded(from, FROM),
-    rfc: () => 'RFC 1928, 7',
-  },
-  {
-    what: 'Datagrams of another client address',
-    found: ({ checks_client: checks }) => worded(checks, { true: 'dropped', false: 'relayed' }),
-    rfc: () => 'RFC 1928, 7: dropped',
-  },
-  {
-    what: 'Fragments',
-    found: ({ fragments }) => worded(fragments, FRAGMENTS),
-    rfc: () => 'RFC 1928, 7: reassembled or dropped',
-  },
-  { what: 'IPv6 target', found: ({ ipv6 }) => worded(ipv6, YES) },
-  {
-    what: 'IPv4 and IPv6 over one association',
-    found: ({ both_families: both }) => worded(both, YES),
-  },
-  { what: 'Target by name', found: ({ domain }) => worded(domain, YES) },
+  [
+    'Mapping',
+    ({ mapping }) => worded(mapping, MAPPING),
+    ({ mapping }) => mapping && `${rfcWord(mapping)} mapping (RFC 4787, 4.1)`,
+    ({ mapping }) => mapping && (mapping === ANYONE ? 'cone' : 'symmetric'),
+  ],
+  [
+    'Filtering',
+    ({ filtering }) => worded(filtering, FILTERING),
+    ({ filtering }) => filtering && `${rfcWord(filtering)} filtering (RFC 4787, 5)`,
+    (report) => natOf(report)?.kind ?? null,
+  ],
+  ['NAT type', (of) => natOf(of)?.kind ?? null, 'kinds of RFC 3489, 5', (of) => natOf(of)?.type ?? null],
+  [
+    'Datagrams of a third party',
+    ({ filtering }) => worded(filtering && filtering === ANYONE, REACHES),
+    null,
+    ({ filtering }) => worded(filtering && filtering === ANYONE, JOINS),
+  ],
+  ['Sender in the header', ({ names_sender: right }) => worded(right, SENDER), 'RFC 1928, 7'],
+  [
+    'Hairpinning',
+    ({ hairpinning }) => worded(hairpinning, YES),
+    'RFC 4787, 6, REQ-9',
+    ({ hairpinning }) => (hairpinning ? 'two players behind it meet' : null),
+  ],
+  [
+    'Port that far ends see',
+    ({ port }) => worded(port, PORT),
+    ({ port }) => port && `${port === 'preserved' ? '' : 'no '}port preservation (4.2.1)`,
+  ],
+  [
+    'Idle life, for datagrams to the client',
+    ({ idle }) => livedOf(idle.inbound),
+    ({ idle }) => judgedLife(idle.inbound),
+  ],
+  [
+    'Idle life, for the source of the client',
+    ({ idle }) => livedOf(idle.outbound),
+    ({ idle }) => judgedLife(idle.outbound),
+  ],
+  [
+    'Kept by the client’s datagrams alone',
+    ({ idle }) => worded(idle.refreshed_by_outbound, YES),
+    'outbound refresh (REQ-6)',
+  ],
+  [
+    'Kept by the far end’s datagrams alone',
+    ({ idle }) => worded(idle.refreshed_by_inbound, YES),
+    'inbound refresh (4.3)',
+  ],
+  ['After the control connection', afterControlOf, 'RFC 1928, 7: the association ends'],
+  ['Last datagram after it', lastOf],
+  ['Ports after it, the relay’s and the far ends’ view', closedOf],
+  ['BND.ADDR', boundOf, 'RFC 1928, 6'],
+  ['Answers come from', ({ answers_from: from }) => worded(from, FROM), 'RFC 1928, 7'],
+  [
+    'Datagrams of another client address',
+    ({ checks_client: checks }) => worded(checks, { true: 'dropped', false: 'relayed' }),
+    'RFC 1928, 7: dropped',
+  ],
+  ['Fragments', ({ fragments }) => worded(fragments, FRAGMENTS), 'RFC 1928, 7: reassembled or dropped'],
+  ['IPv6 target', ({ ipv6 }) => worded(ipv6, YES)],
+  ['IPv4 and IPv6 over one association', ({ both_families: both }) => worded(both, YES)],
+  ['Target by name', ({ domain }) => worded(domain, YES)],
 ];
 
 /** The section of the run; null if nothing was found. @param {string[]} farEnds addresses */
@@ -217,11 +188,11 @@ export function natSection(farEnds) {
     name: 'nat',
     title: 'Behaviour of a UDP association',
     columns: [
-      ['what', 'Behaviour', 'text'],
-      ['found', 'Found', 'text', ({ found: of }) => of(proxied) ?? UNKNOWN],
-      ['rfc', 'RFC', 'text', ({ rfc }) => rfc?.(proxied)],
-      ['gamer', 'Gamers say', 'text', ({ gamer }) => gamer?.(proxied)],
-      ['direct', 'Direct', 'text', ({ found: of }) => direct && of(direct)],
+      ['what', 'Behaviour', 'text', ([what]) => what],
+      ['found', 'Found', 'text', ([, of]) => of(proxied) ?? UNKNOWN],
+      ['rfc', 'RFC', 'text', ([, , rfc]) => (typeof rfc === 'function' ? rfc(proxied) : rfc)],
+      ['gamer', 'Gamers say', 'text', ([, , , gamer]) => gamer?.(proxied)],
+      ['direct', 'Direct', 'text', ([, of]) => direct && of(direct)],
     ],
     rows: BEHAVIOURS,
     finding: nat

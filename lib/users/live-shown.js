@@ -74,8 +74,8 @@ function aboutLost({ name, at, why }) {
   return `${name} (${why}${beside})`;
 }
 
-/** @param {string} operation @param {'p50_ms' | 'p95_ms' | 'p99_ms' | 'rate_per_s'} name */
-const figure = (operation, name) => ({ operation, figure: name });
+/** @param {string} operation @param {'p50_ms' | 'p95_ms' | 'p99_ms' | 'rate_per_s'} name @param {string} [by] another operation: the quotient */
+const figure = (operation, name, by) => ({ operation, figure: name, ...(by && { by }) });
 
 /** @param {number[]} values */
 const slowest = (values) => (values.length > 0 ? Math.max(...values) : null);
@@ -87,18 +87,10 @@ const untouchedSection = (lost) =>
     title: 'Round trips of untouched flows',
     columns: [
       ['phase', 'Phase', 'text', ({ title }) => title],
-      .../** @type {const} */ (['p50_ms', 'p95_ms', 'p99_ms']).map((name) => ({
-        name,
-        title: name.slice(0, 3).toUpperCase(),
-        unit: 'ms',
-        of: (/** @type {{ operation: string }} */ { operation }) => figure(operation, name),
-      })),
-      [
-        'times',
-        'P50 to quiet',
-        'x',
-        ({ operation }) => ({ ...figure(operation, 'p50_ms'), by: 'flow_quiet' }),
-      ],
+      ['p50_ms', 'P50', 'ms', ({ operation }) => figure(operation, 'p50_ms')],
+      ['p95_ms', 'P95', 'ms', ({ operation }) => figure(operation, 'p95_ms')],
+      ['p99_ms', 'P99', 'ms', ({ operation }) => figure(operation, 'p99_ms')],
+      ['times', 'P50 to quiet', 'x', ({ operation }) => figure(operation, 'p50_ms', 'flow_quiet')],
       ['lost', 'Flows lost', 'count', (row) => row.lost],
     ],
     rows: [

@@ -1,5 +1,5 @@
 /** Results of the scenario `users/scale`: a table by number of users, and the growth of each figure in words. */
-import { grouped, rangeOf, sectionOf } from '../section.js';
+import { grouped, overTurns, sectionOf } from '../section.js';
 import { spreadOf } from '../spread.js';
 import { sentenceOf, wholeTurns } from './by-level.js';
 import { NEIGHBOURS } from './scale.js';
@@ -51,14 +51,13 @@ export function scaleSection(all, levels) {
   const turns = wholeTurns(all, levels, ({ users }) => users);
   const fewest = rows[0];
   /** @param {string} name @param {string} title @param {string} unit @param {(one: Figures) => number | null} of @param {'lower' | 'higher'} [compare] @returns {import('../section.js').Column<typeof fewest>} */
-  const column = (name, title, unit, of, compare = 'lower') => ({
+  const column = (name, title, unit, of, compare = 'lower') => [
     name,
     title,
     unit,
-    compare,
-    ...(unit === 'ms' ? {} : { digits: 1 }),
-    of: (row) => rangeOf(spreadOf(row.turns.map(of))),
-  });
+    overTurns(of),
+    { compare, ...(unit !== 'ms' && { digits: 1 }) },
+  ];
   const memory = (/** @type {typeof fewest} */ row) =>
     spreadOf(row.turns.map((one) => one.own_mib))?.median ?? null;
   return sectionOf({
