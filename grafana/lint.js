@@ -35,10 +35,10 @@ export const panelsOf = (board) =>
 const rowsOf = (board) => board.panels.filter((panel) => panel.type === 'row');
 
 /** @param {Board} board */
-const idsOf = (board) => [...rowsOf(board), ...panelsOf(board)].map(({ id }) => id);
-
-/** @param {Board} board */
 const variablesOf = (board) => board.templating.list ?? [];
+
+/** Names of its variables. @param {Board} board */
+const declaredIn = (board) => variablesOf(board).map(({ name }) => name);
 
 /** @template T @param {T[]} items @returns {T[]} */
 const repeated = (items) => items.filter((item, index) => items.indexOf(item) !== index);
@@ -64,7 +64,9 @@ function ofBoard(name, board) {
     Boolean(board.refresh) || 'does not refresh',
     Boolean(board.title && board.description && board.tags?.length) || 'has no title, description or tags',
     !RUN_ID.test(JSON.stringify(board)) || 'names a run',
-    ...repeated(idsOf(board)).map((id) => `panel id ${id} is used twice`),
+    ...repeated([...rowsOf(board), ...panelsOf(board)].map(({ id }) => id)).map(
+      (id) => `panel id ${id} is used twice`,
+    ),
     ...ofSight(board),
     ...rowsOf(board).flatMap(({ title, repeat }) => ofRepeat(title ?? '', repeat, board)),
   ];
@@ -99,26 +101,24 @@ function ofVariables(board) {
   return variablesOf(board).flatMap((variable, index) => {
     if (variable.type === 'constant') return [];
     const text = /** @type {{ query: string }} */ (variable.query).query;
-    const declared = variablesOf(board).map(({ name }) => name);
     const chosen = ['testid', 'baseline'].includes(variable.name) && variable.current !== undefined;
     return [
       isOurs(variable.datasource) || `variable ${variable.name} has another data source`,
       Boolean(variable.description) || `variable ${variable.name} has no description`,
       !chosen || `variable ${variable.name} has a value`,
-      variablesOf(board).findIndex(({ name }) => name === variable.name) === index ||
-        `variable ${variable.name} is declared twice`,
-      ...ofQuery(`variable ${variable.name}`, text, declared),
+      declaredIn(board).indexOf(variable.name) === index || `variable ${variable.name} is declared twice`,
+      ...ofQuery(`variable ${variable.name}`, text, board),
     ];
   });
 }
 
-/** @param {string} where @param {string} query @param {string[]} declared variables */
-function ofQuery(where, query, declared) {
+/** @param {string} where @param {string} query @param {Board} board */
+function ofQuery(where, query, board) {
   return [
     ...variablesIn(query).flatMap(({ name, format, bare }) => {
       if (BUILT_IN.includes(name)) return [];
       return [
-        declared.includes(name) || `${where}: variable ${name} is not declared`,
+        declaredIn(board).includes(name) || `${where}: variable ${name} is not declared`,
         (!bare && format !== undefined) || `${where}: variable ${name} has no format`,
       ];
     }),
@@ -131,11 +131,7 @@ const ofAnnotations = (board) =>
   board.annotations.list.flatMap(({ name, datasource, target }) => [
     isOurs(datasource) || `annotation ${name} has another data source`,
     ...ofMark(`annotation ${name}`, target),
-    ...ofQuery(
-      `annotation ${name}`,
-      target.query,
-      variablesOf(board).map((variable) => variable.name),
-    ),
+    ...ofQuery(`annotation ${name}`, target.query, board),
   ]);
 
 /** Marks belong to the chosen scenarios. Gaps are an exception, because a gap may concern the whole run. */
@@ -177,11 +173,7 @@ function ofTarget(where, { datasource, query, alias = '' }, board) {
   const groups = /GROUP BY (.*?)(?: fill\(| LIMIT|$)/.exec(query)?.[1] ?? '';
   return [
     isOurs(datasource) || `${where} has another data source`,
-    ...ofQuery(
-      where,
-      query,
-      variablesOf(board).map(({ name }) => name),
-    ),
+    ...ofQuery(where, query, board),
     ...[...alias.matchAll(/\$tag_(\w+)/g)].map(
       ([, tag]) => groups.includes(`"${tag}"`) || `${where}: the alias has tag ${tag}, the query has not`,
     ),
@@ -217,17 +209,13 @@ function ofLinks(board, all) {
       .filter((name) => !BUILT_IN.includes(name));
     return [
       ...own.map(
-        (name) =>
-          variablesOf(board).some((variable) => variable.name === name) ||
-          `link ${url}: variable ${name} is not declared`,
+        (name) => declaredIn(board).includes(name) || `link ${url}: variable ${name} is not declared`,
       ),
       ...destinations(url).flatMap((uid) => {
         const target = Object.values(all).find((other) => other.uid === uid);
         if (!target) return [`link ${url}: there is no board ${uid}`];
         return parameters.map(
-          (name) =>
-            variablesOf(target).some((variable) => variable.name === name) ||
-            `link ${url}: ${uid} has no variable ${name}`,
+          (name) => declaredIn(target).includes(name) || `link ${url}: ${uid} has no variable ${name}`,
         );
       }),
     ];

@@ -40,14 +40,9 @@ export const VERDICT_CODES = {
   5: ['left out', 'gray'],
 };
 
-export const VERDICTS = mapped({
-  pass: ['pass', 'green'],
-  fail: ['fail', 'red'],
-  inconclusive: ['inconclusive', 'orange'],
-  'set-up failed': ['set-up failed', 'red'],
-  interrupted: ['interrupted', 'orange'],
-  'left out': ['left out', 'gray'],
-});
+export const VERDICTS = mapped(
+  Object.fromEntries(Object.values(VERDICT_CODES).map(([text, color]) => [text, [text, color]])),
+);
 
 /** How a row of protocols ended on one side, and what was made of a target. */
 export const OUTCOMES = mapped({

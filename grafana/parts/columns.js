@@ -6,6 +6,7 @@ import { TableCellDisplayMode } from '@grafana/grafana-foundation-sdk/common';
 /**
  * @typedef {object} Column
  * @property {string} name as the query or a transformation calls it
+ * @property {string} [of] field, if it has another name
  * @property {string} [title] in place of the name
  * @property {number} [width] in pixels; columns without one share what is left
  * @property {boolean} [fitted] as wide as its title, which its values are not wider than
@@ -25,32 +26,27 @@ const LEAST = 75;
 /** The least width that shows a title, in pixels. @param {string} title */
 export const widthOf = (title) => Math.max(LEAST, title.length * LETTER + EDGES);
 
+/** Columns for SELECT; the time is always there. @param {Column[]} columns */
+export const selected = (columns) =>
+  columns
+    .filter(({ name }) => name !== 'Time')
+    .map(({ name, of }) => (of ? `"${of}" AS "${name}"` : `"${name}"`))
+    .join(', ');
+
 /** @param {Column} column @returns {Property[]} */
-const propertiesOf = ({
-  name,
-  title,
-  width,
-  fitted,
-  unit,
-  decimals,
-  colours,
-  texts,
-  links,
-  long,
-  hidden,
-}) => {
+const propertiesOf = ({ name, title, width, fitted, colours, ...column }) => {
   const pixels = width ?? (fitted ? widthOf(title ?? name) : undefined);
   /** @type {[string, unknown][]} */
   const found = [
     ['displayName', title],
     ['custom.width', pixels],
-    ['unit', unit],
-    ['decimals', decimals],
-    ['mappings', colours ?? texts],
+    ['unit', column.unit],
+    ['decimals', column.decimals],
+    ['mappings', colours ?? column.texts],
     ['custom.cellOptions', colours && { type: TableCellDisplayMode.ColorText }],
-    ['links', links],
-    ['custom.inspect', long],
-    ['custom.hidden', hidden],
+    ['links', column.links],
+    ['custom.inspect', column.long],
+    ['custom.hidden', column.hidden],
   ];
   return found.flatMap(([id, value]) => (value === undefined ? [] : [{ id, value }]));
 };

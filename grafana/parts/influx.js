@@ -50,9 +50,7 @@ export const overTime = ({ select, from, where, by = [], fill = 'null' }) =>
   `GROUP BY ${['time($__interval)', ...by.map(quoted)].join(', ')} fill(${fill})`;
 
 /** @param {Query} query @returns {string} one figure for the board's time */
-export const overall = ({ select, from, where, by = [] }) =>
-  `SELECT ${select} FROM ${from.map(quoted).join(', ')} WHERE ${[...where, '$timeFilter'].join(' AND ')}` +
-  groupedBy(by);
+export const overall = (query) => points({ ...query, where: [...query.where, '$timeFilter'] });
 
 /**
  * Whole-run figures, which are written once, and other points without regard to their time: testid selects
@@ -61,28 +59,18 @@ export const overall = ({ select, from, where, by = [] }) =>
  */
 export const points = ({ select, from, where, by = [], order = '' }) =>
   `SELECT ${select} FROM ${from.map(quoted).join(', ')} WHERE ${where.join(' AND ')}` +
-  groupedBy(by) +
+  (by.length > 0 ? ` GROUP BY ${by.map(quoted).join(', ')}` : '') +
   (order ? ` ${order}` : '');
 
-/** @param {string[]} by */
-const groupedBy = (by) => (by.length > 0 ? ` GROUP BY ${by.map(quoted).join(', ')}` : '');
-
-/** A query of a panel, as Grafana's InfluxDB data source takes it. @implements {Dataquery} */
-class InfluxQuery {
-  /** @param {{ refId: string, query: string, resultFormat: 'time_series' | 'table', alias?: string }} fields */
-  constructor(fields) {
-    this.refId = fields.refId;
-    this.datasource = DATASOURCE;
-    this.query = fields.query;
-    this.rawQuery = true;
-    this.resultFormat = fields.resultFormat;
-    if (fields.alias !== undefined) this.alias = fields.alias;
-  }
-
-  _implementsDataqueryVariant() {}
-}
-
 /** @typedef {{ build: () => Dataquery }} Target */
+
+/**
+ * A query of a panel, as Grafana's InfluxDB data source takes it.
+ * @param {string} refId @param {string} query @param {{ resultFormat: 'time_series' | 'table', alias?: string }} format @returns {Target}
+ */
+const target = (refId, query, format) => ({
+  build: () => /** @type {any} */ ({ refId, datasource: DATASOURCE, query, rawQuery: true, ...format }),
+});
 
 /**
  * @param {string} refId
@@ -90,14 +78,10 @@ class InfluxQuery {
  * @param {string} alias with $col, $m and $tag_NAME
  * @returns {Target}
  */
-export const series = (refId, query, alias) => ({
-  build: () => new InfluxQuery({ refId, query, resultFormat: 'time_series', alias }),
-});
+export const series = (refId, query, alias) => target(refId, query, { resultFormat: 'time_series', alias });
 
 /** Columns named as in SELECT, and Time. @param {string} refId @param {string} query @returns {Target} */
-export const rows = (refId, query) => ({
-  build: () => new InfluxQuery({ refId, query, resultFormat: 'table' }),
-});
+export const rows = (refId, query) => target(refId, query, { resultFormat: 'table' });
 
 /**
  * The first query of a panel: series if they have an alias, otherwise the rows of a table.

@@ -24,7 +24,7 @@ import * as stats from '@grafana/grafana-foundation-sdk/stat';
 import * as tables from '@grafana/grafana-foundation-sdk/table';
 import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
 import * as trends from '@grafana/grafana-foundation-sdk/trend';
-import { overridesOf } from './columns.js';
+import { overridesOf, selected } from './columns.js';
 import { DATASOURCE, first } from './influx.js';
 import { highest, inOrder } from './transformations.js';
 
@@ -103,12 +103,15 @@ export const graph = ({ log = false, calcs = ['mean', 'max'], ...spec }) =>
     .legend(legend(spec.w, calcs));
 
 /**
- * @param {Spec & { columns: import('./columns.js').Column[], empty: string,
- *   transformations?: import('./transformations.js').Transformation[] }} spec columns from left to right;
- * empty is the text for a table without rows
+ * @param {Omit<Spec, 'shows'> & { columns: import('./columns.js').Column[], empty: string, shows?: Partial<NonNullable<Spec['shows']>>,
+ *   transformations?: import('./transformations.js').Transformation[] }} spec columns from left to right, which are
+ * selected unless the query says otherwise; empty is the text for a table without rows
  */
-export const table = ({ columns, empty, transformations = [], ...spec }) =>
-  usual(new tables.PanelBuilder(), spec)
+export const table = ({ columns, empty, transformations = [], shows, ...spec }) =>
+  usual(new tables.PanelBuilder(), {
+    ...spec,
+    ...(shows && { shows: { select: selected(columns), from: [], where: [], ...shows } }),
+  })
     .noValue(empty)
     .showHeader(true)
     .filterable(false)

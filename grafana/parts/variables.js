@@ -15,6 +15,9 @@ const FIRST = ['events', 'operation_failed'];
 /** The tag of events about the whole run. */
 const NONE = "'-'";
 
+/** Labels that are not the name. @type {Record<string, string>} */
+const LABELS = { testid: 'Run', class: 'Machine' };
+
 /**
  * @param {string} name
  * @param {string} description
@@ -29,7 +32,8 @@ function tagValues(name, description, from, where) {
     .description(description)
     .datasource(DATASOURCE)
     .query({ refId: name, query: `SHOW TAG VALUES FROM ${measurements} WITH KEY = "${tag}"${condition}` })
-    .refresh(VariableRefresh.OnTimeRangeChanged);
+    .refresh(VariableRefresh.OnTimeRangeChanged)
+    .label(LABELS[name] ?? `${name[0].toUpperCase()}${name.slice(1)}`);
 }
 
 /** @param {QueryVariableBuilder} variable */
@@ -42,9 +46,9 @@ const several = (variable) =>
 
 /** @param {string[]} where */
 const testid = (where) =>
-  tagValues('testid', 'The run that the board shows; the newest unless chosen.', FIRST, where)
-    .label('Run')
-    .sort(VariableSort.AlphabeticalDesc);
+  tagValues('testid', 'The run that the board shows; the newest unless chosen.', FIRST, where).sort(
+    VariableSort.AlphabeticalDesc,
+  );
 
 const baseline = () =>
   tagValues(
@@ -52,32 +56,20 @@ const baseline = () =>
     'A finished run to compare it with; the newest other one unless chosen.',
     ['results'],
     ['"testid" != ${testid:singlequote}', SYSTEM],
-  )
-    .label('Baseline')
-    .sort(VariableSort.AlphabeticalDesc);
+  ).sort(VariableSort.AlphabeticalDesc);
 
-const scenario = () =>
-  several(tagValues('scenario', 'Scenarios of the run.', FIRST, [RUN, SYSTEM]).label('Scenario'));
+const scenario = () => several(tagValues('scenario', 'Scenarios of the run.', FIRST, [RUN, SYSTEM]));
 
 /** @param {string} [regex] which of them are offered */
 function operation(regex) {
   const variable = several(
-    tagValues(
-      'operation',
-      'Operations of these scenarios.',
-      ['operation_failed'],
-      [RUN, SYSTEM, SCENARIO],
-    ).label('Operation'),
+    tagValues('operation', 'Operations of these scenarios.', ['operation_failed'], [RUN, SYSTEM, SCENARIO]),
   );
   return regex ? variable.regex(regex) : variable;
 }
 
 const system = () =>
-  several(
-    tagValues('system', 'Systems under test of the run.', FIRST, [RUN, `"system" != ${NONE}`]).label(
-      'System',
-    ),
-  );
+  several(tagValues('system', 'Systems under test of the run.', FIRST, [RUN, `"system" != ${NONE}`]));
 
 /** Variables of a board about all systems. */
 export const allSystems = () => [testid([]), baseline(), system(), scenario(), operation()];
@@ -106,28 +98,18 @@ export const dataplanes = (systems) => [
 
 /** Variables of the board about histories. A graph never mixes different machines, so the user chooses one class. */
 export const ofTrend = () => [
-  tagValues(
-    'class',
-    'The class of machine whose history is shown: the name of its file.',
-    ['trend'],
-    [],
-  ).label('Machine'),
-  several(tagValues('system', 'Systems of the history.', ['trend'], [CLASS]).label('System')),
-  several(tagValues('scenario', 'Scenarios of the history.', ['trend'], [CLASS, SYSTEM]).label('Scenario')),
+  tagValues('class', 'The class of machine whose history is shown: the name of its file.', ['trend'], []),
+  several(tagValues('system', 'Systems of the history.', ['trend'], [CLASS])),
+  several(tagValues('scenario', 'Scenarios of the history.', ['trend'], [CLASS, SYSTEM])),
   several(
     tagValues(
       'operation',
       'Operations of these scenarios; – is the whole run.',
       ['trend'],
       [CLASS, SYSTEM, SCENARIO],
-    ).label('Operation'),
+    ),
   ),
   several(
-    tagValues(
-      'metric',
-      'Metrics of these operations.',
-      ['trend'],
-      [CLASS, SYSTEM, SCENARIO, OPERATION],
-    ).label('Metric'),
+    tagValues('metric', 'Metrics of these operations.', ['trend'], [CLASS, SYSTEM, SCENARIO, OPERATION]),
   ),
 ];

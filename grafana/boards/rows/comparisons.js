@@ -35,7 +35,6 @@ const comparisons = () =>
       { name: 'reasons', long: true },
     ],
     shows: {
-      select: '"system", "scenario", "profile", "verdict", "pairs", "a", "b", "headline", "reasons"',
       from: ['comparisons'],
       where: [`"system" != ''`],
       order: `ORDER BY time DESC LIMIT ${MOST}`,

@@ -21,7 +21,7 @@ const effects = () =>
     w: 12,
     empty: 'users-live has not ended',
     columns: [
-      { name: 'change' },
+      { name: 'change', of: 'row' },
       { name: 'changes', fitted: true, unit: units.count },
       { name: 'never', title: 'without effect', fitted: true, unit: units.count },
       { name: 'least', title: 'at least', fitted: true },
@@ -30,7 +30,6 @@ const effects = () =>
       { name: 'Time', hidden: true },
     ],
     shows: {
-      select: '"row" AS "change", "changes", "never", "least", "most", "slowest"',
       from: ['sections'],
       where: [...CHOSEN_SCENARIOS, `"section" = 'effects'`],
     },
@@ -45,7 +44,7 @@ const untouched = () =>
     w: 12,
     empty: 'users-live has not ended',
     columns: [
-      { name: 'phase' },
+      { name: 'phase', of: 'row' },
       { name: 'p50_ms', title: 'P50', fitted: true },
       { name: 'p95_ms', title: 'P95', fitted: true },
       { name: 'p99_ms', title: 'P99', fitted: true },
@@ -53,7 +52,6 @@ const untouched = () =>
       { name: 'Time', hidden: true },
     ],
     shows: {
-      select: '"row" AS "phase", "p50_ms", "p95_ms", "p99_ms", "lost"',
       from: ['sections'],
       where: [...CHOSEN_SCENARIOS, `"section" = 'untouched'`],
     },

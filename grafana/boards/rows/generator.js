@@ -102,5 +102,5 @@ const checks = () =>
       { name: 'detail', long: true },
       { name: 'Time', hidden: true },
     ],
-    shows: { select: '"ok", "scenario", "check", "detail"', from: ['validity'], where: CHOSEN_SCENARIOS },
+    shows: { from: ['validity'], where: CHOSEN_SCENARIOS },
   }).sortBy([{ build: () => ({ displayName: 'holds', desc: false }) }]);

@@ -262,9 +262,5 @@ const thresholdTable = () =>
       { name: 'unit', width: 100 },
       { name: 'Time', hidden: true },
     ],
-    shows: {
-      select: '"ok", "scenario", "operation", "threshold", "value", "bound", "unit"',
-      from: ['thresholds'],
-      where: CHOSEN_SCENARIOS,
-    },
+    shows: { from: ['thresholds'], where: CHOSEN_SCENARIOS },
   }).sortBy([{ build: () => ({ displayName: 'holds', desc: false }) }]);

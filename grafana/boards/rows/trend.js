@@ -77,7 +77,6 @@ const changes = () =>
       { name: 'text', title: 'first with it, and last before' },
     ],
     shows: {
-      select: '"scenario", "title", "text"',
       from: ['trend_changes'],
       where: [...OF_TREND, '$timeFilter'],
       order: 'ORDER BY time DESC LIMIT 100',
