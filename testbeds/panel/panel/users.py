@@ -177,12 +177,9 @@ class Users:
         if changes.status is not None and changes.status != user.status:
             user.status = changes.status
             user.last_status_change = now()
-        if changes.expire is not None:
-            user.expire = changes.expire or None
-        if changes.data_limit is not None:
-            user.data_limit = changes.data_limit or None
-        if changes.note is not None:
-            user.note = changes.note or None
+        for name in ("expire", "data_limit", "note"):
+            if getattr(changes, name) is not None:
+                setattr(user, name, getattr(changes, name) or None)
         for name in ("data_limit_reset_strategy", "on_hold_expire_duration", "on_hold_timeout"):
             if getattr(changes, name) is not None:
                 setattr(user, name, getattr(changes, name))

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import HTTPException
@@ -72,12 +72,6 @@ class Work:
 Operation = Callable[[Work], T]
 
 
-class Worker(Protocol):
-    async def run(self, timing: Timing, operation: Operation[T]) -> T: ...
-
-    async def close(self) -> None: ...
-
-
 class ThreadWorker:
     """For blocking drivers."""
 
@@ -114,6 +108,9 @@ class LoopWorker:
     async def close(self) -> None:
         await self._engine.dispose()
         await self._transport.close()
+
+
+Worker = ThreadWorker | LoopWorker
 
 
 def worker(settings: Settings) -> Worker:

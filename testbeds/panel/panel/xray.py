@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 import grpc
 from sqlalchemy.util import await_
@@ -48,15 +48,6 @@ class Client:
     email: str
     password: str
     method: str
-
-
-class Transport(Protocol):
-    """Makes gRPC calls. Raises grpc.RpcError."""
-
-    def call(self, method: str, request: Any) -> Any: ...
-
-    def call_all(self, method: str, requests: Iterable[Any]) -> None:
-        """Make many calls, some of them in parallel."""
 
 
 def _methods(channel: Any) -> SimpleNamespace:
@@ -110,6 +101,10 @@ class AwaitingTransport:
 
     async def close(self) -> None:
         await self._channel.close()
+
+
+Transport = BlockingTransport | AwaitingTransport
+"""Makes gRPC calls, with call_all() many, some of them in parallel. Raises grpc.RpcError."""
 
 
 class Xray:
