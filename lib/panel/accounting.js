@@ -4,9 +4,9 @@ import { sleep } from 'k6';
 import { isAccepted } from '../answers.js';
 import { recordNothing, recordRest, recordSeries } from '../dataplane/probe-operation.js';
 import { measure, outcomeAtEnd, startEcho, startProbe, stop, stopEcho } from '../meter.js';
-import { settle } from '../users/accounting.js';
+import { chargedTo, dueOf, settle } from '../users/accounting.js';
 import { apart } from '../users/accounting-shown.js';
-import { movedBy, rowsOf, totalOf } from '../users/charges.js';
+import { rowsOf } from '../users/charges.js';
 import { inboundFor, keyOf } from './data-plane.js';
 import { runPrefix } from './users.js';
 
@@ -32,7 +32,6 @@ const AT_ONCE = 16;
 const CHARGED_MOST_MS = 35_000;
 const ASK_S = 0.1;
 const RESTART_MOST_MS = 60_000;
-const NOTHING = { total: 0 };
 
 /** @param {Sizes} sizes */
 const shortOf = ({ short }) => Array.from({ length: short }, () => SHORT_BYTES);
@@ -178,11 +177,6 @@ class Charged {
     return this.moved.filter(({ name }) => !this.unknown.has(name));
   }
 
-  /** Their bytes. */
-  due() {
-    return this.known().reduce((sum, one) => sum + movedBy(one), 0);
-  }
-
   /**
    * Restarts a part of the panel while users move bytes.
    * @param {string} what @param {Sizes & { right: boolean }} sizes `right`: charges were right before. Wrong ones show no loss
@@ -190,7 +184,7 @@ class Charged {
    * @returns {Restart}
    */
   restart(what, { restart_s: seconds, right }, again, accepts = isAccepted) {
-    const before = this.due();
+    const before = dueOf(this.known());
     const list = this.known()
       .slice(0, STEADY_USERS)
       .map(({ name }) => ({ name }));
@@ -210,10 +204,9 @@ class Charged {
     const outcome = outcomeAtEnd(id);
     this.add(outcome, 'tcp');
     const charges = right ? settle(() => this.read(), this.known(), CHARGED_MOST_MS, ASK_S).charges : null;
-    const kept =
-      charges && this.known().reduce((sum, { name }) => sum + totalOf(charges.get(name) ?? NOTHING), 0);
+    const kept = chargedTo(charges, this.known());
     if (!outcome?.users) return { what, due: null, kept, moved: null, ended: null };
-    const due = this.due();
+    const due = dueOf(this.known());
     const ended = outcome.users.filter(({ ended_s: at }) => at !== null).length;
     return { what, due, kept, moved: due - before, ended };
   }

@@ -40,15 +40,18 @@ export function bottleneckOf(operation, table, largest) {
   if (requests === 0) return undefined;
   const share = (/** @type {string} */ name) => table.find((row) => row.name === name)?.latency_share ?? 0;
   const top = largest.reduce((best, part) => (share(part.name) > share(best.name) ? part : best));
-  const found = { operation, latency_share: share(top.name), largest_in: top.count, requests };
+  const found = {
+    operation,
+    latency_share: share(top.name),
+    largest_in: top.count,
+    requests,
+    component: null,
+  };
   const evidence = `${percent(found.latency_share)} of the time that clients waited, and the most of ${top.count} of ${requests} requests`;
   const most = `the largest part, ${nameInText(top.name)}, took ${evidence}`;
-  if (requests < LEAST_REQUESTS) {
-    return { ...found, component: null, reason: `Too few requests to name a bottleneck: ${most}.` };
-  }
-  if (wilsonLower(top.count, requests) <= 0.5) {
-    return { ...found, component: null, reason: `No single bottleneck: ${most}.` };
-  }
+  if (requests < LEAST_REQUESTS)
+    return { ...found, reason: `Too few requests to name a bottleneck: ${most}.` };
+  if (wilsonLower(top.count, requests) <= 0.5) return { ...found, reason: `No single bottleneck: ${most}.` };
   const reason = `The bottleneck is ${nameInText(top.name)}: it took ${evidence}.`;
   return { ...found, component: top.name, reason };
 }
@@ -60,18 +63,12 @@ export function bottleneckOf(operation, table, largest) {
  * @returns {Bottleneck}
  */
 export function bottleneckOfDatabase({ requests, latency_share: share }) {
-  const base = { operation: '', latency_share: share, largest_in: null, requests };
-  if (share === null) {
-    const reason =
-      'How long clients waited is unknown, so it is also unknown whether the database is the bottleneck.';
-    return { ...base, component: null, reason };
-  }
+  const base = { operation: '', latency_share: share, largest_in: null, requests, component: null };
+  const unknown =
+    'How long clients waited is unknown, so it is also unknown whether the database is the bottleneck.';
+  if (share === null) return { ...base, reason: unknown };
   const evidence = `the database server itself worked for ${percent(share)} of the time that clients waited, by its statement digests`;
   return share > 0.5
     ? { ...base, component: 'database', reason: `The bottleneck is database: ${evidence}.` }
-    : {
-        ...base,
-        component: null,
-        reason: `Not the database server: ${evidence}. The panel reports no other parts.`,
-      };
+    : { ...base, reason: `Not the database server: ${evidence}. The panel reports no other parts.` };
 }

@@ -59,17 +59,6 @@ const unclear = (...changes) =>
 const KEPT = [...done('created'), ...less(done('deleted_active', 'deleted_disabled'))];
 const KEPT_OFF = [...done('disabled'), ...less(done('enabled', 'deleted_disabled'))];
 
-/** A census that failed. @type {Census} */
-const NONE = {
-  users: null,
-  active: null,
-  disabled: null,
-  incomplete: null,
-  orphans: null,
-  seeded: null,
-  others: null,
-};
-
 /**
  * @param {{ before: Census | null, loaded: Census | null, removed?: Census | null }} taken before the load, and at both moments;
  *   `removed` is absent if the run removes nothing
@@ -80,13 +69,13 @@ const NONE = {
 export function factsOf(taken, sql, alone = false) {
   const stays = taken.removed === undefined;
   const [before, loaded, last] = [taken.before, taken.loaded, stays ? taken.loaded : taken.removed].map(
-    (one) => one ?? NONE,
+    (one) => /** @type {Partial<Census>} */ (one ?? {}),
   );
-  /** @param {string} check @param {number | null} found @param {Amount} reported @returns {Fact} */
+  /** @param {string} check @param {number | null | undefined} found undefined: the census failed @param {Amount} reported @returns {Fact} */
   const fact = (check, found, reported) => ({
     check,
     source: sql ? 'sql' : 'api',
-    found: { said: found },
+    found: { said: found ?? null },
     reported,
   });
   const none = { said: 0 };
@@ -110,7 +99,7 @@ export function factsOf(taken, sql, alone = false) {
     ...(stays ? [] : [fact('users: left after removal', last.users, none)]),
     // Other people may create and remove users of a shared panel: only the run's own users are judged.
     {
-      ...fact('users of others', last.others, { said: before.others }),
+      ...fact('users of others', last.others, { said: before.others ?? null }),
       may_grow: true,
       ...(alone ? {} : { may_shrink: true }),
     },
@@ -121,7 +110,7 @@ export function factsOf(taken, sql, alone = false) {
     fact('users without a proxy of each protocol', loaded.incomplete, none),
     ...(stays ? [] : [fact('seeded users: left after removal', last.seeded, none)]),
     {
-      ...fact('proxies without a user', last.orphans, { said: before.orphans }),
+      ...fact('proxies without a user', last.orphans, { said: before.orphans ?? null }),
       ...(alone ? {} : { may_shrink: true }),
     },
   ];

@@ -20,7 +20,7 @@ export class OwnUsers {
     this.clients = clients;
     this.each = each;
     /** Users of this virtual user, longest waiting first. @type {User[]} */
-    this.users = [];
+    this.own = [];
     /** Status that the next switch sets. It alternates, because the two directions have different costs. @type {Status} */
     this.next = 'active';
     this.taken = false;
@@ -42,7 +42,7 @@ export class OwnUsers {
     if (this.taken) return;
     this.taken = true;
     const first = (client % this.clients) * this.each;
-    this.users = Array.from({ length: this.each }, (_, index) => ({
+    this.own = Array.from({ length: this.each }, (_, index) => ({
       name: this.nameOf(runId, first + index),
       status: startsDisabled(index) ? 'disabled' : 'active',
     }));
@@ -55,28 +55,10 @@ export class OwnUsers {
     return this.nameOf(runId, this.clients * this.each + unique);
   }
 
-  get count() {
-    return this.users.length;
-  }
-
-  get first() {
-    return this.users[0];
-  }
-
-  /** @param {User} user */
-  add(user) {
-    this.users.push(user);
-  }
-
-  /** Removes the first user from the list and returns it. The list must not be empty. @returns {User} */
-  take() {
-    return this.users.splice(0, 1)[0];
-  }
-
-  /** Removes a user from the list, preferably one to switch in the other direction than the last one. @returns {User} */
+  /** Removes a user from the own ones, preferably one to switch in the other direction than the last one. @returns {User} */
   takeToSwitch() {
-    const index = this.users.findIndex(({ status }) => status !== this.next);
-    const [user] = this.users.splice(Math.max(0, index), 1);
+    const index = this.own.findIndex(({ status }) => status !== this.next);
+    const [user] = this.own.splice(Math.max(0, index), 1);
     this.next = user.status;
     return user;
   }

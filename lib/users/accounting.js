@@ -29,11 +29,11 @@ const TRIP_BYTES = 16 * 1024;
 const OPEN_USERS = 3;
 
 /** The charges of users together. @param {Map<string, import('./charges.js').Charged> | null} charges @param {Moved[]} users */
-const sumOf = (charges, users) =>
+export const chargedTo = (charges, users) =>
   charges && users.reduce((sum, { name }) => sum + totalOf(charges.get(name) ?? { total: 0 }), 0);
 
 /** @param {Moved[]} moved */
-const dueOf = (moved) => moved.reduce((sum, one) => sum + movedBy(one), 0);
+export const dueOf = (moved) => moved.reduce((sum, one) => sum + movedBy(one), 0);
 
 /**
  * Asks for the charges until all are right, or one is too high, which no wait corrects. A later charge is too much, so it
@@ -78,7 +78,7 @@ function readAgain(statistics, address, engine) {
  */
 function restart(plane, statistics, outputs, moved, seconds) {
   const users = moved.slice(0, OPEN_USERS);
-  const before = sumOf(statistics.read(), moved);
+  const before = chargedTo(statistics.read(), moved);
   const due = dueOf(moved);
   const spec = { kind: 'tcp', payload_bytes: TRIP_BYTES, count: 1_000_000, keep: 1000, warmup: 0 };
   const ids = users.map(({ name }) => {
@@ -88,7 +88,7 @@ function restart(plane, statistics, outputs, moved, seconds) {
   });
   sleep(seconds);
   const done = ids.reduce((sum, id) => sum + tryAsk('GET', `/probes/${id}`).done, 0) * 2 * TRIP_BYTES;
-  const during = sumOf(statistics.read(), moved);
+  const during = chargedTo(statistics.read(), moved);
   const order = plane.measure(
     { proxy: null, instance: null, usage_window: null },
     { kind: 'handshake', warmup: 0, count: 1, target: outputs.USERS_GATE },
@@ -104,7 +104,7 @@ function restart(plane, statistics, outputs, moved, seconds) {
   const after = counted.every(Boolean) ? dueOf(moved) : null;
   return {
     due: after,
-    kept: again && sumOf(statistics.read(), moved),
+    kept: again && chargedTo(statistics.read(), moved),
     moved: after === null ? null : after - due,
     open: before === null || during === null || done === 0 ? null : Math.min(1, (during - before) / done),
   };

@@ -59,7 +59,7 @@ function listed(panel, response) {
 /** @type {Record<string, (turn: import('../../lib/panel/scenario.js').Turn) => void>} */
 const requests = {
   read: ({ panel, data, measure }) =>
-    measure('read', () => panel.read(data, users.first.name), panel.holds('username', users.first.name)),
+    measure('read', () => panel.read(data, users.own[0].name), panel.holds('username', users.own[0].name)),
   list: ({ panel, data, measure }) =>
     measure(
       'list',
@@ -75,7 +75,7 @@ const requests = {
   create({ panel, data, unique, measure }) {
     const name = users.newName(data.runId, unique);
     if (measure('create', () => panel.create(data, name), panel.holds('username', name)))
-      users.add({ name, status: 'active' });
+      users.own.push({ name, status: 'active' });
   },
   switch({ panel, data, measure }) {
     const user = users.takeToSwitch();
@@ -85,17 +85,17 @@ const requests = {
       () => panel.setStatus(data, user.name, status),
       panel.holds('status', status),
     );
-    users.add(switched ? { ...user, status } : user);
+    users.own.push(switched ? { ...user, status } : user);
   },
   delete(turn) {
     // The client keeps its last user, which other kinds of requests need, and creates one instead.
-    if (users.count === 1) {
+    if (users.own.length === 1) {
       requests.create(turn);
       return;
     }
-    const user = users.take();
+    const [user] = users.own.splice(0, 1);
     const deleted = turn.measure('delete', () => turn.panel.remove(turn.data, user.name, user.status));
-    if (!deleted) users.add(user);
+    if (!deleted) users.own.push(user);
   },
 };
 
