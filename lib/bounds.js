@@ -16,9 +16,6 @@ const LONG_RUN = /** @type {Bounds} */ ({ failed: 0.001, anomalies: 0 });
 /** Key of the comment that an environment file may give beside its bounds. */
 const WHY = 'why';
 
-/** @param {string} key @param {Bounds} bounds @returns {Bounds} */
-const without = (key, bounds) => Object.fromEntries(Object.entries(bounds).filter(([name]) => name !== key));
-
 /**
  * @param {import('./scenario.js').Definition} definition
  * @returns {Record<string, Bounds>} of each operation
@@ -35,9 +32,10 @@ export function boundsOf(definition) {
     throw `thresholds.${definition.name}.${unknown}: no such operation; there are ${Object.keys(definition.operations).join(', ')}`;
   }
   return Object.fromEntries(
-    Object.entries(definition.operations).map(([name, { bounds }]) => [
-      name,
-      without(WHY, { ...base, ...bounds, ...overrides[name] }),
-    ]),
+    Object.entries(definition.operations).map(([name, { bounds }]) => {
+      const all = { ...base, ...bounds, ...overrides[name] };
+      delete all[WHY];
+      return [name, all];
+    }),
   );
 }

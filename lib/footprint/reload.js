@@ -51,9 +51,6 @@ export function refusedMs(all, gone = null) {
   return last === all.length - 1 ? null : all[last + 1].from - all[first].from;
 }
 
-/** Whether the last dials show that the reload is over. @param {Dial[]} all */
-const isBack = (all) => all.length >= BACK && all.slice(-BACK).every(({ ok }) => ok);
-
 /** Dials at a rate. @param {RulesProxy} proxy @param {number} rate @param {(all: Dial[]) => boolean} isOver asked before each dial */
 function dialUntil(proxy, rate, isOver) {
   /** @type {Dial[]} */
@@ -82,7 +79,7 @@ function dialThrough(proxy, rate, seconds, flow) {
   let enough = Infinity;
   const after = dialUntil(proxy, rate, (all) => {
     if (now() - reloaded > START_MOST_MS) return true;
-    if (all.length >= enough + BACK && isBack(all)) return true;
+    if (all.length >= enough + BACK && all.slice(-BACK).every(({ ok }) => ok)) return true;
     // A look takes as long as a dial.
     if (all.length % BACK !== BACK - 1) return false;
     if (enough === Infinity && now() - began > seconds * 1000 && over(flow)) enough = all.length;

@@ -55,7 +55,12 @@ export class Batch {
     this.entries = entries;
     this.sizes = sizes;
     /** @type {Map<Entry, Noted>} */
-    this.noted = new Map(entries.map((entry) => [entry, emptyNote()]));
+    this.noted = new Map(
+      entries.map((entry) => [
+        entry,
+        { figures: {}, outcome: { outcome: 'measured', detail: null }, version: null },
+      ]),
+    );
     /** @type {Map<string, Took>} by operation */
     this.short = new Map();
   }
@@ -211,6 +216,3 @@ function fastest({ first, further }) {
   const all = [first, further].filter((ms) => ms !== null);
   return all.length > 0 ? Math.min(...all) : null;
 }
-
-/** @returns {Noted} */
-const emptyNote = () => ({ figures: {}, outcome: { outcome: 'measured', detail: null }, version: null });

@@ -22,9 +22,6 @@ const PREFIX = '-loaded ';
 /** In handleSummary. @param {string} operation @returns {Cells} */
 export const cellsSaid = (operation) => said()[PREFIX + operation] ?? {};
 
-/** Loads in the order of measurement. The idle measurement is first, since a load may leave a full queue. @param {Load[]} loads */
-const inTurn = (loads) => loads.toSorted((a, b) => Number(a.transfers > 0) - Number(b.transfers > 0));
-
 /** The load under which round trips count as the operation's latencies: one transfer downwards. @param {Load[]} loads */
 export const recordedLoad = (loads) => loads.find(({ direction }) => direction === 'down');
 
@@ -40,7 +37,8 @@ function allLoads(way, operation, loads, sizes, congestion) {
   return way.withFlows(function* (far) {
     /** @type {Cells} */
     const cells = {};
-    for (const load of inTurn(loads)) {
+    // The idle measurement is first, since a load may leave a full queue.
+    for (const load of loads.toSorted((a, b) => Number(a.transfers > 0) - Number(b.transfers > 0))) {
       const { cell, recorded } = yield* besideLoad(way, far, load, sizes, congestion);
       cells[load.name] = cell;
       if (recorded && load === recordedLoad(loads)) record(operation, recorded);

@@ -29,9 +29,6 @@ const TOKEN_FAULTS = ['ws_http_401', 'ws_http_403', 'ws_close_1008', 'ws_close_o
 const WARMUP_MESSAGES = 20;
 const WARMUP_MOST_MS = 10_000;
 
-/** @param {string | null} token @returns {Record<string, string>} */
-const bearer = (token) => (token ? { Authorization: `Bearer ${token}` } : {});
-
 /** @typedef {import('k6/http').RefinedResponse<any>} Response */
 
 export class Relay {
@@ -94,7 +91,8 @@ export class Relay {
 
   /** @param {string | null} token @param {'none' | 'text'} responseType @param {string | number} timeout */
   params(token, responseType, timeout) {
-    return { headers: { ...JSON_TYPE, ...bearer(token) }, responseType, timeout };
+    const headers = { ...JSON_TYPE, ...(token && { Authorization: `Bearer ${token}` }) };
+    return { headers, responseType, timeout };
   }
 
   /** Cached params() for the requests of the load. @param {string | null} token */

@@ -17,9 +17,6 @@ import { grouped } from '../section.js';
 /** @param {number} lost @param {number} sent */
 const lostOf = (lost, sent) => (lost >= sent ? 'lost' : `${lost} of ${sent} lost`);
 
-/** @param {number} bytes of all @param {number} count */
-const truncatedTo = (bytes, count) => `truncated to ${grouped(Math.floor(bytes / count))} bytes`;
-
 /**
  * One way, by the datagrams and bytes that entered and left it.
  * @param {Amount} sent
@@ -30,7 +27,7 @@ function wayOf(sent, got, { split, stray }) {
   if (got.count === 0) return stray ? 'garbled' : 'lost';
   // Compares averages, because some datagrams may be lost.
   if (got.bytes * sent.count < sent.bytes * got.count)
-    return split ? 'split' : truncatedTo(got.bytes, got.count);
+    return split ? 'split' : `truncated to ${grouped(Math.floor(got.bytes / got.count))} bytes`;
   return got.count < sent.count ? lostOf(sent.count - got.count, sent.count) : 'whole';
 }
 

@@ -28,13 +28,10 @@ function field(number, value) {
   return [number * 8 + 2, ...varint(bytes.length), ...bytes];
 }
 
-/** xray's TypedMessage. @param {string} type @param {number[]} value */
-const typed = (type, value) => [...field(1, type), ...field(2, value)];
-
-/** The account of a user: the key is its field 1. @param {string} protocol @param {User} user */
+/** The account of a user as xray's TypedMessage: the key is its field 1. @param {string} protocol @param {User} user */
 function accountOf(protocol, { key = '' }) {
   const cipher = protocol === 'shadowsocks' ? CHACHA20_POLY1305 : [];
-  return typed(`xray.proxy.${protocol}.Account`, [...field(1, key), ...cipher]);
+  return [...field(1, `xray.proxy.${protocol}.Account`), ...field(2, [...field(1, key), ...cipher])];
 }
 
 /** An inbound as a probe takes it. @param {string} protocol @param {string} address @returns {import('./live-tries.js').Inbound} */

@@ -67,15 +67,13 @@ const KINDS = {
   none: () => [],
 };
 
-/** Each user moves another number of bytes, so that a charge shows whose it is. @param {number} index of ten users */
-const shareOf = (index) => 1 / (1 + index / 8);
-
 /** @param {Sizes} sizes @returns {{ moved: Moved, parts: Part[] }[]} all users, without anything moved */
 export function usersOf(sizes) {
   const kinds = Object.entries(KINDS);
   return Array.from({ length: sizes.users }, (_, index) => {
     const [traffic, partsOf] = kinds[index % kinds.length];
-    const share = shareOf(Math.floor(index / kinds.length));
+    // Each user moves another number of bytes, so that a charge shows whose it is.
+    const share = 1 / (1 + Math.floor(index / kinds.length) / 8);
     const parts = partsOf(sizes, share).map(({ operation, spec }) => ({ operation, spec: whole(spec) }));
     const moved = { name: `user-${index}`, traffic, tcp: { up: 0, down: 0 }, udp: { up: 0, down: 0 } };
     return { moved, parts };

@@ -54,9 +54,6 @@ const figuresOf = (operation) => ({
   goodput_down_mbit: spreadOf(Object.values(curveSaid(operation)).flat()),
 });
 
-/** The seed of the link's losses differs between rounds, and is the same for all rows. @param {string} link @param {number} round */
-const seeded = (link, round) => `${link},seed:${round + 1}`;
-
 /**
  * @param {import('../../lib/dataplane/scenario.js').Plane} plane
  * @param {string} congestion
@@ -97,7 +94,8 @@ const script = planeScenario({
   operations,
   round(_round, index, plane) {
     const [round, place] = [Math.floor(index / places), index % places];
-    const link = seeded(String(plane.data.link?.about.text), round);
+    // The seed of the link's losses differs between rounds, and is the same for all rows.
+    const link = `${plane.data.link?.about.text},seed:${round + 1}`;
     const rowsOf = able.map((row) => () => curveOf(plane, { row, side: baseline }, flow, points, link));
     const controls = CONGESTION.map((congestion) => () => curveOfControl(plane, congestion, link));
     const most = { carried: carriedAtOnce(plane), probes: 1 };
