@@ -3,17 +3,21 @@
 package cluster
 
 import (
+	"bytes"
 	"maps"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/seq"
+	"windtunnel/k6/internal/stream"
 	"windtunnel/k6/internal/variables"
 )
 
@@ -131,3 +135,32 @@ func command(runners int, all []run.Scenario, i int) []string {
 var clusterVariables = []string{"IMAGE", "NAMESPACE", "PULL_SECRET", "RUNNER_CPU", "RUNNER_MEMORY"}
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// streamed reports whether pods stream to InfluxDB, as INFLUX asks. It rejects an address that pods cannot reach. If
+// only a secret is given, InfluxDB is on this machine: then nothing is streamed, and aside says so.
+func streamed(getenv func(string) string) (wanted bool, aside string, f *exit.Fault) {
+	config, err := influx.FromEnvironment(getenv)
+	switch {
+	case err != nil:
+		return false, "", exit.BadUsage("%v", err)
+	case !config.Given && getenv(influx.VariablePassword) != "":
+		return false, "not streamed: " + influx.VariableURL + " is not set, and pods would not find an InfluxDB on this machine", nil
+	case !config.Given:
+		return false, "", nil
+	}
+	if at, err := url.Parse(config.URL); err == nil && environment.IsLoopback(at.Hostname()) {
+		return false, "", exit.BadUsage("%s=%s is on this machine: pods would not find it; give an address that they reach, or unset it", influx.VariableURL, config.URL)
+	}
+	return true, "", nil
+}
+
+// heard records the reports of runners' outputs, from their log in the form of `kubectl logs --prefix`.
+func heard(ledger *stream.Stream, of stream.Of, log []byte) {
+	for line := range bytes.Lines(log) {
+		if _, rest, found := bytes.Cut(line, []byte("] {")); found {
+			if report, is := influx.ReadReport("{" + string(rest)); is {
+				ledger.Heard(of, report)
+			}
+		}
+	}
+}

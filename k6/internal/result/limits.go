@@ -86,3 +86,66 @@ func (l *Limits) OfOthers() *OfOthers {
 	}
 	return &OfOthers{l.Generator.CPUPercent, l.Generator.MemoryBytes}
 }
+
+// Link is the link between the two ends of each pair: docs/explanation/link.md.
+type Link struct {
+	// Text is the requested link as given; Title is the title of its file, "" without a title.
+	Text  string `json:"text"`
+	Title string `json:"title"`
+	Seed  uint64 `json:"seed"`
+	MTU   int    `json:"mtu"`
+	// Settings are the settings of each direction at the start.
+	Settings LinkSettings `json:"settings"`
+	Near     LinkEnd      `json:"near"`
+	Far      LinkEnd      `json:"far"`
+}
+
+// LinkSettings has the settings of both directions: from near to far, and back.
+type LinkSettings struct {
+	Up   LinkSide `json:"up"`
+	Down LinkSide `json:"down"`
+}
+
+// LinkSide is one direction. Loss, BurstLoss, Reorder, Duplicate and Corrupt are shares (0 to 1), Burst is a number of
+// packets. RateBitS is nil without a rate limit.
+type LinkSide struct {
+	DelayNS        int64     `json:"delay_ns"`
+	JitterNS       int64     `json:"jitter_ns"`
+	JitterReorders bool      `json:"jitter_reorders"`
+	RateBitS       *int64    `json:"rate_bit_s"`
+	Queue          LinkQueue `json:"queue"`
+	Loss           float64   `json:"loss"`
+	Burst          float64   `json:"burst"`
+	BurstLoss      float64   `json:"burst_loss"`
+	Reorder        float64   `json:"reorder"`
+	ReorderByNS    int64     `json:"reorder_by_ns"`
+	Duplicate      float64   `json:"duplicate"`
+	Corrupt        float64   `json:"corrupt"`
+	Dead           bool      `json:"dead"`
+}
+
+// LinkQueue is the size of the queue; only one of its fields is set.
+type LinkQueue struct {
+	Bytes   *int64   `json:"bytes,omitempty"`
+	Packets *int64   `json:"packets,omitempty"`
+	BDP     *float64 `json:"bdp,omitempty"`
+}
+
+// LinkEnd is a network namespace. Settings are its kernel settings at the start.
+type LinkEnd struct {
+	Namespace string          `json:"namespace"`
+	Address   string          `json:"address"`
+	Settings  NetworkSettings `json:"settings"`
+}
+
+// Words is the name of the link.
+func (l *Link) Words() string {
+	if l == nil {
+		return ""
+	}
+	words := l.Text
+	if l.Title != "" {
+		words += " (" + l.Title + ")"
+	}
+	return fmt.Sprintf("%s, seed %d", words, l.Seed)
+}
