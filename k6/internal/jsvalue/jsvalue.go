@@ -53,11 +53,29 @@ type exports map[string]any
 // Exports implements modules.Instance.
 func (e exports) Exports() modules.Exports { return modules.Exports{Named: e} }
 
-// Must converts an error of a module, if there is one, to an exception in the script.
-func Must(rt *sobek.Runtime, module string, err error) {
+// Script is the script of a VU, for a module with this import path. An error in its methods is an exception in the script.
+type Script struct {
+	Runtime func() *sobek.Runtime
+	Module  string
+}
+
+// Must converts an error, if there is one, to an exception in the script.
+func (s Script) Must(err error) {
 	if err != nil {
-		common.Throw(rt, fmt.Errorf("%s: %w", module, err))
+		common.Throw(s.Runtime(), fmt.Errorf("%s: %w", s.Module, err))
 	}
+}
+
+func (s Script) Into(value any) sobek.Value {
+	made, err := Into(s.Runtime(), value)
+	s.Must(err)
+	return made
+}
+
+func (s Script) OutOf(value sobek.Value) []byte {
+	text, err := OutOf(s.Runtime(), value)
+	s.Must(err)
+	return text
 }
 
 // Metrics presents metrics like k6's summary, by names such as operation_ms{operation:publish}. It asks once for the values of a

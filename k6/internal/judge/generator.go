@@ -64,7 +64,7 @@ type ProcessUsage struct {
 	ExitAfterS *float64 `json:"exit_after_s"`
 }
 
-// orNothing is a window without figures if there is none.
+// orNothing returns a window without figures for nil.
 func (u *Usage) orNothing() Usage {
 	if u == nil {
 		return Usage{}

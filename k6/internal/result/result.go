@@ -329,7 +329,7 @@ func (r Result) Find(operation string) (Operation, bool) {
 	return seq.Find(r.Operations, func(op Operation) bool { return op.Name == operation })
 }
 
-// ControlOf returns the same operation without the proxy, false if there is none.
+// ControlOf returns the same operation without the proxy; false if the result lacks it.
 func (r Result) ControlOf(operation string) (Operation, bool) {
 	c, _ := seq.Find(r.Controls, func(c Control) bool { return c.Operation == operation })
 	return r.Find(c.Control)

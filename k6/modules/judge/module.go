@@ -23,10 +23,10 @@ func init() {
 	modules.Register(ImportPath, jsvalue.Module(exports))
 }
 
-type instance struct{ runtime func() *sobek.Runtime }
+type instance struct{ jsvalue.Script }
 
 func exports(vu modules.VU) map[string]any {
-	i := instance{vu.Runtime}
+	i := instance{jsvalue.Script{Runtime: vu.Runtime, Module: ImportPath}}
 	return map[string]any{
 		"carries":      judge.Carries,
 		"thresholds":   i.thresholds,
@@ -38,39 +38,37 @@ func exports(vu modules.VU) map[string]any {
 }
 
 func (i instance) thresholds(asked sobek.Value) sobek.Value {
-	return i.into(decode[judge.Declared](i, asked, document.Strictly).Thresholds())
+	return i.Into(decode[judge.Declared](i, asked, document.Strictly).Thresholds())
 }
 
 // judge returns to the script the text of the result file and the summary for the terminal.
 func (i instance) judge(asked sobek.Value) sobek.Value {
 	found, err := judge.Runners([]judge.Recorded{{Evidence: i.evidence(asked), Record: record.OfProcess}})
-	i.must(err)
+	i.Must(err)
 	text, err := found.File()
-	i.must(err)
-	return i.into(map[string]string{"result": string(text), "text": found.Text()})
+	i.Must(err)
+	return i.Into(map[string]string{"result": string(text), "text": found.Text()})
 }
 
 // recordOf returns to the script the bytes of the record file.
 func (i instance) recordOf(asked sobek.Value) sobek.ArrayBuffer {
 	file, err := judge.RecordFile(i.evidence(asked), record.OfProcess)
-	i.must(err)
-	return i.runtime().NewArrayBuffer(file)
+	i.Must(err)
+	return i.Runtime().NewArrayBuffer(file)
 }
 
 func (i instance) evidence(asked sobek.Value) judge.Evidence {
-	text, err := jsvalue.OutOf(i.runtime(), asked)
-	i.must(err)
-	evidence, err := judge.EvidenceOf(text, record.OfProcess)
-	i.must(err)
+	evidence, err := judge.EvidenceOf(i.OutOf(asked), record.OfProcess)
+	i.Must(err)
 	return evidence
 }
 
 func (i instance) disturbances(byCPU, placement sobek.Value) sobek.Value {
-	return i.into(judge.Disturbances(decode[[]judge.CPUUsage](i, byCPU, json.Unmarshal), decode[*result.Placement](i, placement, json.Unmarshal)))
+	return i.Into(judge.Disturbances(decode[[]judge.CPUUsage](i, byCPU, json.Unmarshal), decode[*result.Placement](i, placement, json.Unmarshal)))
 }
 
 func (i instance) undecided(rows sobek.Value) sobek.Value {
-	return i.into(judge.Undecided(decode[[]judge.ProtocolRow](i, rows, json.Unmarshal)))
+	return i.Into(judge.Undecided(decode[[]judge.ProtocolRow](i, rows, json.Unmarshal)))
 }
 
 // decode decodes a script's value. An unreadable value is an exception in the script. An unknown field is one only in the script's own
@@ -79,16 +77,6 @@ func decode[T any](i instance, value sobek.Value, read func([]byte, any) error) 
 	if sobek.IsUndefined(value) || sobek.IsNull(value) {
 		return asked
 	}
-	text, err := jsvalue.OutOf(i.runtime(), value)
-	i.must(err)
-	i.must(read(text, &asked))
+	i.Must(read(i.OutOf(value), &asked))
 	return asked
 }
-
-func (i instance) into(value any) sobek.Value {
-	made, err := jsvalue.Into(i.runtime(), value)
-	i.must(err)
-	return made
-}
-
-func (i instance) must(err error) { jsvalue.Must(i.runtime(), ImportPath, err) }

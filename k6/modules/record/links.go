@@ -92,5 +92,5 @@ func (i *instance) linkUses(id string) sobek.Value {
 	if len(uses) == 0 && id != "" {
 		uses = []linkUse{i.linkOf(ownLink, id)}
 	}
-	return i.into(append([]linkUse{}, uses...))
+	return i.Into(append([]linkUse{}, uses...))
 }

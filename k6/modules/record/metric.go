@@ -30,20 +30,20 @@ func (i *instance) metricClass(kind metrics.MetricType) func(sobek.ConstructorCa
 	return func(call sobek.ConstructorCall) *sobek.Object {
 		env := i.vu.InitEnv()
 		if env == nil {
-			i.must(errors.New("metrics are declared in the init context"))
+			i.Must(errors.New("metrics are declared in the init context"))
 		}
 		value := metrics.Default
 		if call.Argument(1).ToBoolean() {
 			value = metrics.Time
 		}
 		own, err := env.Registry.NewMetric(call.Argument(0).String(), kind, value)
-		i.must(err)
+		i.Must(err)
 		_ = call.This.Set("add", func(call sobek.FunctionCall) sobek.Value {
 			value, tags := call.Argument(0), call.Argument(1)
 			if i.holds {
 				i.held = append(i.held, func() error { return i.add(own, value, tags) })
 			} else {
-				i.must(i.add(own, value, tags))
+				i.Must(i.add(own, value, tags))
 			}
 			return sobek.Undefined()
 		})
@@ -65,10 +65,10 @@ func (i *instance) add(metric *metrics.Metric, value, tags sobek.Value) error {
 	current := state.Tags.GetCurrentValues()
 	own := carriedOf(current.Tags)
 	if !common.IsNullish(tags) {
-		if err := common.ApplyCustomUserTags(i.vu.Runtime(), &current, tags); err != nil {
+		if err := common.ApplyCustomUserTags(i.Runtime(), &current, tags); err != nil {
 			return err
 		}
-		object := tags.ToObject(i.vu.Runtime())
+		object := tags.ToObject(i.Runtime())
 		for _, name := range object.Keys() {
 			own[name] = object.Get(name).String()
 		}

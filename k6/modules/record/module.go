@@ -29,7 +29,7 @@ func init() {
 // exportsOf makes the exports for each VU of this process, with the record and the data that its VUs share.
 func exportsOf(own *record.Record, common *shared) jsvalue.Module {
 	return func(vu modules.VU) map[string]any {
-		i := &instance{vu: vu, record: own, shared: common, operations: operationMetrics(vu)}
+		i := &instance{Script: jsvalue.Script{Runtime: vu.Runtime, Module: ImportPath}, vu: vu, record: own, shared: common, operations: operationMetrics(vu)}
 		all := i.exported()
 		for name, export := range all {
 			all[name] = vu.Runtime().ToValue(export)
@@ -39,6 +39,7 @@ func exportsOf(own *record.Record, common *shared) jsvalue.Module {
 }
 
 type instance struct {
+	jsvalue.Script
 	vu         modules.VU
 	record     *record.Record
 	shared     *shared
@@ -79,27 +80,24 @@ func (i *instance) exported() map[string]any {
 	}
 }
 
-// must converts an error, if there is one, to an exception in the script.
-func (i *instance) must(err error) { jsvalue.Must(i.vu.Runtime(), ImportPath, err) }
-
 var errOutside = errors.New("nothing can be recorded outside of setup, an iteration and teardown")
 
 // say stores any JSON value under a name until handleSummary.
 func (i *instance) say(name string, value sobek.Value) {
 	text, err := json.Marshal(value.Export())
 	if err != nil {
-		i.must(fmt.Errorf("%s: %w", name, err))
+		i.Must(fmt.Errorf("%s: %w", name, err))
 	}
 	i.record.Say(name, text)
 }
 
 // notes returns the stored values by name, as plain objects.
-func (i *instance) notes() sobek.Value { return i.into(i.record.Said()) }
+func (i *instance) notes() sobek.Value { return i.Into(i.record.Said()) }
 
 // measured returns the recorded metrics in the form of k6's summary, by names such as operation_ms{operation:publish}
 // with any tags. Metrics that lib/ does not record, such as iterations, come from k6.
 func (i *instance) measured(k6Metrics *sobek.Object) *sobek.Object {
-	return jsvalue.Metrics(i.vu.Runtime(), k6Metrics, func(name string) map[string]float64 {
+	return jsvalue.Metrics(i.Runtime(), k6Metrics, func(name string) map[string]float64 {
 		values, _ := i.record.Values(record.Parse(name))
 		return values
 	})
@@ -115,7 +113,7 @@ func (i *instance) release() {
 	all := i.held
 	i.drop()
 	for _, make := range all {
-		i.must(make())
+		i.Must(make())
 	}
 }
 

@@ -78,7 +78,7 @@ type cell struct {
 func (i *instance) newOperation(call sobek.ConstructorCall) *sobek.Object {
 	o := &operation{instance: i, name: call.Argument(0).String(), cells: map[*metrics.TagSet]*cell{}}
 	if given := call.Argument(1); given.ToBoolean() {
-		kind := given.ToObject(i.vu.Runtime())
+		kind := given.ToObject(i.Runtime())
 		is := func(name string) bool { value := kind.Get(name); return value != nil && value.ToBoolean() }
 		o.bounded, o.uncounted = is("bounded"), is("uncounted")
 	}
@@ -89,13 +89,13 @@ func (i *instance) newOperation(call sobek.ConstructorCall) *sobek.Object {
 		_ = call.This.Set(name, func(call sobek.FunctionCall) sobek.Value {
 			state := o.vu.State()
 			if state == nil {
-				o.must(errOutside)
+				o.Must(errOutside)
 			}
 			if o.holds && name != "farEnd" && o.holdsBack(name, call.Arguments) {
 				given := slices.Clone(call.Arguments)
 				o.held = append(o.held, func() error { return method(state, o.cell(state), given) })
 			} else if err := method(state, o.cell(state), call.Arguments); err != nil {
-				o.must(fmt.Errorf("%s: %w", o.name, err))
+				o.Must(fmt.Errorf("%s: %w", o.name, err))
 			}
 			return sobek.Undefined()
 		})

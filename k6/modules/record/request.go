@@ -20,9 +20,9 @@ import (
 func (i *instance) now(sobek.FunctionCall) sobek.Value {
 	execution := lib.GetExecutionState(i.vu.Context())
 	if execution == nil {
-		i.must(errors.New("there is no time in the init context"))
+		i.Must(errors.New("there is no time in the init context"))
 	}
-	return i.vu.Runtime().ToValue(float64(execution.GetCurrentTestRunDuration()) / float64(time.Millisecond))
+	return i.Runtime().ToValue(float64(execution.GetCurrentTestRunDuration()) / float64(time.Millisecond))
 }
 
 // wholeMs is the total time of a request by k6 in ms, including a new connection.
@@ -33,18 +33,18 @@ func (i *instance) wholeMs(call sobek.FunctionCall) sobek.Value {
 	if t.Connecting != 0 {
 		whole += t.Connecting + t.Blocked + t.TLSHandshaking
 	}
-	return i.vu.Runtime().ToValue(whole)
+	return i.Runtime().ToValue(whole)
 }
 
 // opened reports whether a request opened a new connection.
 func (i *instance) opened(call sobek.FunctionCall) sobek.Value {
-	return i.vu.Runtime().ToValue(i.response(call).Timings.Connecting != 0)
+	return i.Runtime().ToValue(i.response(call).Timings.Connecting != 0)
 }
 
 func (i *instance) response(call sobek.FunctionCall) *http.Response {
 	response, ok := call.Argument(0).Export().(*http.Response)
 	if !ok {
-		i.must(fmt.Errorf("%s is no answer of k6/http", call.Argument(0)))
+		i.Must(fmt.Errorf("%s is no answer of k6/http", call.Argument(0)))
 	}
 	return response
 }

@@ -16,13 +16,12 @@ import (
 	"github.com/grafana/sobek"
 	"go.k6.io/k6/errext"
 
-	"windtunnel/k6/internal/jsvalue"
 	"windtunnel/k6/internal/sidecar"
 )
 
 // client is the sidecar of the script's variables.
 func (i *instance) client() sidecar.Client {
-	variables := i.vu.Runtime().Get("__ENV").ToObject(i.vu.Runtime())
+	variables := i.Runtime().Get("__ENV").ToObject(i.Runtime())
 	variable := func(name string) string {
 		if value := variables.Get(name); value != nil && !sobek.IsUndefined(value) {
 			return value.String()
@@ -66,9 +65,7 @@ func (i *instance) textOf(value sobek.Value) any {
 	if value == nil || sobek.IsUndefined(value) {
 		return nil
 	}
-	text, err := jsvalue.OutOf(i.vu.Runtime(), value)
-	i.must(err)
-	return json.RawMessage(text)
+	return json.RawMessage(i.OutOf(value))
 }
 
 // answered is an answer for a script. error is null for a success; otherwise it has one line.
@@ -76,7 +73,7 @@ func (i *instance) answered(answer sidecar.Answer, failed error) sobek.Value {
 	made := map[string]any{"status": answer.Status, "answer": nil, "error": nil}
 	if failed != nil {
 		made["status"], made["error"] = 0, sidecar.Briefly(failed)
-		return i.into(made)
+		return i.Into(made)
 	}
 	if err := answer.Err(); err != nil {
 		made["error"] = err.Error()
@@ -84,18 +81,12 @@ func (i *instance) answered(answer sidecar.Answer, failed error) sobek.Value {
 	if json.Valid(answer.Body) {
 		made["answer"] = json.RawMessage(answer.Body)
 	}
-	return i.into(made)
-}
-
-func (i *instance) into(value any) sobek.Value {
-	made, err := jsvalue.Into(i.vu.Runtime(), value)
-	i.must(err)
-	return made
+	return i.Into(made)
 }
 
 // probes runs probes at the same time, and returns what they found. A failure ends the run, like exec.test.abort.
 func (i *instance) probes(specs []sobek.Value) sobek.Value {
-	rt := i.vu.Runtime()
+	rt := i.Runtime()
 	texts := make([]json.RawMessage, len(specs))
 	for n, spec := range specs {
 		texts[n], _ = i.textOf(spec).(json.RawMessage)
@@ -107,7 +98,7 @@ func (i *instance) probes(specs []sobek.Value) sobek.Value {
 	}
 	found := make([]any, len(ended))
 	for n, probe := range ended {
-		one, values, ends := i.into(probe).ToObject(rt), rt.NewObject(), rt.NewObject()
+		one, values, ends := i.Into(probe).ToObject(rt), rt.NewObject(), rt.NewObject()
 		for name, series := range probe.Series {
 			lazily(rt, values, name, series.NS, 1)
 			lazily(rt, ends, name, series.EndsUS, 1e3)
@@ -134,11 +125,11 @@ func lazily(rt *sobek.Runtime, object *sobek.Object, name string, numbers []floa
 
 // seriesOf returns a series of a probe's measurements, or of measurements that a script made. A missing series is empty.
 func (i *instance) seriesOf(measured sobek.Value, name string) (sidecar.Series, error) {
-	if probe := measured.ToObject(i.vu.Runtime()).Get("series"); probe != nil {
+	if probe := measured.ToObject(i.Runtime()).Get("series"); probe != nil {
 		return probe.Export().(map[string]sidecar.Series)[name], nil
 	}
 	var made struct{ Values, Ends map[string][]float64 }
-	if err := i.vu.Runtime().ExportTo(measured, &made); err != nil {
+	if err := i.Runtime().ExportTo(measured, &made); err != nil {
 		return sidecar.Series{}, err
 	}
 	values, ends := made.Values[name], made.Ends[name]
@@ -160,7 +151,7 @@ func (i *instance) quantile(all []sobek.Value, name string, share sobek.Value) a
 			continue
 		}
 		series, err := i.seriesOf(one, name)
-		i.must(err)
+		i.Must(err)
 		ns = append(ns, series.NS...)
 	}
 	if len(ns) == 0 {
@@ -205,7 +196,7 @@ func (i *instance) watch(what watched) sobek.Value {
 		rested.AtRest = rested.Processes
 	}
 	i.record.Watch(map[string]json.RawMessage{"usage": usage, "cpus": cpus, "rest_after": rested.AtRest})
-	return i.into(usage)
+	return i.Into(usage)
 }
 
 // look returns the sidecar's answer, which takes some seconds; nil after a warning without a successful answer.

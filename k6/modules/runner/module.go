@@ -29,13 +29,14 @@ func init() {
 }
 
 type instance struct {
+	jsvalue.Script
 	vu     modules.VU
 	member *member // nil with a single runner
 }
 
 // exports of all VUs belong to one process, and so to one runner.
 func exports(vu modules.VU) map[string]any {
-	i := instance{vu: vu, member: ofProcess()}
+	i := instance{jsvalue.Script{Runtime: vu.Runtime, Module: ImportPath}, vu, ofProcess()}
 	return map[string]any{
 		"many":        func() bool { return i.member != nil },
 		"setsUp":      i.setsUp,
@@ -56,10 +57,10 @@ func exports(vu modules.VU) map[string]any {
 func (i instance) setsUp(definition string) bool {
 	state := i.vu.State()
 	if state == nil {
-		i.must(errors.New("setsUp() is for setup()"))
+		i.Must(errors.New("setsUp() is for setup()"))
 	}
 	load, err := json.Marshal(state.Options.Scenarios)
-	i.must(err)
+	i.Must(err)
 	// Arguments of k6 run, such as --vus, override the script's load, so the definition includes the load.
 	does, err := i.member.setsUp(i.vu.Context(), definition+"\n"+string(load), state.Options.ExecutionSegment, state.Options.ExecutionSegmentSequence)
 	i.end(err)
@@ -68,18 +69,12 @@ func (i instance) setsUp(definition string) bool {
 
 // shareSetUp sends the set-up's return value to the other runners.
 func (i instance) shareSetUp(data sobek.Value) sobek.Value {
-	text, err := jsvalue.OutOf(i.vu.Runtime(), data)
-	i.must(err)
-	i.end(i.member.client.Made(i.vu.Context(), text))
+	i.end(i.member.client.Made(i.vu.Context(), i.OutOf(data)))
 	return data
 }
 
 // data is the return value of the set-up of another runner.
-func (i instance) data() sobek.Value {
-	given, err := jsvalue.Into(i.vu.Runtime(), json.RawMessage(i.member.data))
-	i.must(err)
-	return given
-}
+func (i instance) data() sobek.Value { return i.Into(json.RawMessage(i.member.data)) }
 
 func (i instance) start() { i.end(i.member.start(i.vu.Context())) }
 
@@ -108,7 +103,7 @@ func (i instance) tornDown(failed string) {
 
 // deliver sends the runner's record with the script's evidence. zeroUnixMS is the zero of its operations' clock.
 func (i instance) deliver(evidence sobek.Value, zeroUnixMS float64) {
-	i.must(i.member.deliver(i.recordOf(evidence, zeroUnixMS)))
+	i.Must(i.member.deliver(i.recordOf(evidence, zeroUnixMS)))
 }
 
 // undelivered ends this k6 from within handleSummary: k6 only logs exceptions there, and exits with 0, but a runner
@@ -132,21 +127,19 @@ func (i instance) draft(evidence sobek.Value, zeroUnixMS float64, k6Metrics *sob
 	if !i.member.self.Teardown {
 		return sobek.Null()
 	}
-	i.must(i.member.client.Draft(i.vu.Context(), i.recordOf(evidence, zeroUnixMS)))
+	i.Must(i.member.client.Draft(i.vu.Context(), i.recordOf(evidence, zeroUnixMS)))
 	return jsvalue.Metrics(i.vu.Runtime(), k6Metrics, func(name string) map[string]float64 {
 		values, err := i.member.client.Values(i.vu.Context(), name)
-		i.must(err)
+		i.Must(err)
 		return values
 	})
 }
 
 func (i instance) recordOf(evidence sobek.Value, zeroUnixMS float64) []byte {
-	text, err := jsvalue.OutOf(i.vu.Runtime(), evidence)
-	i.must(err)
-	asked, err := judge.EvidenceOf(text, record.OfProcess)
-	i.must(err)
+	asked, err := judge.EvidenceOf(i.OutOf(evidence), record.OfProcess)
+	i.Must(err)
 	file, err := judge.RecordFile(i.member.evidence(asked, zeroUnixMS), record.OfProcess)
-	i.must(err)
+	i.Must(err)
 	return file
 }
 
@@ -162,9 +155,6 @@ func (i instance) logError(err error) {
 func (i instance) wasLogged(err error) bool {
 	return errors.Is(err, coordinator.ErrDeaf) && i.member.loggedDeaf.Swap(true)
 }
-
-// must converts an error, if there is one, to an exception in the script.
-func (i instance) must(err error) { jsvalue.Must(i.vu.Runtime(), ImportPath, err) }
 
 // end ends the test with one line if there is an error, like exec.test.abort.
 func (i instance) end(err error) {
