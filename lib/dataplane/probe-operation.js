@@ -10,7 +10,6 @@
  * | operation_system_peak_bytes  | trend   | bytes | peak resident memory of the system, one sample per probe |
  * | operation_mbit_per_s         | trend   | Mbit/s | payload rate, one direction, one sample per probe |
  * | probes_cut                   | counter | count | probes that ended early                          |
- * | own_instances_cpu_s          | counter | s     | CPU time of testbeds that the scenario started, while probes measured |
  */
 import { Operation, Counter, Trend } from 'k6/x/windtunnel/record';
 import { KINDS } from '../errors.js';
@@ -22,7 +21,6 @@ const systemCpu = new Counter('operation_system_cpu_s');
 const systemPeak = new Trend('operation_system_peak_bytes');
 const rate = new Trend('operation_mbit_per_s');
 const probesCut = new Counter('probes_cut');
-const ownInstancesCpu = new Counter('own_instances_cpu_s');
 
 /** @typedef {import('../errors.js').ErrorKind} ErrorKind */
 
@@ -85,11 +83,6 @@ export function recordUse(operation, outcome) {
   if (!outcome.usage) return;
   systemCpu.add(outcome.usage.total.cpu_s, tags);
   systemPeak.add(outcome.usage.total.peak_rss_bytes, tags);
-}
-
-/** Records the CPU time of testbeds that the scenario started, while a probe measured. @param {number} seconds */
-export function recordOwnInstances(seconds) {
-  ownInstancesCpu.add(seconds);
 }
 
 /** Records a probe that ended early. Its errors decide whether its part counts. */

@@ -2,7 +2,6 @@
 import { said, say } from 'k6/x/windtunnel/record';
 import { order } from 'k6/x/windtunnel/difference';
 import { proxyOf, tryFresh } from '../dataplane/fresh.js';
-import { recordOwnInstances } from '../dataplane/probe-operation.js';
 import { ask, stop } from '../meter.js';
 
 /** The operation that records the transfers at the largest level. */
@@ -86,7 +85,6 @@ export function measureLevel(plane, { mib, turn, largest }, load) {
     const ended = plane.measure(via, spec);
     record(ended);
     const outcome = 'error' in ended ? null : ended.outcome;
-    recordOwnInstances(outcome?.usage?.total.cpu_s ?? 0);
     const carried = outcome && outcome.succeeded > 0 && outcome.duration_s > 0;
     return {
       tunnels: outcome?.succeeded ?? 0,

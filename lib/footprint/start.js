@@ -1,7 +1,6 @@
 /** Measures the start of a proxy with a number of routing rules: time, memory, CPU time, and the connections after it. */
 import { quantile } from 'k6/x/windtunnel/record';
 import { now } from '../clock.js';
-import { recordOwnInstances } from '../dataplane/probe-operation.js';
 import { tryAsk } from '../meter.js';
 import { Operation } from '../operations.js';
 import { usageOf } from '../sidecar.js';
@@ -79,11 +78,8 @@ function startOf(proxy, rules, window) {
 /** @param {Plane} plane @param {RulesProxy} proxy @param {number} rules @param {Sizes} sizes */
 function connectionsOf(plane, proxy, rules, { connections, round_trips: count }) {
   const via = { ...proxy.via, instance: proxy.instance.id, usage_window: plane.data.window };
-  const once = (/** @type {string} */ what, /** @type {Record<string, unknown>} */ spec) => {
-    const found = plane.recorded([operationOf(what, rules)], plane.measure(via, spec));
-    if (found?.outcome.usage) recordOwnInstances(found.outcome.usage.total.cpu_s);
-    return found;
-  };
+  const once = (/** @type {string} */ what, /** @type {Record<string, unknown>} */ spec) =>
+    plane.recorded([operationOf(what, rules)], plane.measure(via, spec));
   const target = plane.target('tcp');
   // The proxy must look up a name among its domains.
   const name = target.startsWith('127.0.0.1:') ? target.replace('127.0.0.1', 'localhost') : null;

@@ -6,7 +6,6 @@ import {
   recordCut,
   recordErrors,
   recordFarEnd,
-  recordOwnInstances,
 } from '../dataplane/probe-operation.js';
 import { withKills } from '../protocols/limited.js';
 import { ofProbes } from '../protocols/outcome.js';
@@ -99,10 +98,9 @@ export class Way {
       return null;
     }
     recordFarEnd(this.operation, ended.outcome);
-    const { errors, usage, stopped } = ended.outcome;
+    const { errors, stopped } = ended.outcome;
     const counted = Object.fromEntries(Object.entries(errors).filter(([kind]) => !expected.includes(kind)));
     this.note(counted);
-    if (usage) recordOwnInstances(usage.total.cpu_s);
     if (stopped === 'limit' && !expected.includes('cut')) recordCut();
     return ended;
   }

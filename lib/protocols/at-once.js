@@ -1,7 +1,7 @@
 /** Runs several probes at once through the same instance. Each is a separate operation. */
 import { cpusOf } from '../dataplane/environment.js';
 import { measureAll } from '../meter.js';
-import { recordNothing, recordOwnInstances, recordRest, recordSeries } from '../dataplane/probe-operation.js';
+import { recordNothing, recordRest, recordSeries } from '../dataplane/probe-operation.js';
 
 /** @typedef {{ operation: string, series: string, spec: import('../meter.js').Spec & { limit_s: number } }} Probe */
 
@@ -14,11 +14,6 @@ export function measureAtOnce(plane, probes, via) {
   const { probe_cpus: cpus, wait } = plane.environment.placement;
   const common = { target: plane.target('tcp'), cpus: cpusOf(cpus), wait };
   const all = measureAll(probes.map(({ spec }) => ({ ...common, ...via, ...spec })));
-  // Each probe measures the same processes at the same time, so the values must not be added.
-  const systemSeconds = all.map((found) =>
-    'outcome' in found ? (found.outcome.usage?.total.cpu_s ?? 0) : 0,
-  );
-  recordOwnInstances(Math.max(...systemSeconds));
   for (const [index, found] of all.entries()) {
     const { operation, series } = probes[index];
     if ('error' in found) {

@@ -9,7 +9,6 @@ import {
   recordCut,
   recordErrors,
   recordFarEnd,
-  recordOwnInstances,
   recordSeries,
   recordUse,
 } from '../dataplane/probe-operation.js';
@@ -157,7 +156,6 @@ export class Turn {
     const { outcome } = measured;
     recordFarEnd(this.operation, outcome);
     addHops(outcome.usage, windows);
-    if (outcome.usage) recordOwnInstances(outcome.usage.total.cpu_s);
     this.partsCpu += outcome.usage?.total.cpu_s ?? NaN;
     if (outcome.stopped === 'limit') {
       recordCut();

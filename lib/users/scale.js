@@ -1,7 +1,6 @@
 /** Measures a server with a number of users: its start, memory, connections of users with their own keys, and speed. */
 import { now, quantile } from 'k6/x/windtunnel/record';
 import { sleep } from 'k6';
-import { recordOwnInstances } from '../dataplane/probe-operation.js';
 import { ask, tryAsk } from '../meter.js';
 import { usersAt } from './testbed.js';
 
@@ -72,8 +71,6 @@ class Server {
         ...spec,
       },
     );
-    if ('outcome' in measured && measured.outcome.usage)
-      recordOwnInstances(measured.outcome.usage.total.cpu_s);
     return measured;
   }
 

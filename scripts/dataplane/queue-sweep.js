@@ -7,7 +7,6 @@
  */
 import { proxyOf, stopFresh } from '../../lib/dataplane/fresh.js';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
-import { recordOwnInstances } from '../../lib/dataplane/probe-operation.js';
 import { partName, planeScenario } from '../../lib/dataplane/scenario.js';
 import { SweepRounds, sweepSizes } from '../../lib/dataplane/sweep-rounds.js';
 import { envCount } from '../../lib/profiles.js';
@@ -59,9 +58,7 @@ const script = planeScenario({
     const through = () =>
       sweep.run(turn, found, (instance) => {
         const via = { proxy: proxyOf(instance), instance: instance.id, usage_window: usageWindow };
-        const measured = plane.probe([turn.operation], via, burst);
-        recordOwnInstances(measured?.outcome.usage?.total.cpu_s ?? 0);
-        return measured;
+        return plane.probe([turn.operation], via, burst);
       });
     const steps = index % 2 === 0 ? [direct, through] : [through, direct];
     plane.part(partName(turn.operation, index), () => steps.forEach((step) => step()));

@@ -36,7 +36,7 @@ func checksOf(e Evidence, m Metrics, rows []result.Operation, thresholds []resul
 	}
 	add(e.Link.checks()...)
 	neighbours := placementLoad(e.Usage, e.Placement)
-	add(e.generatorCPUs(len(controls) > 0, countOf(m, "own_instances_cpu_s"), neighbours != nil)...)
+	add(e.generatorCPUs(len(controls) > 0, neighbours != nil)...)
 	add(limitChecks(e.Usage.orNothing().Limits)...)
 	for _, control := range controls {
 		add(e.headroomOf(control, rows))

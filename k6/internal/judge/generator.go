@@ -99,19 +99,17 @@ func processesOf(usage Usage) []result.Process {
 
 // generatorCPU checks whether the generator was the bottleneck: the machine had no idle time, and the generator used the
 // larger part. Another program with a large part fails the check too. controlled says that a control, the same load
-// without the system, shows what the generator can do. unseen is the CPU time in seconds of systems under test that are
-// not among the window's processes. placed says that a separate check covers other programs on the CPUs of the
-// placement; programs on other CPUs do not matter then.
-func generatorCPU(usage *Usage, controlled bool, unseen float64, placed bool) *result.Validity {
+// without the system, shows what the generator can do. placed says that a separate check covers other programs on the CPUs
+// of the placement; programs on other CPUs do not matter then.
+func generatorCPU(usage *Usage, controlled, placed bool) *result.Validity {
 	const name = checkGeneratorCPU
 	open := func(detail string) *result.Validity {
 		return &result.Validity{Check: name, Kind: result.Generator, Detail: detail}
 	}
 	var names []string
-	var own, all float64
+	var own float64
 	if usage != nil {
 		for _, p := range usage.Processes {
-			all += p.CPUPercent
 			if p.Role == "generator" {
 				names, own = append(names, p.Name), own+p.CPUPercent
 			}
@@ -128,12 +126,8 @@ func generatorCPU(usage *Usage, controlled bool, unseen float64, placed bool) *r
 	}
 	cpus, busy := *usage.Host.CPUs, *usage.Host.BusyPercent
 	others := 0.0
-	if !placed {
-		others = math.Max(0, busy*cpus-all-100*unseen/usage.DurationS)
-		// The sidecar also knows the programs of the other side of a comparison.
-		if known := together(usage.Host.ByCPU); known.SpanS > 0 {
-			others = math.Min(others, 100*known.OthersS/usage.DurationS)
-		}
+	if known := together(usage.Host.ByCPU); !placed {
+		others = percent(known.OthersS, known.SpanS) * float64(len(usage.Host.ByCPU))
 	}
 	full := isFull(busy)
 	detail := fmt.Sprintf("%s used %.1f %% of one core; the %.0f cores were %.1f %% busy", strings.Join(names, " and "), own, cpus, busy)

@@ -19,7 +19,7 @@ func TestAMachineOfUnknownSizeIsNotJudged(t *testing.T) {
 		if err := json.Unmarshal([]byte(data), &usage); err != nil {
 			t.Fatal(err)
 		}
-		if got := generatorCPU(&usage, false, 0, false); (got.OK != nil) != known {
+		if got := generatorCPU(&usage, false, false); (got.OK != nil) != known {
 			t.Errorf("%s: %+v", host, got)
 		}
 	}

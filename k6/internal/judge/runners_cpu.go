@@ -38,13 +38,13 @@ func (m machine) check(machines int) string {
 }
 
 // generatorCPUs returns a check for each machine, because all its runners together may be the bottleneck.
-func (e Evidence) generatorCPUs(controlled bool, unseen float64, placed bool) (checks []*result.Validity) {
+func (e Evidence) generatorCPUs(controlled, placed bool) (checks []*result.Validity) {
 	if e.runners == nil {
-		return []*result.Validity{generatorCPU(e.Usage, controlled, unseen, placed)}
+		return []*result.Validity{generatorCPU(e.Usage, controlled, placed)}
 	}
 	machines := machinesOf(e.runners)
 	for _, m := range machines {
-		c := generatorCPU(usageOf(m), controlled, unseen, placed)
+		c := generatorCPU(usageOf(m), controlled, placed)
 		if c.OK == nil && !slices.ContainsFunc(m, func(one Recorded) bool { return cpuPercentOf(one.Evidence) == nil }) {
 			c = m.ownCPU()
 		}
