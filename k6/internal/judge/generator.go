@@ -107,9 +107,10 @@ func generatorCPU(usage *Usage, controlled, placed bool) *result.Validity {
 		return &result.Validity{Check: name, Kind: result.Generator, Detail: detail}
 	}
 	var names []string
-	var own float64
+	var own, all float64
 	if usage != nil {
 		for _, p := range usage.Processes {
+			all += p.CPUPercent
 			if p.Role == "generator" {
 				names, own = append(names, p.Name), own+p.CPUPercent
 			}
@@ -125,24 +126,27 @@ func generatorCPU(usage *Usage, controlled, placed bool) *result.Validity {
 		return open("the number of cores of the machine, or their load, is unknown")
 	}
 	cpus, busy := *usage.Host.CPUs, *usage.Host.BusyPercent
-	others := 0.0
-	if known := together(usage.Host.ByCPU); !placed {
-		others = percent(known.OthersS, known.SpanS) * float64(len(usage.Host.ByCPU))
-	}
+	known := together(usage.Host.ByCPU)
+	others := percent(known.OthersS, known.SpanS) * float64(len(usage.Host.ByCPU))
 	full := isFull(busy)
 	detail := fmt.Sprintf("%s used %.1f %% of one core; the %.0f cores were %.1f %% busy", strings.Join(names, " and "), own, cpus, busy)
-	if full && others > othersMostPercent {
+	if full && !placed && others > othersMostPercent {
 		return check(name, result.Machine, false, fmt.Sprintf("%s; other programs used %.1f %% of one core", detail, others))
 	}
-	return check(name, result.Generator, controlled || !tookTheMachine(own, busy, cpus), detail)
+	used := busy * cpus
+	if slices.ContainsFunc(usage.Processes, isSystem) {
+		// The rest is the other side of a comparison that runs both at once: its generator is no part of this system.
+		used = min(used, all+others)
+	}
+	return check(name, result.Generator, controlled || !tookTheMachine(own, busy, used), detail)
 }
 
 func isFull(busyPercent float64) bool { return 100-busyPercent < leastIdlePercent }
 
-// tookTheMachine reports whether a machine had no idle time and the generator used the larger part. own is the
-// generator's usage in percent of one core.
-func tookTheMachine(own, busyPercent, cpus float64) bool {
-	return isFull(busyPercent) && own > busyPercent*cpus/2
+// tookTheMachine reports whether a machine had no idle time and the generator used the larger part of what was used. own and
+// used are in percent of one core.
+func tookTheMachine(own, busyPercent, used float64) bool {
+	return isFull(busyPercent) && own > used/2
 }
 
 // checkHeadroom is the prefix of a check's name; the operation's name follows.

@@ -37,6 +37,15 @@ func TestAThirdProgramThatTookALargePartOfAFullMachineIsNamed(t *testing.T) {
 	isJudgedFirst(t, "more than that", others(50.1), result.Inconclusive, "other programs used 50.1 % of one core")
 }
 
+func TestTheGeneratorOfTheOtherSideIsNoSystem(t *testing.T) {
+	for generator, verdict := range map[float64]string{60: result.Inconclusive, 40: result.Pass} {
+		e := complete()
+		// Both sides use as much.
+		e.Usage = beside(usage(generator, 99, 99-generator, ""), 0)
+		isJudged(t, "at once", judged(t, e, sent(1000, 0)), verdict, "")
+	}
+}
+
 // beside adds the use of both CPUs by other programs, in percent of one. The sidecar watched longer than it measured.
 func beside(u *Usage, othersPercent float64) *Usage {
 	span := 3 * u.DurationS
@@ -135,7 +144,7 @@ func TestWithAControlOrAPlacementTheCPUCheckBlamesNobody(t *testing.T) {
 	if c := generatorCPU(usage(150, 99, 50, ""), true, false); !*c.OK {
 		t.Errorf("the control tells what the generator can do: %+v", c)
 	}
-	if c := generatorCPU(usage(60, 99, 50, ""), false, true); !*c.OK {
+	if c := generatorCPU(beside(usage(60, 99, 50, ""), 88), false, true); !*c.OK {
 		t.Errorf("a check of its own tells of the placement: %+v", c)
 	}
 }

@@ -71,7 +71,7 @@ func (m machine) ownCPU() *result.Validity {
 	}
 	if cpus, busy, seen := m.busiest(); seen {
 		details = append(details, fmt.Sprintf("the %d cores of the machine were %.1f %% busy", cpus, busy))
-		ok = ok && !tookTheMachine(all, busy, float64(cpus))
+		ok = ok && !tookTheMachine(all, busy, busy*float64(cpus))
 	}
 	return check(checkGeneratorCPU, result.Generator, ok, strings.Join(details, "; "))
 }
