@@ -44,9 +44,7 @@ func (b *session) childEnvironment(j job, instance sidecar.Instance) []string {
 	if j.again {
 		set["MEASURED_AGAIN"] = "1" // the script waits some seconds for other programs to leave the CPUs idle
 	}
-	if j.barrier != "" {
-		set[barrier.Variable] = j.barrier
-	}
+	set[barrier.Variable] = j.barrier
 	if b.noRest && b.Getenv("REST_S") == "" {
 		set["REST_S"] = "0"
 	}

@@ -18,7 +18,7 @@ import (
 
 func TestChildEnvironment(t *testing.T) {
 	b := &session{Options: Options{RunID: "r", Asked: plan.Asked{Profile: "quick", Env: "local", Dashboard: true,
-		Environ: []string{"MESSAGES=7", "PROFILE=other", "K6_WEB_DASHBOARD_HOST=::1", `VERSIONS={"relay":"9"}`, "https_proxy=http://proxy:1", "SSL_CERT_FILE=/ca.pem", "XDG_CONFIG_HOME=/home/of/mine"}}},
+		Environ: []string{"MESSAGES=7", "PROFILE=other", "K6_WEB_DASHBOARD_HOST=::1", `VERSIONS={"relay":"9"}`, "https_proxy=http://proxy:1", "SSL_CERT_FILE=/ca.pem", "XDG_CONFIG_HOME=/home/of/mine", "BARRIER=0@/of/another"}}},
 		sidecar: &sidecar.Sidecar{Client: sidecar.Client{URL: "http://127.0.0.1:5"}}}
 	b.known = b.versions()
 	env := b.childEnvironment(job{scenario: plan.Scenario{System: "pulsar", Name: "bulk"}, runID: "r", dir: "/results/r"}, sidecar.Instance{ID: "i", Outputs: map[string]string{"PULSAR_URL": "u"},
@@ -30,7 +30,7 @@ func TestChildEnvironment(t *testing.T) {
 			t.Errorf("no %s in %v", want, env)
 		}
 	}
-	for _, unwanted := range []string{"PROFILE=other", "https_proxy=http://proxy:1", "SSL_CERT_FILE=/ca.pem", "XDG_CONFIG_HOME=/home/of/mine"} {
+	for _, unwanted := range []string{"PROFILE=other", "https_proxy=http://proxy:1", "SSL_CERT_FILE=/ca.pem", "XDG_CONFIG_HOME=/home/of/mine", "BARRIER=0@/of/another"} {
 		if slices.Contains(env, unwanted) {
 			t.Errorf("the caller's %s is there too", unwanted)
 		}
