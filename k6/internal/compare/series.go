@@ -64,11 +64,15 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 				if session.Interrupted() {
 					return session.Dir(), interrupted(all), exit.Pass
 				}
-				measure := all[i].measure
-				if atOnce[i] {
-					measure = all[i].measureAtOnce
+				goesOn := true
+				switch {
+				case !open[i]:
+				case !atOnce[i]:
+					goesOn = all[i].measure(session, scenario, side, pair)
+				case turn == 0:
+					goesOn = all[i].measureAtOnce(session, scenario, pair)
 				}
-				if open[i] && (turn == 0 || !atOnce[i]) && !measure(session, scenario, side, pair) {
+				if !goesOn {
 					return session.Dir(), nil, exit.Setup
 				}
 			}
@@ -133,7 +137,7 @@ func (q *Request) measure(session *bench.Session, scenario plan.Scenario, side, 
 }
 
 // measureAtOnce runs the scenario on both sides at once. It returns false if the next runs would fail in the same way.
-func (q *Request) measureAtOnce(session *bench.Session, scenario plan.Scenario, _, pair int) bool {
+func (q *Request) measureAtOnce(session *bench.Session, scenario plan.Scenario, pair int) bool {
 	session.WatchRest(pair <= restPairs)
 	var folders, labels [2]string
 	for side := range folders {
