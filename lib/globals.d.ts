@@ -220,7 +220,12 @@ declare module 'k6/x/windtunnel/record' {
   /** Runs probes at the same time to their ends (sidecar/README.md). A failure of the sidecar ends the run. `outcome`: null if nothing was measured. */
   export function probes(
     specs: object[],
-  ): (Samples & { state: string; outcome: any; error: { kind: string; message: string } | null })[];
+  ): (Samples & {
+    state: string;
+    outcome: any;
+    planned: number;
+    error: { kind: string; message: string } | null;
+  })[];
   /**
    * The value, ms, below which a share of a series' samples in all measurements lie. Default: the median. null: there are no samples.
    */

@@ -110,8 +110,7 @@ export function cancelProbes() {
 }
 
 /**
- * @typedef {{ kind?: string, count?: number, loop?: { open: { rate_per_s: number } }, users?: { list: unknown[] }, [field: string]: unknown }} Spec
- *   of a probe (sidecar/README.md)
+ * @typedef {{ count?: number, loop?: { open: { rate_per_s: number } }, [field: string]: unknown }} Spec of a probe (sidecar/README.md)
  * @typedef {{ kind: string, message: string }} Fault
  * @typedef {{ error: Fault, planned: { operations: number, seconds: number } }} Nothing a probe without measurements;
  *   seconds 0: time does not end it
@@ -130,15 +129,9 @@ export const firstReply = (count) => ({
 /** Reasons for an early end that are the system's fault. Planned operations that did not start then count as failed. */
 const BROKEN = ['failures', 'stalled', 'control_closed'];
 
-/** A probe `users` has an operation for each entry of its list. @param {Spec} spec */
-function plannedOf({ kind, count = 1, loop, users }) {
-  const operations = kind === 'users' && users ? users.list.length : count;
-  return { operations, seconds: loop ? operations / loop.open.rate_per_s : 0 };
-}
-
-/** An outcome in which missing planned operations count as errors. @param {Spec} spec @param {Outcome} outcome @returns {Outcome} */
-export function wholeOf(spec, outcome) {
-  const missing = plannedOf(spec).operations - outcome.attempted;
+/** An outcome in which missing planned operations count as errors. @param {number} planned @param {Outcome} outcome @returns {Outcome} */
+export function wholeOf(planned, outcome) {
+  const missing = planned - outcome.attempted;
   if (missing <= 0 || !BROKEN.includes(outcome.stopped ?? '')) return outcome;
   const errors = { ...outcome.errors, cut: (outcome.errors.cut ?? 0) + missing };
   return { ...outcome, errors, attempted: outcome.attempted + missing };
@@ -152,11 +145,12 @@ export function measureAll(specs) {
   needSidecar();
   return probes(specs).map((probe, index) => {
     // Callers ask whether there is an `error`, and a probe with an outcome has null.
-    const { state, outcome, error, ...measured } = probe;
-    if (outcome) return { ...measured, outcome: wholeOf(specs[index], outcome) };
+    const { state, outcome, error, planned: operations, ...measured } = probe;
+    if (outcome) return { ...measured, outcome: wholeOf(operations, outcome) };
+    const { loop } = specs[index];
     return {
       error: error ?? { kind: 'network', message: `the probe was ${state}` },
-      planned: plannedOf(specs[index]),
+      planned: { operations, seconds: loop ? operations / loop.open.rate_per_s : 0 },
     };
   });
 }

@@ -1,12 +1,7 @@
 /** A way over a link, through a row's client and server or directly, and the results of its probes. */
 import { ask, stopEcho, tryAsk } from '../meter.js';
 import { cpusOf } from '../dataplane/environment.js';
-import {
-  knownErrors,
-  recordCut,
-  recordErrors,
-  recordFarEnd,
-} from '../dataplane/probe-operation.js';
+import { knownErrors, recordCut, recordErrors, recordFarEnd } from '../dataplane/probe-operation.js';
 import { withKills } from '../protocols/limited.js';
 import { ofProbes } from '../protocols/outcome.js';
 import { entryOf } from '../protocols/way.js';

@@ -258,7 +258,7 @@ test('a table of spreads, with a gap where nothing was measured', () => {
 test('what a probe did not begin, because the system ended it, has failed', () => {
   const outcome = /** @type {any} */ ({ attempted: 5, succeeded: 2, errors: { timeout: 3 } });
   const of = (/** @type {string | null} */ stopped, attempted = 5) => {
-    const { errors, attempted: all } = wholeOf({ count: 20 }, { ...outcome, attempted, stopped });
+    const { errors, attempted: all } = wholeOf(20, { ...outcome, attempted, stopped });
     return [all, errors.cut ?? 0];
   };
   for (const stopped of ['failures', 'stalled', 'control_closed']) assert.deepEqual(of(stopped), [20, 15]);

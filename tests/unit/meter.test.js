@@ -12,22 +12,19 @@ test('a probe with an outcome has no error, and one without has one, in the orde
   const refused = { kind: 'connection_refused', message: 'refused' };
   const ends = [
     { id: '1', state: 'done', outcome, error: null, series: {} },
-    { id: '2', state: 'failed', outcome: null, error: refused },
+    { id: '2', state: 'failed', outcome: null, error: refused, planned: 6 },
     { id: '3', state: 'cancelled', outcome: null, error: null },
   ];
   sidecar.end = (specs) => specs.map((_, index) => ends[index]);
-  const [done, failed, cancelled] = measureAll([{ count: 3 }, { count: 5 }, {}]);
+  const [done, failed, cancelled] = measureAll([
+    { count: 3 },
+    { kind: 'throughput', connections: 3, loop: { open: { rate_per_s: 2 } } },
+    {},
+  ]);
   assert.ok(!('error' in done) && done.outcome.succeeded === 2);
   assert.ok('error' in failed && 'error' in cancelled);
-  assert.deepEqual(failed, { error: refused, planned: { operations: 5, seconds: 0 } });
+  assert.deepEqual(failed, { error: refused, planned: { operations: 6, seconds: 3 } });
   assert.equal(cancelled.error.message, 'the probe was cancelled');
-});
-
-test('a probe of users that could not measure has failed for each of them', () => {
-  const refused = { kind: 'connection_refused', message: 'refused' };
-  sidecar.end = (specs) => specs.map(() => ({ id: '1', state: 'failed', outcome: null, error: refused }));
-  const [failed] = measureAll([{ kind: 'users', users: { list: [{}, {}, {}] } }]);
-  assert.deepEqual(failed, { error: refused, planned: { operations: 3, seconds: 0 } });
 });
 
 test('a started probe is asked for until it has ended, and is removed', () => {

@@ -36,6 +36,8 @@ type Series struct {
 type Probe struct {
 	ID    string `json:"id"`
 	State string `json:"state"`
+	// Planned is the number of operations.
+	Planned int64 `json:"planned"`
 	// Outcome has the counts (sidecar/README.md); null if nothing was measured. Then Error, if it is not null, is the cause.
 	Outcome json.RawMessage `json:"outcome"`
 	Error   json.RawMessage `json:"error"`

@@ -41,7 +41,7 @@ func withSidecar(t *testing.T, answers map[string]string) (x test, asked *[]stri
 func ended(count int) map[string]string {
 	return map[string]string{
 		"POST /probes":                     `{"id":"p1"}`,
-		"GET /probes/p1":                   fmt.Sprintf(`{"id":"p1","state":"done","outcome":{"bytes":7,"series":[{"name":"round_trip","count":%d,"kept":2}]},"error":null}`, count),
+		"GET /probes/p1":                   fmt.Sprintf(`{"id":"p1","state":"done","planned":3,"outcome":{"bytes":7,"series":[{"name":"round_trip","count":%d,"kept":2}]},"error":null}`, count),
 		"GET /probes/p1/series/round_trip": `{"values":[1000000,2000000],"ends_unix_us":[1000000000000001,1000000001500250]}`,
 		"DELETE /probes/p1":                `{"state":"done"}`,
 	}
@@ -51,9 +51,9 @@ func TestAProbesSamplesReachTheRecordWithTheirOwnTimes(t *testing.T) {
 	x, asked := withSidecar(t, ended(2))
 	got := x.run(`const [probe] = probes([{ kind: 'udp', skipped: undefined }])
 trip.samples(probe, 'round_trip'); trip.samples(probe, 'total'); trip.lateness(probe)
-JSON.stringify([probe.outcome.bytes, probe.values.round_trip, probe.ends.round_trip, probe.values.total ?? null, Object.keys(probe.ends),
+JSON.stringify([probe.planned, probe.outcome.bytes, probe.values.round_trip, probe.ends.round_trip, probe.values.total ?? null, Object.keys(probe.ends),
   quantile([probe, null], 'round_trip'), quantile([probe, probe, undefined], 'round_trip', 0.5), quantile([probe], 'total')])`)
-	if want := `[7,[1000000,2000000],[1000000000000.001,1000000001500.25],null,["round_trip"],1.5,1,null]`; got != want {
+	if want := `[3,7,[1000000,2000000],[1000000000000.001,1000000001500.25],null,["round_trip"],1.5,1,null]`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	var ends []int64
@@ -96,9 +96,9 @@ func TestAFailedProbeEndsTheRunWithOneLine(t *testing.T) {
 
 func TestAProbeThatMeasuredNothingSaysWhy(t *testing.T) {
 	answers := ended(0)
-	answers["GET /probes/p1"] = `{"id":"p1","state":"failed","outcome":null,"error":{"kind":"dns","message":"no such host"}}`
+	answers["GET /probes/p1"] = `{"id":"p1","state":"failed","planned":9,"outcome":null,"error":{"kind":"dns","message":"no such host"}}`
 	x, _ := withSidecar(t, answers)
-	if got := x.run(`JSON.stringify(probes([{}]))`); got != `[{"id":"p1","state":"failed","outcome":null,"error":{"kind":"dns","message":"no such host"},"values":{},"ends":{},"series":{}}]` {
+	if got := x.run(`JSON.stringify(probes([{}]))`); got != `[{"id":"p1","state":"failed","planned":9,"outcome":null,"error":{"kind":"dns","message":"no such host"},"values":{},"ends":{},"series":{}}]` {
 		t.Error(got)
 	}
 }
