@@ -3,7 +3,7 @@ import http from 'k6/http';
 import { sleep } from 'k6';
 import { isAccepted } from '../answers.js';
 import { recordNothing, recordRest, recordSeries } from '../dataplane/probe-operation.js';
-import { measure, outcomeAtEnd, startEcho, startProbe, stop, stopEcho } from '../meter.js';
+import { measure, outcomeAtEnd, startEcho, startProbe, stop, stopEcho, tryAsk } from '../meter.js';
 import { chargedTo, dueOf, settle } from '../users/accounting.js';
 import { apart } from '../users/accounting-shown.js';
 import { rowsOf } from '../users/charges.js';
@@ -199,7 +199,10 @@ class Charged {
     );
     sleep(seconds);
     const answer = again();
-    if (!accepts(answer)) stop(`panel: the restart of the ${what}: HTTP ${answer.status}`);
+    if (!accepts(answer)) {
+      tryAsk('DELETE', `/probes/${id}`);
+      stop(`panel: the restart of the ${what}: HTTP ${answer.status}`);
+    }
     /** @type {import('../meter.js').Outcome | null} */
     const outcome = outcomeAtEnd(id);
     this.add(outcome, 'tcp');

@@ -147,6 +147,9 @@ test('charges of a user whose bytes are unknown hide no loss by a restart', () =
   assert.deepEqual([found?.due, found?.kept, found?.moved], [3 * MIB, 0, 3 * MIB]);
 });
 
+/** What ofPanel()'s run removed from the sidecar. @type {string[]} */
+const deleted = [];
+
 /**
  * The figures of a panel that charges right, and the operations whose failures were recorded.
  * @param {number} users @param {any} tried end of the probe that tries a datagram @param {boolean} [restarts] whether it takes the order to restart
@@ -161,9 +164,13 @@ function ofPanel(users, tried, restarts = true, cut = '') {
     outcome: { anomalies: {}, duration_s: 1, bytes: 0, errors: {}, ...own },
     values: { total: [] },
   });
-  sidecar.send = () => ({ status: 200, error: null, answer: { id: 'one', tcp: '', udp: '', state: 'done' } });
+  deleted.length = 0;
+  sidecar.send = (method, path) => {
+    if (method === 'DELETE') deleted.push(path);
+    return { status: 200, error: null, answer: { id: 'one', tcp: '', udp: '', state: 'done' } };
+  };
   sidecar.end = ([{ users: of }]) => {
-    if (of.udp) return [tried.error ? { outcome: null, ...tried } : outcome(tried)];
+    if (of.udp) return [tried.error ? { outcome: null, planned: 1, ...tried } : outcome(tried)];
     const carried = of.list.map((/** @type {{ name: string, bytes: number }} */ { name, bytes }) => {
       const received = name === cut ? 0 : bytes;
       used.set(name, (used.get(name) ?? 0) + 2 * received);
@@ -208,6 +215,7 @@ test('few users move no UDP', () => {
 
 test('a restart that the panel refuses within an answer of 200 ends the run', () => {
   assert.throws(() => ofPanel(3, {}, false), /the restart of the core: HTTP 200/);
+  assert.deepEqual(deleted, ['/probes/one', '/echoes/one'], 'nothing is left running');
 });
 
 test('a user with a failure is not judged: some of the bytes may not have arrived', () => {
