@@ -105,10 +105,8 @@ impl Held {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufRead, BufReader};
-    use std::process::{Command, Stdio};
-
     use super::*;
+    use crate::process::python::Python;
 
     /// A Python program is the independent instrument: it opens a known number of each kind.
     const HOLDER: &str = "
@@ -126,20 +124,11 @@ time.sleep(60)
 
     #[test]
     fn a_known_number_of_each_kind_is_found() {
-        let mut child = Command::new("python3")
-            .args(["-c", HOLDER])
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        let output = child.stdout.take().unwrap();
-        BufReader::new(output).read_line(&mut line).unwrap();
-        let root = ("holder".to_owned(), Role::System, child.id() as i32);
+        let mut python = Python::start(HOLDER);
+        let line = python.line();
+        let root = ("holder".to_owned(), Role::System, python.pid());
         let held = read(vec![root.clone()]);
-        child.kill().unwrap();
-        child.wait().unwrap();
+        drop(python);
         let held = &held[0].held;
         let descriptors = held.descriptors.as_ref().unwrap();
         let tcp: Vec<_> = descriptors
@@ -149,7 +138,7 @@ time.sleep(60)
             .collect();
         assert_eq!(tcp, [("close_wait", 3), ("established", 8), ("listen", 1)]);
         assert_eq!(descriptors.udp, 5);
-        let all: u64 = line.trim().parse().unwrap();
+        let all: u64 = line.parse().unwrap();
         assert_eq!(descriptors.all, all);
         // Standard output is a pipe. The program may inherit others, such as make's.
         assert!(descriptors.pipes >= 1);

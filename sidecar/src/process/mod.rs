@@ -22,6 +22,8 @@ pub mod peak;
 pub mod processors;
 pub mod programs;
 pub mod protocol;
+#[cfg(test)]
+pub mod python;
 pub mod reading;
 pub mod redact;
 pub mod rest;

@@ -190,12 +190,11 @@ fn threads(pid: i32, tasks: &mut Tasks, before: Option<&Process>) -> HashMap<Id,
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-    use std::io::{BufRead, BufReader, Write};
-    use std::process::{Command, Stdio};
 
     use super::*;
     use crate::net::clock::thread_cpu_ns;
     use crate::process::cpus;
+    use crate::process::python::Python;
 
     /// Uses this much CPU time, however long that takes on a busy machine.
     fn spin(ms: u64) {
@@ -218,25 +217,16 @@ for line in sys.stdin:
         last[1].join()
     last = (end, thread)
     print(thread.native_id, flush=True)
-last[0].set()
 ";
 
     #[test]
     fn a_thread_that_took_the_place_of_another_is_found() {
-        let mut child = Command::new("python3")
-            .args(["-c", SWAPPING])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let pid = child.id() as i32;
-        let mut input = child.stdin.take().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut python = Python::start(SWAPPING);
+        let pid = python.pid();
         let mut tasks = Tasks::default();
         let mut last = 0;
         for _ in 0..3 {
-            writeln!(input).unwrap();
-            let new: i32 = lines.next().unwrap().unwrap().parse().unwrap();
+            let new: i32 = python.ask("next").parse().unwrap();
             // The thread that ended may still be there for a moment.
             let found = loop {
                 let times = tasks.read(pid);
@@ -249,8 +239,7 @@ last[0].set()
             assert_eq!(tasks.0.len(), 2);
             last = new;
         }
-        drop(input);
-        child.wait().unwrap();
+        drop(python);
         assert_eq!(tasks.read(pid), []);
     }
 

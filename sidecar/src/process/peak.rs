@@ -39,13 +39,12 @@ impl Peaks {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufRead, BufReader, Write};
-    use std::process::{Command, Stdio};
     use std::time::Duration;
 
     use super::super::role::Role;
     use super::super::{files, tree};
     use super::*;
+    use crate::process::python::Python;
     use crate::process::usage::Source;
 
     /// Opens and closes a known number of each kind, and one more file, when a line says so.
@@ -69,19 +68,8 @@ for line in sys.stdin:
 
     #[test]
     fn the_kinds_at_the_peak_are_known_after_it() {
-        let mut child = Command::new("python3")
-            .args(["-c", HOLDER])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let pid = child.id() as i32;
-        let mut input = child.stdin.take().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut ask = |what: &str| {
-            writeln!(input, "{what}").unwrap();
-            lines.next().unwrap().unwrap();
-        };
+        let mut python = Python::start(HOLDER);
+        let pid = python.pid();
         let source = Source::pid("holder", pid).unwrap_or_else(|error| panic!("{error}"));
         let target = |role| Target::new("holder".to_owned(), role, source.clone());
         let mut targets = [target(Role::System), target(Role::Generator)];
@@ -99,11 +87,9 @@ for line in sys.stdin:
         if files::open_of(pid).is_none() {
             // Linux before 6.2 does not tell the number.
             assert_eq!(look(true), (None, None));
-            child.kill().unwrap();
-            child.wait().unwrap();
             return;
         }
-        ask("open");
+        python.ask("open");
         let all = files::open_of(pid).unwrap();
         let (most, at_peak) = look(false);
         let at_peak = at_peak.unwrap();
@@ -120,17 +106,15 @@ for line in sys.stdin:
         assert_eq!((at_peak.udp, at_peak.left), (50, 30));
         assert!(at_peak.pipes >= 2 && at_peak.other >= 60);
         assert_eq!(at_peak.other, all - 161 - at_peak.pipes);
-        ask("one more");
+        python.ask("one more");
         assert_eq!(look(false), (Some(all + 1), Some(at_peak.clone())));
         let (_, closely) = look(true);
         assert_eq!(
             closely.as_ref().map(|kinds| kinds.other),
             Some(at_peak.other + 1)
         );
-        ask("close");
+        python.ask("close");
         assert_eq!(look(true), (Some(all + 1), closely));
-        child.kill().unwrap();
-        child.wait().unwrap();
     }
 
     #[test]

@@ -64,10 +64,8 @@ impl AddAssign for Scheduling {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufRead, BufReader};
-    use std::process::{Command, Stdio};
-
     use super::*;
+    use crate::process::python::Python;
 
     /// Prints its own counts by getrusage(2), the independent instrument, and waits for its end.
     const COUNTER: &str = "
@@ -81,18 +79,10 @@ sys.stdin.read()
 
     #[test]
     fn switches_and_faults_are_those_of_getrusage() {
-        let mut child = Command::new("python3")
-            .args(["-c", COUNTER])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        let output = child.stdout.take().unwrap();
-        BufReader::new(output).read_line(&mut line).unwrap();
-        let found = Process::new(child.id() as i32).and_then(|child| Scheduling::of(&child));
-        child.kill().unwrap();
-        child.wait().unwrap();
+        let mut python = Python::start(COUNTER);
+        let line = python.line();
+        let found = Process::new(python.pid()).and_then(|child| Scheduling::of(&child));
+        drop(python);
         let found = found.unwrap();
         let told: Vec<u64> = line.split_whitespace().flat_map(str::parse).collect();
         let [voluntary, involuntary, faults] = told[..] else {

@@ -188,10 +188,9 @@ pub fn rounded(seconds: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
-    use std::io::{BufRead, BufReader, Write};
-    use std::process::{Command, Stdio};
 
     use super::*;
+    use crate::process::python::Python;
 
     const ROOT: i32 = 3_999_990;
     const MIDDLE: i32 = 3_999_991;
@@ -310,37 +309,25 @@ for size in sys.stdin:
 
     #[test]
     fn samples_find_peaks_and_children_as_full_readings_do() {
-        let mut child = Command::new("python3")
-            .args(["-c", GROWING])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let source =
-            Source::pid("child", child.id() as i32).unwrap_or_else(|error| panic!("{error}"));
-        let mut input = child.stdin.take().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut ask = |what: &str| {
-            writeln!(input, "{what}").unwrap();
-            lines.next().unwrap().unwrap()
-        };
+        let mut python = Python::start(GROWING);
+        let source = Source::pid("child", python.pid()).unwrap_or_else(|error| panic!("{error}"));
         let mut known = Known::default();
         let mut sample = || source.sample(&mut known, tree::newest()).unwrap();
         let mark = |reading: &Reading| reading.members.iter().map(|one| one.high_water_bytes).max();
-        ask("1");
+        python.ask("1");
         let before = sample();
-        ask("96");
+        python.ask("96");
         let cpu_s = sample().cpu_s;
         assert!(cpu_s > before.cpu_s);
         // The memory is gone, and the mark has its turn.
         let grown = (0..10).map(|_| sample()).last().unwrap();
         assert!(mark(&grown) > mark(&before).map(|mark| mark + (90 << 20)));
-        ask("keep");
+        python.ask("keep");
         let kept = sample();
         assert!(kept.anon_bytes > grown.anon_bytes + (30 << 20));
         assert_eq!(kept.open_files, grown.open_files.map(|files| files + 30));
         assert_eq!(kept.threads, grown.threads + 1);
-        ask("child");
+        python.ask("child");
         let both = sample();
         assert_eq!((before.members.len(), both.members.len()), (1, 2));
         assert!(both.anon_bytes > before.anon_bytes + (40 << 20));
@@ -353,8 +340,7 @@ for size in sys.stdin:
             }
         };
         assert_eq!(sizes(&last), sizes(&full));
-        child.kill().unwrap();
-        child.wait().unwrap();
+        drop(python);
         assert!(source.sample(&mut known, tree::newest()).is_none());
     }
 }
