@@ -4,9 +4,9 @@ package bench
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
+	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/plan"
 	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/sidecar"
@@ -55,21 +55,23 @@ func (b *session) stopWhenEnded(j job, instance sidecar.Instance) func() string 
 	}
 }
 
-// killedForMemory are the sidecar's words for a testbed that the scenario could not start.
-const killedForMemory = "killed for memory"
+// killed is how many processes of limited systems the kernel has killed for memory so far.
+func (b *session) killed() int {
+	if b.Limits() == "" || b.sidecar == nil || !b.sidecar.Alive() {
+		return 0
+	}
+	return b.sidecar.Killed()
+}
 
-// failIfKilled turns a failed set-up into a failure if the kernel killed the system for memory: too little memory is an
-// outcome of the system, not a fault of the bench. A result says so itself.
-func (b *session) failIfKilled(instance sidecar.Instance, entry *run.Scenario) {
-	if instance.ID == "" || entry.Outcome != run.SetupFailed || !b.sidecar.Alive() {
+// failIfKilled turns a failed set-up into a failure if the kernel has killed more processes than before, of the testbed or of
+// one that the script started: too little memory is an outcome of the system, not a fault of the bench. A result says so itself.
+func (b *session) failIfKilled(before int, entry *run.Scenario) {
+	if entry.Outcome != run.SetupFailed {
 		return
 	}
-	if strings.Contains(entry.Message, killedForMemory) {
-		entry.Outcome, entry.Cause = run.Fail, ""
-		return
-	}
-	if killed := b.sidecar.Killed(instance.ID); killed != "" {
-		entry.Outcome, entry.Cause, entry.Message = run.Fail, "", "the system was "+killed+" while k6 set up"
+	if times := b.killed() - before; times > 0 {
+		message := fmt.Sprintf("killed for memory %s at %s: %s", format.Plural(times, "time"), b.Limits(), entry.Message)
+		entry.Outcome, entry.Cause, entry.Message = run.Fail, "", message
 	}
 }
 

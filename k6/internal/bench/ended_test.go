@@ -4,12 +4,26 @@ package bench
 
 import (
 	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/testsupport/busy"
 )
+
+func TestASetUpFailsForASystemThatWasKilledForMemory(t *testing.T) {
+	for limits, outcome := range map[string]string{"LIMITS=memory:64mib": "refused fail", "LIMITS=": "refused set-up failed: set_up"} {
+		tr := newTrial(t, "local", "pulsar/refused", limits)
+		Run(tr.Options)
+		if got := tr.outcomes(t); got != outcome {
+			t.Errorf("%s: outcomes %q", limits, got)
+		}
+		if told := strings.Contains(tr.out.String(), "killed for memory 1 time at memory:64mib: "); told != (outcome == "refused fail") {
+			t.Errorf("%s: %s", limits, tr.out)
+		}
+	}
+}
 
 func TestK6IsStoppedWhenAProcessOfTheTestbedEnds(t *testing.T) {
 	tr := newTrial(t, "local", "pulsar/slow", "FAKE_SIDECAR=dies")

@@ -103,7 +103,7 @@ func claimApart() {
 	neighbour.Apart(os.Getenv(variable))
 }
 
-// serveFake implements the part of the sidecar's API that the bench uses. FAKE_SIDECAR chooses a fault: mute, dead (at
+// serveFake implements the part of the sidecar's API that the bench uses. The kernel kills a process of each testbed. FAKE_SIDECAR chooses a fault: mute, dead (at
 // once), dies (a process of the testbed that FAKE_EVENTS.dies names, or of any if it is empty), refuse (a start), unable (to start the testbed
 // `own`), unfit (for any), vanish (on a start), or tokenless. Faults of windows are slow (every second look), stumble
 // (over the first), forget (them) and brief (little time between looks). FAKE_SECRET is the password in its outputs,
@@ -158,6 +158,11 @@ func serveFake() {
 			"outputs":        map[string]string{"PULSAR_URL": "http://127.0.0.1:9", "FAKE_TESTBED": r.PathValue("name")},
 			"secret_outputs": map[string]string{"PULSAR_PASSWORD": cmp.Or(os.Getenv("FAKE_SECRET"), fakeSecret)},
 		})
+	})
+	mux.HandleFunc("GET /limits", func(w http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintf(w, `{"killed":%d}`, len(started))
 	})
 	mux.HandleFunc("DELETE /instances/{id}", func(w http.ResponseWriter, r *http.Request) {
 		event("delete %s", r.PathValue("id"))

@@ -84,6 +84,7 @@ func (b *session) attempt(ctx context.Context, j job, entry *run.Scenario) (brok
 
 func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken string) {
 	var instance sidecar.Instance
+	killed := b.killed()
 	if bed := j.testbed; bed != nil {
 		b.screen.Progress(j.label + "  starting testbed " + bed.Name)
 		var err error
@@ -131,7 +132,7 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 	}
 	if b.Runners > 1 {
 		broken = b.runTogether(ctx, j, together{child: child, token: token, instance: instance}, entry)
-		b.failIfKilled(instance, entry)
+		b.failIfKilled(killed, entry)
 		return broken
 	}
 	stopSampling := func() {}
@@ -171,7 +172,7 @@ func (b *session) try(ctx context.Context, j job, entry *run.Scenario) (broken s
 	if ended == "" && j.wasLeftAlone(code, *entry) && b.sidecar.Alive() && !b.interrupts.Any() {
 		entry.Outcome, entry.Cause, entry.Message = run.Interrupted, "", "the other side of this pair ended early, so this side was stopped"
 	}
-	b.failIfKilled(instance, entry)
+	b.failIfKilled(killed, entry)
 	return broken
 }
 

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/stream"
 )
 
@@ -67,14 +66,11 @@ func (s *Sidecar) Processes(instance string) ([]Process, error) {
 	return found.Processes, err
 }
 
-// Killed says how often the kernel killed processes of an instance for memory, in words; "" for never, or if unknown.
-func (s *Sidecar) Killed(instance string) string {
-	var found struct{ Limits *result.SystemLimits }
-	err := s.briefly(http.MethodGet, "/instances/"+instance, nil, &found)
-	if limits := found.Limits; err == nil && limits != nil && limits.Killed != nil && *limits.Killed > 0 {
-		return limits.Killing() + " at " + limits.Text
-	}
-	return ""
+// Killed returns how many processes of systems with the run's limits the kernel has killed for memory; 0 if unknown.
+func (s *Sidecar) Killed() int {
+	var found struct{ Killed int }
+	_ = s.briefly(http.MethodGet, "/limits", nil, &found)
+	return found.Killed
 }
 
 // partTimeout bounds the query for the current part, so that it does not delay a run.

@@ -1,8 +1,10 @@
 //! Answers that all endpoints share: errors, and endpoints without a testbed.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::body::{Bytes, to_bytes};
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -12,6 +14,7 @@ use serde_json::json;
 use serde_path_to_error::Segment;
 
 use crate::failure::{Cause, Failure, Kind, Result};
+use crate::testbed::supervisor::Supervisor;
 
 /// The largest accepted request, bytes.
 pub const MAX_BODY_BYTES: usize = 64 * 1024;
@@ -61,8 +64,8 @@ pub async fn host() -> Json<crate::host::Host> {
     Json(crate::host::host())
 }
 
-pub async fn limits() -> Json<serde_json::Value> {
-    Json(json!({"open_files": crate::process::files::limit()}))
+pub async fn limits(State(supervisor): State<Arc<Supervisor>>) -> Json<serde_json::Value> {
+    Json(json!({"open_files": crate::process::files::limit(), "killed": supervisor.killed()}))
 }
 
 pub async fn no_route(uri: Uri) -> Failure {

@@ -121,6 +121,11 @@ impl Ledger {
         self.effects(0).throttled
     }
 
+    /// Processes of all groups since the sidecar started, which the kernel killed for memory; `None` if unknown, or without groups.
+    pub fn killed(&self) -> Option<u64> {
+        self.effects(0).killed
+    }
+
     /// The run's limits; `None` without. `throttled` counts for them while something was measured. Peak memory and kills are of all groups
     /// without the first groups that ended.
     pub fn limited(&self, throttled: Throttled, without: usize) -> Option<Limited> {

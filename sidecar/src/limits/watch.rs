@@ -96,5 +96,6 @@ mod tests {
         assert_eq!(killed(&watch), Some(2));
         let next = Watch::new(Vec::new(), ledger);
         assert_eq!((killed(&watch), killed(&next)), (Some(2), None));
+        assert_eq!(next.ledger.killed(), Some(3));
     }
 }

@@ -191,6 +191,11 @@ impl Supervisor {
         lock(&self.state).instances.values().cloned().collect()
     }
 
+    /// Processes of systems with the run's limits that the kernel has killed for memory; `None` if unknown.
+    pub fn killed(&self) -> Option<u64> {
+        self.ledger.killed()
+    }
+
     pub fn instance(&self, id: &str) -> Result<Arc<Instance>> {
         lock(&self.state)
             .instances
