@@ -50,10 +50,15 @@ export function tryFresh(found, overrides, use) {
   const { answer: instance, error, cause } = start(found, overrides);
   if (error !== null) return { used: null, refused: error, cause };
   const used = use(instance);
-  // Over a link the end of a connection may be late. In little memory a program may be slow.
-  if (!found.link && !found.limits) noteLeft([{ ...instance, name: found.testbed }]);
-  ask('DELETE', `/instances/${instance.id}`, undefined, STOP_MOST_MS);
+  end(found, instance);
   return { used, refused: null };
+}
+
+/** @param {Wanted} found @param {Started} instance */
+function end({ testbed, link, limits }, instance) {
+  // Over a link the end of a connection may be late. In little memory a program may be slow.
+  if (!link && !limits) noteLeft([{ ...instance, name: testbed }]);
+  ask('DELETE', `/instances/${instance.id}`, undefined, STOP_MOST_MS);
 }
 
 /**
@@ -66,6 +71,17 @@ export function withFresh(found, overrides, use) {
   const { used, refused } = tryFresh(found, overrides, use);
   if (refused !== null) return stop(`sidecar: ${refused}`);
   return /** @type {T} */ (used);
+}
+
+/**
+ * withFresh() with a `use` that is asynchronous.
+ * @param {Found} found @param {Variables} overrides @param {(instance: Started) => Promise<void>} use
+ */
+export async function awaitFresh(found, overrides, use) {
+  const { answer: instance, error } = start(found, overrides);
+  if (error !== null) stop(`sidecar: ${error}`);
+  await use(instance);
+  end(found, instance);
 }
 
 /** Address and login of an instance's proxy. @param {Started} instance @returns {import('./environment.js').Proxy} */

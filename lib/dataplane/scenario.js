@@ -65,6 +65,7 @@ const WARMUP_OVER_LINK = 5;
  *   results beyond the operations
  * @property {string[]} [notes]
  * @property {import('../scenario.js').Definition['facts']} [facts]
+ * @property {import('../scenario.js').Definition['decided']} [decided]
  * @property {boolean} [ownInstances]
  * @property {string} [link] default link, which the variable LINK overrides; default: loopback
  * @property {string} [system] default dataplane
@@ -303,7 +304,7 @@ export function planeScenario(definition) {
     paused: true,
     closesAll: true,
     loadOfStep: (step) => loadOfRound(load.rounds[step]),
-    decided: negotiated,
+    decided: (data) => ({ ...negotiated(data), ...definition.decided?.(data) }),
     remarks: () => listOf(LOGIN_NOTE),
   });
   /** @type {Plane<Prepared> | undefined} */

@@ -94,11 +94,14 @@ const COLUMNS = [
   },
 ];
 
-const ABOUT_ASSOCIATIONS =
-  'A proxy may keep a UDP association for minutes after its control connection has ended. LINGER_S is a warm-up for that long.';
+/** @param {import('./leak.js').Times} times */
+const aboutAssociations = ({ udpTimeoutMs }) =>
+  udpTimeoutMs > 0
+    ? `Associations are those of a new process, which ends idle ones after ${udpTimeoutMs} ms (udp_timeout_ms).`
+    : 'A proxy may keep a UDP association for minutes after its control connection has ended. LINGER_S is a warm-up for that long.';
 
-/** @param {Found[]} all */
-export const leakSections = (all) => [
+/** @param {Found[]} all @param {import('./leak.js').Times} times */
+export const leakSections = (all, times) => [
   sectionOf({
     name: 'leak',
     title: 'What is left of work that has ended',
@@ -106,7 +109,7 @@ export const leakSections = (all) => [
     rows: all,
     notes: [
       'Growth is the slope of the lowest reading of each block of cycles, without the largest step (docs/explanation/footprint.md).',
-      ...(all.some(({ work }) => work.lingers) ? [ABOUT_ASSOCIATIONS] : []),
+      ...(all.some(({ work }) => work.lingers) ? [aboutAssociations(times)] : []),
       ...last(all),
     ],
   }),

@@ -5,7 +5,10 @@ import { now } from '../clock.js';
 import { heldNow } from './held.js';
 import { growthOf, within } from './growth.js';
 import { MEMORY_SLACK } from './leak-sizes.js';
+import { awaitFresh, proxyOf } from '../dataplane/fresh.js';
+import { recordOwnInstances } from '../dataplane/probe-operation.js';
 import { firstReply } from '../meter.js';
+import { closeWindow, openCpuWindow } from '../sidecar.js';
 
 const NOTE = 'held after each cycle';
 const MIB = 2 ** 20;
@@ -23,7 +26,7 @@ const BETWEEN_S = 0.05;
  * @property {string} unit of the work
  * @property {number} of what one unit is, in `each`
  * @property {number} each work of a cycle
- * @property {boolean} [lingers] a proxy may keep it for minutes after its end: sing-box keeps a UDP association for 5 minutes
+ * @property {boolean} [lingers] a proxy may keep it for minutes after its end
  *
  * @typedef {Work & { spec: (work: Work) => Record<string, unknown> }} ProbedWork `spec` of the probe of a cycle
  *
@@ -32,9 +35,11 @@ const BETWEEN_S = 0.05;
  * @typedef {object} Times
  * @property {number} warmup cycles
  * @property {number} lingerS least warm-up of work that lingers, s. After it, ends balance begins. 0: such work is not judged
+ * @property {number} udpTimeoutMs in place of that, the idle time after which the proxy ends a UDP association; 0: unknown
  * @property {number} cycles
  * @property {number} block cycles; the lowest reading of a block counts
  * @typedef {import('../dataplane/scenario.js').Plane<any>} Plane
+ * @typedef {import('../dataplane/fresh.js').Found} Testbed
  */
 
 /** @param {{ connections: number, mib: number, associations: number }} each work of a cycle @returns {ProbedWork[]} */
@@ -94,15 +99,74 @@ function settled(window, least) {
   return held;
 }
 
+/** @param {Held | null} held */
+const openOf = (held) => held?.descriptors.all ?? 0;
+
 /** Time of a cycle of work that lingers, s: a steady pace, and few at once. */
 const PACE_S = 1;
+/** The longest idle time that is soon over, ms. */
+const SOON_MOST_MS = 2000;
+/** The warm-up of work that ends soon, as a share of the cycles. */
+const SOON_WARMUP = 0.4;
 
-/** measureLeak() by probes. @param {Plane} plane @param {ProbedWork} work @param {Times} times */
-export const probeLeak = (plane, work, times) =>
-  measureLeak(plane.data.window, work, times, (recorded) => {
-    const ended = plane.measure(plane.proxied, work.spec(work));
-    if (recorded) plane.recorded([work.operation], ended);
+/** The variable of a testbed that sets the idle time of UDP associations; 0: the program's own. */
+const UDP_TIMEOUT = 'udp_timeout_ms';
+
+/**
+ * In setup(): the idle time of UDP associations, ms; 0: it is long, or the testbed cannot set it.
+ * @param {Testbed} testbed @param {number} shortMs where the testbed leaves it to the program
+ */
+export function udpTimeoutOf({ variables, link }, shortMs) {
+  if (!(UDP_TIMEOUT in variables) || link) return 0;
+  const ms = Number(variables[UDP_TIMEOUT]) || shortMs;
+  return ms <= SOON_MOST_MS ? ms : 0;
+}
+
+/** measureLeak() by probes. Associations with a known idle time have a new instance of the testbed. @param {Plane} plane @param {ProbedWork} work @param {Times} times */
+export async function probeLeak(plane, work, times) {
+  const { window, found } = plane.data;
+  const through =
+    (/** @type {import('../dataplane/scenario.js').Via} */ via) => (/** @type {boolean} */ recorded) => {
+      const ended = plane.measure(via, work.spec(work));
+      if (via !== plane.proxied && 'outcome' in ended)
+        recordOwnInstances(ended.outcome.usage?.total.cpu_s ?? 0);
+      if (recorded) plane.recorded([work.operation], ended);
+    };
+  if (!endsSoon(work, times)) {
+    await measureLeak(window, work, times, through(plane.proxied));
+    return;
+  }
+  await awaitFresh(found, { [UDP_TIMEOUT]: times.udpTimeoutMs }, async (instance) => {
+    const own = openCpuWindow(instance.id);
+    const via = { proxy: proxyOf(instance), instance: instance.id, usage_window: window };
+    await measureLeak(own, work, times, through(via));
+    closeWindow(own);
   });
+}
+
+/** @param {Work} work @param {Times} times */
+const endsSoon = ({ lingers }, { udpTimeoutMs }) => Boolean(lingers) && udpTimeoutMs > 0;
+
+/**
+ * How the cycles of work run.
+ * @typedef {object} Manner
+ * @property {number} warmup cycles
+ * @property {number} lingerMs least warm-up
+ * @property {number} paceS least time of a cycle
+ * @property {number} block cycles
+ * @property {boolean} settles whether the last reading of a block waits until the system has ended its part
+ */
+
+/** @param {Work} work @param {Times} times @returns {Manner} */
+function mannerOf(work, times) {
+  const { warmup, block, cycles, lingerS, udpTimeoutMs } = times;
+  if (!work.lingers) return { warmup, lingerMs: 0, paceS: 0, block, settles: true };
+  if (!endsSoon(work, times))
+    return { warmup, lingerMs: lingerS * 1000, paceS: lingerS > 0 ? PACE_S : 0, block, settles: false };
+  // A program may see only at the second look that an association was idle. All has ended after each cycle, so that each is a block.
+  const paceS = (2 * udpTimeoutMs) / 1000;
+  return { warmup: Math.ceil(cycles * SOON_WARMUP), lingerMs: 0, paceS, block: 1, settles: true };
+}
 
 /**
  * @param {string | null} window
@@ -110,22 +174,23 @@ export const probeLeak = (plane, work, times) =>
  * @param {Times} times
  * @param {(recorded: boolean) => void | Promise<void>} once the work of a cycle
  */
-export async function measureLeak(window, work, { warmup, cycles, block, lingerS }, once) {
-  const paced = Boolean(work.lingers) && lingerS > 0;
+export async function measureLeak(window, work, times, once) {
+  const { warmup, lingerMs, paceS, block, settles } = mannerOf(work, times);
   const begin = now();
+  const before = openOf(heldNow(window));
   const cycle = async (/** @type {boolean} */ recorded) => {
     const from = now();
     await once(recorded);
-    if (paced) sleep(Math.max(0, PACE_S - (now() - from) / 1000));
+    if (paceS > 0) sleep(Math.max(0, paceS - (now() - from) / 1000));
   };
-  for (let done = 0; done < warmup || (paced && now() - begin < lingerS * 1000); done++) await cycle(false);
+  for (let done = 0; done < warmup || now() - begin < lingerMs; done++) await cycle(false);
   /** @type {Cycle[]} */
   const all = [];
-  let least = heldNow(window)?.descriptors.all ?? 0;
-  for (let number = 1; number <= cycles; number++) {
+  let least = openOf(settles && paceS > 0 ? settled(window, before) : heldNow(window));
+  for (let number = 1; number <= times.cycles; number++) {
     await cycle(true);
     // The lowest reading of a block counts: its last one has time.
-    const held = number % block === 0 && !work.lingers ? settled(window, least) : heldNow(window);
+    const held = settles && number % block === 0 ? settled(window, least) : heldNow(window);
     if (!held) continue;
     least = Math.min(least, held.descriptors.all);
     all.push({ done: (number * work.each) / work.of, held });
@@ -146,6 +211,9 @@ const cyclesNow = () => said()[NOTE] ?? {};
  * @property {number} slack growth of the whole run that is never a leak
  */
 
+/** The bound of an association, in bounds of a connection: a run has fewer associations, and the same noise of a collector. */
+const OF_AN_ASSOCIATION = 16;
+
 /** @param {{ bytes: number, mibOfGib: number }} most @returns {Resource[]} */
 const resourcesOf = ({ bytes, mibOfGib }) => [
   {
@@ -153,7 +221,7 @@ const resourcesOf = ({ bytes, mibOfGib }) => [
     title: 'own memory',
     unit: 'B',
     of: (held) => held.anon_bytes,
-    bound: ({ of }) => (of === GIB ? mibOfGib * MIB : bytes),
+    bound: ({ of, lingers }) => (of === GIB ? mibOfGib * MIB : bytes * (lingers ? OF_AN_ASSOCIATION : 1)),
     slack: MEMORY_SLACK,
   },
   {
@@ -183,16 +251,17 @@ const descriptors = ({ of }) => (of === GIB ? 1 : 0.001);
  */
 
 /** @param {Work[]} works @param {Times} times @param {{ bytes: number, mibOfGib: number }} most @returns {Found[]} */
-export function foundOf(works, { block, lingerS }, most) {
+export function foundOf(works, times, most) {
   const cycles = cyclesNow();
-  return works.flatMap((work) =>
-    resourcesOf(most).map((resource) => {
+  return works.flatMap((work) => {
+    const manner = mannerOf(work, times);
+    return resourcesOf(most).map((resource) => {
       const of = cycles[work.name] ?? [];
       const points = of.map(({ done, held }) => ({ x: done, y: resource.of(held) }));
       const bound = resource.bound(work);
-      const growth = growthOf(points, block);
+      const growth = growthOf(points, manner.block);
       const done = (work.each * of.length) / work.of;
-      const judged = !work.lingers || lingerS > 0;
+      const judged = manner.settles || manner.lingerMs > 0;
       return {
         work,
         resource,
@@ -203,6 +272,6 @@ export function foundOf(works, { block, lingerS }, most) {
         judged,
         cycles: of,
       };
-    }),
-  );
+    });
+  });
 }

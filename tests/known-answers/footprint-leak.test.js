@@ -4,13 +4,18 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { startBench } from '../support/bench.js';
 import { ROOT, temporaryFolder } from '../support/k6.js';
-import { leakyProxy } from '../support/leaky-proxy.js';
+import { buildLeakyProxy, withFlags } from '../support/leaky-proxy.js';
 import { reasonsOf } from '../support/reasons.js';
 import { rowsOf, sectionOf } from '../support/sections.js';
 
 const folder = temporaryFolder('footprint-leak');
 after(folder.remove);
-const proxy = leakyProxy(folder.fresh());
+const built = buildLeakyProxy(folder.fresh());
+const UDP_TIMEOUT_MS = 200;
+
+/** The proxy in place of sing-box. It keeps ended associations for 200 ms. @param {string} flags */
+const proxy = (flags) =>
+  `sing-box:binary=${withFlags(built, folder.fresh(), flags)},udp_timeout_ms=${UDP_TIMEOUT_MS}`;
 
 /** @param {string} testbed @param {Record<string, string>} [variables] */
 async function run(testbed, variables = {}) {
@@ -50,9 +55,9 @@ describe('footprint/leak', () => {
   test('1 MiB, a descriptor and a thread of each connection are found, and 1 MiB of each association', async () => {
     const found = await run(proxy('-bytes 1048576 -descriptors -threads -udp-bytes 1048576'), {
       CYCLE_CONNECTIONS: '20',
-      LINGER_S: '1',
       CYCLES: '12',
     });
+    assert.equal(found.result.run.parameters.udp_timeout_ms, UDP_TIMEOUT_MS);
     for (const work of ['connection', 'association']) {
       const row = rowOf(found, 'own memory', work);
       assert.equal(row.leaks, 'yes');
@@ -87,14 +92,16 @@ describe('footprint/leak', () => {
   });
 
   // tests/unit/footprint-growth.test.js has each shape alone.
-  test('a step of 50 MiB in a saw-tooth is no leak', async () => {
-    const found = await run(proxy('-step-at 700 -teeth 120'));
+  test('a step of 50 MiB in a saw-tooth is no leak, and associations leave nothing', async () => {
+    const found = await run(proxy('-step-at 700 -teeth 120'), { CYCLE_ASSOCIATIONS: '100' });
     assert.deepEqual(
       found.rows.filter(({ leaks }) => leaks === 'yes'),
       [],
     );
     assert.equal(rowOf(found, 'descriptors', 'connection').leaks, 'no');
     near(rowOf(found, 'own memory', 'connection').step, 50 * 2 ** 20);
+    for (const resource of ['own memory', 'descriptors'])
+      assert.equal(rowOf(found, resource, 'association').leaks, 'no', resource);
     assert.notEqual(found.result.verdict, 'fail');
   });
 

@@ -1,11 +1,9 @@
 /** footprint/start finds the known time, CPU time and memory of a start, and the known effects of a reload. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { after, describe, test } from 'node:test';
 import { startBench } from '../support/bench.js';
 import { temporaryFolder } from '../support/k6.js';
-import { buildLeakyProxy } from '../support/leaky-proxy.js';
+import { buildLeakyProxy, withFlags } from '../support/leaky-proxy.js';
 import { within } from '../support/faulty.js';
 import { reasonsOf } from '../support/reasons.js';
 import { rowsOf, sectionOf } from '../support/sections.js';
@@ -17,8 +15,7 @@ const built = buildLeakyProxy(folder.fresh());
 
 /** @param {string} flags of the proxy @param {Record<string, string>} [variables] */
 async function run(flags, variables = {}) {
-  const binary = path.join(folder.fresh(), 'proxy');
-  writeFileSync(binary, `#!/bin/sh\nexec '${built}' ${flags} "$@"\n`, { mode: 0o755 });
+  const binary = withFlags(built, folder.fresh(), flags);
   const bench = startBench({
     ONLY: 'footprint/start',
     PROFILE: 'smoke',

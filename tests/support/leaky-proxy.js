@@ -1,6 +1,6 @@
 /** The proxy of tests/support/leaky-proxy, which has known faults. */
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from './k6.js';
 
@@ -14,6 +14,13 @@ export function buildLeakyProxy(folder) {
     cwd: SOURCES,
     env: { ...process.env, CGO_ENABLED: '0' },
   });
+  return binary;
+}
+
+/** A program that takes the arguments of sing-box. @param {string} built @param {string} folder @param {string} flags @returns {string} its path */
+export function withFlags(built, folder, flags) {
+  const binary = path.join(folder, 'proxy');
+  writeFileSync(binary, `#!/bin/sh\nexec '${built}' ${flags} "$@"\n`, { mode: 0o755 });
   return binary;
 }
 

@@ -22,7 +22,11 @@ import (
 	"time"
 )
 
-const mib = 1 << 20
+const (
+	mib = 1 << 20
+	// leftMost is the memory that all connections and associations can leave behind.
+	leftMost = 4 << 30
+)
 
 var (
 	listen      = flag.String("listen", "", "address")
@@ -44,8 +48,11 @@ var (
 
 var kept struct {
 	sync.Mutex
-	count  int
-	memory [][]byte
+	count int
+	// left is no memory of Go, whose allocator rounds each amount up.
+	left   []byte
+	used   int
+	rules  []byte
 	step   []byte
 	tooth  [][]byte
 	needed []byte
@@ -82,13 +89,31 @@ func block() {
 	}
 }
 
+// leave leaves memory behind that is resident.
+func leave(size int) {
+	kept.Lock()
+	defer kept.Unlock()
+	clear(kept.left[kept.used : kept.used+size])
+	kept.used += size
+}
+
+// leavable is memory whose pages become resident when something is left there.
+func leavable() []byte {
+	memory, err := syscall.Mmap(-1, 0, leftMost, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE|syscall.MAP_NORESERVE)
+	if err == nil {
+		err = syscall.Madvise(memory, syscall.MADV_NOHUGEPAGE)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	return memory
+}
+
 func keep() {
+	leave(*bytes)
 	kept.Lock()
 	defer kept.Unlock()
 	kept.count++
-	if *bytes > 0 {
-		kept.memory = append(kept.memory, touched(*bytes))
-	}
 	if *descriptors {
 		file, err := os.Open(os.DevNull)
 		if err != nil {
@@ -119,6 +144,7 @@ func main() {
 	// Little garbage between two collections: what is kept shows.
 	debug.SetGCPercent(10)
 	kept.needed = touched(*needs * mib)
+	kept.left = leavable()
 	if *wakes > 0 {
 		helper(*wakes, *burns)
 	}
@@ -229,7 +255,7 @@ func addressOf(octets []byte) *net.UDPAddr {
 	return &net.UDPAddr{IP: net.IP(octets[:4]), Port: int(binary.BigEndian.Uint16(octets[4:6]))}
 }
 
-// associate relays datagrams until the control connection ends.
+// associate relays datagrams until the control connection ends, and longer if the configuration has an idle time.
 func associate(control net.Conn) {
 	loopback := &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}
 	near, err := net.ListenUDP("udp4", loopback)
@@ -242,11 +268,7 @@ func associate(control net.Conn) {
 		return
 	}
 	defer far.Close()
-	if *udpBytes > 0 {
-		kept.Lock()
-		kept.memory = append(kept.memory, touched(*udpBytes))
-		kept.Unlock()
-	}
+	leave(*udpBytes)
 	held := touched(*holds)
 	defer runtime.KeepAlive(held)
 	port := near.LocalAddr().(*net.UDPAddr).Port
@@ -285,4 +307,5 @@ func associate(control net.Conn) {
 		}
 	}()
 	_, _ = io.Copy(io.Discard, control)
+	time.Sleep(udpTimeout)
 }

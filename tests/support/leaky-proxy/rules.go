@@ -35,9 +35,13 @@ type configured struct {
 		Rules []struct {
 			Domains  []string `json:"domain_suffix"`
 			Networks []string `json:"ip_cidr"`
+			Timeout  string   `json:"udp_timeout"`
 		} `json:"rules"`
 	} `json:"route"`
 }
+
+// udpTimeout is how long an association lives on after its control connection has ended.
+var udpTimeout time.Duration
 
 // address is where it listens: -listen, or what follows -c or --config in the arguments of sing-box.
 func address() string {
@@ -60,10 +64,13 @@ func address() string {
 	rules := 0
 	for _, rule := range config.Route.Rules {
 		rules += len(rule.Domains) + len(rule.Networks)
+		if rule.Timeout != "" {
+			if udpTimeout, err = time.ParseDuration(rule.Timeout); err != nil {
+				log.Fatal(err)
+			}
+		}
 	}
-	if *ruleBytes > 0 && rules > 0 {
-		kept.memory = append(kept.memory, touched(rules**ruleBytes))
-	}
+	kept.rules = touched(rules * *ruleBytes)
 	return fmt.Sprintf("127.0.0.1:%d", config.Inbounds[0].Port)
 }
 
