@@ -73,13 +73,13 @@ trend: bin/k6 .venv/trend/.installed ## Add runs to the history of their machine
 validate: bin/k6 #: Check environments and testbeds against their schemas
 	@bin/k6 x validate
 # benchmarks/run says what each does.
-benchmark-generators benchmark-meters benchmark-streaming benchmark-runners benchmark-protocols benchmark-kubernetes benchmark-gate primitives: runners
+benchmark-generators benchmark-meters benchmark-streaming benchmark-runners benchmark-protocols benchmark-kubernetes benchmark-gate benchmark-leak primitives: runners
 benchmark-generators: .venv/benchmarks/.installed
 benchmark-link benchmark-sampler benchmark-instruments: bin/sidecar
 benchmark-records: bin/k6
 benchmark-compare: build
 primitives: bin/primitives bin/primitives-portable
-BENCHMARKS := primitives $(addprefix benchmark-,generators meters link sampler instruments streaming runners protocols judge records kubernetes compare gate)
+BENCHMARKS := primitives $(addprefix benchmark-,generators meters link sampler instruments leak streaming runners protocols judge records kubernetes compare gate)
 $(BENCHMARKS):
 	+@MAKE='$(MAKE)' setup/needs benchmarks/run --needs $@
 	@benchmarks/run $@
