@@ -55,10 +55,17 @@ function lifeOf({ times }) {
   if (times.length === 0) return null;
   const open = sumOf(times, (time) => time.open);
   const ended = times.flatMap((time) => time.ended_s);
+  const there = times.flatMap((time) => time.ended_there_s ?? []);
   const longest = Math.max(...times.map(({ seconds }) => seconds));
-  if (ended.length === 0) return `still open after ${longest.toFixed(longest < 10 ? 1 : 0)} s`;
-  return `${ended.length} of ${open} ended, the first after ${Math.min(...ended).toFixed(1)} s`;
+  if (ended.length + there.length === 0) return `still open after ${longest.toFixed(longest < 10 ? 1 : 0)} s`;
+  const client = `${ended.length} of ${open} ended${firstOf(ended)}`;
+  const known = times.every((time) => time.ended_there_s);
+  return known ? `${client}; at the far end ${there.length}${firstOf(there)}` : client;
 }
+
+/** @param {number[]} moments s */
+const firstOf = (moments) =>
+  moments.length > 0 ? `, the first after ${Math.min(...moments).toFixed(1)} s` : '';
 
 /** Those that were open at the end and carried nothing. @param {IdleTime} time */
 const deadOf = ({ open, ended_s: ended, unasked, answered }) =>

@@ -30,6 +30,7 @@ const DATAGRAMS_PER_S = 200;
  * @property {number} seconds
  * @property {number} open at the begin
  * @property {number[]} ended_s moments of ends by the peer
+ * @property {number[] | null} ended_there_s moments at which the far end saw ends; null: unknown, or associations
  * @property {number} unasked answers without a request
  * @property {number} answered how many carried a round trip after it
  * @property {Process[]} processes

@@ -95,8 +95,12 @@ describe('footprint/idle', () => {
 
       const ends = await run('-closes-after 1500ms');
       const [, closed] = ends.rows;
-      const [, first] = String(closed.life).match(/^50 of 50 ended, the first after ([\d.]+) s$/) ?? [];
+      const [, first, there] =
+        String(closed.life).match(
+          /^50 of 50 ended, the first after ([\d.]+) s; at the far end 50, the first after ([\d.]+) s$/,
+        ) ?? [];
       timely(Number(first) > 0.3 && Number(first) <= 1.1, String(closed.life));
+      timely(Math.abs(Number(there) - Number(first)) <= 0.4, String(closed.life));
       assert.equal(closed.answered, '0 of 0');
       assert.notEqual(ends.result.verdict, 'fail');
     }),

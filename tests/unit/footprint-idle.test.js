@@ -9,7 +9,7 @@ const SECONDS = 2;
 const MOST = { cpuMs: 1200, wakeups: 100, bytes: 1000 };
 
 /** The table of one state at a time. @param {number} share of a CPU @param {0 | 1} [index] of the state */
-function sectionAt(share, index = 0, most = MOST) {
+function sectionAt(share, index = 0, most = MOST, ends = {}) {
   const state = statesOf({ tunnels: 1, associations: 1 })[index];
   const process = {
     name: 'proxy',
@@ -27,10 +27,12 @@ function sectionAt(share, index = 0, most = MOST) {
     seconds: SECONDS,
     open: 1,
     ended_s: [],
+    ended_there_s: null,
     unasked: 0,
     answered: 1,
     processes: [process],
     wire: null,
+    ...ends,
   };
   const [section] = idleSections([{ state, times: [time], missed: 0, bytesEach: [] }], most);
   return section;
@@ -62,4 +64,15 @@ test('a proxy that uses half of a CPU while nothing goes on spins, and one below
   assert.equal(findingAt(0.6), 'With nothing at all, the proxy spins: 60 % of a CPU.');
   assert.equal(findingAt(0.4), 'With nothing at all, the proxy uses 24000 ms of CPU a minute.');
   assert.equal(findingAt(0.01), undefined);
+});
+
+test('a tunnel that ended at the client alone is still open at the far end', () => {
+  const life = (/** @type {Record<string, unknown>} */ ends) =>
+    rowsOf(sectionAt(0, 1, undefined, ends))[0].life;
+  assert.equal(life({ ended_s: [1.23] }), '1 of 1 ended, the first after 1.2 s');
+  assert.equal(
+    life({ ended_s: [1.23], ended_there_s: [] }),
+    '1 of 1 ended, the first after 1.2 s; at the far end 0',
+  );
+  assert.equal(life({ ended_there_s: [2] }), '0 of 1 ended; at the far end 1, the first after 2.0 s');
 });

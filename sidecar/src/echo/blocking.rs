@@ -95,15 +95,21 @@ fn await_one(listener: &TcpListener) -> io::Result<()> {
 }
 
 fn serve(stream: &TcpStream, tls: bool, shared: &Shared) -> io::Result<()> {
+    let tag = AtomicU8::new(tag::UNTOLD);
+    let served = serve_tagged(stream, tls, shared, &tag);
+    shared.counters.ended(tag.into_inner());
+    served
+}
+
+fn serve_tagged(stream: &TcpStream, tls: bool, shared: &Shared, tag: &AtomicU8) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_nonblocking(shared.wait != Wait::Block)?;
-    let tag = AtomicU8::new(tag::UNTOLD);
     let session = tls.then(Session::new).transpose()?;
     let mut connection = Patient {
         stream,
         session: session.as_ref(),
         shared,
-        tag: &tag,
+        tag,
     };
     let mut buffer = vec![0; BUFFER];
     let mut have = 0;

@@ -53,6 +53,7 @@ impl Default for Tags {
 #[derive(Default)]
 pub struct Tagged {
     pub connections: AtomicU64,
+    ended: AtomicU64,
     pub bytes_received: AtomicU64,
     pub bytes_sent: AtomicU64,
     pub datagrams_received: AtomicU64,
@@ -65,6 +66,8 @@ pub struct Seen {
     /// Connections over which no byte has arrived yet, from any client.
     pub empty: u64,
     pub connections: u64,
+    /// Connections that have ended, of those over which a byte had arrived.
+    pub ended: u64,
     pub bytes_received: u64,
     pub bytes_sent: u64,
     pub datagrams_received: u64,
@@ -74,6 +77,13 @@ pub struct Seen {
 impl Counters {
     pub fn accepted(&self) {
         Self::add(&self.accepted, 1);
+    }
+
+    /// Counts the end of a connection. One without a byte belongs to no probe.
+    pub fn ended(&self, tag: u8) {
+        if tag != tag::UNTOLD {
+            Self::add(&self.of(tag).ended, 1);
+        }
     }
 
     /// The counts of the tag that a first byte means.
@@ -90,6 +100,7 @@ impl Counters {
         Seen {
             empty: read(&self.accepted).saturating_sub(used),
             connections: read(&tagged.connections),
+            ended: read(&tagged.ended),
             bytes_received: read(&tagged.bytes_received),
             bytes_sent: read(&tagged.bytes_sent),
             datagrams_received: read(&tagged.datagrams_received),

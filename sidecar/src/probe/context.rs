@@ -119,6 +119,11 @@ impl Context {
         self.far_end.as_ref()?.arrived()
     }
 
+    /// Connections of the probe that have ended at the far end so far; none if the far end is not an echo server of this sidecar.
+    pub fn ended_there(&self) -> Option<u64> {
+        Some(self.far_end.as_ref()?.connections_ended())
+    }
+
     pub fn cancel(&self) {
         self.cancel.store(true, Ordering::Relaxed);
     }

@@ -227,6 +227,11 @@ impl FarEnd {
         self.counts.arrivals.number()
     }
 
+    /// Connections of the probe that have ended there so far.
+    pub fn connections_ended(&self) -> u64 {
+        self.counts.counters.seen(self.tag).ended - self.before.ended
+    }
+
     /// Waits until the far end has counted the least that `carried` makes certain, and returns the counts. A cancel ends the wait.
     pub fn ended(&self, plan: &Plan, carried: Carried, cancelled: impl Fn() -> bool) -> Counts {
         let silent = plan.only_opens();
@@ -250,6 +255,7 @@ mod tests {
         Seen {
             empty: number,
             connections: number,
+            ended: number,
             bytes_received: number,
             bytes_sent: number,
             datagrams_received: number,

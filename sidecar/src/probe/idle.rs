@@ -63,6 +63,9 @@ struct Watch<'a> {
     before: Vec<Holding>,
     last: Vec<Switches>,
     switched: Vec<Switches>,
+    /// Connections that had ended at the far end before.
+    ended_there: Option<u64>,
+    ended_there_s: Vec<f64>,
     looked_ns: u64,
     began_ns: u64,
 }
@@ -82,6 +85,8 @@ impl<'a> Watch<'a> {
             before,
             last: context.observer().switches(),
             switched: Vec::new(),
+            ended_there: context.ended_there(),
+            ended_there_s: Vec::new(),
             looked_ns: began_ns,
             began_ns,
         }
@@ -94,6 +99,15 @@ impl<'a> Watch<'a> {
         if now_ns() >= self.looked_ns + LOOK_EVERY_NS {
             self.switches();
         }
+        self.ends_there();
+    }
+
+    fn ends_there(&mut self) {
+        let Some((now, before)) = self.context.ended_there().zip(self.ended_there) else {
+            return;
+        };
+        let at_s = seconds(now_ns() - self.began_ns);
+        self.ended_there_s.resize((now - before) as usize, at_s);
     }
 
     /// Adds the switches since the last reading.
@@ -124,6 +138,7 @@ impl<'a> Watch<'a> {
 
     fn end(mut self) -> Idle {
         self.switches();
+        self.ends_there();
         let seconds = seconds(now_ns() - self.began_ns);
         let wire = self.packets.take().and_then(Counter::end);
         let after = self.context.observer().holding();
@@ -133,6 +148,7 @@ impl<'a> Watch<'a> {
             .collect();
         Idle {
             seconds,
+            ended_there_s: self.ended_there.map(|_| self.ended_there_s),
             processes,
             wire,
             ..Idle::default()

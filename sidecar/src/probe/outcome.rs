@@ -241,6 +241,8 @@ pub struct Idle {
     pub open: u64,
     /// When the peer ended one of them, after the begin.
     pub ended_s: Vec<f64>,
+    /// When the far end saw the end of a tunnel, after the begin, to 0.2 s. Null: associations, or the far end is no echo server of this sidecar.
+    pub ended_there_s: Option<Vec<f64>>,
     /// Datagrams, and tunnels with bytes, that came although nothing was asked.
     pub unasked: u64,
     /// Those that carried a round trip after the time.

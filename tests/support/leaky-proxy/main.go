@@ -237,7 +237,12 @@ func serve(client net.Conn) {
 		go alive(far.RemoteAddr(), ended)
 	}
 	if *closesAfter > 0 {
-		time.AfterFunc(*closesAfter, func() { _ = client.Close(); _ = far.Close() })
+		time.AfterFunc(*closesAfter, func() {
+			_ = client.Close()
+			if !*farSockets {
+				_ = far.Close()
+			}
+		})
 	}
 	_, _ = client.Write([]byte{5, 0, 0, 1, 0, 0, 0, 0, 0, 0})
 	go func() {

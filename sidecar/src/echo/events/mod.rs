@@ -193,8 +193,10 @@ impl Events {
             let changed = self.poller.modify(&connection.socket.stream, id, wanted);
             worked = changed.map_err(|_| Over);
         }
-        if worked.is_err() {
-            self.connections.remove(&id);
+        if worked.is_err()
+            && let Some(over) = self.connections.remove(&id)
+        {
+            over.socket.ended(&self.shared.counters);
         }
     }
 

@@ -48,6 +48,10 @@ impl Socket {
         Counters::add(&self.counts(counters).bytes_received, bytes);
     }
 
+    pub fn ended(&self, counters: &Counters) {
+        counters.ended(self.tag);
+    }
+
     fn counts<'a>(&self, counters: &'a Counters) -> &'a Tagged {
         counters.of(self.tag)
     }

@@ -34,6 +34,7 @@ impl Drive<'_> {
             open,
             unasked,
             answered: self.kept,
+            ended_there_s: None,
             ..idle
         }))
     }
