@@ -69,6 +69,14 @@ export const overTurns =
   (/** @type {{ turns: T[] }} */ { turns }) =>
     rangeOf(spreadOf(turns.map(of)));
 
+/**
+ * A cell with a figure of an operation, which the judge computes.
+ * @param {string} operation
+ * @param {import('k6/x/windtunnel/judge').FigureOf['figure']} figure
+ * @param {string} [by] another operation: the quotient
+ */
+export const figureOf = (operation, figure, by) => ({ operation, figure, ...(by && { by }) });
+
 /** A whole number with commas, as reports print it. @param {number} number */
 export const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ',');
 

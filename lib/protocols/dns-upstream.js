@@ -11,7 +11,7 @@ import { Counter } from 'k6/x/windtunnel/record';
 import { ask } from '../meter.js';
 import { controlName } from '../dataplane/scenario.js';
 import { submetric } from '../operations.js';
-import { sectionOf } from '../section.js';
+import { figureOf, sectionOf } from '../section.js';
 
 const queries = new Counter('operation_upstream_queries');
 const expected = new Counter('operation_upstream_expected');
@@ -91,27 +91,22 @@ function upstreamOf(metrics, operation) {
 
 /** @typedef {Kind & { via: string, counts: ReturnType<typeof upstreamOf> | null }} Line counts: null for a direct query */
 
-/** A figure that the judge computes for the row's operation. @param {import('k6/x/windtunnel/judge').FigureOf['figure']} figure */
-const figureOfRow =
-  (figure) =>
-  (/** @type {Line} */ { operation }) => ({ operation, figure });
-
 /** @type {import('../section.js').Column<Line>[]} */
 const COLUMNS = [
   ['operation', 'Operation', 'text', { print: 'none' }],
   ['names', 'Names', 'text', ({ repeated }) => (repeated ? 'known' : 'new')],
   ['in_flight', 'In flight', 'count', ({ inFlight }) => inFlight ?? 'open loop'],
   ['via', 'Via', 'text'],
-  ['rate_per_s', 'Queries/s', 'per_s', figureOfRow('rate_per_s')],
-  ['p50_ms', 'P50', 'ms', figureOfRow('p50_ms')],
-  ['p95_ms', 'P95', 'ms', figureOfRow('p95_ms')],
-  ['p99_ms', 'P99', 'ms', figureOfRow('p99_ms')],
-  ['lost_share', 'Lost', 'share', figureOfRow('lost_share')],
+  ['rate_per_s', 'Queries/s', 'per_s', ({ operation }) => figureOf(operation, 'rate_per_s')],
+  ['p50_ms', 'P50', 'ms', ({ operation }) => figureOf(operation, 'p50_ms')],
+  ['p95_ms', 'P95', 'ms', ({ operation }) => figureOf(operation, 'p95_ms')],
+  ['p99_ms', 'P99', 'ms', ({ operation }) => figureOf(operation, 'p99_ms')],
+  ['lost_share', 'Lost', 'share', ({ operation }) => figureOf(operation, 'lost_share')],
   [
     'by_direct',
     'By direct P50',
     'times',
-    ({ operation, counts }) => counts && { operation, figure: 'p50_ms', by: controlName(operation) },
+    ({ operation, counts }) => counts && figureOf(operation, 'p50_ms', controlName(operation)),
   ],
   ['upstream', 'Upstream queries', 'count', ({ counts }) => counts?.queries],
   ['expected', 'Upstream queries expected', 'count', ({ counts }) => counts?.expected, { print: 'none' }],

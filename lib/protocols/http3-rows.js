@@ -1,7 +1,7 @@
 /** Pages and downloads by HTTP/3 and HTTP/2 through rows of the matrix, each beside the same without a proxy. */
 import { recordNothing } from '../dataplane/probe-operation.js';
 import { said, say } from 'k6/x/windtunnel/record';
-import { sectionOf } from '../section.js';
+import { figureOf, sectionOf } from '../section.js';
 import { FETCH, FETCHED, HTTPS, MTU_NOTE, TITLES, fetchByBoth, loadsOf, pathRow } from '../udp/quic.js';
 import { comesInBySocks, withSides } from './instances.js';
 import { operationOf } from './row-operation.js';
@@ -148,7 +148,7 @@ export function quicRowsSection(rows, side) {
     title: `${title}, ${TITLES[http]}`,
     unit: /** @type {const} */ ('ms'),
     of: (/** @type {typeof lines[number]} */ { name, tried }) =>
-      tried ? { operation: nameOf(name, what, http), figure: /** @type {const} */ ('p50_ms') } : null,
+      tried ? figureOf(nameOf(name, what, http), 'p50_ms') : null,
   });
   return sectionOf({
     name: 'quic_rows',

@@ -2,7 +2,7 @@
 import { controlName } from '../dataplane/scenario.js';
 import { patient } from '../link.js';
 import { listOf, note } from '../notes.js';
-import { sectionOf } from '../section.js';
+import { figureOf, sectionOf } from '../section.js';
 import { envCount } from '../variables.js';
 
 /** Versions of HTTP. @typedef {'h3' | 'h2'} Http */
@@ -137,7 +137,7 @@ export const MTU_NOTE =
 
 /** The section that compares both versions. @param {{ title: string, operation: (http: Http) => string }[]} rows */
 function besideEachOther(rows) {
-  const p50 = (/** @type {string} */ operation) => /** @type {const} */ ({ operation, figure: 'p50_ms' });
+  const p50 = (/** @type {string} */ operation, by = '') => figureOf(operation, 'p50_ms', by);
   return sectionOf({
     name: 'http',
     title: 'HTTP/3 beside HTTP/2, P50',
@@ -145,7 +145,7 @@ function besideEachOther(rows) {
       ['what', 'What', 'text', ({ title }) => title],
       ['h3', 'HTTP/3', 'ms', ({ operation: of }) => p50(of('h3'))],
       ['h2', 'HTTP/2', 'ms', ({ operation: of }) => p50(of('h2'))],
-      ['h3_by_h2', 'HTTP/3 by HTTP/2', 'times', ({ operation: of }) => ({ ...p50(of('h3')), by: of('h2') })],
+      ['h3_by_h2', 'HTTP/3 by HTTP/2', 'times', ({ operation: of }) => p50(of('h3'), of('h2'))],
       ['h3_direct', 'HTTP/3, direct', 'ms', ({ operation: of }) => p50(controlName(of('h3')))],
       ['h2_direct', 'HTTP/2, direct', 'ms', ({ operation: of }) => p50(controlName(of('h2')))],
     ],

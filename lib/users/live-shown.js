@@ -1,6 +1,6 @@
 /** Results of users-live: tables, plots, facts and notes. */
 import { quantile } from 'k6/x/windtunnel/record';
-import { named, sectionOf } from '../section.js';
+import { figureOf, named, sectionOf } from '../section.js';
 import { aliveSaid, changesSaid, effectOf, laterSaid } from './live.js';
 import { flowsSaid } from './live-flows.js';
 import { restartsOf } from './live-restarts.js';
@@ -74,9 +74,6 @@ function aboutLost({ name, at, why }) {
   return `${name} (${why}${beside})`;
 }
 
-/** @param {string} operation @param {'p50_ms' | 'p95_ms' | 'p99_ms' | 'rate_per_s'} name @param {string} [by] another operation: the quotient */
-const figure = (operation, name, by) => ({ operation, figure: name, ...(by && { by }) });
-
 /** @param {number[]} values */
 const slowest = (values) => (values.length > 0 ? Math.max(...values) : null);
 
@@ -87,10 +84,10 @@ const untouchedSection = (lost) =>
     title: 'Round trips of untouched flows',
     columns: [
       ['phase', 'Phase', 'text', ({ title }) => title],
-      ['p50_ms', 'P50', 'ms', ({ operation }) => figure(operation, 'p50_ms')],
-      ['p95_ms', 'P95', 'ms', ({ operation }) => figure(operation, 'p95_ms')],
-      ['p99_ms', 'P99', 'ms', ({ operation }) => figure(operation, 'p99_ms')],
-      ['times', 'P50 to quiet', 'x', ({ operation }) => figure(operation, 'p50_ms', 'flow_quiet')],
+      ['p50_ms', 'P50', 'ms', ({ operation }) => figureOf(operation, 'p50_ms')],
+      ['p95_ms', 'P95', 'ms', ({ operation }) => figureOf(operation, 'p95_ms')],
+      ['p99_ms', 'P99', 'ms', ({ operation }) => figureOf(operation, 'p99_ms')],
+      ['times', 'P50 to quiet', 'x', ({ operation }) => figureOf(operation, 'p50_ms', 'flow_quiet')],
       ['lost', 'Flows lost', 'count', (row) => row.lost],
     ],
     rows: [
@@ -151,8 +148,8 @@ export class LiveShown {
         columns: [
           ['change', 'A new connection of a user', 'text', ({ kind }) => wordsOf(kind)],
           ['changes', 'Changes', 'count', ({ own }) => own.length],
-          ['rate', 'Rate', 'per_s', ({ kind }) => figure(`${kind}_open`, 'rate_per_s')],
-          ['api', 'Answer P50', 'ms', ({ kind }) => figure(`${kind}_open`, 'p50_ms')],
+          ['rate', 'Rate', 'per_s', ({ kind }) => figureOf(`${kind}_open`, 'rate_per_s')],
+          ['api', 'Answer P50', 'ms', ({ kind }) => figureOf(`${kind}_open`, 'p50_ms')],
           ['least', 'Effect after at least, P50', 'ms', ({ own }) => shareOf(boundsOf(own, 'least_ms'), 0.5)],
           [
             'most',

@@ -13,7 +13,7 @@ import { namesOf, panelScenario } from '../../lib/panel/scenario.js';
 import { stop } from '../../lib/execution.js';
 import { refuse } from '../../lib/environment.js';
 import { clientLoad, envCount, mostVus } from '../../lib/profiles.js';
-import { sectionOf } from '../../lib/section.js';
+import { figureOf, sectionOf } from '../../lib/section.js';
 
 /** @typedef {import('../../lib/panel/subscription.js').Subscriber} Subscriber */
 
@@ -87,10 +87,6 @@ function renew(panel, data, user, measure) {
 /** A row for each format. @param {import('k6/x/windtunnel/record').Metrics} metrics */
 function sections(metrics) {
   const all = measured(metrics);
-  const figure = (
-    /** @type {string} */ operation,
-    /** @type {'p50_ms' | 'p95_ms' | 'rate_per_s'} */ name,
-  ) => ({ operation, figure: name });
   return [
     sectionOf({
       name: 'subscriptions',
@@ -99,11 +95,11 @@ function sections(metrics) {
         ['format', 'Format', 'text', ([name]) => name],
         ['agent', 'Asked as', 'text', ([, { agent }]) => agent],
         ['size', 'Size', 'B', ([name]) => all[`subscription_bytes{operation:${name}}`]?.values.avg ?? null],
-        ['rate', 'First, a second', 'per_s', ([name]) => figure(name, 'rate_per_s')],
-        ['first_p50', 'P50, first', 'ms', ([name]) => figure(name, 'p50_ms')],
-        ['first_p95', 'P95, first', 'ms', ([name]) => figure(name, 'p95_ms')],
-        ['again_p50', 'P50, again', 'ms', ([name]) => figure(`${name}_again`, 'p50_ms')],
-        ['again_p95', 'P95, again', 'ms', ([name]) => figure(`${name}_again`, 'p95_ms')],
+        ['rate', 'First, a second', 'per_s', ([name]) => figureOf(name, 'rate_per_s')],
+        ['first_p50', 'P50, first', 'ms', ([name]) => figureOf(name, 'p50_ms')],
+        ['first_p95', 'P95, first', 'ms', ([name]) => figureOf(name, 'p95_ms')],
+        ['again_p50', 'P50, again', 'ms', ([name]) => figureOf(`${name}_again`, 'p50_ms')],
+        ['again_p95', 'P95, again', 'ms', ([name]) => figureOf(`${name}_again`, 'p95_ms')],
       ],
       rows: formats,
       notes: [

@@ -13,7 +13,7 @@ import { Paced } from '../../lib/pulsar/paced.js';
 import { filler } from '../../lib/pulsar/relay.js';
 import { relayScenario } from '../../lib/pulsar/scenario.js';
 import { address, subscription } from '../../lib/pulsar/subscriber.js';
-import { sectionOf } from '../../lib/section.js';
+import { figureOf, sectionOf } from '../../lib/section.js';
 import { sleep } from '../../lib/sleep.js';
 import { closeWindow, openWindow, usageOf } from '../../lib/sidecar.js';
 import { percent } from '../../lib/units.js';
@@ -109,14 +109,6 @@ async function room(name, session, topic) {
   });
 }
 
-/** @param {string} operation @param {'p50_ms' | 'p95_ms'} figure */
-const figureOf =
-  (operation, figure) =>
-  (/** @type {any} */ { name }) => ({
-    operation: `${operation}_${name}`,
-    figure,
-  });
-
 /** @param {any[]} rows */
 const shown = (rows) =>
   sectionOf({
@@ -125,12 +117,12 @@ const shown = (rows) =>
     columns: [
       ['room', 'Room', 'text', ({ name }) => ROOMS[/** @type {'slow'} */ (name)].title],
       ['messages', 'Messages', 'count'],
-      ['p50_ms', 'P50', 'ms', figureOf('deliver', 'p50_ms')],
-      ['p95_ms', 'P95', 'ms', figureOf('deliver', 'p95_ms')],
+      ['p50_ms', 'P50', 'ms', ({ name }) => figureOf(`deliver_${name}`, 'p50_ms')],
+      ['p95_ms', 'P95', 'ms', ({ name }) => figureOf(`deliver_${name}`, 'p95_ms')],
       ['in_time', 'Arrived before the end', 'share'],
       ['lost', 'Lost', 'count'],
       ['doubled', 'Doubled', 'count'],
-      ['publish_p95_ms', 'Publish P95', 'ms', figureOf('publish', 'p95_ms')],
+      ['publish_p95_ms', 'Publish P95', 'ms', ({ name }) => figureOf(`publish_${name}`, 'p95_ms')],
       ['memory', "System's peak memory", 'MiB'],
     ],
     rows,
