@@ -101,17 +101,13 @@ function boundsOf(system, own) {
   const [found] = __VU > 0 ? [] : thresholdProblems(text);
   if (found) refuse(`${file}: ${found}`);
   /** @type {Record<string, Record<string, Bounds>>} */
-  const brought = JSON.parse(text);
-  return Object.fromEntries(
-    [...new Set([...Object.keys(brought), ...Object.keys(own)])].map((scenario) => [
-      scenario,
-      Object.fromEntries(
-        [...new Set([...Object.keys(brought[scenario] ?? {}), ...Object.keys(own[scenario] ?? {})])].map(
-          (operation) => [operation, { ...brought[scenario]?.[operation], ...own[scenario]?.[operation] }],
-        ),
-      ),
-    ]),
-  );
+  const all = JSON.parse(text);
+  for (const [scenario, operations] of Object.entries(own)) {
+    const brought = (all[scenario] ??= {});
+    for (const [operation, bounds] of Object.entries(operations))
+      brought[operation] = { ...brought[operation], ...bounds };
+  }
+  return all;
 }
 
 /** Whether there is more to a connection than its address. @param {{ tls?: object }} how @param {string} url */

@@ -164,11 +164,6 @@ function optionsOf(definition, declared) {
   };
 }
 
-/** Versions of the programs: from the runner (variable VERSIONS, a JSON object) and from the testbed. @param {sidecar.Instance | null} instance */
-function versionsOf(instance) {
-  return { windtunnel: VERSION, ...JSON.parse(__ENV.VERSIONS || '{}'), ...instance?.versions };
-}
-
 /** Whether the sidecar cannot separate the system's CPU use from that of other programs. @param {Pick<Definition, 'environment' | 'ownInstances'>} definition */
 export const isForeignTo = ({ environment, ownInstances }) =>
   isForeign(environment, Boolean(ownInstances || __ENV.INSTANCE));
@@ -200,23 +195,12 @@ function runOf(definition, begun, durationMs, usage) {
     },
     testbed: instance && { name: instance.testbed, variables: instance.variables },
     host: sidecar.host(),
-    versions: versionsOf(instance),
+    // From the runner, and from the testbed.
+    versions: { windtunnel: VERSION, ...JSON.parse(__ENV.VERSIONS || '{}'), ...instance?.versions },
     ...(definition.placement ? { placement: definition.placement } : {}),
     ...(begun.link ? { link: begun.link.about } : {}),
   };
 }
-
-/** Adds measurements of the machine and of the system's processes to the evidence. @param {Definition} definition @param {Begun} begun @param {number} restFor seconds @returns {sidecar.Usage | null} */
-const watched = (definition, begun, restFor) =>
-  watch({
-    window: begun.window ?? '',
-    cpus: !isForeignTo(definition),
-    idle: loadedOf(definition) ?? '',
-    rest_s: restFor,
-  });
-
-/** Default of `leftovers`. @param {string} _runId */
-const TOPICS = (_runId) => "topics whose names begin with the run's id";
 
 /**
  * The scenario's part of the evidence, beyond its operations.
@@ -226,7 +210,13 @@ const TOPICS = (_runId) => "topics whose names begin with the run's id";
  * @param {sidecar.Usage | null} usage
  */
 function contributionOf(
-  { load, environment, notes = [], leftovers = TOPICS, ...definition },
+  {
+    load,
+    environment,
+    notes = [],
+    leftovers = () => "topics whose names begin with the run's id",
+    ...definition
+  },
   begun,
   metrics,
   usage,
@@ -264,7 +254,13 @@ function summaryOf(definition, declared) {
       leave('could not set up');
       return {};
     }
-    const usage = watched(definition, begun, restFor);
+    /** @type {sidecar.Usage | null} */
+    const usage = watch({
+      window: begun.window ?? '',
+      cpus: !isForeignTo(definition),
+      idle: loadedOf(definition) ?? '',
+      rest_s: restFor,
+    });
     const durationMs = data.state.testRunDurationMs;
     const evidenceOf = (/** @type {import('k6/x/windtunnel/record').Metrics} */ metrics) => ({
       ...declared,

@@ -1,4 +1,5 @@
 /** Latency under a load: the probes of a way, and the figures computed from their samples. */
+import { firstReply } from '../meter.js';
 import { spreadOf } from '../spread.js';
 import { queueFrom } from './over-time.js';
 import { mbitBetween } from './recovery.js';
@@ -151,12 +152,9 @@ function specsOf({ direction, transfers }, { warmup_s, seconds, tail_s }, conges
   const flow = { warmup_s, seconds, requests_per_s: REQUESTS_PER_S, ...(congestion ? { congestion } : {}) };
   const kept = { kind: 'flow', flow: { ...flow, direction: 'neither' } };
   const fresh = {
-    kind: 'handshake',
-    first_reply: true,
-    payload_bytes: 64,
+    ...firstReply(Math.round(NEW_PER_S * (warmup_s + seconds))),
     connections: NEW_AT_ONCE,
     loop: { open: { rate_per_s: NEW_PER_S } },
-    count: Math.round(NEW_PER_S * (warmup_s + seconds)),
   };
   const loaded = {
     kind: 'flow',

@@ -5,6 +5,7 @@ import { recordSeries, recordUse } from '../dataplane/probe-operation.js';
 import { cpusOf } from '../dataplane/environment.js';
 import { echoWait } from '../dataplane/far-end.js';
 import { endsOf, patient } from '../link.js';
+import { firstReply } from '../meter.js';
 import { MATRIX } from './matrix.js';
 import { withSides } from './instances.js';
 import { operationOf } from './row-operation.js';
@@ -199,13 +200,7 @@ export class MeasuredGroup {
 
   /** @param {Way} way */
   firstByte(way) {
-    const spec = {
-      kind: 'handshake',
-      first_reply: true,
-      payload_bytes: 64,
-      warmup: 1,
-      count: this.sizes.first_bytes,
-    };
+    const spec = { ...firstReply(this.sizes.first_bytes), warmup: 1 };
     const measured = way.turn.probe({ ...spec, ...this.patience, ...this.inside(way) });
     if (measured) recordSeries(way.turn.operation, measured, 'total');
     return measured;

@@ -1,6 +1,6 @@
 /** One turn of one side: all probes through its instance, and their figures. */
 import { quantile } from 'k6/x/windtunnel/record';
-import { measure, startEcho, tryAsk } from '../meter.js';
+import { firstReply, measure, startEcho, tryAsk } from '../meter.js';
 import { cpusOf } from '../dataplane/environment.js';
 import { earlyShare } from '../dataplane/claims.js';
 import { SAMPLES_MOST } from '../dataplane/load.js';
@@ -219,11 +219,8 @@ export class Turn {
   /** Measures first replies and round trips. @param {Sizes} sizes @returns {boolean} whether any answer came */
   reach(sizes) {
     const handshake = this.probe({
-      kind: 'handshake',
-      first_reply: true,
-      payload_bytes: 64,
+      ...firstReply(sizes.handshakes),
       warmup: 2,
-      count: sizes.handshakes,
       ...this.patience,
     });
     this.figures.handshake_ms = quantile([handshake], 'total');

@@ -23,10 +23,15 @@ const SHORT_BYTES = 8 * 1024;
 const TRIP_BYTES = 16 * 1024;
 const PATIENCE = { timeout_ms: 10_000, handshake_timeout_ms: 10_000, warmup: 0, connections: 1 };
 
-/** @param {number} bytes @param {'up' | 'down'} direction @returns {Part} */
+/** A transfer of whole bytes. @param {number} bytes @param {'up' | 'down'} direction @returns {Part} */
 const transfer = (bytes, direction) => ({
   operation: 'transfer',
-  spec: { kind: 'throughput', count: 1, transfer: { bytes, direction, every_byte: true }, ...PATIENCE },
+  spec: {
+    kind: 'throughput',
+    count: 1,
+    transfer: { bytes: Math.max(1, Math.floor(bytes)), direction, every_byte: true },
+    ...PATIENCE,
+  },
 });
 
 /** @param {number} count @returns {Part} */
@@ -74,17 +79,11 @@ export function usersOf(sizes) {
     const [traffic, partsOf] = kinds[index % kinds.length];
     // Each user moves another number of bytes, so that a charge shows whose it is.
     const share = 1 / (1 + Math.floor(index / kinds.length) / 8);
-    const parts = partsOf(sizes, share).map(({ operation, spec }) => ({ operation, spec: whole(spec) }));
+    const parts = partsOf(sizes, share);
     const moved = { name: `user-${index}`, traffic, tcp: { up: 0, down: 0 }, udp: { up: 0, down: 0 } };
     return { moved, parts };
   });
 }
-
-/** A transfer of whole bytes. @param {any} spec */
-const whole = (spec) =>
-  spec.transfer
-    ? { ...spec, transfer: { ...spec.transfer, bytes: Math.max(1, Math.floor(spec.transfer.bytes)) } }
-    : spec;
 
 /** The way of a user through the proxy. @param {string} address of the proxy's SOCKS entry @param {string} name @param {any} plane */
 export const viaOf = (address, name, plane) => ({

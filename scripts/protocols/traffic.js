@@ -10,7 +10,7 @@ import { controlName, partName, planeScenario, withControl } from '../../lib/dat
 import { envCount, sizesOf } from '../../lib/profiles.js';
 import { measureAtOnce } from '../../lib/protocols/at-once.js';
 import { knownOf } from '../../lib/protocols/excuse.js';
-import { startSides, startsRows, stopSides } from '../../lib/protocols/instances.js';
+import { startsRows, withSides } from '../../lib/protocols/instances.js';
 import { candidateLeft, selectedRows, sidesOf } from '../../lib/protocols/sides.js';
 import { USES } from '../../lib/protocols/users.js';
 import { entryOf, reachOf } from '../../lib/protocols/way.js';
@@ -66,15 +66,14 @@ const script = planeScenario({
   operations: Object.assign({}, ...alone.flatMap((use, index) => [rowsOf(use), rowsOf(mixed[index])])),
   echo: 'events',
   round(_round, index, plane) {
-    const [started] = startSides([{ row, side: baseline, logName: `${row.row}/traffic` }], plane);
-    if ('failed' in started)
-      throw new Error(`${row.row}: ${started.failed.outcome}: ${started.failed.detail}`);
-    const { window } = plane.data;
-    const proxy = { address: entryOf(started.started).address };
-    // Over a link, the control crosses the link too.
-    const reach = reachOf(started.started, plane, 'tcp');
-    const through = { ...reach, proxy, instance: started.started.id, usage_window: window };
-    try {
+    withSides([{ row, side: baseline, logName: `${row.row}/traffic` }], plane, ([side]) => {
+      if ('failed' in side) throw new Error(`${row.row}: ${side.failed.outcome}: ${side.failed.detail}`);
+      const { started } = side;
+      const { window } = plane.data;
+      const proxy = { address: entryOf(started).address };
+      // Over a link, the control crosses the link too.
+      const reach = reachOf(started, plane, 'tcp');
+      const through = { ...reach, proxy, instance: started.id, usage_window: window };
       for (const [step, together] of steps.entries()) {
         const probes = together.map(({ name, series, spec }) => ({
           operation: name,
@@ -88,11 +87,9 @@ const script = planeScenario({
         ];
         const order = (index + step) % 2 === 0 ? both : both.reverse();
         const names = together.map(({ name }) => name).join(' and ');
-        plane.part(partName(names, index), () => order.forEach((side) => side()));
+        plane.part(partName(names, index), () => order.forEach((one) => one()));
       }
-    } finally {
-      stopSides([started]);
-    }
+    });
   },
 });
 
