@@ -45,10 +45,15 @@ pub fn keep(path: &str) -> Option<File> {
 
 /// Reads a small file of one line from its begin, at most 1,024 bytes. The file may be a kept one.
 pub fn line(file: &File) -> Option<String> {
-    let mut line = [0; 1024];
-    let length = file.read_at(&mut line, 0).ok()?;
+    text::<1024>(file)
+}
+
+/// Reads the first `MOST` bytes of a small file.
+pub fn text<const MOST: usize>(file: &File) -> Option<String> {
+    let mut text = [0; MOST];
+    let length = file.read_at(&mut text, 0).ok()?;
     // The name of a process may be no UTF-8.
-    Some(String::from_utf8_lossy(&line[..length]).into_owned())
+    Some(String::from_utf8_lossy(&text[..length]).into_owned())
 }
 
 pub fn line_of(path: impl AsRef<Path>) -> Option<String> {

@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
+use super::tree::Births;
 use super::{own_time, processors};
 
 /// The most samples that are kept; each CPU's sample counts separately. Above the limit, each two samples become one.
@@ -74,21 +75,21 @@ impl Interference {
 
     /// Also counts the time of these processes to the run, from now on.
     pub fn also(&mut self, generators: &[i32]) {
-        self.look();
+        self.look(None);
         self.trees.add(generators);
         if self.last.is_some() {
-            self.last = Some(self.take(None));
+            self.last = Some(self.take(None, None));
         }
     }
 
     /// Begins a stretch.
     pub fn begin(&mut self) {
-        self.last = Some(self.take(None));
+        self.last = Some(self.take(None, None));
     }
 
     /// Ends a stretch.
     pub fn pause(&mut self) {
-        self.look();
+        self.look(None);
         self.forget();
     }
 
@@ -98,17 +99,21 @@ impl Interference {
         self.trees.forget();
     }
 
-    fn take(&mut self, before: Option<&own_time::Look>) -> (processors::Look, own_time::Look) {
-        let own = own_time::Look::take(&mut self.trees, before);
+    fn take(
+        &mut self,
+        before: Option<&own_time::Look>,
+        births: Option<&Births>,
+    ) -> (processors::Look, own_time::Look) {
+        let own = own_time::Look::take(&mut self.trees, before, births);
         (processors::Look::take(), own)
     }
 
     /// Takes a sample if a stretch runs.
-    pub fn look(&mut self) {
+    pub fn look(&mut self, births: Option<&Births>) {
         let Some((cpus_before, own_before)) = self.last.take() else {
             return;
         };
-        let (cpus, own) = self.take(Some(&own_before));
+        let (cpus, own) = self.take(Some(&own_before), births);
         let span_s = cpus.seconds_since(&cpus_before);
         let spent = cpus.since(&cpus_before);
         let others = others(&spent, &own.since(&own_before));
@@ -270,7 +275,7 @@ mod tests {
                 at_half(all);
             }
             std::thread::sleep(std::time::Duration::from_millis(100));
-            all.iter_mut().for_each(Interference::look);
+            all.iter_mut().for_each(|one| one.look(None));
         }
         all.iter_mut().for_each(Interference::pause);
     }
@@ -318,7 +323,7 @@ mod tests {
             let pid = burn(last);
             let mut all = [Interference::new(&[]), Interference::new(&[])];
             sampled(&mut all, |all| {
-                all[0].look();
+                all[0].look(None);
                 all[1].also(&[pid]);
             });
             let half = all[1].samples()[5].at_unix_ms;

@@ -4,6 +4,10 @@ use std::fs::File;
 
 use super::files;
 
+/// The most bytes of a status, unless the user is in hundreds of groups, and then.
+const STATUS_MOST: usize = 4 << 10;
+const LONG_STATUS_MOST: usize = 64 << 10;
+
 /// Memory of a process, bytes, and its threads (proc_pid_status(5)).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Memory {
@@ -18,7 +22,16 @@ pub struct Memory {
 
 impl Memory {
     pub fn of(pid: i32) -> Option<Self> {
-        Self::in_status(&files::read(format!("/proc/{pid}/status"))?)
+        Self::read(&File::open(format!("/proc/{pid}/status")).ok()?)
+    }
+
+    /// Reads a kept `/proc/PID/status`.
+    pub fn read(status: &File) -> Option<Self> {
+        let text = files::text::<STATUS_MOST>(status)?;
+        match text.len() < STATUS_MOST {
+            true => Self::in_status(&text),
+            false => Self::in_status(&files::text::<LONG_STATUS_MOST>(status)?),
+        }
     }
 
     /// `None` for a process that has no memory, such as a zombie.
@@ -60,7 +73,7 @@ pub struct Resident {
 impl Resident {
     /// Reads a kept `/proc/PID/statm`; `None` for a process that has no memory, such as a zombie.
     pub fn of(statm: &File) -> Option<Self> {
-        let line = files::line(statm)?;
+        let line = files::text::<128>(statm)?;
         let mut pages = line.split_ascii_whitespace().skip(1);
         let mut bytes = || Some(pages.next()?.parse::<u64>().ok()? * procfs::page_size());
         let resident = Self {

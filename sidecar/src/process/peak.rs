@@ -41,8 +41,9 @@ impl Peaks {
 mod tests {
     use std::time::Duration;
 
+    use super::super::files;
     use super::super::role::Role;
-    use super::super::{files, tree};
+    use super::super::tree::Births;
     use super::*;
     use crate::process::python::Python;
     use crate::process::usage::Source;
@@ -76,7 +77,7 @@ for line in sys.stdin:
         let mut peaks = Peaks::default();
         let mut look = |closely| {
             for target in &mut targets {
-                target.sample(tree::newest());
+                target.sample(&Births::default());
             }
             peaks.read(&mut targets, closely);
             let used = |target: &Target| target.usage(1.0, Instant::now());
@@ -122,7 +123,7 @@ for line in sys.stdin:
         let pid = std::process::id() as i32;
         let source = Source::pid("own", pid).unwrap_or_else(|error| panic!("{error}"));
         let mut targets = [Target::new("own".to_owned(), Role::System, source)];
-        targets[0].sample(tree::newest());
+        targets[0].sample(&Births::default());
         let later = Instant::now() + Duration::from_secs(600);
         let mut peaks = Peaks {
             not_before: Some(later),

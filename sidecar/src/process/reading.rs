@@ -2,7 +2,7 @@
 
 use super::files;
 use super::memory::Memory;
-use super::tree::{self, Entry, Sampled};
+use super::tree::{self, Entry};
 
 /// A reading of a source.
 #[derive(Debug, Clone, Default)]
@@ -40,42 +40,29 @@ impl Member {
     }
 }
 
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Size {
-    /// CPU time of the process at the reading.
-    pub at_ns: u64,
     pub memory: Memory,
     pub open_files: Option<u64>,
 }
 
 impl Size {
-    pub fn of(entry: &Entry) -> Option<Self> {
+    /// `None` for a process without memory, such as a zombie.
+    pub fn of(pid: i32) -> Option<Self> {
         Some(Self {
-            at_ns: entry.own_ns,
-            memory: Memory::of(entry.pid)?,
-            open_files: files::open_of(entry.pid),
+            memory: Memory::of(pid)?,
+            open_files: files::open_of(pid),
         })
     }
 }
 
-/// `size` is `None` for a process without memory.
-pub fn reading_of(
-    cpu_ns: u64,
-    entries: &[Entry],
-    mut size: impl FnMut(&Entry) -> Option<Size>,
-) -> Reading {
+pub fn reading_of(cpu_ns: u64, sizes: impl Iterator<Item = (Entry, Size)>) -> Reading {
     let mut reading = Reading {
         cpu_s: cpu_ns as f64 / 1e9,
         open_files: Some(0),
         ..Reading::default()
     };
-    for entry in entries.iter().filter(|entry| !entry.zombie) {
-        let Some(Size {
-            memory, open_files, ..
-        }) = size(entry)
-        else {
-            continue;
-        };
+    for (entry, Size { memory, open_files }) in sizes {
         reading.rss_bytes += memory.rss;
         reading.anon_bytes += memory.anon();
         reading.threads += memory.threads;
@@ -83,49 +70,41 @@ pub fn reading_of(
             .open_files
             .zip(open_files)
             .map(|(all, own)| all + own);
-        reading.members.push(Member::of(entry, &memory));
+        reading.members.push(Member::of(&entry, &memory));
     }
     reading
 }
 
-/// One walk through a tree.
-pub struct Look {
-    pub entries: Vec<Entry>,
-    pub cpu_ns: u64,
+/// The processes that a source measures: the descendants of the root, and the root itself if its start is given.
+#[derive(Clone, Copy)]
+pub struct Measured {
+    pub root: i32,
+    pub start: Option<u64>,
 }
 
-impl Look {
-    /// With the root's start time, the root's own time counts. Without it, only the time of the children that it has waited for.
-    pub fn take(source: &impl tree::Source, root: i32, start: Option<u64>) -> Self {
-        let mut tree = Sampled::default();
+impl Measured {
+    pub fn has(self, entry: &Entry) -> bool {
+        entry.pid != self.root || self.start == Some(entry.start)
+    }
+
+    /// `all` are the root, if it lives, and its descendants. A root that is not measured counts with the time of the children
+    /// that it has waited for.
+    pub fn cpu_ns<'a>(self, all: impl Iterator<Item = &'a Entry>) -> u64 {
+        let of = |entry: &Entry| match self.has(entry) {
+            true => entry.own_ns + entry.reaped_ns,
+            false if self.start.is_none() => entry.reaped_ns,
+            false => 0,
+        };
+        all.map(of).sum()
+    }
+
+    /// One walk through the tree: the living processes, and their CPU time.
+    pub fn walk(self, source: &impl tree::Source) -> (Vec<Entry>, u64) {
         // The parent of the sidecar did not use the CPU time of the sidecar and its testbeds.
-        tree.look(source, root, std::process::id() as i32, None);
-        Self::of(tree.entries(), root, start)
-    }
-
-    /// `all` are the root, if it lives, and its descendants.
-    pub fn of(all: &[Entry], root: i32, start: Option<u64>) -> Self {
-        let counts = |entry: &&Entry| entry.pid != root || start == Some(entry.start);
-        let entries: Vec<_> = all.iter().filter(counts).copied().collect();
-        let guard = all.iter().filter(|entry| entry.pid == root);
-        let reaped_ns: u64 = guard.map(|entry| entry.reaped_ns).sum();
-        let own_ns: u64 = entries
-            .iter()
-            .map(|entry| entry.own_ns + entry.reaped_ns)
-            .sum();
-        Self {
-            entries,
-            cpu_ns: own_ns + if start.is_none() { reaped_ns } else { 0 },
-        }
-    }
-
-    pub fn pids(&self) -> Vec<(i32, u64)> {
-        let mut pids: Vec<_> = self
-            .entries
-            .iter()
-            .map(|entry| (entry.pid, entry.start))
-            .collect();
-        pids.sort_unstable();
-        pids
+        let mut all = tree::whole(source, self.root, std::process::id() as i32);
+        let cpu_ns = self.cpu_ns(all.iter());
+        all.retain(|entry| self.has(entry));
+        all.sort_unstable_by_key(Entry::id);
+        (all, cpu_ns)
     }
 }

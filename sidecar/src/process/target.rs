@@ -11,6 +11,7 @@ use super::known::Known;
 use super::part::TargetBefore;
 use super::reading::Reading;
 use super::scheduling::Scheduling;
+use super::tree::Births;
 use super::usage::{Source, percent, reset_high_water, rounded};
 use crate::process::role::Role;
 
@@ -179,21 +180,24 @@ impl Target {
     /// Whether a process but this one lives.
     pub fn look(&mut self) -> bool {
         let reading = self.source.read();
-        self.takes(reading)
+        self.takes(reading.map(Some))
     }
 
     /// Like a look, but cheaper ([`Source::sample`]).
-    pub fn sample(&mut self, newest: Option<u64>) -> bool {
-        let reading = self.source.sample(&mut self.known, newest);
+    pub fn sample(&mut self, births: &Births) -> bool {
+        let reading = self.source.sample(&mut self.known, births);
         self.takes(reading)
     }
 
-    fn takes(&mut self, reading: Option<Reading>) -> bool {
+    fn takes(&mut self, reading: Option<Option<Reading>>) -> bool {
         let Some(reading) = reading else {
             return false;
         };
-        self.take(&reading);
-        !reading.members.is_empty() && !matches!(self.source, Source::Own)
+        if let Some(reading) = reading {
+            self.take(&reading);
+        }
+        let (pids, _) = &self.last;
+        !pids.is_empty() && !matches!(self.source, Source::Own)
     }
 
     fn take(&mut self, reading: &Reading) {

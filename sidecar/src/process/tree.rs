@@ -13,11 +13,14 @@ static KERNEL_LISTS_CHILDREN: LazyLock<bool> = LazyLock::new(|| {
     std::path::Path::new(&format!("/proc/{pid}/task/{pid}/children")).exists()
 });
 
+/// A pid, or the id of a thread, with its start.
+pub type Id = (i32, u64);
+
 /// A process at one moment. CPU times are in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
     pub pid: i32,
-    /// Clock ticks from boot. Together with `pid`, it identifies a process for ever.
+    /// Clock ticks from boot.
     pub start: u64,
     pub parent: i32,
     pub session: i32,
@@ -29,13 +32,20 @@ pub struct Entry {
     pub reaped_ns: u64,
 }
 
+impl Entry {
+    /// Identifies a process for ever.
+    pub fn id(&self) -> Id {
+        (self.pid, self.start)
+    }
+}
+
 /// The origin of processes: the kernel, or a test.
 pub trait Source {
     /// One process; `None` if it does not exist.
     fn entry(&self, pid: i32) -> Option<Entry>;
     /// The pids of the children of all threads of a process.
     fn children(&self, pid: i32) -> Vec<i32>;
-    /// Own CPU time alone; `None` once the parent has waited for the process.
+    /// Own CPU time alone; `None` for a thread, and once the parent has waited for the process.
     fn clock_ns(&self, pid: i32) -> Option<u64>;
 }
 
@@ -139,9 +149,16 @@ pub fn descendants(root: i32) -> Vec<Entry> {
     descendants_without(&Kernel, root, 0)
 }
 
+/// The root, if it lives, and its descendants.
+pub fn whole(source: &impl Source, root: i32, left_out: i32) -> Vec<Entry> {
+    let mut all: Vec<_> = source.entry(root).into_iter().collect();
+    all.extend(descendants_without(source, root, left_out));
+    all
+}
+
 /// All descendants, without the process `left_out` and its descendants. Each process is read before its children, so that no child counts
 /// both alone and through its parent.
-pub fn descendants_without(source: &impl Source, root: i32, left_out: i32) -> Vec<Entry> {
+fn descendants_without(source: &impl Source, root: i32, left_out: i32) -> Vec<Entry> {
     let mut found: Vec<Entry> = Vec::new();
     let mut next = source.children(root);
     while let Some(pid) = next.pop() {
@@ -175,84 +192,105 @@ fn shown_newest() -> Option<u64> {
     (newest > 0).then_some(newest)
 }
 
+/// The most new ids that one look asks for.
+const IDS_MOST: u64 = 1_000;
+
+/// The processes that began between two looks. The kernel gives ids one after the other, so each look asks for the ids since the look before.
+/// One look serves all trees, however many threads they have.
+#[derive(Debug, Default)]
+pub struct Births {
+    /// The number of this look.
+    look: u64,
+    /// The newest ids at this look, and at the look before.
+    newest: [Option<u64>; 2],
+    /// `None` if unknown, as the first two times.
+    found: Option<Vec<Entry>>,
+    /// Whether threads may have begun since the look before.
+    pub has_threads: bool,
+}
+
+impl Births {
+    /// The caller has read `newest` just before ([`newest`]). Ids of the look before are asked for twice: a process may have had its id, and
+    /// not been its parent's child yet.
+    pub fn look(&mut self, source: &impl Source, newest: Option<u64>) {
+        let [last, before] = self.newest;
+        let known = self.found.take().unwrap_or_default();
+        self.look += 1;
+        self.newest = [newest, last];
+        self.has_threads = newest.is_none() || newest != before;
+        let follows =
+            |(before, newest): &(u64, u64)| (*before..=before + IDS_MOST).contains(newest);
+        let Some((before, newest)) = before.zip(newest).filter(follows) else {
+            return;
+        };
+        let ids = (before + 1..=newest).filter_map(|id| i32::try_from(id).ok());
+        let is_new = |pid: &i32| known.iter().all(|one| one.pid != *pid);
+        // A thread has no clock of a process.
+        let lives = |pid: &i32| source.clock_ns(*pid).is_some();
+        let new = ids.filter(is_new).filter(lives);
+        self.found = Some(new.filter_map(|pid| source.entry(pid)).collect());
+    }
+
+    /// The newest id at this look.
+    pub fn newest(&self) -> Option<u64> {
+        self.newest[0]
+    }
+}
+
 /// Looks at a tree until it is walked through again in any case: one in ten seconds.
 const LOOKS_OF_A_WALK: u32 = 100;
 
-/// A tree that is looked at often. A walk reads the children of each thread. While the kernel has given no new pid since the last look, no
-/// process has joined the tree, and none has waited for a child outside of it. Then only CPU clocks are read. After a new pid, only processes
-/// that have used CPU time are read: no other one can have a new child.
+/// A process, and what its reader keeps of it between two looks.
+#[derive(Debug, Clone)]
+pub struct Node<T> {
+    pub entry: Entry,
+    pub kept: T,
+}
+
+/// A tree that is looked at often. A walk reads the children of each thread. Other looks only add new processes whose parent is in the tree.
+/// An entry is as the walk or the birth told it.
 #[derive(Debug, Clone, Default)]
-pub struct Sampled {
-    entries: Vec<Entry>,
-    newest: Option<u64>,
-    /// The kernel gave a new pid before the last look. That process may not have been its parent's child yet.
-    is_fresh: bool,
+pub struct Sampled<T> {
+    pub nodes: Vec<Node<T>>,
+    /// The last look at births.
+    look: u64,
     looks_left: u32,
 }
 
-impl Sampled {
-    /// Reads the root and its descendants without `left_out`. The caller has read `newest` just before. Returns whether it walked.
+impl<T: Default> Sampled<T> {
+    /// Finds the root and its descendants without `left_out`. Returns whether it walked: without births, if it has not seen the births before,
+    /// after [`Sampled::forget`], and now and then.
     pub fn look(
         &mut self,
         source: &impl Source,
         root: i32,
         left_out: i32,
-        newest: Option<u64>,
+        births: Option<&Births>,
     ) -> bool {
-        let before = std::mem::replace(&mut self.newest, newest);
-        let was_fresh = std::mem::replace(&mut self.is_fresh, newest != before);
-        let known = newest.is_some() && self.looks_left > 0 && !self.entries.is_empty();
-        if known
-            && match self.is_fresh || was_fresh {
-                true => self.read_changed(source, left_out),
-                false => self.read_clocks(source),
-            }
-        {
+        let last = self.look;
+        self.look = births.map_or(last, |births| births.look);
+        let next = births.filter(|births| births.look == last + 1);
+        let known = next.filter(|_| self.looks_left > 0 && !self.nodes.is_empty());
+        if let Some(found) = known.and_then(|births| births.found.as_ref()) {
             self.looks_left -= 1;
+            for entry in found.iter().filter(|entry| entry.pid != left_out) {
+                let has = |pid| self.nodes.iter().any(|node| node.entry.pid == pid);
+                if has(entry.parent) && !has(entry.pid) {
+                    self.nodes.push(Node::from(*entry));
+                }
+            }
             return false;
         }
         self.looks_left = LOOKS_OF_A_WALK - 1;
-        // The root is read first: a child that it waits for during the walk is then missed, and not counted twice.
-        self.entries = source.entry(root).into_iter().collect();
-        self.entries
-            .extend(descendants_without(source, root, left_out));
-        true
-    }
-
-    /// False if a process has ended, or is unknown.
-    fn read_clocks(&mut self, source: &impl Source) -> bool {
-        let read = |entry: &mut Entry| {
-            let now = source.clock_ns(entry.pid);
-            entry.own_ns = entry.own_ns.max(now.unwrap_or(0));
-            now.is_some()
-        };
-        self.entries.iter_mut().all(read)
-    }
-
-    /// Also finds new processes. False if a process has ended.
-    fn read_changed(&mut self, source: &impl Source, left_out: i32) -> bool {
-        let mut children = Vec::new();
-        for entry in &mut self.entries {
-            match source.clock_ns(entry.pid) {
-                None => return false,
-                Some(now) if now == entry.own_ns => continue,
-                Some(_) => {}
+        let entries = whole(source, root, left_out).into_iter();
+        let mut nodes: Vec<_> = entries.map(Node::from).collect();
+        for node in &mut nodes {
+            let same = |old: &&mut Node<T>| old.entry.id() == node.entry.id();
+            if let Some(old) = self.nodes.iter_mut().find(same) {
+                node.kept = std::mem::take(&mut old.kept);
             }
-            let now = source.entry(entry.pid);
-            let Some(now) = now.filter(|now| now.start == entry.start) else {
-                return false;
-            };
-            *entry = now;
-            children.extend(source.children(entry.pid));
         }
-        let is_new =
-            |pid: &i32| *pid != left_out && self.entries.iter().all(|known| known.pid != *pid);
-        children.retain(is_new);
-        for pid in children {
-            self.entries.extend(source.entry(pid));
-            self.entries
-                .extend(descendants_without(source, pid, left_out));
-        }
+        self.nodes = nodes;
         true
     }
 
@@ -260,86 +298,101 @@ impl Sampled {
     pub fn forget(&mut self) {
         self.looks_left = 0;
     }
+}
 
-    /// The root, if it lives, and its descendants.
-    pub fn entries(&self) -> &[Entry] {
-        &self.entries
+impl<T: Default> From<Entry> for Node<T> {
+    fn from(entry: Entry) -> Self {
+        Self {
+            entry,
+            kept: T::default(),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::cell::{Cell, RefCell};
+    use std::collections::BTreeMap;
     use std::process::{Command, Stdio};
 
     use super::*;
 
-    /// A root with children that a test adds and ends. It counts the questions for them.
+    /// Processes by pid, with their parents. It counts the questions for children.
     #[derive(Default)]
     struct Family {
-        children: RefCell<Vec<i32>>,
-        used_ns: Cell<u64>,
+        parents: RefCell<BTreeMap<i32, i32>>,
         asked: Cell<u32>,
     }
 
-    const ROOT: i32 = 3_999_990;
+    const ROOT: i32 = 5;
 
     impl Source for Family {
         fn entry(&self, pid: i32) -> Option<Entry> {
-            let own_ns = self.clock_ns(pid)?;
+            let parent = *self.parents.borrow().get(&pid)?;
             Some(Entry {
                 pid,
                 start: 1,
-                parent: 0,
+                parent,
                 session: 0,
                 group: 0,
                 zombie: false,
-                own_ns,
+                own_ns: 0,
                 reaped_ns: 0,
             })
         }
 
         fn children(&self, pid: i32) -> Vec<i32> {
-            if pid != ROOT {
-                return Vec::new();
-            }
             self.asked.set(self.asked.get() + 1);
-            self.children.borrow().clone()
+            let parents = self.parents.borrow();
+            let of = parents.iter().filter(|(_, parent)| **parent == pid);
+            of.map(|(child, _)| *child).collect()
         }
 
         fn clock_ns(&self, pid: i32) -> Option<u64> {
-            let lives = pid == ROOT || self.children.borrow().contains(&pid);
-            lives.then(|| self.used_ns.get())
+            self.entry(pid).map(|entry| entry.own_ns)
         }
     }
 
     #[test]
-    fn a_tree_is_walked_through_if_a_process_went_and_now_and_then() {
+    fn a_tree_takes_the_births_and_is_walked_through_now_and_then() {
         let family = Family::default();
-        let mut tree = Sampled::default();
+        let born = |pid, parent| family.parents.borrow_mut().insert(pid, parent);
+        born(ROOT, 1);
+        let mut births = Births::default();
+        let mut tree = Sampled::<u32>::default();
         let mut look = |newest| {
-            let walked = tree.look(&family, ROOT, 0, newest);
-            let found: Vec<_> = tree.entries().iter().map(|one| one.pid).collect();
-            let used: u64 = tree.entries().iter().map(|one| one.own_ns).sum();
-            (walked, found, used)
+            births.look(&family, newest);
+            let before = family.asked.get();
+            let walked = tree.look(&family, ROOT, 99, Some(&births));
+            assert_eq!(walked, family.asked.get() > before);
+            for node in &mut tree.nodes {
+                node.kept += 1;
+            }
+            let nodes = tree.nodes.iter();
+            let found: Vec<_> = nodes.map(|one| (one.entry.pid, one.kept)).collect();
+            (walked, births.has_threads, found)
         };
-        assert_eq!(look(Some(5)), (true, vec![ROOT], 0));
-        family.used_ns.set(7);
-        assert_eq!(look(Some(5)), (false, vec![ROOT], 7));
-        assert_eq!(family.asked.get(), 2, "a child may come a little later");
-        family.used_ns.set(8);
-        assert_eq!(look(Some(5)), (false, vec![ROOT], 8));
-        assert_eq!(family.asked.get(), 2);
-        family.children.borrow_mut().push(6);
-        family.used_ns.set(9);
-        assert_eq!(look(Some(6)), (false, vec![ROOT, 6], 18));
-        assert_eq!(look(Some(7)), (false, vec![ROOT, 6], 18));
-        assert_eq!(family.asked.get(), 3, "none can have a new child");
-        family.children.borrow_mut().clear();
-        assert_eq!(look(Some(7)), (true, vec![ROOT], 9));
-        assert!((0..LOOKS_OF_A_WALK - 1).all(|_| !look(Some(7)).0));
-        assert!(look(Some(7)).0, "an old number is not believed for ever");
-        assert!(look(None).0 && look(None).0, "an unknown one never is");
+        assert_eq!(look(Some(5)), (true, true, vec![(ROOT, 1)]));
+        assert_eq!(look(Some(5)), (true, true, vec![(ROOT, 2)]));
+        assert_eq!(look(Some(5)), (false, false, vec![(ROOT, 3)]));
+        // A child, its child, a child of another process, and one that is left out; then one that had its id before.
+        for (pid, parent) in [(6, ROOT), (7, 6), (9, 1), (99, ROOT)] {
+            born(pid, parent);
+        }
+        let all = |kept| vec![(ROOT, kept), (6, kept - 3), (7, kept - 3)];
+        assert_eq!(look(Some(99)), (false, true, all(4)));
+        born(8, 7);
+        let mut with_late = all(5);
+        with_late.push((8, 1));
+        assert_eq!(look(Some(99)), (false, true, with_late));
+        family.parents.borrow_mut().remove(&8);
+        assert!(!look(Some(99)).0);
+        let walks = (0..LOOKS_OF_A_WALK).filter(|_| look(Some(99)).0).count();
+        assert_eq!(walks, 1, "births are not believed for ever");
+        assert_eq!(look(Some(99)).2.len(), 3);
+        for jump in [Some(5_000), Some(5), None] {
+            assert!(look(jump).0, "unknown births");
+        }
     }
 
     #[test]

@@ -10,9 +10,9 @@ use procfs::process::Process;
 
 use super::known::Known;
 use super::protocol::Exit;
-use super::reading::{Look, Reading, Size, reading_of};
+use super::reading::{Measured, Reading, Size, reading_of};
 use super::supervised::Supervised;
-use super::tree::{self, Entry};
+use super::tree::{self, Births, Entry};
 use crate::failure::Failure;
 
 /// The most readings of a tree whose processes change meanwhile.
@@ -63,15 +63,15 @@ impl Source {
         }
     }
 
-    /// Like [`Source::read`], for readings that follow each other. `newest` is of [`tree::newest`]. CPU time of a process that has just ended
-    /// may be missing until the next reading.
-    pub fn sample(&self, known: &mut Known, newest: Option<u64>) -> Option<Reading> {
+    /// Like [`Source::read`], for readings that follow each other ([`super::known`]). `Some(None)` if the last reading still holds.
+    pub fn sample(&self, known: &mut Known, births: &Births) -> Option<Option<Reading>> {
+        let mut read = |root, start| known.read(Measured { root, start }, births);
         match self {
-            Source::Supervised(supervised) => read_supervised(supervised, || {
-                known.read(&tree::Kernel, supervised.guard_pid, None, newest)
-            }),
-            Source::Pid { pid, start } => known.read(&tree::Kernel, *pid, Some(*start), newest),
-            Source::Own => known.read_own(),
+            Source::Supervised(supervised) => {
+                read_supervised(supervised, || read(supervised.guard_pid, None))
+            }
+            Source::Pid { pid, start } => read(*pid, Some(*start)),
+            Source::Own => known.read_own(births),
         }
     }
 
@@ -122,13 +122,15 @@ impl Source {
     }
 }
 
-fn read_supervised(
+fn read_supervised<T: From<Reading>>(
     supervised: &Supervised,
-    read: impl FnOnce() -> Option<Reading>,
-) -> Option<Reading> {
-    let ended = |cpu_s| Reading {
-        cpu_s,
-        ..Reading::default()
+    read: impl FnOnce() -> Option<T>,
+) -> Option<T> {
+    let ended = |cpu_s| {
+        T::from(Reading {
+            cpu_s,
+            ..Reading::default()
+        })
     };
     if let Some(cpu_s) = supervised.final_cpu_s() {
         return Some(ended(cpu_s));
@@ -144,7 +146,8 @@ fn read_supervised(
 /// Reads this process: its threads are the probes and their far ends, its children are measured separately.
 fn read_own() -> Option<Reading> {
     let entry = tree::entry(std::process::id() as i32)?;
-    Some(reading_of(entry.own_ns, &[entry], Size::of))
+    let size = Size::of(entry.pid).map(|size| (entry, size));
+    Some(reading_of(entry.own_ns, size.into_iter()))
 }
 
 /// Reads a tree until two readings find the same processes, or until the limit of readings.
@@ -152,18 +155,22 @@ fn read_own() -> Option<Reading> {
 /// A reading counts each process at most once, so it is never too high. A process that its parent waits for during a reading is missing
 /// from it. So the highest reading is the best.
 fn read_tree(source: &impl tree::Source, root: i32, start: Option<u64>) -> Reading {
-    let mut last = Look::take(source, root, start);
-    let mut cpu_ns = last.cpu_ns;
+    let measured = Measured { root, start };
+    let (mut last, mut most_ns) = measured.walk(source);
     for _ in 0..LOOKS_AGAIN {
-        let look = Look::take(source, root, start);
-        cpu_ns = cpu_ns.max(look.cpu_ns);
-        let same = look.pids() == last.pids();
-        last = look;
+        let (all, cpu_ns) = measured.walk(source);
+        most_ns = most_ns.max(cpu_ns);
+        let same = all.iter().map(Entry::id).eq(last.iter().map(Entry::id));
+        last = all;
         if same {
             break;
         }
     }
-    reading_of(cpu_ns, &last.entries, Size::of)
+    let living = last.into_iter().filter(|entry| !entry.zombie);
+    reading_of(
+        most_ns,
+        living.filter_map(|entry| Some((entry, Size::of(entry.pid)?))),
+    )
 }
 
 /// Resets the high-water mark of a process's memory to what it has now.
@@ -251,11 +258,10 @@ mod tests {
                 };
                 // A guard's own time does not count, but its children's time does.
                 for (start, all) in [(Some(1), 111.0), (None, 110.0)] {
-                    let look = Look::take(&passing(), ROOT, start);
+                    let (_, one_ns) = Measured { root: ROOT, start }.walk(&passing());
                     assert!(
-                        look.cpu_ns as f64 <= all,
-                        "{leaf_ends} {middle_ends}: one look says {}",
-                        look.cpu_ns
+                        one_ns as f64 <= all,
+                        "{leaf_ends} {middle_ends}: one walk says {one_ns}"
                     );
                     let cpu_ns = (read_tree(&passing(), ROOT, start).cpu_s * 1e9).round();
                     assert_eq!(cpu_ns, all, "{leaf_ends} {middle_ends}");
@@ -311,22 +317,28 @@ for size in sys.stdin:
     fn samples_find_peaks_and_children_as_full_readings_do() {
         let mut python = Python::start(GROWING);
         let source = Source::pid("child", python.pid()).unwrap_or_else(|error| panic!("{error}"));
-        let mut known = Known::default();
-        let mut sample = || source.sample(&mut known, tree::newest()).unwrap();
+        let (mut known, mut births) = (Known::default(), Births::default());
+        let mut last = None;
+        let mut try_sample = || {
+            births.look(&tree::Kernel, tree::newest());
+            let reading = source.sample(&mut known, &births)?;
+            last = reading.or(last.take());
+            last.clone()
+        };
+        let mut sample = || try_sample().unwrap();
         let mark = |reading: &Reading| reading.members.iter().map(|one| one.high_water_bytes).max();
         python.ask("1");
         let before = sample();
         python.ask("96");
-        let cpu_s = sample().cpu_s;
-        assert!(cpu_s > before.cpu_s);
-        // The memory is gone, and the mark has its turn.
+        // The memory is gone, and the mark and the CPU time have their turn.
         let grown = (0..10).map(|_| sample()).last().unwrap();
+        assert!(grown.cpu_s > before.cpu_s);
         assert!(mark(&grown) > mark(&before).map(|mark| mark + (90 << 20)));
         python.ask("keep");
         let kept = sample();
-        assert!(kept.anon_bytes > grown.anon_bytes + (30 << 20));
         assert_eq!(kept.open_files, grown.open_files.map(|files| files + 30));
         assert_eq!(kept.threads, grown.threads + 1);
+        assert!(sample().anon_bytes > grown.anon_bytes + (30 << 20));
         python.ask("child");
         let both = sample();
         assert_eq!((before.members.len(), both.members.len()), (1, 2));
@@ -341,6 +353,6 @@ for size in sys.stdin:
         };
         assert_eq!(sizes(&last), sizes(&full));
         drop(python);
-        assert!(source.sample(&mut known, tree::newest()).is_none());
+        assert!(try_sample().is_none());
     }
 }

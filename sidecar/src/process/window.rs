@@ -15,7 +15,7 @@ use super::part::{Before, DROPPED_MOST, Part, Parts, used_since};
 use super::peak::Peaks;
 use super::rest::AtRest;
 use super::target::{ProcessUsage, Target, generators};
-use super::tree;
+use super::tree::Births;
 use super::usage::{Source, percent, rounded};
 use super::whole::{Moment, Whole, WholeCpu};
 use crate::failure::{Failure, Kind, Result};
@@ -327,20 +327,19 @@ impl Window {
 
     /// Reads all if the window runs. The window closes if all measured processes but this one have ended.
     pub fn look(&mut self) {
-        self.look_at_each(Target::look);
+        self.look_at_each(Target::look, None);
     }
 
-    /// A look that reads only what can have changed since the last one.
-    pub fn sample(&mut self) {
-        let newest = tree::newest();
-        self.look_at_each(|target| target.sample(newest));
+    /// A look that reads each figure at its own rate ([`super::known`]).
+    pub fn sample(&mut self, births: &Births) {
+        self.look_at_each(|target| target.sample(births), Some(births));
         if self.runs() {
             self.kinds.read(&mut self.targets, false);
         }
     }
 
     /// `look` says whether a process but this one lives. Asking whether all have ended costs more.
-    fn look_at_each(&mut self, mut look: impl FnMut(&mut Target) -> bool) {
+    fn look_at_each(&mut self, mut look: impl FnMut(&mut Target) -> bool, births: Option<&Births>) {
         if !self.is_open() {
             return;
         }
@@ -351,7 +350,7 @@ impl Window {
             }
         }
         if let Some(interference) = &mut self.interference {
-            interference.look();
+            interference.look(births);
         }
         if !lives && self.gone() {
             self.close();
@@ -386,7 +385,7 @@ impl Window {
             host = HostTime::with_stretch(host, host_then, HostTime::now());
         }
         if let Some(interference) = &mut self.interference {
-            interference.look();
+            interference.look(None);
         }
         let duration_s = elapsed.as_secs_f64();
         let processes: Vec<_> = self

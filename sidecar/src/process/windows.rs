@@ -10,6 +10,7 @@ use super::kept::Kept;
 use super::part::Part;
 use super::rest::Watch;
 use super::target::Target;
+use super::tree::{self, Births};
 use super::usage::Source;
 use super::window::{Usage, Window};
 use crate::failure::{Failure, Kind, Result};
@@ -69,6 +70,7 @@ pub struct Windows {
 struct Numbered {
     last: u64,
     windows: BTreeMap<u64, Window>,
+    births: Births,
 }
 
 impl Numbered {
@@ -111,10 +113,12 @@ impl Windows {
         let sampled = |window: &Window| window.looks() && window.has_peaks();
         let idle = |all: &mut Numbered| !all.windows.values().any(sampled);
         let mut all = wait(&self.opened, lock(&self.all), Duration::from_secs(1), idle);
-        let windows = all.windows.values_mut();
-        windows
-            .filter(|window| window.has_peaks())
-            .for_each(Window::sample);
+        let Numbered {
+            windows, births, ..
+        } = &mut *all;
+        births.look(&tree::Kernel, tree::newest());
+        let windows = windows.values_mut().filter(|window| window.has_peaks());
+        windows.for_each(|window| window.sample(births));
     }
 
     /// Opens a window, paused or running, and returns its id. It is a conflict if [`MAX_OPEN`] windows are open.
@@ -355,12 +359,12 @@ mod tests {
             of_child.count()
         };
         windows.sample();
-        assert_eq!(kept(), 3);
+        assert_eq!(kept(), 4);
         windows.pause(&id);
         assert_eq!(kept(), 0);
         windows.resume(&id);
         windows.sample();
-        assert_eq!(kept(), 3);
+        assert_eq!(kept(), 4);
         windows.close(&id).unwrap();
         assert_eq!(kept(), 0);
         child.kill().unwrap();
