@@ -13,6 +13,7 @@ use super::flow::{
 };
 use super::shared::Shared;
 use crate::net::clock::now_ns;
+use crate::net::wait::not_yet;
 
 const BUFFER: usize = 64 * 1024;
 /// The longest single wait, ms. It bounds how late the thread notices the server's end and how late a report is.
@@ -135,21 +136,5 @@ impl Far<'_> {
             Counters::add(&self.counts.bytes_sent, count);
         }
         Ok(())
-    }
-}
-
-/// `None` if no byte is there yet.
-pub fn not_yet(done: io::Result<usize>) -> io::Result<Option<usize>> {
-    match done {
-        Ok(count) => Ok(Some(count)),
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
-            ) =>
-        {
-            Ok(None)
-        }
-        Err(error) => Err(error),
     }
 }

@@ -43,7 +43,6 @@ use blocking::Connections;
 use counters::Counted;
 use events::Events;
 use faults::Faults;
-pub use flow_far::not_yet;
 pub use shared::Shared;
 use zone::Zone;
 

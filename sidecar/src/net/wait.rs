@@ -1,5 +1,7 @@
 //! How a thread waits.
 
+use std::io;
+
 use serde::{Deserialize, Serialize};
 
 /// How a probe thread waits for the network and for its next moment.
@@ -13,4 +15,20 @@ pub enum Wait {
     Spin,
     /// The same, with sched_yield in between.
     Yield,
+}
+
+/// Whether a call that does not wait must be tried again.
+pub fn is_early(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+    )
+}
+
+/// `None` if a read or a write moved nothing yet.
+pub fn not_yet(done: io::Result<usize>) -> io::Result<Option<usize>> {
+    match done {
+        Err(error) if is_early(&error) => Ok(None),
+        done => done.map(Some),
+    }
 }

@@ -17,6 +17,7 @@ use rustls::ClientConnection;
 use super::kinds::{ErrorKind, ProbeError};
 use super::tls::{About, Fault, Session, Tls};
 use crate::lock::lock;
+use crate::net::wait::is_early;
 
 /// Bytes of one read of the socket, at first; a read that fills them raises them to the second value. Thousands of tunnels with small
 /// payloads stay small.
@@ -153,10 +154,7 @@ impl Stream {
         };
         match end {
             Ok(count) => count == 0,
-            Err(error) => !matches!(
-                error.kind(),
-                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
-            ),
+            Err(error) => !is_early(&error),
         }
     }
 
@@ -250,8 +248,7 @@ impl Secured {
         match input.fill(&self.socket, MsgFlags::empty()) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(false),
+            Err(error) if is_early(&error) => return Ok(false),
             Err(error) => return Err(error),
         }
         while !input.is_empty() {

@@ -1,6 +1,6 @@
 //! One request and its echo over a TCP connection.
 
-use std::io::{ErrorKind as Io, Read, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::plan::Plan;
 use super::socks5::client::slice;
 use super::stream::Stream;
 use crate::net::clock::now_ns;
-use crate::net::wait::Wait;
+use crate::net::wait::{Wait, not_yet};
 
 /// Payloads above this are sent and received in turns: both ends' buffers might fill otherwise, and
 /// each wait for the other.
@@ -86,26 +86,24 @@ impl Wire {
         let mut asked = 0;
         while have < self.answer.len() {
             let mut blocked = true;
-            if sent < request.len() {
-                match self.stream.write(&request[sent..]) {
-                    Ok(count) => {
-                        sent += count;
-                        self.sent += count as u64;
-                        blocked = false;
-                    }
-                    Err(error) => passes(&error)?,
-                }
+            if sent < request.len()
+                && let Some(count) = moved(self.stream.write(&request[sent..]))?
+            {
+                sent += count;
+                self.sent += count as u64;
+                blocked = false;
             }
             // Below the bound the answer cannot begin to block the request.
             if sent == request.len() || self.large {
-                match self.stream.read(&mut self.answer[have..]) {
-                    Ok(0) => return Err(Broken::Failed(ErrorKind::Closed)),
-                    Ok(count) => {
+                match moved(self.stream.read(&mut self.answer[have..]))? {
+                    Some(0) => return Err(Broken::Failed(ErrorKind::Closed)),
+                    Some(count) => {
                         have += count;
                         self.got += count as u64;
                         blocked = false;
                     }
-                    Err(error) => passes(&error)?,
+                    // An empty read without an end is no failure.
+                    None => {}
                 }
             }
             if blocked {
@@ -147,10 +145,6 @@ impl Wire {
     }
 }
 
-/// An empty read without an end is no failure.
-fn passes(error: &std::io::Error) -> Result<(), Broken> {
-    match error.kind() {
-        Io::WouldBlock | Io::Interrupted => Ok(()),
-        _ => Err(Broken::Failed(ErrorKind::of_io(error))),
-    }
+fn moved(done: io::Result<usize>) -> Result<Option<usize>, Broken> {
+    not_yet(done).map_err(|error| Broken::Failed(ErrorKind::of_io(&error)))
 }

@@ -1,6 +1,6 @@
 //! The socket of one TCP connection, with what it has carried for its probe.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use socket2::SockRef;
 use super::link::Link;
 use crate::echo::counters::{Counters, Tagged};
 use crate::net::tag;
+use crate::net::wait::not_yet;
 
 pub struct Socket {
     pub id: u64,
@@ -64,7 +65,11 @@ impl Socket {
 
     /// Sends, and returns the number of bytes that the kernel took.
     pub fn transmit(&self, bytes: &[u8], counters: &Counters) -> Result<usize, Over> {
-        let sent = transmit(&self.stream, bytes)?;
+        if bytes.is_empty() {
+            return Ok(0);
+        }
+        let sent = not_yet((&self.stream).write(bytes)).map_err(|_| Over)?;
+        let sent = sent.unwrap_or(0);
         Counters::add(&self.counts(counters).bytes_sent, sent);
         Ok(sent)
     }
@@ -111,25 +116,6 @@ impl Socket {
 
     /// `None` if no byte is there yet, 0 at the end of the stream.
     pub fn receive(&self, buffer: &mut [u8]) -> Result<Option<usize>, Over> {
-        match (&self.stream).read(buffer) {
-            Ok(count) => Ok(Some(count)),
-            Err(error) if try_later(&error) => Ok(None),
-            Err(_) => Err(Over),
-        }
+        not_yet((&self.stream).read(buffer)).map_err(|_| Over)
     }
-}
-
-fn transmit(mut stream: &TcpStream, bytes: &[u8]) -> Result<usize, Over> {
-    if bytes.is_empty() {
-        return Ok(0);
-    }
-    match stream.write(bytes) {
-        Ok(count) => Ok(count),
-        Err(error) if try_later(&error) => Ok(0),
-        Err(_) => Err(Over),
-    }
-}
-
-fn try_later(error: &std::io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }

@@ -1,6 +1,6 @@
 //! One tunnel of a fetch, and the objects that come over it.
 
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::os::fd::AsFd;
 
 use nix::poll::{PollFd, PollFlags};
@@ -8,6 +8,7 @@ use nix::poll::{PollFd, PollFlags};
 use crate::echo::bulk::{HEADER, Header};
 use crate::net::clock::now_ns;
 use crate::net::poller::Flags;
+use crate::net::wait::not_yet;
 use crate::probe::context::Context;
 use crate::probe::download::Download;
 use crate::probe::far_end::{Bounds, Carried};
@@ -152,11 +153,9 @@ impl Lane {
 
 /// How much went out.
 fn send(mut stream: &Stream, bytes: &[u8]) -> Result<usize, ProbeError> {
-    match stream.write(bytes) {
-        Ok(count) => Ok(count),
-        Err(error) if later(&error) => Ok(0),
-        Err(error) => Err(ProbeError::io("request for an object", &error)),
-    }
+    let sent = not_yet(stream.write(bytes));
+    let sent = sent.map_err(|error| ProbeError::io("request for an object", &error))?;
+    Ok(sent.unwrap_or(0))
 }
 
 /// One read. True where it was the last one of an object.
@@ -167,22 +166,13 @@ fn receive(
     got: &mut u64,
 ) -> Result<bool, ProbeError> {
     let room = download.room(buffer);
-    match stream.read(room) {
-        Ok(count) => {
-            *got += count as u64;
-            download
-                .take(&room[..count])
-                .map(|()| download.whole())
-                .map_err(|kind| ProbeError::new(kind, format!("object: {kind}")))
-        }
-        Err(error) if later(&error) => Ok(false),
-        Err(error) => Err(ProbeError::io("object", &error)),
-    }
-}
-
-fn later(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
-    )
+    let read = not_yet(stream.read(room)).map_err(|error| ProbeError::io("object", &error))?;
+    let Some(count) = read else {
+        return Ok(false);
+    };
+    *got += count as u64;
+    download
+        .take(&room[..count])
+        .map(|()| download.whole())
+        .map_err(|kind| ProbeError::new(kind, format!("object: {kind}")))
 }

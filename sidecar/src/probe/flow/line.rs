@@ -11,9 +11,9 @@ use nix::sys::time::TimeSpec;
 
 use super::progress::Came;
 use crate::echo::flow::{Header, Incoming, Mark, Outgoing, Said, Way};
-use crate::echo::not_yet;
 use crate::net::clock::{now_ns, seconds};
 use crate::net::pace::{Timetable, exact_sleeps};
+use crate::net::wait::not_yet;
 use crate::probe::context::Context;
 use crate::probe::download::BUFFER;
 use crate::probe::far_end::{ANY, Bounds, Carried};

@@ -9,6 +9,7 @@ use super::ledger::Ledger;
 use super::transport::Transport;
 use crate::net::clock::now_ns;
 use crate::net::pace::Timetable;
+use crate::net::wait::is_early;
 use crate::probe::context::Context;
 use crate::probe::far_end::{Bounds, Carried};
 use crate::probe::kinds::ErrorKind;
@@ -205,10 +206,7 @@ impl<C: Content> Part<'_, C> {
     /// A refusal is an ICMP answer to an earlier datagram. Three errors in a row end the probe.
     #[cold]
     pub(super) fn broken(&mut self, error: &io::Error) {
-        if !matches!(
-            error.kind(),
-            io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
-        ) {
+        if !is_early(error) {
             self.refused += 1;
             self.fault = ErrorKind::of_io(error);
         }
