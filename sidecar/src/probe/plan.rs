@@ -19,6 +19,7 @@ use super::tls::Tls;
 use crate::echo::destinations;
 use crate::echo::transfer::Transfer;
 use crate::failure::{Failure, Result};
+use crate::net::pace::Timetable;
 use crate::net::payload::Pattern;
 use crate::net::tag;
 use crate::process::cpus;
@@ -220,6 +221,11 @@ impl Plan {
             Loop::Closed => None,
             Loop::Open { rate_per_s } => Some(rate_per_s),
         }
+    }
+
+    /// None in the closed loop.
+    pub fn timetable(&self, start_ns: u64) -> Option<Timetable> {
+        Some(Timetable::new(start_ns, self.rate_per_s()?))
     }
 }
 

@@ -12,6 +12,11 @@ use crate::net::clock::{now_ns, seconds, thread_cpu_ns};
 /// This number of failures in a row, without a success, ends a probe.
 pub const FAILURES_IN_A_ROW: u32 = 3;
 
+/// Indices of the series of [`Tally::of_round_trips`].
+pub const ROUND_TRIP: usize = 0;
+pub const LATENESS: usize = 1;
+
+#[derive(Default)]
 pub struct Tally {
     /// Samples of operations that succeeded.
     pub series: Vec<Series>,
@@ -38,20 +43,25 @@ impl Tally {
     pub fn new(series: Vec<Series>) -> Self {
         Self {
             series,
-            errors: Errors::default(),
-            anomalies: Anomalies::default(),
-            other_source: None,
-            succeeded: 0,
-            bytes: 0,
-            stopped: None,
-            warmup_failed: None,
-            replaced: 0,
-            failures: 0,
-            start_ns: 0,
-            end_ns: 0,
-            cpu_at_start_ns: 0,
-            cpu_ns: 0,
+            ..Self::default()
         }
+    }
+
+    /// For `count` round trips, in the open loop with their lateness.
+    pub fn of_round_trips(plan: &Plan, count: u64) -> Self {
+        let lateness = plan.rate_per_s().map(|_| "lateness");
+        let names = std::iter::once("round_trip").chain(lateness);
+        let keep = plan.spec.keep;
+        Self::new(names.map(|name| Series::new(name, count, keep)).collect())
+    }
+
+    /// What several threads counted over the same time.
+    pub fn merged(all: impl IntoIterator<Item = Self>, keep: u64) -> Self {
+        let merged = all.into_iter().reduce(|mut merged, other| {
+            merged.merge(other, keep);
+            merged
+        });
+        merged.unwrap_or_default()
     }
 
     /// Called by the measuring thread, right before its first operation. The moment it returns is the start.
@@ -95,8 +105,7 @@ impl Tally {
         self.succeeded + self.errors.total()
     }
 
-    /// Adds what another thread counted over the same time.
-    pub fn merge(&mut self, other: Self, keep: u64) {
+    fn merge(&mut self, other: Self, keep: u64) {
         for (mine, other) in self.series.iter_mut().zip(other.series) {
             mine.merge(other, keep);
         }

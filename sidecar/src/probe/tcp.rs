@@ -5,23 +5,15 @@ use super::context::Context;
 use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::Outcome;
 use super::plan::Plan;
-use super::recorder::Series;
 use super::socks5::client::{self, Deadline};
-use super::tally::{FAILURES_IN_A_ROW, Tally};
+use super::tally::{FAILURES_IN_A_ROW, LATENESS, ROUND_TRIP, Tally};
 use super::wire::{Broken, Wire};
 use crate::net::clock::now_ns;
-use crate::net::pace::{Timetable, wait_for};
+use crate::net::pace::wait_for;
 use crate::net::payload::Pattern;
-
-const ROUND_TRIP: usize = 0;
-const LATENESS: usize = 1;
 
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let spec = &plan.spec;
-    let mut series = vec![Series::new("round_trip", spec.count, spec.keep)];
-    if plan.rate_per_s().is_some() {
-        series.push(Series::new("lateness", spec.count, spec.keep));
-    }
     let mut probe = Probe {
         plan,
         context,
@@ -30,7 +22,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
         pattern: plan.pattern(),
         sequence: 0,
         request: vec![0; spec.payload_bytes as usize],
-        tally: Tally::new(series),
+        tally: Tally::of_round_trips(plan, spec.count),
     };
     probe.warm_up()?;
     context.measured_begins();
@@ -63,10 +55,7 @@ impl Probe<'_> {
     /// Failures of the warm-up count only towards the number of failures in a row.
     fn warm_up(&mut self) -> Result<(), ProbeError> {
         let mut failures = 0;
-        let timetable = self
-            .plan
-            .rate_per_s()
-            .map(|rate| Timetable::new(now_ns(), rate));
+        let timetable = self.plan.timetable(now_ns());
         for index in 0..self.plan.spec.warmup {
             if timetable.is_some_and(|timetable| self.wait(timetable.intended_ns(index)).is_none())
                 || self.context.must_stop(self.plan, now_ns()).is_some()
@@ -93,10 +82,7 @@ impl Probe<'_> {
     fn measure(&mut self) {
         let count = self.plan.spec.count;
         let start = self.tally.begin();
-        let timetable = self
-            .plan
-            .rate_per_s()
-            .map(|rate| Timetable::new(start, rate));
+        let timetable = self.plan.timetable(start);
         let mut now = start;
         for index in 0..count {
             self.tally.stopped = self.context.must_stop(self.plan, now);

@@ -99,17 +99,9 @@ pub fn run<W: Worker<PARTS> + Send, const PARTS: usize>(
     });
     shared.warm_up.result()?;
     context.measured_ended();
-    let mut first_error = None;
-    let mut all: Option<Tally> = None;
-    for (tally, error) in ended {
-        first_error = first_error.or(error);
-        match &mut all {
-            None => all = Some(tally),
-            Some(all) => all.merge(tally, plan.spec.keep),
-        }
-    }
-    let mut tally = all.unwrap_or_else(|| Tally::new(Vec::new()));
-    match first_error {
+    let (tallies, errors): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
+    let mut tally = Tally::merged(tallies, plan.spec.keep);
+    match errors.into_iter().flatten().next() {
         Some(error) if tally.succeeded == 0 => return Err(error),
         _ => {}
     }
@@ -148,16 +140,11 @@ impl<const PARTS: usize> Shared<'_, PARTS> {
             return None;
         }
         let mut tally = Tally::new(self.series());
-        let timetable = |start| {
-            self.plan
-                .rate_per_s()
-                .map(|rate| Timetable::new(start, rate))
-        };
-        let mut first_error = self.warm_up(timetable(now_ns()), &mut worker);
+        let mut first_error = self.warm_up(self.plan.timetable(now_ns()), &mut worker);
         self.begin.pass();
         tally.begin();
         let start = self.start_ns.load(Ordering::SeqCst);
-        let timetable = timetable(start);
+        let timetable = self.plan.timetable(start);
         if timetable.is_some() {
             tally.intended_start(start);
         }

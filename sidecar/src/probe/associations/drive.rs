@@ -14,7 +14,7 @@ use crate::probe::outcome::{Gap, Stopped};
 use crate::probe::plan::Plan;
 use crate::probe::recorder::Series;
 use crate::probe::socks5::codec::{self, MAX_REPLY_BYTES};
-use crate::probe::tally::Tally;
+use crate::probe::tally::{LATENESS, ROUND_TRIP, Tally};
 
 /// The longest delay until the probe sees a cancel.
 const SLICE_NS: u64 = 50_000_000;
@@ -27,9 +27,7 @@ const MOST_GAPS: usize = 1_000;
 const QUIET_NS: u64 = 60_000_000;
 const DRAIN_NS: u64 = 300_000_000;
 
-/// Indices of the series.
-const ROUND_TRIP: usize = 0;
-const LATENESS: usize = 1;
+/// Index of the series behind those of round trips.
 const FIRST: usize = 2;
 
 pub struct Drive<'a> {
@@ -62,11 +60,10 @@ impl<'a> Drive<'a> {
         associations: Vec<Association>,
     ) -> Self {
         let spec = &plan.spec;
-        let mut tally = Tally::new(vec![
-            Series::new("round_trip", spec.count, spec.keep),
-            Series::new("lateness", spec.count, spec.keep),
-            Series::new("first", spec.connections, spec.keep),
-        ]);
+        let mut tally = Tally::of_round_trips(plan, spec.count);
+        tally
+            .series
+            .push(Series::new("first", spec.connections, spec.keep));
         let rate = plan.rate_per_s().unwrap_or(1.0);
         let often = spec.connections as f64 / rate * 1e9 < GAP_NS as f64;
         Self {

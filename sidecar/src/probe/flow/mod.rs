@@ -48,16 +48,9 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let (times, ended) = all_at_once(plan, context, &streams)?;
     let received = ended.iter().map(|line| line.progress.as_slice());
     let bytes = merged(received, times.whole_ns());
-    let mut tunnels: Vec<FlowTunnel> = Vec::new();
-    let mut all: Option<Tally> = None;
-    for line in ended {
-        tunnels.push(line.tunnel);
-        match &mut all {
-            None => all = Some(line.tally),
-            Some(all) => all.merge(line.tally, plan.spec.keep),
-        }
-    }
-    let mut tally = all.unwrap_or_else(|| Tally::new(Vec::new()));
+    let ended = ended.into_iter().map(|line| (line.tunnel, line.tally));
+    let (mut tunnels, tallies): (Vec<FlowTunnel>, Vec<Tally>) = ended.unzip();
+    let mut tally = Tally::merged(tallies, plan.spec.keep);
     for kind in unopened {
         tally.errors.add(kind, plan.flow.marks());
         tunnels.push(FlowTunnel {

@@ -20,11 +20,9 @@ use super::idle::{Held, hold};
 use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::{Idle, Outcome, Stopped, Tunnels};
 use super::plan::Plan;
-use super::recorder::Series;
 use super::spec::ProbeKind;
 use super::tally::Tally;
 use crate::net::clock::{now_ns, seconds};
-use crate::net::pace::Timetable;
 use drive::{Drive, Unheard};
 use open::open_all;
 use round::Round;
@@ -41,11 +39,11 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
             )
         }));
     }
-    let mut tally = Tally::new(series(plan));
+    let mut tally = Tally::of_round_trips(plan, plan.spec.count);
     let mut stopped = opened.stopped;
     if stopped.is_none() && plan.spec.warmup > 0 {
-        let mut ignored = Tally::new(series(plan));
-        let warm_up = Round::new(plan.spec.warmup, timetable(plan, now_ns()), &mut ignored);
+        let mut ignored = Tally::of_round_trips(plan, plan.spec.count);
+        let warm_up = Round::new(plan.spec.warmup, plan.timetable(now_ns()), &mut ignored);
         stopped = warm_up.run(&mut drive, &opened.usable).map_err(failed)?;
         if stopped == Some(Stopped::Failures)
             && let Some(kind) = ignored.errors.into_map().into_keys().next()
@@ -56,7 +54,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     }
     if stopped.is_none() {
         context.measured_begins();
-        let timetable = timetable(plan, tally.begin());
+        let timetable = plan.timetable(tally.begin());
         let round = Round::new(plan.spec.count, timetable, &mut tally).measured();
         stopped = round.run(&mut drive, &opened.usable).map_err(failed)?;
         tally.end();
@@ -91,7 +89,7 @@ fn idle(drive: &mut Drive<'_>) -> std::io::Result<Option<Idle>> {
     let (plan, context) = (drive.plan, drive.context);
     let open = drive.usable().len() as u64;
     let since_ns = now_ns();
-    let mut ignored = Tally::new(series(plan));
+    let mut ignored = Tally::of_round_trips(plan, plan.spec.count);
     let turn = |until_ns| drive.turn(until_ns, &mut Unheard);
     let Some(Held { mut idle, began_ns }) = hold(plan, context, turn)? else {
         return Ok(None);
@@ -116,19 +114,4 @@ fn idle(drive: &mut Drive<'_>) -> std::io::Result<Option<Idle>> {
         answered: ignored.succeeded,
         ..idle
     }))
-}
-
-/// Returns none in the closed loop.
-fn timetable(plan: &Plan, start_ns: u64) -> Option<Timetable> {
-    let rate_per_s = plan.rate_per_s()?;
-    Some(Timetable::new(start_ns, rate_per_s))
-}
-
-fn series(plan: &Plan) -> Vec<Series> {
-    let new = |name| Series::new(name, plan.spec.count, plan.spec.keep);
-    let mut all = vec![new("round_trip")];
-    if plan.rate_per_s().is_some() {
-        all.push(new("lateness"));
-    }
-    all
 }

@@ -5,10 +5,7 @@ use crate::net::clock::now_ns;
 use crate::net::pace::Timetable;
 use crate::probe::kinds::ErrorKind;
 use crate::probe::outcome::Stopped;
-use crate::probe::tally::Tally;
-
-const ROUND_TRIP: usize = 0;
-const LATENESS: usize = 1;
+use crate::probe::tally::{LATENESS, ROUND_TRIP, Tally};
 
 pub struct Round<'a> {
     count: u64,

@@ -46,7 +46,7 @@ impl<'a> Nat<'a> {
             pattern: plan.pattern(),
             next: AtomicU32::new(1),
             noted: Mutex::new(Noted {
-                tally: Tally::new(Vec::new()),
+                tally: Tally::default(),
                 names_sender: None,
                 answers_from: None,
             }),

@@ -138,14 +138,7 @@ fn round(
             .collect()
     });
     start.result()?;
-    let all = tallies
-        .into_iter()
-        .reduce(|mut all, tally| {
-            all.merge(tally, plan.spec.keep);
-            all
-        })
-        .unwrap_or_else(|| Tally::new(Vec::new()));
-    Ok(all)
+    Ok(Tally::merged(tallies, plan.spec.keep))
 }
 
 /// All transfers of one connection, or none if a thread could not be started.

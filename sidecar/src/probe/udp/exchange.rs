@@ -12,6 +12,7 @@ use super::part::{Part, Progress, SLICE_NS};
 use crate::net::clock::now_ns;
 use crate::net::pace::wait_until;
 use crate::net::wait::Wait;
+use crate::probe::tally::{LATENESS, ROUND_TRIP};
 
 /// How many times busy polling asks the kernel between two looks at the clock.
 const ASKS_PER_LOOK: u32 = 64;
@@ -52,7 +53,7 @@ impl<C: Content> Part<'_, C> {
                     for sequence in next..next + sent {
                         let intended = progress.intended_ns(sequence).unwrap_or(*now);
                         let due = intended.max(progress.room_since_ns);
-                        self.tally.series[1].record(*now, now.saturating_sub(due));
+                        self.tally.series[LATENESS].record(*now, now.saturating_sub(due));
                     }
                 }
                 sent > 0 && self.ledger.in_flight < progress.window
@@ -165,7 +166,7 @@ impl<C: Content> Part<'_, C> {
                 match self.content.check(number, payload) {
                     Ok(()) => {
                         let from = progress.intended_ns(number as usize).unwrap_or(sent_ns);
-                        self.tally.series[0].record(now, now - from);
+                        self.tally.series[ROUND_TRIP].record(now, now - from);
                         self.tally.success(payload.len() as u64);
                     }
                     Err(kind) => self.tally.errors.add(kind, 1),

@@ -17,7 +17,6 @@ use super::context::Context;
 use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::{Outcome, Stopped};
 use super::plan::Plan;
-use super::recorder::Series;
 use super::socks5::client::{self, Deadline, slice};
 use super::socks5::codec::udp_header;
 use super::tally::Tally;
@@ -40,14 +39,6 @@ pub fn run_with(
 ) -> Result<Outcome, ProbeError> {
     let spec = &plan.spec;
     let (transport, control) = open(plan, context, &content)?;
-    let names = ["round_trip", "lateness"];
-    let series = |count: u64| {
-        let names = &names[..if plan.rate_per_s().is_some() { 2 } else { 1 }];
-        names
-            .iter()
-            .map(|name| Series::new(name, count, spec.keep))
-            .collect()
-    };
     let mut part = Part {
         plan,
         context,
@@ -55,14 +46,14 @@ pub fn run_with(
         control,
         content,
         ledger: Ledger::new(spec.warmup + spec.count),
-        tally: Tally::new(series(0)),
+        tally: Tally::of_round_trips(plan, 0),
         refused: 0,
         fault: ErrorKind::Network,
         measured: false,
         answered: 0,
         answered_bytes: 0,
     };
-    let measured = Tally::new(series(spec.count));
+    let measured = Tally::of_round_trips(plan, spec.count);
     part.run(spec.warmup);
     let warm_up = std::mem::replace(&mut part.tally, measured);
     part.tally.warmup_failed = Some(spec.warmup.saturating_sub(warm_up.succeeded));

@@ -77,7 +77,7 @@ impl<C: Content> Part<'_, C> {
         let mut progress = Progress {
             first,
             end: first + count as usize,
-            timetable: rate.map(|rate| Timetable::new(start, rate)),
+            timetable: self.plan.timetable(start),
             window: match rate {
                 Some(_) => self.plan.spec.window,
                 None => self.plan.spec.window.min(FIRST_WINDOW),

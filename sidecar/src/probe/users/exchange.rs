@@ -37,7 +37,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     context.measured_ended();
     drop(runtime);
     context.carry(*lock(&shared.carried));
-    let mut tally = std::mem::replace(&mut *lock(&shared.tally), Tally::new(Vec::new()));
+    let mut tally = std::mem::take(&mut *lock(&shared.tally));
     if tally.attempted() == spec.count {
         tally.stopped = None;
     }

@@ -19,12 +19,8 @@ use crate::probe::context::Context;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::outcome::{Outcome, Stopped, UserOutcome};
 use crate::probe::plan::Plan;
-use crate::probe::recorder::Series;
-use crate::probe::tally::Tally;
+use crate::probe::tally::{LATENESS, ROUND_TRIP, Tally};
 
-/// Indices of the series.
-const ROUND_TRIP: usize = 0;
-const LATENESS: usize = 1;
 /// Connections that open at once.
 const AT_ONCE: usize = 256;
 
@@ -45,11 +41,7 @@ type Lines = Arc<Vec<Mutex<Line>>>;
 
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let spec = &plan.spec;
-    let series = |name| Series::new(name, spec.count, spec.keep);
-    let rate_per_s = plan.rate_per_s();
-    let lateness = rate_per_s.map(|_| series("lateness"));
-    let all = iter::once(series("round_trip")).chain(lateness);
-    let tally = Tally::new(all.collect());
+    let tally = Tally::of_round_trips(plan, spec.count);
     let shared = Shared::new(plan, plan.pattern(), tally)?;
     let lines: Lines = Arc::new(shared.bytes.iter().map(|_| Mutex::default()).collect());
     let runtime = runtime()?;
@@ -60,9 +52,8 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
         shared.stop.store(false, Ordering::Relaxed);
         context.measured_begins();
         let started = lock(&shared.tally).begin();
-        match rate_per_s {
-            Some(rate) => {
-                let timetable = Timetable::new(started, rate);
+        match plan.timetable(started) {
+            Some(timetable) => {
                 ask(&shared, &lines, plan, context, timetable).await?;
             }
             None => {
@@ -93,12 +84,12 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
         shared.note(user, outcome);
     }
     context.carry(*lock(&shared.carried));
-    let mut tally = std::mem::replace(&mut *lock(&shared.tally), Tally::new(Vec::new()));
+    let mut tally = std::mem::take(&mut *lock(&shared.tally));
     if tally.attempted() == spec.count && tally.stopped == Some(Stopped::Limit) {
         tally.stopped = None;
     }
     // A timetable has a clock's thread.
-    let threads = if rate_per_s.is_some() { 2 } else { 1 };
+    let threads = if plan.rate_per_s().is_some() { 2 } else { 1 };
     let mut outcome = tally.outcome(plan, context, threads);
     outcome.users = std::mem::take(&mut *lock(&shared.outcomes));
     Ok(outcome)
