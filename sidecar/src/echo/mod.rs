@@ -27,13 +27,13 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use nix::sys::socket::{setsockopt, sockopt};
 use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use tokio::sync::Notify;
 
 use crate::failure::{Failure, Result};
 use crate::lock::lock;
+use crate::net::batch::widen;
 use crate::net::poller::Waker;
 use crate::net::wait::Wait;
 use crate::process::cpus;
@@ -192,13 +192,7 @@ impl Echo {
         more: Vec<UdpSocket>,
     ) -> std::io::Result<Self> {
         let (tcp, udp_address) = (listener.local_addr()?, udp.local_addr()?);
-        // Only CAP_NET_ADMIN allows a buffer above the system's bound. Without it, the server takes the largest allowed buffer.
-        if setsockopt(&udp, sockopt::RcvBufForce, &UDP_BUFFER).is_err() {
-            SockRef::from(&udp).set_recv_buffer_size(UDP_BUFFER)?;
-        }
-        if setsockopt(&udp, sockopt::SndBufForce, &UDP_BUFFER).is_err() {
-            SockRef::from(&udp).set_send_buffer_size(UDP_BUFFER)?;
-        }
+        widen(&udp, UDP_BUFFER)?;
         let shared = Shared::new(request.cpus, request.wait);
         shared.arrivals.of(&listener)?;
         let events = request.engine == Engine::Events || request.dns.is_some();

@@ -1,13 +1,14 @@
 //! Many datagrams per system call: `recvmmsg(2)` and `sendmmsg(2)`.
 
-use std::io::{IoSlice, IoSliceMut};
-use std::os::fd::RawFd;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::os::fd::{AsFd, RawFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::{
     ControlMessage, MsgFlags, MultiHeaders, SockaddrStorage, recvfrom, recvmmsg, sendmmsg, sendmsg,
-    sendto,
+    sendto, setsockopt, sockopt,
 };
+use socket2::SockRef;
 
 /// The largest datagram that UDP has, and a byte to notice a longer one.
 const DATAGRAM: usize = 65_536;
@@ -17,6 +18,18 @@ const MAX_PAYLOAD: usize = 65_507;
 /// trip of 10 µs would show.
 const TRY_EVERY: u32 = 16;
 const TRY: usize = 8;
+
+/// Asks for buffers of `bytes` for either direction. Only CAP_NET_ADMIN allows more than the system's bound; without it, the kernel
+/// grants as much as it may.
+pub fn widen(socket: &impl AsFd, bytes: usize) -> io::Result<()> {
+    if setsockopt(socket, sockopt::RcvBufForce, &bytes).is_err() {
+        SockRef::from(socket).set_recv_buffer_size(bytes)?;
+    }
+    if setsockopt(socket, sockopt::SndBufForce, &bytes).is_err() {
+        SockRef::from(socket).set_send_buffer_size(bytes)?;
+    }
+    Ok(())
+}
 
 /// Datagrams that were received together, and room for them.
 pub struct Batch {

@@ -7,6 +7,7 @@ use super::far_end::{Carried, Counts, FarEnd};
 use super::outcome::Stopped;
 use super::plan::Plan;
 use super::tls::Session;
+use crate::lock::lock;
 use crate::net::clock::now_ns;
 use crate::process::holding::{Holding, Switches};
 use crate::process::window::Usage;
@@ -75,25 +76,16 @@ impl Context {
 
     /// Adds what a part of the probe has carried.
     pub fn carry(&self, carried: Carried) {
-        *self
-            .carried
-            .lock()
-            .unwrap_or_else(|error| error.into_inner()) += carried;
+        *lock(&self.carried) += carried;
     }
 
     pub fn carried(&self) -> Carried {
-        *self
-            .carried
-            .lock()
-            .unwrap_or_else(|error| error.into_inner())
+        *lock(&self.carried)
     }
 
     /// Notes what TLS inside a tunnel negotiated.
     pub fn negotiated(&self, session: Option<Session>) {
-        let mut sessions = self
-            .sessions
-            .lock()
-            .unwrap_or_else(|error| error.into_inner());
+        let mut sessions = lock(&self.sessions);
         if let Some(session) = session
             && !sessions.contains(&session)
         {
@@ -102,10 +94,7 @@ impl Context {
     }
 
     pub fn sessions(&self) -> Vec<Session> {
-        self.sessions
-            .lock()
-            .unwrap_or_else(|error| error.into_inner())
-            .clone()
+        lock(&self.sessions).clone()
     }
 
     /// The far end's counts, or none if the far end is not an echo server of this sidecar.
@@ -180,7 +169,7 @@ impl Context {
     pub fn measured_ended(&self) {
         if self.begun.swap(false, Ordering::SeqCst) {
             let usage = self.observer.ended();
-            *self.usage.lock().unwrap_or_else(|error| error.into_inner()) = usage;
+            *lock(&self.usage) = usage;
         }
     }
 
@@ -195,9 +184,6 @@ impl Context {
     }
 
     pub fn usage(&self) -> Option<Usage> {
-        self.usage
-            .lock()
-            .unwrap_or_else(|error| error.into_inner())
-            .clone()
+        lock(&self.usage).clone()
     }
 }

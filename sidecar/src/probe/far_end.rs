@@ -73,8 +73,12 @@ impl Carried {
 
     /// Datagrams of `size` bytes; the last may be shorter. All that is sent comes back.
     pub fn datagrams(sent: u64, got: u64, size: u64) -> Self {
-        let bytes = Bounds::new(got, sent);
         let datagrams = Bounds::new(got.div_ceil(size), sent.div_ceil(size));
+        Self::both_ways(datagrams, Bounds::new(got, sent))
+    }
+
+    /// Datagrams by their numbers and bytes: all that is sent comes back.
+    pub fn both_ways(datagrams: Bounds, bytes: Bounds) -> Self {
         Self {
             datagrams_up: datagrams,
             datagrams_down: datagrams,

@@ -3,6 +3,7 @@
 
 use std::io;
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use super::kinds::{ErrorKind, ProbeError};
 use crate::lock::lock;
@@ -31,6 +32,17 @@ impl Gate {
             .wait_while(state, |state| state.decided.is_none())
             .unwrap_or_else(PoisonError::into_inner);
         matches!(state.decided, Some(Ok(())))
+    }
+
+    /// Starts a thread for each work, which passes this gate. None, and the gate is abandoned, if one could not be started.
+    pub fn start<'scope, T: Send + 'scope>(
+        &self,
+        scope: &'scope Scope<'scope, '_>,
+        works: impl IntoIterator<Item = impl FnOnce() -> T + Send + 'scope>,
+    ) -> Option<Vec<ScopedJoinHandle<'scope, T>>> {
+        let start = |work| Builder::new().spawn_scoped(scope, work);
+        let started: io::Result<_> = works.into_iter().map(start).collect();
+        started.inspect_err(|error| self.abandon(error)).ok()
     }
 
     /// Waits until the given number of threads wait, or the gate is abandoned.

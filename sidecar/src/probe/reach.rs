@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -47,6 +47,16 @@ impl fmt::Display for Reached {
         }
         let tried: Vec<String> = self.tried.iter().map(SocketAddr::to_string).collect();
         write!(f, " (tried {})", tried.join(", "))
+    }
+}
+
+/// The local address from which a peer is reached: loopback's where the peer is there, else any.
+pub fn near(peer: IpAddr) -> IpAddr {
+    match (peer.is_ipv4(), peer.is_loopback()) {
+        (true, true) => Ipv4Addr::LOCALHOST.into(),
+        (true, false) => Ipv4Addr::UNSPECIFIED.into(),
+        (false, true) => Ipv6Addr::LOCALHOST.into(),
+        (false, false) => Ipv6Addr::UNSPECIFIED.into(),
     }
 }
 

@@ -2,7 +2,6 @@
 //! the next operation that is due.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::thread::Builder;
 
 use super::context::Context;
 use super::gate::Gate;
@@ -76,17 +75,13 @@ pub fn run<W: Worker<PARTS> + Send, const PARTS: usize>(
         threads,
     };
     let ended: Vec<Thread> = std::thread::scope(|scope| {
-        let mut running = Vec::new();
-        for _ in 0..threads {
+        let works = (0..threads).map(|_| {
             let worker = worker();
-            match Builder::new().spawn_scoped(scope, move || shared.run(worker)) {
-                Ok(thread) => running.push(thread),
-                Err(error) => {
-                    shared.warm_up.abandon(&error);
-                    return Vec::new();
-                }
-            }
-        }
+            move || shared.run(worker)
+        });
+        let Some(running) = shared.warm_up.start(scope, works) else {
+            return Vec::new();
+        };
         shared.warm_up.open();
         shared.begin.gather(running.len());
         if !shared.failed() {

@@ -135,13 +135,7 @@ impl<'a> Drive<'a> {
         let datagrams = Bounds::new(self.answered, self.record.sent);
         let most = self.record.sent * self.plan.spec.payload_bytes;
         let bytes = Bounds::new(self.answered_bytes, most);
-        Carried {
-            datagrams_up: datagrams,
-            datagrams_down: datagrams,
-            bytes_up: bytes,
-            bytes_down: bytes,
-            ..Carried::default()
-        }
+        Carried::both_ways(datagrams, bytes)
     }
 
     pub fn take_gaps(&mut self) -> Option<Vec<Gap>> {

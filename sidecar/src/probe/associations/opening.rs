@@ -9,12 +9,11 @@ use crate::net::clock::now_ns;
 use crate::net::poller::{Flags, Poller};
 use crate::probe::context::Context;
 use crate::probe::kinds::{ErrorKind, ProbeError};
-use crate::probe::plan::{Plan, Proxy};
-use crate::probe::socks5::client::relay_of;
+use crate::probe::plan::Plan;
 use crate::probe::socks5::codec::{Address, udp_header};
 use crate::probe::socks5::opening::Opening;
 use crate::probe::stream::Stream;
-use crate::probe::udp::may_relay;
+use crate::probe::udp::allowed_relay;
 
 /// Handshakes at once: more would overflow the accept backlog of a proxy that could serve them all.
 const HANDSHAKES: usize = 256;
@@ -149,7 +148,7 @@ impl Opened {
         let (Some(bound), Some(proxy)) = (bound, &plan.proxy) else {
             return Ok(());
         };
-        let relay = allowed_relay(bound, proxy, plan)?;
+        let relay = allowed_relay(&bound, proxy, plan)?;
         let changed = self.poller.modify(&stream, index as u64, Flags::RDHUP);
         changed.map_err(|error| ProbeError::io("epoll", &error))?;
         self.open(index, Some(stream), relay)
@@ -200,15 +199,4 @@ impl Opened {
         }
         late
     }
-}
-
-fn allowed_relay(bound: Address, proxy: &Proxy, plan: &Plan) -> Result<SocketAddr, ProbeError> {
-    let relay = relay_of(&bound, proxy)?;
-    if may_relay(relay.ip(), proxy.at.address.ip(), &plan.allowed) {
-        return Ok(relay);
-    }
-    Err(ProbeError::new(
-        ErrorKind::SocksGarbage,
-        format!("UDP associate: the relay {relay} is neither where the proxy is nor allowed"),
-    ))
 }

@@ -1,9 +1,10 @@
 //! One association: its control connection, its socket, and what came through it.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 
 use crate::probe::kinds::ErrorKind;
+use crate::probe::reach::near;
 use crate::probe::socks5::opening::Opening;
 use crate::probe::stream::Stream;
 
@@ -58,13 +59,7 @@ impl Association {
 
 /// A socket for datagrams to `peer`. It is not connected, so that answers from other senders are seen. On loopback it is bound there.
 pub fn bind(peer: SocketAddr) -> io::Result<UdpSocket> {
-    let ip: IpAddr = match (peer, peer.ip().is_loopback()) {
-        (SocketAddr::V4(_), true) => Ipv4Addr::LOCALHOST.into(),
-        (SocketAddr::V4(_), false) => Ipv4Addr::UNSPECIFIED.into(),
-        (SocketAddr::V6(_), true) => Ipv6Addr::LOCALHOST.into(),
-        (SocketAddr::V6(_), false) => Ipv6Addr::UNSPECIFIED.into(),
-    };
-    let socket = UdpSocket::bind((ip, 0))?;
+    let socket = UdpSocket::bind((near(peer.ip()), 0))?;
     socket.set_nonblocking(true)?;
     Ok(socket)
 }

@@ -10,8 +10,6 @@
 mod line;
 mod progress;
 
-use std::thread::Builder;
-
 use socket2::SockRef;
 
 use super::context::Context;
@@ -97,21 +95,16 @@ fn all_at_once(
     let began = std::sync::OnceLock::new();
     let (start, began) = (&start, &began);
     let ended: Vec<Ended> = std::thread::scope(|scope| {
-        let mut threads = Vec::new();
-        for stream in streams {
-            let work = move || {
+        let works = streams.iter().map(|stream| {
+            move || {
                 start
                     .pass()
                     .then(|| Line::run(plan, context, stream, *began.get_or_init(Times::default)))
-            };
-            match Builder::new().spawn_scoped(scope, work) {
-                Ok(thread) => threads.push(thread),
-                Err(error) => {
-                    start.abandon(&error);
-                    return Vec::new();
-                }
             }
-        }
+        });
+        let Some(threads) = start.start(scope, works) else {
+            return Vec::new();
+        };
         start.gather(streams.len());
         let times = *began.get_or_init(|| Times::new(plan, now_ns()));
         start.open();

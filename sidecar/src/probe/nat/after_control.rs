@@ -1,13 +1,14 @@
 //! Which parts end with the control connection, and how long after it. RFC 1928 (7) says that the association does.
 
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use super::line::Line;
 use super::report::AfterControl;
 use super::shared::Nat;
 use crate::net::clock::{now_ns, seconds};
+use crate::probe::reach::near;
 use crate::probe::socks5::codec::Address;
 
 /// Time to wait for a datagram, and for the answer that a port is closed.
@@ -83,12 +84,8 @@ impl Nat<'_> {
 
 /// Whether a port of this machine answers that nothing listens there.
 fn closed(at: SocketAddr) -> bool {
-    let from: SocketAddr = match at {
-        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
-    };
     let refused = || -> io::Result<()> {
-        let socket = UdpSocket::bind(from)?;
+        let socket = UdpSocket::bind((near(at.ip()), 0))?;
         socket.connect(at)?;
         socket.set_read_timeout(Some(WAIT))?;
         socket.send(&[0])?;
@@ -99,6 +96,8 @@ fn closed(at: SocketAddr) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
 
     #[test]

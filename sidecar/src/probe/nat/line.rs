@@ -2,12 +2,13 @@
 
 use std::cell::Cell;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use super::shared::{Nat, socket};
 use crate::net::clock::now_ns;
 use crate::probe::kinds::{ErrorKind, ProbeError};
+use crate::probe::reach::near;
 use crate::probe::socks5::client::{self, Deadline};
 use crate::probe::socks5::codec::{self, Address};
 use crate::probe::stream::Stream;
@@ -40,16 +41,6 @@ pub struct Line<'a> {
     control: Option<Stream>,
     /// The fault of a datagram that arrived.
     fault: Cell<Option<ErrorKind>>,
-}
-
-/// The address from which a client reaches a relay.
-fn near(relay: IpAddr) -> IpAddr {
-    match relay {
-        IpAddr::V4(ip) if ip.is_loopback() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-        IpAddr::V6(ip) if ip.is_loopback() => Ipv6Addr::LOCALHOST.into(),
-        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-    }
 }
 
 impl<'a> Line<'a> {

@@ -172,21 +172,8 @@ pub fn open(plan: &Plan, deadline: &Deadline<'_>) -> Result<(Stream, Stages), Pr
     Ok((stream, stages))
 }
 
-/// A UDP association: its control connection, which must stay open, and the address for datagrams.
-pub struct Association {
-    pub control: Stream,
-    pub relay: SocketAddr,
-}
-
-/// Asks the proxy for UDP. The address that the proxy reports for datagrams is not checked. The request gives the client's own address as
-/// unknown (RFC 1928, section 7).
-pub fn associate(proxy: &Proxy, deadline: &Deadline<'_>) -> Result<Association, ProbeError> {
-    let (control, bound) = ask_for_udp(proxy, deadline)?;
-    let relay = relay_of(&bound, proxy)?;
-    Ok(Association { control, relay })
-}
-
-/// The control connection of an association, and the address that the proxy's reply has.
+/// Asks the proxy for a UDP association. Returns its control connection, which must stay open, and the address that the reply has, unchecked.
+/// The request gives the client's own address as unknown (RFC 1928, section 7).
 pub fn ask_for_udp(
     proxy: &Proxy,
     deadline: &Deadline<'_>,

@@ -111,9 +111,9 @@ fn round(
         _ => transfer.bytes,
     };
     let start = Gate::default();
+    let start = &start;
     let tallies: Vec<Tally> = std::thread::scope(|scope| {
-        let mut threads = Vec::new();
-        for (stream, moved) in lines {
+        let works = lines.iter().map(|(stream, moved)| {
             let line = Line {
                 plan,
                 context,
@@ -121,15 +121,11 @@ fn round(
                 bytes,
                 moved,
             };
-            let start = &start;
-            match Builder::new().spawn_scoped(scope, move || connection(line, start, measured)) {
-                Ok(thread) => threads.push(thread),
-                Err(error) => {
-                    start.abandon(&error);
-                    return Vec::new();
-                }
-            }
-        }
+            move || connection(line, start, measured)
+        });
+        let Some(threads) = start.start(scope, works) else {
+            return Vec::new();
+        };
         start.gather(lines.len() * directions);
         start.open();
         threads

@@ -16,9 +16,9 @@ use std::net::{IpAddr, SocketAddr};
 use super::context::Context;
 use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::{Outcome, Stopped};
-use super::plan::Plan;
+use super::plan::{Plan, Proxy};
 use super::socks5::client::{self, Deadline, slice};
-use super::socks5::codec::udp_header;
+use super::socks5::codec::{Address, udp_header};
 use super::tally::Tally;
 pub use control::Control;
 use ledger::Ledger;
@@ -110,18 +110,26 @@ pub fn path(
         return Ok((plan.target_at.address, Vec::new(), None));
     };
     let deadline = Deadline::of_handshake(plan, context);
-    let association = client::associate(proxy, &deadline)?;
-    if !may_relay(association.relay.ip(), proxy.at.address.ip(), &plan.allowed) {
-        return Err(ProbeError::new(
-            ErrorKind::SocksGarbage,
-            format!(
-                "UDP associate: the relay {} is neither where the proxy is nor allowed",
-                association.relay
-            ),
-        ));
+    let (control, bound) = client::ask_for_udp(proxy, &deadline)?;
+    let relay = allowed_relay(&bound, proxy, plan)?;
+    let control = Control::new(control);
+    Ok((relay, udp_header(&plan.target), Some(control)))
+}
+
+/// The relay of the proxy's reply, if datagrams may go there.
+pub fn allowed_relay(
+    bound: &Address,
+    proxy: &Proxy,
+    plan: &Plan,
+) -> Result<SocketAddr, ProbeError> {
+    let relay = client::relay_of(bound, proxy)?;
+    if may_relay(relay.ip(), proxy.at.address.ip(), &plan.allowed) {
+        return Ok(relay);
     }
-    let control = Control::new(association.control);
-    Ok((association.relay, udp_header(&plan.target), Some(control)))
+    Err(ProbeError::new(
+        ErrorKind::SocksGarbage,
+        format!("UDP associate: the relay {relay} is neither where the proxy is nor allowed"),
+    ))
 }
 
 fn open(

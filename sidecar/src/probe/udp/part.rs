@@ -151,13 +151,7 @@ impl<C: Content> Part<'_, C> {
         let sent = self.ledger.next() as u64;
         let datagrams = Bounds::new(self.answered, sent);
         let bytes = Bounds::new(self.answered_bytes, sent * self.content.size() as u64);
-        Carried {
-            datagrams_up: datagrams,
-            datagrams_down: datagrams,
-            bytes_up: bytes,
-            bytes_down: bytes,
-            ..Carried::default()
-        }
+        Carried::both_ways(datagrams, bytes)
     }
 
     /// Counts datagrams from other senders than the peer.

@@ -15,6 +15,7 @@ use nix::sys::socket::{
 };
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::net::batch::widen;
 use crate::probe::socks5::codec::{self, MAX_REPLY_BYTES};
 
 /// The most datagrams of one system call.
@@ -84,14 +85,7 @@ impl Transport {
         wait_at_most: Duration,
     ) -> io::Result<Self> {
         let socket = Socket::new(Domain::for_address(peer), Type::DGRAM, Some(Protocol::UDP))?;
-        // Only CAP_NET_ADMIN allows more than the system's bound; without it, the kernel grants as much
-        // as it may.
-        if setsockopt(&socket, sockopt::RcvBufForce, &BUFFER_BYTES).is_err() {
-            socket.set_recv_buffer_size(BUFFER_BYTES)?;
-        }
-        if setsockopt(&socket, sockopt::SndBufForce, &BUFFER_BYTES).is_err() {
-            socket.set_send_buffer_size(BUFFER_BYTES)?;
-        }
+        widen(&socket, BUFFER_BYTES)?;
         socket.set_read_timeout(Some(wait_at_most))?;
         socket.set_write_timeout(Some(wait_at_most))?;
         socket.connect(&peer.into())?;
