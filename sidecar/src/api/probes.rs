@@ -15,9 +15,8 @@ use super::all::All;
 use super::answer::{blocking, read};
 use crate::echo::registry::Echoes;
 use crate::failure::{Failure, Result};
-use crate::probe::context::{Nobody, Observer};
 use crate::probe::far_end::FarEnd;
-use crate::probe::observer::InstanceObserver;
+use crate::probe::observer::Observer;
 use crate::probe::plan::Plan;
 use crate::probe::registry::Probe;
 use crate::probe::spec::Spec;
@@ -79,7 +78,7 @@ fn far_end(supervisor: &Supervisor, echoes: &Echoes, plan: &Plan) -> Result<Opti
     Ok(echo.map(|echo| FarEnd::new(&echo, over_link)))
 }
 
-fn observer(supervisor: &Supervisor, spec: &Spec) -> Result<Box<dyn Observer>> {
+fn observer(supervisor: &Supervisor, spec: &Spec) -> Result<Observer> {
     let windows = Arc::clone(&supervisor.windows);
     let resumed = open_window(&windows, "usage_window", spec.usage_window.as_ref())?;
     let watcher = open_window(&windows, "watched_by", spec.watched_by.as_ref())?;
@@ -87,11 +86,7 @@ fn observer(supervisor: &Supervisor, spec: &Spec) -> Result<Box<dyn Observer>> {
         Some(id) => supervisor.instance(id)?.sources(),
         None => Vec::new(),
     };
-    if sources.is_empty() && resumed.is_none() && watcher.is_none() {
-        return Ok(Box::new(Nobody));
-    }
-    let observer = InstanceObserver::new(windows, sources, resumed, watcher)?;
-    Ok(Box::new(observer))
+    Observer::new(windows, sources, resumed, watcher)
 }
 
 fn open_window(windows: &Windows, field: &str, id: Option<&String>) -> Result<Option<String>> {

@@ -13,7 +13,7 @@ use crate::echo::zone::Zone;
 use crate::echo::{Echo, Engine, Request};
 use crate::failure::{Failure, Result, exit_code};
 use crate::net::wait::Wait;
-use crate::probe::context::Nobody;
+use crate::probe::observer::Observer;
 use crate::probe::far_end::FarEnd;
 use crate::probe::plan::{Allowed, Plan};
 use crate::probe::registry::{Registry, State};
@@ -210,7 +210,7 @@ impl Probe {
         let plan = Plan::check(spec, &allowed)?;
         let registry = Registry::new(allowed);
         let far_end = echo.as_ref().map(|echo| FarEnd::new(echo, false));
-        let id = registry.start(plan, None, Box::new(Nobody), far_end)?;
+        let id = registry.start(plan, None, Observer::default(), far_end)?;
         let probe = loop {
             let probe = registry.probe(&id, LOOK_EVERY)?;
             if probe.state != State::Running {

@@ -4,47 +4,19 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::far_end::{Carried, Counts, FarEnd};
+use super::observer::Observer;
 use super::outcome::Stopped;
 use super::plan::Plan;
 use super::tls::Session;
 use crate::lock::lock;
 use crate::net::clock::now_ns;
-use crate::process::holding::{Holding, Switches};
 use crate::process::window::Usage;
-
-/// Measures the processes of the system under test.
-pub trait Observer: Send + Sync {
-    /// Opens the usage window: the warm-up is over, and the measured part has not begun.
-    fn begins(&self);
-    /// Closes the usage window and returns the usage.
-    fn ended(&self) -> Option<Usage>;
-    /// Holdings of the observed processes now; empty if none are observed.
-    fn holding(&self) -> Vec<Holding> {
-        Vec::new()
-    }
-    /// How often threads of the observed processes were switched.
-    fn switches(&self) -> Vec<Switches> {
-        Vec::new()
-    }
-    /// The probe is over, whether or not it measured anything.
-    fn over(&self) {}
-}
-
-/// The observer if no instance is measured.
-pub struct Nobody;
-
-impl Observer for Nobody {
-    fn begins(&self) {}
-    fn ended(&self) -> Option<Usage> {
-        None
-    }
-}
 
 pub struct Context {
     started_ns: u64,
     cancel: AtomicBool,
     done: AtomicU64,
-    observer: Box<dyn Observer>,
+    observer: Observer,
     begun: AtomicBool,
     usage: Mutex<Option<Usage>>,
     carried: Mutex<Carried>,
@@ -53,14 +25,9 @@ pub struct Context {
 }
 
 impl Context {
-    #[cfg(test)]
-    pub fn new(observer: Box<dyn Observer>) -> Self {
-        Self::with(observer, None)
-    }
-
     /// The probe's time limit runs from here. `far_end` is set if the far end is an echo server of this
     /// sidecar.
-    pub fn with(observer: Box<dyn Observer>, far_end: Option<FarEnd>) -> Self {
+    pub fn new(observer: Observer, far_end: Option<FarEnd>) -> Self {
         Self {
             started_ns: now_ns(),
             cancel: AtomicBool::new(false),
@@ -173,14 +140,14 @@ impl Context {
         }
     }
 
-    pub fn observer(&self) -> &dyn Observer {
-        &*self.observer
+    pub fn observer(&self) -> &Observer {
+        &self.observer
     }
 
     /// The measurement is over. Called once, at the very end.
     pub fn over(&self) {
         self.measured_ended();
-        self.observer.over();
+        self.observer.ended();
     }
 
     pub fn usage(&self) -> Option<Usage> {

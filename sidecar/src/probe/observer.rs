@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::context::Observer;
 use crate::failure::Result;
 use crate::process::holding::{Holding, Switches};
 use crate::process::role::Role;
@@ -11,7 +10,9 @@ use crate::process::usage::Source;
 use crate::process::window::Usage;
 use crate::process::windows::{Manner, Windows};
 
-pub struct InstanceObserver {
+/// The default observes nothing.
+#[derive(Default)]
+pub struct Observer {
     windows: Arc<Windows>,
     /// Its own window, paused until the probe measures.
     window: Option<String>,
@@ -23,7 +24,7 @@ pub struct InstanceObserver {
     watches: AtomicBool,
 }
 
-impl InstanceObserver {
+impl Observer {
     /// Observes an instance's processes, if an instance is given. A conflict if too many windows are
     /// open.
     pub fn new(
@@ -45,16 +46,9 @@ impl InstanceObserver {
             watches: AtomicBool::new(false),
         })
     }
-}
 
-impl Drop for InstanceObserver {
-    fn drop(&mut self) {
-        self.over();
-    }
-}
-
-impl Observer for InstanceObserver {
-    fn begins(&self) {
+    /// Opens the usage window: the warm-up is over, and the measured part has not begun.
+    pub fn begins(&self) {
         // The other window excludes the cost of this window.
         if let Some(id) = &self.window {
             self.windows.resume(id);
@@ -69,7 +63,8 @@ impl Observer for InstanceObserver {
         }
     }
 
-    fn ended(&self) -> Option<Usage> {
+    /// Closes the usage window and returns the usage.
+    pub fn ended(&self) -> Option<Usage> {
         if let Some(id) = &self.watcher
             && self.watches.swap(false, Ordering::SeqCst)
         {
@@ -83,17 +78,21 @@ impl Observer for InstanceObserver {
         self.windows.close(self.window.as_ref()?).ok()
     }
 
-    fn holding(&self) -> Vec<Holding> {
+    /// Holdings of the observed processes now; empty if none are observed.
+    pub fn holding(&self) -> Vec<Holding> {
         let held = self.window.as_ref().map(|id| self.windows.holding(id));
         held.and_then(Result::ok).unwrap_or_default()
     }
 
-    fn switches(&self) -> Vec<Switches> {
+    /// How often threads of the observed processes were switched.
+    pub fn switches(&self) -> Vec<Switches> {
         let switches = self.window.as_ref().map(|id| self.windows.switches(id));
         switches.and_then(Result::ok).unwrap_or_default()
     }
+}
 
-    fn over(&self) {
+impl Drop for Observer {
+    fn drop(&mut self) {
         self.ended();
     }
 }

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::context::{Context, Observer};
+use super::context::Context;
 use super::far_end::FarEnd;
 use super::kinds::{ErrorKind, ProbeError};
+use super::observer::Observer;
 use super::outcome::{Outcome, Stopped};
 use super::plan::{Allowed, Plan};
 use super::spec::ProbeKind;
@@ -95,7 +96,7 @@ impl Registry {
         &self,
         mut plan: Plan,
         namespace: Option<Arc<Namespace>>,
-        observer: Box<dyn Observer>,
+        observer: Observer,
         mut far_end: Option<FarEnd>,
     ) -> Result<String> {
         let mut all = lock(&self.all);
@@ -125,7 +126,7 @@ impl Registry {
         let entry = Arc::new(Entry {
             id: format!("p{number}"),
             plan,
-            context: Context::with(observer, far_end),
+            context: Context::new(observer, far_end),
             end: Mutex::default(),
             ended: Condvar::new(),
         });

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::echo::{Echo, Request};
-use crate::probe::context::Nobody;
+use crate::probe::observer::Observer;
 use crate::probe::plan::Allowed;
 
 fn echo(request: Value) -> Echo {
@@ -20,7 +20,7 @@ fn plan(echo: &Echo, flow: &Value, connections: u64) -> Plan {
 }
 
 fn measure(echo: &Echo, flow: &Value, connections: u64) -> Outcome {
-    let context = Context::new(Box::new(Nobody));
+    let context = Context::new(Observer::default(), None);
     run(&plan(echo, flow, connections), &context).unwrap()
 }
 
@@ -85,7 +85,7 @@ fn what_waits_in_front_of_the_far_end_hides_nothing_of_what_came() {
     let flow = json!({"direction": "up", "seconds": 1.0, "warmup_s": 0.5, "requests_per_s": 20});
     let spec = json!({"kind": "flow", "target": at.to_string(), "flow": flow, "timeout_ms": 500});
     let plan = Plan::check(serde_json::from_value(spec).unwrap(), &Allowed::default());
-    let context = Context::new(Box::new(Nobody));
+    let context = Context::new(Observer::default(), None);
     let outcome = run(
         &plan.unwrap_or_else(|failure| panic!("{failure}")),
         &context,
@@ -138,7 +138,7 @@ fn a_tunnel_that_is_not_read_stands_still_and_lives() {
     let plan = plan(&echo, &asked, 1);
     let sent = || echo.state().counted.tcp_bytes;
     let outcome = std::thread::scope(|scope| {
-        let probe = scope.spawn(|| run(&plan, &Context::new(Box::new(Nobody))).unwrap());
+        let probe = scope.spawn(|| run(&plan, &Context::new(Observer::default(), None)).unwrap());
         std::thread::sleep(Duration::from_millis(600));
         let before = sent();
         std::thread::sleep(Duration::from_millis(400));
@@ -159,7 +159,7 @@ fn a_tunnel_that_ends_has_died_and_so_have_its_requests() {
     let asked = json!({"direction": "down", "seconds": 1.0, "requests_per_s": 10});
     let plan = plan(&echo, &asked, 1);
     let outcome = std::thread::scope(|scope| {
-        let probe = scope.spawn(|| run(&plan, &Context::new(Box::new(Nobody))).unwrap());
+        let probe = scope.spawn(|| run(&plan, &Context::new(Observer::default(), None)).unwrap());
         std::thread::sleep(Duration::from_millis(450));
         echo.stop();
         probe.join().unwrap()
@@ -187,7 +187,7 @@ fn a_far_end_without_flows_ends_the_tunnel() {
 fn a_congestion_control_that_the_kernel_has_not_is_named() {
     let echo = echo(json!({}));
     let asked = json!({"seconds": 0.2, "congestion": "nonsuch"});
-    let context = Context::new(Box::new(Nobody));
+    let context = Context::new(Observer::default(), None);
     let error = run(&plan(&echo, &asked, 1), &context).unwrap_err();
     assert!(error.message.contains("nonsuch"), "{}", error.message);
     let asked = json!({"seconds": 0.2, "congestion": "cubic"});
