@@ -1,6 +1,6 @@
 //! The part of [`Drive`] that opens tunnels.
 
-use super::drive::{Drive, Happened, Hears};
+use super::drive::{Drive, Happened};
 use crate::net::clock::now_ns;
 use crate::net::poller::Flags;
 use crate::probe::kinds::ProbeError;
@@ -11,12 +11,12 @@ const HANDSHAKES: usize = 256;
 
 impl Drive<'_> {
     /// Opens a slot's tunnel, as soon as there are fewer than [`HANDSHAKES`] on their way.
-    pub fn open(&mut self, index: usize, tell: &mut dyn Hears) {
+    pub fn open(&mut self, index: usize) {
         self.to_dial.push_back(index);
-        self.dial(tell);
+        self.dial();
     }
 
-    fn dial(&mut self, tell: &mut dyn Hears) {
+    fn dial(&mut self) {
         while self.handshakes < HANDSHAKES {
             let Some(index) = self.to_dial.pop_front() else {
                 return;
@@ -36,12 +36,12 @@ impl Drive<'_> {
             });
             match begun {
                 Ok(opening) => slot.tunnel = Tunnel::Opening(Box::new(opening)),
-                Err(error) => self.ended(index, Err(error), tell),
+                Err(error) => self.ended(index, Err(error)),
             }
         }
     }
 
-    pub(super) fn opened(&mut self, index: usize, tell: &mut dyn Hears) {
+    pub(super) fn opened(&mut self, index: usize) {
         let slot = &mut self.slots[index];
         let Tunnel::Opening(opening) = std::mem::replace(&mut slot.tunnel, Tunnel::Down) else {
             return;
@@ -52,42 +52,38 @@ impl Drive<'_> {
             .modify(&stream, index as u64, Flags::IN)
             .map_err(|error| ProbeError::io("epoll", &error));
         slot.tunnel = Tunnel::Open(stream);
-        self.ended(index, result, tell);
-        self.dial(tell);
+        self.ended(index, result);
+        self.dial();
     }
 
-    pub(super) fn not_opened(&mut self, index: usize, error: ProbeError, tell: &mut dyn Hears) {
-        self.ended(index, Err(error), tell);
-        self.dial(tell);
+    pub(super) fn not_opened(&mut self, index: usize, error: ProbeError) {
+        self.ended(index, Err(error));
+        self.dial();
     }
 
     /// A handshake is over: it was an operation's, or one of all that are opened at the start.
-    fn ended(&mut self, index: usize, result: Result<(), ProbeError>, tell: &mut dyn Hears) {
+    fn ended(&mut self, index: usize, result: Result<(), ProbeError>) {
         self.handshakes -= 1;
         let slot = &mut self.slots[index];
         if result.is_err() {
             slot.tunnel = Tunnel::Down;
         }
         let has_operation = slot.operation.is_some();
-        let began_ns = slot.began_ns;
+        let (began_ns, ended_ns) = (slot.began_ns, now_ns());
         match result {
             Ok(()) if has_operation => {
                 if let Some(operation) = &mut slot.operation {
-                    let now = now_ns();
-                    operation.due_ns = operation.due_ns.map(|due| due.max(now));
+                    operation.due_ns = operation.due_ns.map(|due| due.max(ended_ns));
                 }
-                self.send(index, tell);
+                self.send(index);
             }
-            Err(error) if has_operation => self.failed(index, error.kind, tell),
-            Ok(()) => tell.hear(Happened::Opened {
-                began_ns,
-                ended_ns: now_ns(),
-            }),
-            Err(error) => tell.hear(Happened::NotOpened(error)),
+            Err(error) if has_operation => self.failed(index, error.kind),
+            Ok(()) => self.happened.push(Happened::Opened { began_ns, ended_ns }),
+            Err(error) => self.happened.push(Happened::NotOpened { error, ended_ns }),
         }
     }
 
-    pub(super) fn expire_dials(&mut self, now: u64, tell: &mut dyn Hears) {
+    pub(super) fn expire_dials(&mut self, now: u64) {
         while let Some((deadline_ns, index, dials)) = self.dial_deadlines.front().copied() {
             let slot = &self.slots[index];
             let late = match &slot.tunnel {
@@ -99,7 +95,7 @@ impl Drive<'_> {
             }
             self.dial_deadlines.pop_front();
             if let Some(error) = late {
-                self.not_opened(index, error, tell);
+                self.not_opened(index, error);
             }
         }
     }

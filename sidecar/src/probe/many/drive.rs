@@ -15,14 +15,17 @@ use crate::probe::tally::FAILURES_IN_A_ROW;
 /// The longest delay until the probe sees a cancel.
 const SLICE_NS: u64 = 50_000_000;
 
-/// Receives the events of the probe and counts them.
+/// What happened to a tunnel or an operation.
 pub enum Happened {
     /// A tunnel that [`Drive::open`] requested is usable.
     Opened {
         began_ns: u64,
         ended_ns: u64,
     },
-    NotOpened(ProbeError),
+    NotOpened {
+        error: ProbeError,
+        ended_ns: u64,
+    },
     /// A request went out for the first time.
     Sent {
         operation: Operation,
@@ -36,17 +39,6 @@ pub enum Happened {
         error: ErrorKind,
         now_ns: u64,
     },
-}
-
-pub trait Hears {
-    fn hear(&mut self, happened: Happened);
-}
-
-/// Hears of nothing: no operation is under way.
-pub struct Unheard;
-
-impl Hears for Unheard {
-    fn hear(&mut self, _: Happened) {}
 }
 
 pub struct Drive<'a> {
@@ -64,6 +56,8 @@ pub struct Drive<'a> {
     deadlines: VecDeque<(u64, usize, u64)>,
     /// Slots without an operation that may begin their next one.
     pub free: VecDeque<usize>,
+    /// Since the caller looked, in its order.
+    pub happened: Vec<Happened>,
     failures: u64,
 }
 
@@ -82,6 +76,7 @@ impl<'a> Drive<'a> {
             dial_deadlines: VecDeque::with_capacity(connections),
             deadlines: VecDeque::with_capacity(connections),
             free: VecDeque::with_capacity(connections),
+            happened: Vec::with_capacity(connections),
             failures: 0,
         })
     }
@@ -129,7 +124,7 @@ impl<'a> Drive<'a> {
     }
 
     /// Waits for events until `until_ns` at the latest, and handles them and what is overdue.
-    pub fn turn(&mut self, until_ns: u64, tell: &mut dyn Hears) -> std::io::Result<()> {
+    pub fn turn(&mut self, until_ns: u64) -> std::io::Result<()> {
         let fronts = [self.dial_deadlines.front(), self.deadlines.front()];
         let until_ns = fronts
             .into_iter()
@@ -140,27 +135,27 @@ impl<'a> Drive<'a> {
         let count = self.poller.wait(until_ns)?;
         for index in 0..count {
             let (token, flags) = self.poller.event(index);
-            self.event(token as usize, flags, tell);
+            self.event(token as usize, flags);
         }
-        self.expire(tell);
+        self.expire();
         Ok(())
     }
 
-    fn event(&mut self, index: usize, flags: Flags, tell: &mut dyn Hears) {
+    fn event(&mut self, index: usize, flags: Flags) {
         let slot = &mut self.slots[index];
         match &mut slot.tunnel {
             Tunnel::Down => {}
             Tunnel::Opening(opening) => match opening.step(self.plan) {
-                Ok(true) => self.opened(index, tell),
+                Ok(true) => self.opened(index),
                 Ok(false) => {
                     let wanted = opening.wanted();
                     let changed = self.poller.modify(&opening.stream, index as u64, wanted);
                     if let Err(error) = changed {
                         let error = ProbeError::io("epoll", &error);
-                        self.not_opened(index, error, tell);
+                        self.not_opened(index, error);
                     }
                 }
-                Err(error) => self.not_opened(index, error, tell),
+                Err(error) => self.not_opened(index, error),
             },
             Tunnel::Open(stream) => match &mut slot.operation {
                 None => slot.unasked(),
@@ -169,10 +164,10 @@ impl<'a> Drive<'a> {
                     let received = operation.receive(stream, &mut self.scratch);
                     slot.got += operation.moved().1 - before;
                     match received {
-                        Ok(true) => self.answered(index, tell),
-                        Ok(false) if flags.contains(Flags::OUT) => self.send(index, tell),
+                        Ok(true) => self.answered(index),
+                        Ok(false) if flags.contains(Flags::OUT) => self.send(index),
                         Ok(false) => {}
-                        Err(error) => self.failed(index, error.kind, tell),
+                        Err(error) => self.failed(index, error.kind),
                     }
                 }
             },
@@ -180,21 +175,21 @@ impl<'a> Drive<'a> {
     }
 
     /// Begins an operation on a slot that has none.
-    pub fn begin(&mut self, index: usize, intended_ns: Option<u64>, tell: &mut dyn Hears) {
+    pub fn begin(&mut self, index: usize, intended_ns: Option<u64>) {
         self.serial += 1;
         let slot = &mut self.slots[index];
         let due_ns = intended_ns.map(|intended| intended.max(slot.free_since_ns));
         slot.operation = Some(Operation::new(self.serial, intended_ns, due_ns));
         if let Some(broken) = slot.broken.take() {
-            self.failed(index, broken.error, tell);
+            self.failed(index, broken.error);
         } else if matches!(slot.tunnel, Tunnel::Down) {
-            self.open(index, tell);
+            self.open(index);
         } else {
-            self.send(index, tell);
+            self.send(index);
         }
     }
 
-    pub(super) fn send(&mut self, index: usize, tell: &mut dyn Hears) {
+    pub(super) fn send(&mut self, index: usize) {
         let slot = &mut self.slots[index];
         let (Tunnel::Open(stream), Some(operation)) = (&slot.tunnel, &mut slot.operation) else {
             return;
@@ -207,7 +202,7 @@ impl<'a> Drive<'a> {
             let deadline_ns = now + self.plan.timeout.as_nanos() as u64;
             self.deadlines
                 .push_back((deadline_ns, index, operation.serial));
-            tell.hear(Happened::Sent {
+            self.happened.push(Happened::Sent {
                 operation: *operation,
                 now_ns: now,
             });
@@ -230,43 +225,43 @@ impl<'a> Drive<'a> {
                 .map_err(|error| ProbeError::io("epoll", &error))
         });
         if let Err(error) = sent {
-            self.failed(index, error.kind, tell);
+            self.failed(index, error.kind);
         }
     }
 
-    fn answered(&mut self, index: usize, tell: &mut dyn Hears) {
+    fn answered(&mut self, index: usize) {
         let now_ns = now_ns();
         let timeout_ns = self.plan.timeout.as_nanos() as u64;
         let sent_ns = self.slots[index]
             .operation
             .and_then(|operation| operation.sent_ns);
         if sent_ns.is_some_and(|sent| now_ns >= sent + timeout_ns) {
-            return self.failed(index, ErrorKind::Timeout, tell);
+            return self.failed(index, ErrorKind::Timeout);
         }
         self.slots[index].free_since_ns = now_ns;
         if let Some(operation) = self.slots[index].operation.take() {
             self.failures = 0;
-            tell.hear(Happened::Answered { operation, now_ns });
+            self.happened.push(Happened::Answered { operation, now_ns });
         }
         self.free.push_back(index);
     }
 
     /// An operation that fails ends its tunnel; the next one opens another.
-    pub(super) fn failed(&mut self, index: usize, error: ErrorKind, tell: &mut dyn Hears) {
+    pub(super) fn failed(&mut self, index: usize, error: ErrorKind) {
         let slot = &mut self.slots[index];
         slot.tunnel = Tunnel::Down;
         slot.operation = None;
         slot.free_since_ns = now_ns();
         self.context.carry(slot.carried());
         self.failures += 1;
-        tell.hear(Happened::Failed {
+        self.happened.push(Happened::Failed {
             error,
             now_ns: slot.free_since_ns,
         });
         self.free.push_back(index);
     }
 
-    fn expire(&mut self, tell: &mut dyn Hears) {
+    fn expire(&mut self) {
         let now = now_ns();
         while let Some((deadline_ns, index, serial)) = self.deadlines.front().copied() {
             let operation = &self.slots[index].operation;
@@ -276,9 +271,9 @@ impl<'a> Drive<'a> {
             }
             self.deadlines.pop_front();
             if waits {
-                self.failed(index, ErrorKind::Timeout, tell);
+                self.failed(index, ErrorKind::Timeout);
             }
         }
-        self.expire_dials(now, tell);
+        self.expire_dials(now);
     }
 }

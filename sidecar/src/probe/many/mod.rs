@@ -23,7 +23,7 @@ use super::plan::Plan;
 use super::spec::ProbeKind;
 use super::tally::Tally;
 use crate::net::clock::{now_ns, seconds};
-use drive::{Drive, Unheard};
+use drive::Drive;
 use open::open_all;
 use round::Round;
 
@@ -73,7 +73,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let tunnels = concurrency.then_some(Tunnels {
         asked: plan.spec.connections,
         open: opened.usable.len() as u64,
-        open_all_s: seconds(opened.took_ns),
+        open_all_s: seconds(opened.ended_ns - opened.began_ns),
     });
     if concurrency {
         tally.series.insert(0, opened.series);
@@ -90,8 +90,8 @@ fn idle(drive: &mut Drive<'_>) -> std::io::Result<Option<Idle>> {
     let open = drive.usable().len() as u64;
     let since_ns = now_ns();
     let mut ignored = Tally::of_round_trips(plan, plan.spec.count);
-    let turn = |until_ns| drive.turn(until_ns, &mut Unheard);
-    let Some(Held { mut idle, began_ns }) = hold(plan, context, turn)? else {
+    let Some(Held { mut idle, began_ns }) = hold(plan, context, |until_ns| drive.turn(until_ns))?
+    else {
         return Ok(None);
     };
     let left = drive.usable();

@@ -1,6 +1,6 @@
 //! A given number of operations, in turn on all tunnels that could be opened.
 
-use super::drive::{Drive, Happened, Hears};
+use super::drive::{Drive, Happened};
 use crate::net::clock::now_ns;
 use crate::net::pace::Timetable;
 use crate::probe::kinds::ErrorKind;
@@ -13,38 +13,8 @@ pub struct Round<'a> {
     measured: bool,
     /// Operations whose time has come.
     started: u64,
-    heard: Heard<'a>,
-}
-
-struct Heard<'a> {
-    tally: &'a mut Tally,
-    payload_bytes: u64,
     ended: u64,
-}
-
-impl Hears for Heard<'_> {
-    fn hear(&mut self, happened: Happened) {
-        match happened {
-            Happened::Sent { operation, now_ns } => {
-                if let Some(due_ns) = operation.due_ns {
-                    self.tally.series[LATENESS].record(now_ns, now_ns.saturating_sub(due_ns));
-                }
-            }
-            Happened::Answered { operation, now_ns } => {
-                let from_ns = operation.intended_ns.or(operation.sent_ns);
-                self.tally.series[ROUND_TRIP].record(now_ns, now_ns - from_ns.unwrap_or(now_ns));
-                self.tally.success(self.payload_bytes);
-                self.tally.end_ns = now_ns;
-                self.ended += 1;
-            }
-            Happened::Failed { error, now_ns } => {
-                self.tally.errors.add(error, 1);
-                self.tally.end_ns = now_ns;
-                self.ended += 1;
-            }
-            Happened::Opened { .. } | Happened::NotOpened(_) => {}
-        }
-    }
+    tally: &'a mut Tally,
 }
 
 impl<'a> Round<'a> {
@@ -55,11 +25,8 @@ impl<'a> Round<'a> {
             timetable,
             measured: false,
             started: 0,
-            heard: Heard {
-                tally,
-                payload_bytes: 0,
-                ended: 0,
-            },
+            ended: 0,
+            tally,
         }
     }
 
@@ -75,7 +42,7 @@ impl<'a> Round<'a> {
         drive: &mut Drive<'_>,
         usable: &[usize],
     ) -> std::io::Result<Option<Stopped>> {
-        self.heard.payload_bytes = drive.plan.spec.payload_bytes;
+        drive.happened.clear();
         drive.free.clear();
         drive.free.extend(usable);
         loop {
@@ -83,13 +50,14 @@ impl<'a> Round<'a> {
                 None => self.closed(drive),
                 Some(timetable) => self.open(drive, timetable, usable)?,
             };
-            if self.heard.ended < self.count {
-                drive.turn(until_ns, &mut self.heard)?;
+            self.hear(drive);
+            if self.ended < self.count {
+                self.turn(drive, until_ns)?;
             }
             if self.measured {
-                drive.context.set_done(self.heard.ended);
+                drive.context.set_done(self.ended);
             }
-            if self.heard.ended >= self.count {
+            if self.ended >= self.count {
                 return Ok(None);
             }
             match drive.stopped() {
@@ -100,15 +68,46 @@ impl<'a> Round<'a> {
         }
     }
 
+    fn turn(&mut self, drive: &mut Drive<'_>, until_ns: u64) -> std::io::Result<()> {
+        drive.turn(until_ns)?;
+        self.hear(drive);
+        Ok(())
+    }
+
+    fn hear(&mut self, drive: &mut Drive<'_>) {
+        for happened in drive.happened.drain(..) {
+            match happened {
+                Happened::Sent { operation, now_ns } => {
+                    if let Some(due_ns) = operation.due_ns {
+                        self.tally.series[LATENESS].record(now_ns, now_ns.saturating_sub(due_ns));
+                    }
+                }
+                Happened::Answered { operation, now_ns } => {
+                    let from_ns = operation.intended_ns.or(operation.sent_ns);
+                    self.tally.series[ROUND_TRIP].record(now_ns, now_ns - from_ns.unwrap_or(now_ns));
+                    self.tally.success(drive.plan.spec.payload_bytes);
+                    self.tally.end_ns = now_ns;
+                    self.ended += 1;
+                }
+                Happened::Failed { error, now_ns } => {
+                    self.tally.errors.add(error, 1);
+                    self.tally.end_ns = now_ns;
+                    self.ended += 1;
+                }
+                Happened::Opened { .. } | Happened::NotOpened { .. } => {}
+            }
+        }
+    }
+
     /// After the limit: operations that have begun keep their timeout, and all of them are counted.
     fn wait_for_the_rest(&mut self, drive: &mut Drive<'_>) -> std::io::Result<Option<Stopped>> {
         let most = drive.plan.handshake_timeout + drive.plan.timeout;
         let until_ns = now_ns() + most.as_nanos() as u64;
         while drive.under_way() > 0 && now_ns() < until_ns && !drive.context.cancelled() {
-            drive.turn(until_ns, &mut self.heard)?;
+            self.turn(drive, until_ns)?;
         }
-        (self.heard.tally.errors).add(ErrorKind::Cut, drive.under_way());
-        let whole = self.heard.ended >= self.count;
+        self.tally.errors.add(ErrorKind::Cut, drive.under_way());
+        let whole = self.ended >= self.count;
         let stopped = drive.context.must_stop(drive.plan, now_ns());
         Ok(stopped.filter(|_| !whole))
     }
@@ -120,7 +119,7 @@ impl<'a> Round<'a> {
             && let Some(index) = drive.free.pop_front()
         {
             self.started += 1;
-            drive.begin(index, None, &mut self.heard);
+            drive.begin(index, None);
         }
         u64::MAX
     }
@@ -158,7 +157,7 @@ impl<'a> Round<'a> {
         if slot.operation.is_none()
             && let Some(intended_ns) = slot.waiting.pop_front()
         {
-            drive.begin(index, Some(intended_ns), &mut self.heard);
+            drive.begin(index, Some(intended_ns));
         }
     }
 }
