@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::codec::{self, Address, Bad, Command, MAX_REPLY_BYTES, Method, Reply};
+use super::codec::{Address, MAX_REPLY_BYTES};
+use super::dialogue::{Answer, Dialogue, Stage};
 use crate::net::clock::now_ns;
 use crate::probe::context::Context;
 use crate::probe::kinds::{ErrorKind, ProbeError};
@@ -161,10 +162,8 @@ fn within(stream: Stream, plan: &Plan, deadline: &Deadline<'_>) -> Result<Stream
 /// proxy. TLS inside begins after the stage `connected`.
 pub fn open(plan: &Plan, deadline: &Deadline<'_>) -> Result<(Stream, Stages), ProbeError> {
     let (stream, mut stages) = secure(plan.first_hop(), plan.tls(), deadline)?;
-    if let Some(proxy) = &plan.proxy {
-        enter(&stream, proxy, deadline, &mut stages)?;
-        ask(&stream, Command::Connect, &plan.target, deadline)?;
-        stages.connected = now_ns();
+    if let Some(dialogue) = Dialogue::of(plan) {
+        ask(&stream, &dialogue, deadline, &mut stages)?;
     }
     if plan.inner.is_some() {
         return Ok((within(stream, plan, deadline)?, stages));
@@ -173,28 +172,17 @@ pub fn open(plan: &Plan, deadline: &Deadline<'_>) -> Result<(Stream, Stages), Pr
 }
 
 /// Asks the proxy for a UDP association. Returns its control connection, which must stay open, and the address that the reply has, unchecked.
-/// The request gives the client's own address as unknown (RFC 1928, section 7).
 pub fn ask_for_udp(
     proxy: &Proxy,
     deadline: &Deadline<'_>,
 ) -> Result<(Stream, Address), ProbeError> {
     let (control, mut stages) = secure(&proxy.at, proxy.tls.as_ref(), deadline)?;
-    enter(&control, proxy, deadline, &mut stages)?;
-    let bound = ask(
-        &control,
-        Command::UdpAssociate,
-        &unknown_client(proxy),
-        deadline,
-    )?;
+    let dialogue = Dialogue {
+        proxy,
+        target: None,
+    };
+    let bound = ask(&control, &dialogue, deadline, &mut stages)?;
     Ok((control, bound))
-}
-
-/// The client's own address in a request for UDP.
-pub fn unknown_client(proxy: &Proxy) -> Address {
-    Address::Ip(match proxy.at.address {
-        SocketAddr::V4(_) => ([0, 0, 0, 0], 0).into(),
-        SocketAddr::V6(_) => ([0_u16; 8], 0).into(),
-    })
 }
 
 /// The relay's address for datagrams, by the proxy's reply.
@@ -240,97 +228,39 @@ fn relay_ip(name: &str, proxy: &Proxy) -> Option<IpAddr> {
         .ok()
 }
 
-/// Greeting and login.
-fn enter(
-    stream: &Stream,
-    proxy: &Proxy,
-    deadline: &Deadline<'_>,
-    stages: &mut Stages,
-) -> Result<(), ProbeError> {
-    let what = "SOCKS greeting";
-    let garbage = |what: &str, bad: Bad| {
-        ProbeError::new(
-            ErrorKind::SocksGarbage,
-            format!("{what}: the answer is not SOCKS5: {bad}"),
-        )
-    };
-    send(
-        stream,
-        what,
-        codec::greeting(proxy.login.is_some()),
-        deadline,
-    )?;
-    let mut answer = [0; 2];
-    receive(stream, what, &mut answer, deadline)?;
-    let method = codec::method(answer, proxy.login.is_some()).map_err(|bad| garbage(what, bad))?;
-    stages.greeted = now_ns();
-    match (method, &proxy.login) {
-        (Method::None, _) => Ok(()),
-        (Method::Password, Some((username, password))) => {
-            let what = "SOCKS login";
-            send(stream, what, &codec::login(username, password), deadline)?;
-            receive(stream, what, &mut answer, deadline)?;
-            if !codec::login_answer(answer).map_err(|bad| garbage(what, bad))? {
-                return Err(ProbeError::new(
-                    ErrorKind::SocksAuthFailed,
-                    "SOCKS login: the proxy refused user name or password",
-                ));
-            }
-            stages.logged_in = Some(now_ns());
-            Ok(())
-        }
-        (Method::Password | Method::Refused, login) => Err(ProbeError::new(
-            ErrorKind::SocksNoMethod,
-            match login {
-                Some(_) => {
-                    "SOCKS greeting: the proxy takes neither no login nor user name and password"
-                }
-                None => "SOCKS greeting: the proxy asks for a login and none was given",
-            },
-        )),
-    }
-}
-
-/// Sends a request and returns the bound address of the reply that grants it.
+/// The whole handshake. Returns the bound address of the reply that grants the request.
 fn ask(
     stream: &Stream,
-    command: Command,
-    address: &Address,
+    dialogue: &Dialogue<'_>,
     deadline: &Deadline<'_>,
+    stages: &mut Stages,
 ) -> Result<Address, ProbeError> {
-    let what = match command {
-        Command::Connect => "SOCKS connect",
-        Command::UdpAssociate => "SOCKS UDP associate",
-    };
-    send(stream, what, &codec::request(command, address), deadline)?;
-    let mut bytes = [0; MAX_REPLY_BYTES];
-    let mut have = 0;
+    let mut stage = Stage::Greeting;
     loop {
-        match codec::reply(&bytes[..have]) {
-            Ok(Reply::Granted(bound, used)) if used == have => return Ok(bound),
-            Ok(Reply::Granted(..)) => {
-                return Err(ProbeError::new(
-                    ErrorKind::SocksGarbage,
-                    format!("{what}: the proxy sent more than its reply"),
-                ));
+        let what = dialogue.name(stage);
+        send(stream, what, &dialogue.message(stage), deadline)?;
+        let mut bytes = [0; MAX_REPLY_BYTES];
+        let mut have = 0;
+        let answer = loop {
+            match dialogue.read(stage, &bytes[..have])? {
+                Answer::Cut => {
+                    deadline.goes_on(what, have)?;
+                    let room = &mut bytes[have..stage.most()];
+                    have += receive_some(stream, what, room, deadline)?;
+                }
+                answer => break answer,
             }
-            Ok(Reply::Refused(code)) => {
-                let kind = ErrorKind::of_reply(code);
-                return Err(ProbeError::new(
-                    kind,
-                    format!("{what}: the proxy refused it with reply {code} ({kind})"),
-                ));
-            }
-            Err(Bad::Short) => {
-                deadline.goes_on(what, have)?;
-                have += receive_some(stream, what, &mut bytes[have..], deadline)?;
-            }
-            Err(bad) => {
-                return Err(ProbeError::new(
-                    ErrorKind::SocksGarbage,
-                    format!("{what}: the reply is not SOCKS5: {bad}"),
-                ));
-            }
+        };
+        let now = now_ns();
+        match stage {
+            Stage::Greeting => stages.greeted = now,
+            Stage::Login => stages.logged_in = Some(now),
+            Stage::Request => stages.connected = now,
+        }
+        match answer {
+            Answer::Granted(bound) => return Ok(bound),
+            Answer::Next(next) => stage = next,
+            Answer::Cut => {}
         }
     }
 }
@@ -347,20 +277,6 @@ fn send(
             Err(error) if waits_on(&error) && !deadline.over() => {}
             Err(error) => return Err(ProbeError::io(what, &error)),
         }
-    }
-    Ok(())
-}
-
-fn receive(
-    stream: &Stream,
-    what: &str,
-    bytes: &mut [u8],
-    deadline: &Deadline<'_>,
-) -> Result<(), ProbeError> {
-    let mut have = 0;
-    while have < bytes.len() {
-        deadline.goes_on(what, have)?;
-        have += receive_some(stream, what, &mut bytes[have..], deadline)?;
     }
     Ok(())
 }

@@ -2,4 +2,5 @@
 
 pub mod client;
 pub mod codec;
+mod dialogue;
 pub mod opening;

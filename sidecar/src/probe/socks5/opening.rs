@@ -4,33 +4,18 @@ use std::io::{self, Read, Write};
 
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
-use super::client::unknown_client;
-use super::codec::{self, Address, Bad, Command, MAX_REPLY_BYTES, Method, Reply};
+use super::codec::{Address, MAX_REPLY_BYTES};
+use super::dialogue::{Answer, Dialogue, Stage};
 use crate::net::poller::Flags;
-use crate::probe::kinds::{ErrorKind, ProbeError};
-use crate::probe::plan::{Plan, Proxy};
-use crate::probe::spec::ProbeKind;
+use crate::probe::kinds::ProbeError;
+use crate::probe::plan::Plan;
 use crate::probe::stream::{Stream, unsecured};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum Step {
     Dial,
     Tls,
-    Greeting,
-    Login,
-    Request,
-}
-
-impl Stage {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Dial => "dial",
-            Self::Tls => "TLS handshake",
-            Self::Greeting => "SOCKS greeting",
-            Self::Login => "SOCKS login",
-            Self::Request => "SOCKS request",
-        }
-    }
+    Socks(Stage),
 }
 
 #[derive(Default)]
@@ -43,21 +28,15 @@ pub enum Tunnel {
 
 pub struct Opening {
     pub stream: Stream,
-    stage: Stage,
+    step: Step,
+    /// The name of the last stage of SOCKS.
+    what: &'static str,
     out: Vec<u8>,
     sent: usize,
     answer: [u8; MAX_REPLY_BYTES],
     have: usize,
     /// The bound address in the reply that granted the request.
     pub bound: Option<Address>,
-}
-
-/// The probe's request: a tunnel, or an association.
-fn request(plan: &Plan, proxy: &Proxy) -> Vec<u8> {
-    match plan.spec.kind {
-        ProbeKind::Associations => codec::request(Command::UdpAssociate, &unknown_client(proxy)),
-        _ => codec::request(Command::Connect, &plan.target),
-    }
 }
 
 impl Opening {
@@ -81,7 +60,8 @@ impl Opening {
         let stream = Stream::new(socket.into(), plan.tls());
         Ok(Self {
             stream: stream.map_err(|error| unsecured(&error))?,
-            stage: Stage::Dial,
+            step: Step::Dial,
+            what: "",
             out: Vec::new(),
             sent: 0,
             answer: [0; MAX_REPLY_BYTES],
@@ -92,37 +72,43 @@ impl Opening {
 
     /// Goes on when the socket is ready. Returns true if the tunnel is open.
     pub fn step(&mut self, plan: &Plan) -> Result<bool, ProbeError> {
-        if self.stage == Stage::Dial {
+        if self.step == Step::Dial {
             match SockRef::from(&self.stream).take_error() {
                 Ok(None) => {}
                 Ok(Some(error)) | Err(error) => return Err(self.failed(plan, &error)),
             }
-            self.stage = Stage::Tls;
+            self.step = Step::Tls;
         }
-        if self.stage == Stage::Tls {
-            let Some(proxy) = &plan.proxy else {
-                return Ok(true);
-            };
+        let Some(dialogue) = Dialogue::of(plan) else {
+            return Ok(true);
+        };
+        if self.step == Step::Tls {
             let secured = self.stream.handshake();
             if !secured.map_err(|error| self.failed(plan, &error))? {
                 return Ok(false);
             }
-            let greeting = codec::greeting(proxy.login.is_some()).to_vec();
-            self.next(Stage::Greeting, greeting);
+            self.next(&dialogue, Stage::Greeting);
         }
-        loop {
-            if !self.flush(plan)? || !self.read(plan)? {
-                return Ok(false);
-            }
-            if self.advance(plan)? {
-                return Ok(true);
+        while let Step::Socks(stage) = self.step
+            && self.flush(plan)?
+            && self.read(plan, stage)?
+        {
+            match dialogue.read(stage, &self.answer[..self.have])? {
+                Answer::Cut => {}
+                Answer::Next(stage) => self.next(&dialogue, stage),
+                Answer::Granted(bound) => {
+                    self.bound = Some(bound);
+                    return Ok(true);
+                }
             }
         }
+        Ok(false)
     }
 
-    fn next(&mut self, stage: Stage, out: Vec<u8>) {
-        self.stage = stage;
-        self.out = out;
+    fn next(&mut self, dialogue: &Dialogue<'_>, stage: Stage) {
+        self.step = Step::Socks(stage);
+        self.what = dialogue.name(stage);
+        self.out = dialogue.message(stage);
         self.sent = 0;
         self.have = 0;
     }
@@ -139,12 +125,8 @@ impl Opening {
     }
 
     /// Reads some of the answer. Returns false if no bytes have come yet.
-    fn read(&mut self, plan: &Plan) -> Result<bool, ProbeError> {
-        let wanted = match self.stage {
-            Stage::Request => MAX_REPLY_BYTES,
-            _ => 2,
-        };
-        match self.stream.read(&mut self.answer[self.have..wanted]) {
+    fn read(&mut self, plan: &Plan, stage: Stage) -> Result<bool, ProbeError> {
+        match self.stream.read(&mut self.answer[self.have..stage.most()]) {
             Ok(0) => Err(self.failed(plan, &io::ErrorKind::UnexpectedEof.into())),
             Ok(count) => {
                 self.have += count;
@@ -155,53 +137,8 @@ impl Opening {
         }
     }
 
-    /// Parses the bytes read so far. Returns true if the tunnel is open.
-    fn advance(&mut self, plan: &Plan) -> Result<bool, ProbeError> {
-        if self.stage == Stage::Request {
-            return match codec::reply(&self.answer[..self.have]) {
-                Ok(Reply::Granted(bound, used)) if used == self.have => {
-                    self.bound = Some(bound);
-                    Ok(true)
-                }
-                Ok(Reply::Granted(..)) => Err(self.garbage("there is more than a reply")),
-                Ok(Reply::Refused(code)) => {
-                    let kind = ErrorKind::of_reply(code);
-                    let what = format!("refused with reply {code} ({kind})");
-                    Err(self.refused(kind, &what))
-                }
-                Err(Bad::Short) => Ok(false),
-                Err(bad) => Err(self.garbage(bad)),
-            };
-        }
-        let (Some(answer), Some(proxy)) =
-            (self.answer[..self.have].first_chunk::<2>(), &plan.proxy)
-        else {
-            return Ok(false);
-        };
-        if self.stage == Stage::Login {
-            if !codec::login_answer(*answer).map_err(|bad| self.garbage(bad))? {
-                let what = "refused user name or password";
-                return Err(self.refused(ErrorKind::SocksAuthFailed, what));
-            }
-            self.next(Stage::Request, request(plan, proxy));
-            return Ok(false);
-        }
-        let method = codec::method(*answer, proxy.login.is_some());
-        match (method.map_err(|bad| self.garbage(bad))?, &proxy.login) {
-            (Method::None, _) => self.next(Stage::Request, request(plan, proxy)),
-            (Method::Password, Some((username, password))) => {
-                self.next(Stage::Login, codec::login(username, password));
-            }
-            _ => {
-                let what = "takes none of the methods that were offered";
-                return Err(self.refused(ErrorKind::SocksNoMethod, what));
-            }
-        }
-        Ok(false)
-    }
-
     pub fn wanted(&self) -> Flags {
-        if self.stage == Stage::Dial || self.stream.wants_write() || self.sent < self.out.len() {
+        if self.step == Step::Dial || self.stream.wants_write() || self.sent < self.out.len() {
             Flags::OUT
         } else {
             Flags::IN
@@ -214,21 +151,10 @@ impl Opening {
     }
 
     fn failed(&self, plan: &Plan, error: &io::Error) -> ProbeError {
-        match self.stage {
-            Stage::Dial => ProbeError::io(format_args!("dial {}", plan.first_hop()), error),
-            Stage::Tls => unsecured(error),
-            stage => ProbeError::io(stage.name(), error),
+        match self.step {
+            Step::Dial => ProbeError::io(format_args!("dial {}", plan.first_hop()), error),
+            Step::Tls => unsecured(error),
+            Step::Socks(_) => ProbeError::io(self.what, error),
         }
-    }
-
-    fn garbage(&self, why: impl std::fmt::Display) -> ProbeError {
-        ProbeError::new(
-            ErrorKind::SocksGarbage,
-            format!("{}: the answer is not SOCKS5: {why}", self.stage.name()),
-        )
-    }
-
-    fn refused(&self, kind: ErrorKind, what: &str) -> ProbeError {
-        ProbeError::new(kind, format!("{}: the proxy {what}", self.stage.name()))
     }
 }
