@@ -6,10 +6,14 @@ use serde::Serialize;
 
 use crate::net::tag::{self, TAGS};
 
-#[derive(Default)]
+/// Counts since the start. `tcp_bytes` is payload: echoed, or received and sent by bulk transfers. `dropped` counts answers that a fault
+/// dropped or that could not be sent. `dns_queries` counts valid DNS queries, and `dns_nxdomain` the queries for unknown names.
+#[derive(Debug, Default, Serialize)]
 pub struct Counters {
     /// All accepted connections, including empty ones.
+    #[serde(skip)]
     accepted: AtomicU64,
+    #[serde(skip)]
     tags: Tags,
     pub tcp_connections: AtomicU64,
     pub tcp_bytes: AtomicU64,
@@ -23,23 +27,8 @@ pub struct Counters {
     pub dns_nxdomain: AtomicU64,
 }
 
-/// Counts since the start. `tcp_bytes` is payload: echoed, or received and sent by bulk transfers. `dropped` counts answers that a fault
-/// dropped or that could not be sent. `dns_queries` counts valid DNS queries, and `dns_nxdomain` the queries for unknown names.
-#[derive(Debug, Clone, Serialize)]
-pub struct Counted {
-    pub tcp_connections: u64,
-    pub tcp_bytes: u64,
-    pub udp_received: u64,
-    pub udp_sent: u64,
-    pub dropped: u64,
-    pub duplicated: u64,
-    pub reordered: u64,
-    pub delayed: u64,
-    pub dns_queries: u64,
-    pub dns_nxdomain: u64,
-}
-
 /// Counts by tag. Traffic without a probe is counted at [`tag::NOBODY`].
+#[derive(Debug)]
 struct Tags(Vec<Tagged>);
 
 impl Default for Tags {
@@ -50,7 +39,7 @@ impl Default for Tags {
 
 /// Counts of the probe with one tag. The first byte of a connection or a datagram decides which probe it belongs to. Injected duplicates
 /// are not in `datagrams_sent`.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Tagged {
     pub connections: AtomicU64,
     ended: AtomicU64,
@@ -117,22 +106,6 @@ impl Counters {
         if count > 0 {
             self.udp_sent.fetch_sub(count as u64, Ordering::Relaxed);
             Self::add(&self.dropped, count);
-        }
-    }
-
-    pub fn counted(&self) -> Counted {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Counted {
-            tcp_connections: read(&self.tcp_connections),
-            tcp_bytes: read(&self.tcp_bytes),
-            udp_received: read(&self.udp_received),
-            udp_sent: read(&self.udp_sent),
-            dropped: read(&self.dropped),
-            duplicated: read(&self.duplicated),
-            reordered: read(&self.reordered),
-            delayed: read(&self.delayed),
-            dns_queries: read(&self.dns_queries),
-            dns_nxdomain: read(&self.dns_nxdomain),
         }
     }
 }

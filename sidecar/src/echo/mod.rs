@@ -40,7 +40,7 @@ use crate::process::cpus;
 use crate::process::namespace::Namespace;
 use crate::process::namespace::NamespaceOf;
 use blocking::Connections;
-use counters::Counted;
+use counters::Counters;
 use events::Events;
 use faults::Faults;
 pub use shared::Shared;
@@ -133,7 +133,7 @@ pub struct State {
     /// CPU time of the server's threads, seconds.
     pub cpu_s: f64,
     #[serde(flatten)]
-    pub counted: Counted,
+    pub counted: Arc<Counters>,
 }
 
 impl Echo {
@@ -252,7 +252,7 @@ impl Echo {
             tcp: self.tcp,
             udp: self.udp,
             cpu_s: self.shared.cpu_ns() as f64 / 1e9,
-            counted: self.shared.counters.counted(),
+            counted: Arc::clone(&self.shared.counters),
         }
     }
 

@@ -15,7 +15,7 @@ use crate::process::cpus;
 pub struct Shared {
     pub cpus: Vec<usize>,
     pub wait: Wait,
-    pub counters: Counters,
+    pub counters: Arc<Counters>,
     pub arrivals: Arrivals,
     ending: AtomicBool,
     clocks: Mutex<Vec<Arc<ThreadClock>>>,
@@ -27,7 +27,7 @@ impl Shared {
         Arc::new(Self {
             cpus,
             wait,
-            counters: Counters::default(),
+            counters: Arc::default(),
             arrivals: Arrivals::default(),
             ending: AtomicBool::new(false),
             clocks: Mutex::default(),

@@ -1,5 +1,6 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -58,7 +59,7 @@ fn numbers(echo: &Echo, count: u32) -> Vec<u32> {
             // A busy machine may run the server late.
             let all_back = |got: usize| {
                 let counted = echo.state().counted;
-                counted.udp_received >= u64::from(count) && counted.udp_sent <= got as u64
+                counted.udp_received.load(Relaxed) >= u64::from(count) && counted.udp_sent.load(Relaxed) <= got as u64
             };
             loop {
                 while let Ok(4) = socket.recv(&mut buffer) {
@@ -100,9 +101,9 @@ fn what_comes_goes_back_whatever_the_engine() {
                 assert_eq!(socket.recv(&mut buffer).unwrap(), size);
             }
             let state = echo.state();
-            assert_eq!(state.counted.tcp_connections, 1);
-            assert_eq!(state.counted.tcp_bytes, 301_050);
-            assert_eq!((state.counted.udp_received, state.counted.udp_sent), (4, 4));
+            assert_eq!(state.counted.tcp_connections.load(Relaxed), 1);
+            assert_eq!(state.counted.tcp_bytes.load(Relaxed), 301_050);
+            assert_eq!((state.counted.udp_received.load(Relaxed), state.counted.udp_sent.load(Relaxed)), (4, 4));
             assert!(state.cpu_s > 0.0);
             // Connections are still open.
             echo.stop();
@@ -118,10 +119,10 @@ fn loss_and_duplication_are_exact() {
         let echo = faulty(json!({"loss": share}));
         let lost = (share * 1000.0) as usize;
         assert_eq!(numbers(&echo, 1000).len(), 1000 - lost);
-        assert_eq!(echo.state().counted.dropped, lost as u64);
+        assert_eq!(echo.state().counted.dropped.load(Relaxed), lost as u64);
         let echo = faulty(json!({"duplicate": share, "seed": 7}));
         assert_eq!(numbers(&echo, 1000).len(), 1000 + lost);
-        assert_eq!(echo.state().counted.duplicated, lost as u64);
+        assert_eq!(echo.state().counted.duplicated.load(Relaxed), lost as u64);
     }
 }
 
@@ -137,7 +138,7 @@ fn reordering_holds_exactly_so_many_back() {
         late
     });
     let late = late.count() as u64;
-    assert_eq!(echo.state().counted.reordered, 50);
+    assert_eq!(echo.state().counted.reordered.load(Relaxed), 50);
     // A held datagram without successors for 50 ms arrives in order.
     assert!((45..=50).contains(&late), "{late}");
 }
@@ -187,7 +188,7 @@ fn delay_and_jitter_are_what_was_asked() {
         longest
     });
     assert!(shortest >= 100, "{shortest} ms");
-    assert_eq!(echo.state().counted.delayed, answers);
+    assert_eq!(echo.state().counted.delayed.load(Relaxed), answers);
 }
 
 #[test]
@@ -269,7 +270,7 @@ fn the_events_engine_has_room_for_many_and_the_blocking_one_says_no() {
     for stream in &mut streams {
         assert_eq!(round_trip(stream, b"request").unwrap(), b"request");
     }
-    assert_eq!(echo.state().counted.tcp_connections, 600);
+    assert_eq!(echo.state().counted.tcp_connections.load(Relaxed), 600);
     let echo = start(json!({"engine": "blocking"}));
     let mut streams: Vec<TcpStream> = (0..=blocking::MAX_CONNECTIONS)
         .map(|_| connect(&echo))
@@ -312,10 +313,10 @@ fn what_is_held_for_later_is_bounded() {
         socket.send(&[1; 100]).unwrap();
     }
     let began = Instant::now();
-    while echo.state().counted.dropped < 10 && began.elapsed() < pause {
+    while echo.state().counted.dropped.load(Relaxed) < 10 && began.elapsed() < pause {
         std::thread::sleep(Duration::from_millis(5));
     }
-    assert_eq!(echo.state().counted.dropped, 10);
+    assert_eq!(echo.state().counted.dropped.load(Relaxed), 10);
     // After the stall all answers go back, and the server reads the remaining bytes.
     let mut buffer = vec![0; 1 << 20];
     let mut got = 0;

@@ -1,4 +1,5 @@
 use std::net::TcpStream;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -136,7 +137,7 @@ fn a_tunnel_that_is_not_read_stands_still_and_lives() {
     let echo = echo(json!({}));
     let asked = json!({"direction": "down", "seconds": 1.5, "reads": false});
     let plan = plan(&echo, &asked, 1);
-    let sent = || echo.state().counted.tcp_bytes;
+    let sent = || echo.state().counted.tcp_bytes.load(Relaxed);
     let outcome = std::thread::scope(|scope| {
         let probe = scope.spawn(|| run(&plan, &Context::new(Observer::default(), None)).unwrap());
         std::thread::sleep(Duration::from_millis(600));
