@@ -123,12 +123,7 @@ impl ErrorKind {
     }
 }
 
-/// As JSON has it.
-impl fmt::Display for ErrorKind {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(out)
-    }
-}
+shown_as_json!(ErrorKind);
 
 /// One failed operation: its kind, and one line that names the step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]

@@ -1,7 +1,6 @@
 //! The result of a probe, as JSON has it.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::net::SocketAddr;
 
 use serde::Serialize;
@@ -29,12 +28,7 @@ pub enum Stopped {
     Cancelled,
 }
 
-/// As JSON has it.
-impl fmt::Display for Stopped {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(out)
-    }
-}
+shown_as_json!(Stopped);
 
 /// UDP answers that do not count as answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

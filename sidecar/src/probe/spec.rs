@@ -59,12 +59,7 @@ impl ProbeKind {
     }
 }
 
-/// As JSON has it.
-impl fmt::Display for ProbeKind {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(out)
-    }
-}
+shown_as_json!(ProbeKind);
 
 /// When the next operation begins.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -291,30 +286,30 @@ pub struct Spec {
     #[serde(default, rename = "loop")]
     pub pace: Loop,
     /// Measured operations, all connections together.
-    #[serde(default = "defaults::count")]
+    #[serde(default = "defaults::number::<2_000>")]
     pub count: u64,
     /// Operations before the measured ones, all connections together, that are not recorded.
     #[serde(default)]
     pub warmup: u64,
-    #[serde(default = "defaults::one")]
+    #[serde(default = "defaults::number::<1>")]
     pub connections: u64,
-    #[serde(default = "defaults::payload_bytes")]
+    #[serde(default = "defaults::number::<1_024>")]
     pub payload_bytes: u64,
     /// Datagrams in flight.
-    #[serde(default = "defaults::one")]
+    #[serde(default = "defaults::number::<1>")]
     pub window: u64,
     /// Timeout of one operation. The default is 300 for udp, 500 for nat, 1,000 for dns and 5,000 for other kinds.
     pub timeout_ms: Option<u64>,
     /// The probe ends after this time without any datagram, or without any byte of the tunnels that are held. The default is 3,000; for
     /// udp and dns it is ten timeouts if that is more.
     pub stall_ms: Option<u64>,
-    #[serde(default = "defaults::handshake_timeout_ms")]
+    #[serde(default = "defaults::number::<5_000>")]
     pub handshake_timeout_ms: u64,
     /// Limit of the whole probe.
     #[serde(default = "defaults::limit_s")]
     pub limit_s: f64,
     /// Addresses at the far end that associations send to, one each in turn: `target` and the addresses after it.
-    #[serde(default = "defaults::one")]
+    #[serde(default = "defaults::number::<1>")]
     pub destinations: u64,
     pub transfer: Option<Transfer>,
     pub dns: Option<DnsSpec>,
@@ -346,7 +341,7 @@ pub struct Spec {
     #[serde(default)]
     pub wait: Wait,
     /// Raw samples kept per series.
-    #[serde(default = "defaults::keep")]
+    #[serde(default = "defaults::number::<1_000_000>")]
     pub keep: u64,
     /// Testbed instance whose usage is measured over exactly the measured part.
     pub instance: Option<String>,
@@ -381,26 +376,14 @@ mod defaults {
     /// The largest datagram that quinn's discovery tries by default, bytes: it fits into an Ethernet frame over IPv6.
     pub const MOST_MTU: u16 = 1_452;
 
+    pub fn number<const N: u64>() -> u64 {
+        N
+    }
     pub fn mtu() -> u16 {
         MOST_MTU
     }
-    pub fn count() -> u64 {
-        2_000
-    }
-    pub fn one() -> u64 {
-        1
-    }
-    pub fn payload_bytes() -> u64 {
-        1_024
-    }
-    pub fn handshake_timeout_ms() -> u64 {
-        5_000
-    }
     pub fn limit_s() -> f64 {
         60.0
-    }
-    pub fn keep() -> u64 {
-        1_000_000
     }
     pub fn settle_s() -> f64 {
         0.5

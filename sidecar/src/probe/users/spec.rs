@@ -53,7 +53,6 @@ pub struct UserSpec {
     /// vless: a UUID. trojan, and Shadowsocks AEAD: a password. Shadowsocks 2022: a key in base64.
     pub key: String,
     /// Bytes that the user sends, and gets back; if left out, `payload_bytes`. `users` only.
-    #[serde(default)]
     pub bytes: Option<u64>,
 }
 
@@ -64,21 +63,16 @@ pub struct UsersSpec {
     /// HOST:PORT of the proxy's inbound.
     pub address: String,
     /// vless and trojan only; if left out, the connections are plain.
-    #[serde(default)]
     pub tls: Option<TlsSpec>,
     /// Shadowsocks only.
-    #[serde(default)]
     pub method: Option<Method>,
     /// The server's key in base64, for several users of Shadowsocks 2022; if left out, there is no identity header.
-    #[serde(default)]
     pub server_key: Option<String>,
     /// One connection for each entry, in this order. A name may come several times.
     pub list: Vec<UserSpec>,
     /// Length of the measured part of `steady` in the open loop.
-    #[serde(default)]
     pub seconds: Option<f64>,
     /// `users` only: each entry opens connections until one does this.
-    #[serde(default)]
     pub until: Option<Until>,
     /// `users` without `until` only: each entry sends its bytes as datagrams of `payload_bytes`, to the far end's UDP port.
     #[serde(default)]
