@@ -48,8 +48,6 @@ use zone::Zone;
 
 /// Connections that may wait to be accepted. The kernel's own bound is `net.core.somaxconn`.
 const BACKLOG: i32 = 4096;
-/// Socket buffer that is requested from the kernel, bytes.
-const UDP_BUFFER: usize = 4 << 20;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
@@ -192,7 +190,7 @@ impl Echo {
         more: Vec<UdpSocket>,
     ) -> std::io::Result<Self> {
         let (tcp, udp_address) = (listener.local_addr()?, udp.local_addr()?);
-        widen(&udp, UDP_BUFFER)?;
+        widen(&udp)?;
         let shared = Shared::new(request.cpus, request.wait);
         shared.arrivals.of(&listener)?;
         let events = request.engine == Engine::Events || request.dns.is_some();

@@ -59,7 +59,8 @@ fn numbers(echo: &Echo, count: u32) -> Vec<u32> {
             // A busy machine may run the server late.
             let all_back = |got: usize| {
                 let counted = echo.state().counted;
-                counted.udp_received.load(Relaxed) >= u64::from(count) && counted.udp_sent.load(Relaxed) <= got as u64
+                counted.udp_received.load(Relaxed) >= u64::from(count)
+                    && counted.udp_sent.load(Relaxed) <= got as u64
             };
             loop {
                 while let Ok(4) = socket.recv(&mut buffer) {
@@ -103,7 +104,13 @@ fn what_comes_goes_back_whatever_the_engine() {
             let state = echo.state();
             assert_eq!(state.counted.tcp_connections.load(Relaxed), 1);
             assert_eq!(state.counted.tcp_bytes.load(Relaxed), 301_050);
-            assert_eq!((state.counted.udp_received.load(Relaxed), state.counted.udp_sent.load(Relaxed)), (4, 4));
+            assert_eq!(
+                (
+                    state.counted.udp_received.load(Relaxed),
+                    state.counted.udp_sent.load(Relaxed)
+                ),
+                (4, 4)
+            );
             assert!(state.cpu_s > 0.0);
             // Connections are still open.
             echo.stop();

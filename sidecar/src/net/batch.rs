@@ -10,23 +10,25 @@ use nix::sys::socket::{
 };
 use socket2::SockRef;
 
-/// The largest datagram that UDP has, and a byte to notice a longer one.
-const DATAGRAM: usize = 65_536;
-/// The most that one send may hold: 65,535 less the headers of IP and UDP.
-const MAX_PAYLOAD: usize = 65_507;
+/// Room for the largest datagram or packet of IPv4, and a byte to notice a longer one.
+pub const DATAGRAM: usize = 65_536;
+/// The most payload of a datagram over IPv4, or of one send: 65,535 less the headers of IP and UDP.
+pub const MAX_PAYLOAD: usize = 65_507;
+/// Socket buffer that is requested from the kernel, bytes: its default holds about 150 small datagrams.
+pub const SOCKET_BUFFER: usize = 4 << 20;
 /// After this many datagrams that come one by one, a batch is tried. The try costs 1 µs, which a round
 /// trip of 10 µs would show.
 const TRY_EVERY: u32 = 16;
 const TRY: usize = 8;
 
-/// Asks for buffers of `bytes` for either direction. Only CAP_NET_ADMIN allows more than the system's bound; without it, the kernel
+/// Asks for large buffers for either direction. Only CAP_NET_ADMIN allows more than the system's bound; without it, the kernel
 /// grants as much as it may.
-pub fn widen(socket: &impl AsFd, bytes: usize) -> io::Result<()> {
-    if setsockopt(socket, sockopt::RcvBufForce, &bytes).is_err() {
-        SockRef::from(socket).set_recv_buffer_size(bytes)?;
+pub fn widen(socket: &impl AsFd) -> io::Result<()> {
+    if setsockopt(socket, sockopt::RcvBufForce, &SOCKET_BUFFER).is_err() {
+        SockRef::from(socket).set_recv_buffer_size(SOCKET_BUFFER)?;
     }
-    if setsockopt(socket, sockopt::SndBufForce, &bytes).is_err() {
-        SockRef::from(socket).set_send_buffer_size(bytes)?;
+    if setsockopt(socket, sockopt::SndBufForce, &SOCKET_BUFFER).is_err() {
+        SockRef::from(socket).set_send_buffer_size(SOCKET_BUFFER)?;
     }
     Ok(())
 }

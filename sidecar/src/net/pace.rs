@@ -8,8 +8,8 @@ use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 use super::clock::now_ns;
 use super::wait::Wait;
 
-/// The longest sleep at once, so that the thread sees a cancel.
-const SLICE_NS: u64 = 50_000_000;
+/// The longest wait at once, so that a thread sees a cancel, ns.
+pub const SLICE_NS: u64 = 50_000_000;
 
 /// Operation `i` is intended at `start + i / rate`: no error adds up.
 #[derive(Debug, Clone, Copy)]
@@ -37,14 +37,9 @@ pub fn exact_sleeps() {
     let _ = nix::sys::prctl::set_timerslack(1);
 }
 
-/// Waits for a moment of [`now_ns`]. Returns false if `end` was true before that moment; `end` is called
-/// every 50 ms.
-pub fn wait_until(moment_ns: u64, wait: Wait, end: impl FnMut(u64) -> bool) -> bool {
-    wait_for(moment_ns, wait, end).is_some()
-}
-
-/// As above, but returns the moment at which the wait was over.
-pub fn wait_for(moment_ns: u64, wait: Wait, mut end: impl FnMut(u64) -> bool) -> Option<u64> {
+/// Waits for a moment of [`now_ns`]. Returns the moment at which the wait was over, or none if `end` was true before; `end` is called every
+/// 50 ms.
+pub fn wait_until(moment_ns: u64, wait: Wait, mut end: impl FnMut(u64) -> bool) -> Option<u64> {
     let mut ask_at = 0;
     loop {
         let now = now_ns();
@@ -91,9 +86,9 @@ mod tests {
     fn no_wait_ends_too_early_and_each_can_be_ended() {
         for wait in [Wait::Block, Wait::Spin, Wait::Yield] {
             let moment = now_ns() + 5_000_000;
-            assert!(wait_until(moment, wait, |_| false));
+            assert!(wait_until(moment, wait, |_| false).is_some());
             assert!(now_ns() >= moment);
-            assert!(!wait_until(now_ns() + 60_000_000_000, wait, |_| true));
+            assert!(wait_until(now_ns() + 60_000_000_000, wait, |_| true).is_none());
         }
     }
 }

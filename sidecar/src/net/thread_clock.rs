@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
 
+use super::clock::thread_cpu_ns;
+
 /// CPU time of a thread that may have ended meanwhile.
 #[derive(Default)]
 pub struct ThreadClock {
@@ -21,9 +23,7 @@ impl ThreadClock {
 
     /// Called by the thread itself before it ends.
     pub fn leave(&self) {
-        let used = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID);
-        let used = used.map_or(0, |time| Duration::from(time).as_nanos() as u64);
-        self.ended_ns.store(used, Ordering::SeqCst);
+        self.ended_ns.store(thread_cpu_ns(), Ordering::SeqCst);
         self.thread.store(0, Ordering::SeqCst);
     }
 

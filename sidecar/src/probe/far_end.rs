@@ -4,6 +4,7 @@
 //! sent. If each answer was awaited, both bounds are the same number. A failure, a datagram without an answer and a time limit move the
 //! bounds apart, only by what was on its way.
 
+use std::collections::BTreeMap;
 use std::ops::AddAssign;
 use std::sync::Arc;
 use std::time::Duration;
@@ -127,77 +128,53 @@ impl Count {
     }
 }
 
-/// The counts that the probe's kind has.
+/// The counts that the probe's kind has: `connections`, or `datagrams_up` and `datagrams_down`; `bytes_up` and `bytes_down`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub connections: Option<Count>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub datagrams_up: Option<Count>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub datagrams_down: Option<Count>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bytes_up: Option<Count>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bytes_down: Option<Count>,
-}
+pub struct Counts(BTreeMap<&'static str, Count>);
 
 impl Counts {
     /// `silent`: the probe only opens tunnels. `duplicates`: the network may deliver a datagram twice.
     fn new(carried: Carried, before: Seen, now: Seen, silent: bool, duplicates: bool) -> Self {
-        if silent {
-            // A proxy that dials ahead, or twice, makes more of them.
-            let bounds = Bounds::new(carried.silent, ANY);
-            let found = now.empty.saturating_sub(before.empty);
-            return Self {
-                connections: Some(Count::of(bounds, found)),
-                ..Self::default()
-            };
-        }
         let udp = carried.datagrams_up.most > 0;
-        let count = |mut bounds: Bounds, found: u64| {
+        let mut all = BTreeMap::new();
+        let mut count = |name, mut bounds: Bounds, found: u64| {
             if udp && duplicates {
                 bounds.most = ANY;
             }
-            Some(Count::of(bounds, found))
+            all.insert(name, Count::of(bounds, found));
         };
-        let bytes_up = count(carried.bytes_up, now.bytes_received - before.bytes_received);
-        let bytes_down = count(carried.bytes_down, now.bytes_sent - before.bytes_sent);
+        if silent {
+            // A proxy that dials ahead, or twice, makes more of them.
+            let bounds = Bounds::new(carried.silent, ANY);
+            count(
+                "connections",
+                bounds,
+                now.empty.saturating_sub(before.empty),
+            );
+            return Self(all);
+        }
+        let bytes_received = now.bytes_received - before.bytes_received;
+        count("bytes_up", carried.bytes_up, bytes_received);
+        count(
+            "bytes_down",
+            carried.bytes_down,
+            now.bytes_sent - before.bytes_sent,
+        );
         if udp {
-            return Self {
-                connections: None,
-                datagrams_up: count(
-                    carried.datagrams_up,
-                    now.datagrams_received - before.datagrams_received,
-                ),
-                datagrams_down: count(
-                    carried.datagrams_down,
-                    now.datagrams_sent - before.datagrams_sent,
-                ),
-                bytes_up,
-                bytes_down,
-            };
+            let received = now.datagrams_received - before.datagrams_received;
+            count("datagrams_up", carried.datagrams_up, received);
+            let sent = now.datagrams_sent - before.datagrams_sent;
+            count("datagrams_down", carried.datagrams_down, sent);
+        } else {
+            let connections = now.connections - before.connections;
+            count("connections", carried.connections, connections);
         }
-        Self {
-            connections: count(carried.connections, now.connections - before.connections),
-            bytes_up,
-            bytes_down,
-            ..Self::default()
-        }
+        Self(all)
     }
 
     /// Whether the far end has counted all that it must have.
     fn complete(&self) -> bool {
-        let all = [
-            self.connections,
-            self.datagrams_up,
-            self.datagrams_down,
-            self.bytes_up,
-            self.bytes_down,
-        ];
-        all.into_iter()
-            .flatten()
-            .all(|count| count.found >= count.least)
+        self.0.values().all(|count| count.found >= count.least)
     }
 }
 
@@ -277,10 +254,13 @@ mod tests {
         carried += Carried::echoed(30, 0);
         carried += Carried::echoed(0, 0);
         let counts = Counts::new(carried, seen(5), seen(7), false, false);
-        assert_eq!(counts.connections, count(1, Some(2), 2));
-        assert_eq!(counts.bytes_up, count(100, Some(130), 2));
-        assert_eq!(counts.bytes_down, count(100, Some(130), 2));
-        assert_eq!(counts.datagrams_up, None);
+        assert_eq!(counts.0.get("connections").copied(), count(1, Some(2), 2));
+        assert_eq!(counts.0.get("bytes_up").copied(), count(100, Some(130), 2));
+        assert_eq!(
+            counts.0.get("bytes_down").copied(),
+            count(100, Some(130), 2)
+        );
+        assert_eq!(counts.0.get("datagrams_up").copied(), None);
         assert!(!counts.complete());
         assert!(Counts::new(carried, seen(5), seen(105), false, false).complete());
     }
@@ -291,8 +271,8 @@ mod tests {
         let mut carried = Carried::tunnel(Bounds::new(3, 5), down, true);
         carried += Carried::tunnel(Bounds::new(3, 5), down, true);
         let counts = Counts::new(carried, seen(0), seen(25), false, false);
-        assert_eq!(counts.bytes_down, count(20, None, 25));
-        assert_eq!(counts.bytes_up, count(6, Some(10), 25));
+        assert_eq!(counts.0.get("bytes_down").copied(), count(20, None, 25));
+        assert_eq!(counts.0.get("bytes_up").copied(), count(6, Some(10), 25));
     }
 
     #[test]
@@ -306,14 +286,29 @@ mod tests {
         };
         // Another probe was before it.
         let counts = |duplicates| Counts::new(carried, seen(1), seen(10), false, duplicates);
-        assert_eq!(counts(false).datagrams_up, count(4, Some(6), 9));
-        assert_eq!(counts(false).datagrams_down, count(4, Some(6), 9));
-        assert_eq!(counts(false).bytes_up, count(40, Some(60), 9));
-        assert_eq!(counts(false).bytes_down, count(40, Some(60), 9));
-        assert_eq!(counts(true).datagrams_up, count(4, None, 9));
-        assert_eq!(counts(true).connections, None);
+        assert_eq!(
+            counts(false).0.get("datagrams_up").copied(),
+            count(4, Some(6), 9)
+        );
+        assert_eq!(
+            counts(false).0.get("datagrams_down").copied(),
+            count(4, Some(6), 9)
+        );
+        assert_eq!(
+            counts(false).0.get("bytes_up").copied(),
+            count(40, Some(60), 9)
+        );
+        assert_eq!(
+            counts(false).0.get("bytes_down").copied(),
+            count(40, Some(60), 9)
+        );
+        assert_eq!(
+            counts(true).0.get("datagrams_up").copied(),
+            count(4, None, 9)
+        );
+        assert_eq!(counts(true).0.get("connections").copied(), None);
         let tunnel = Counts::new(Carried::echoed(7, 7), seen(0), seen(9), false, true);
-        assert_eq!(tunnel.bytes_up, count(7, Some(7), 9));
+        assert_eq!(tunnel.0.get("bytes_up").copied(), count(7, Some(7), 9));
     }
 
     #[test]
@@ -321,10 +316,7 @@ mod tests {
         let mut carried = Carried::opened();
         carried += Carried::opened();
         let counts = Counts::new(carried, seen(1), seen(4), true, false);
-        let wanted = Counts {
-            connections: count(2, None, 3),
-            ..Counts::default()
-        };
-        assert_eq!(counts, wanted);
+        let wanted = count(2, None, 3).map(|count| ("connections", count));
+        assert_eq!(counts, Counts(wanted.into_iter().collect()));
     }
 }

@@ -129,7 +129,7 @@ impl Handshake<'_> {
         if self.endless >= ENDLESS {
             drop(stream);
             std::thread::sleep(PAUSE);
-        } else if ends(stream) {
+        } else if ends(&stream) {
             self.endless = 0;
         } else {
             self.endless += 1;
@@ -159,9 +159,9 @@ impl Handshake<'_> {
 }
 
 /// Closes this end, and returns whether the other end closed in time.
-fn ends(mut stream: Stream) -> bool {
+fn ends(stream: &Stream) -> bool {
     let until = now_ns() + TEARDOWN.as_nanos() as u64;
-    let socket = stream.socket();
+    let (mut stream, socket) = (stream, stream.socket());
     let closed = socket
         .set_nonblocking(false)
         .and_then(|()| socket.set_read_timeout(Some(TEARDOWN)))

@@ -19,13 +19,12 @@ use super::tls::Tls;
 use crate::echo::destinations;
 use crate::echo::transfer::Transfer;
 use crate::failure::{Failure, Result};
+use crate::net::batch::MAX_PAYLOAD;
 use crate::net::pace::Timetable;
 use crate::net::payload::Pattern;
 use crate::net::tag;
 use crate::process::cpus;
 
-/// The largest UDP payload over IPv4: 65,535 less the headers of IP and UDP.
-const MAX_DATAGRAM_BYTES: u64 = 65_507;
 const MIN_PAYLOAD_BYTES: u64 = 8;
 const MIB: u64 = 1 << 20;
 const STALL_MS: u64 = 3_000;
@@ -144,7 +143,7 @@ impl Plan {
                 "payload_bytes",
                 spec.payload_bytes,
                 least,
-                MAX_DATAGRAM_BYTES - header as u64,
+                (MAX_PAYLOAD - header) as u64,
             )?;
         }
         let timeout_ms = spec.timeout_ms.unwrap_or(match spec.kind {

@@ -383,24 +383,6 @@ impl Write for &Stream {
     }
 }
 
-impl Read for Stream {
-    #[inline]
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        (&mut &*self).read(buffer)
-    }
-}
-
-impl Write for Stream {
-    #[inline]
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        (&mut &*self).write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 impl AsFd for Stream {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket().as_fd()

@@ -9,7 +9,7 @@ use super::socks5::client::{self, Deadline};
 use super::tally::{FAILURES_IN_A_ROW, LATENESS, ROUND_TRIP, Tally};
 use super::wire::{Broken, Wire};
 use crate::net::clock::now_ns;
-use crate::net::pace::wait_for;
+use crate::net::pace::wait_until;
 use crate::net::payload::Pattern;
 
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
@@ -120,7 +120,7 @@ impl Probe<'_> {
     }
 
     fn wait(&self, moment_ns: u64) -> Option<u64> {
-        wait_for(moment_ns, self.plan.spec.wait, |now| {
+        wait_until(moment_ns, self.plan.spec.wait, |now| {
             self.context.must_stop(self.plan, now).is_some()
         })
     }

@@ -228,9 +228,9 @@ impl<const PARTS: usize> Shared<'_, PARTS> {
 
     fn wait(&self, timetable: Option<Timetable>, index: u64) -> bool {
         timetable.is_none_or(|timetable| {
-            wait_until(timetable.intended_ns(index), self.plan.spec.wait, |_| {
-                self.stopped().is_some()
-            })
+            let stopped = |_| self.stopped().is_some();
+            let intended_ns = timetable.intended_ns(index);
+            wait_until(intended_ns, self.plan.spec.wait, stopped).is_some()
         })
     }
 }

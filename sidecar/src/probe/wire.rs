@@ -87,7 +87,7 @@ impl Wire {
         while have < self.answer.len() {
             let mut blocked = true;
             if sent < request.len()
-                && let Some(count) = moved(self.stream.write(&request[sent..]))?
+                && let Some(count) = moved((&self.stream).write(&request[sent..]))?
             {
                 sent += count;
                 self.sent += count as u64;
@@ -95,7 +95,7 @@ impl Wire {
             }
             // Below the bound the answer cannot begin to block the request.
             if sent == request.len() || self.large {
-                match moved(self.stream.read(&mut self.answer[have..]))? {
+                match moved((&self.stream).read(&mut self.answer[have..]))? {
                     Some(0) => return Err(Broken::Failed(ErrorKind::Closed)),
                     Some(count) => {
                         have += count;

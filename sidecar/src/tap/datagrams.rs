@@ -10,11 +10,10 @@ use tokio::task::JoinSet;
 
 use super::search::{Before, Search, Sender};
 use super::wait_for_target;
+use crate::net::batch::DATAGRAM;
 
 /// The most senders. Datagrams of further senders are ignored.
 const MOST: usize = 1_024;
-/// The largest datagram of IPv4.
-const BUFFER: usize = 65_535;
 
 /// Passes datagrams on until it is aborted. A datagram that cannot be passed on is lost, as datagrams may be.
 pub async fn pass(
@@ -24,7 +23,7 @@ pub async fn pass(
 ) {
     let mut onward: HashMap<SocketAddr, Arc<UdpSocket>> = HashMap::new();
     let mut answers = JoinSet::new();
-    let mut buffer = vec![0; BUFFER];
+    let mut buffer = vec![0; DATAGRAM];
     let Some(target) = wait_for_target(&mut of).await else {
         return;
     };
@@ -63,7 +62,7 @@ async fn answer(
     sender: SocketAddr,
     search: Arc<Search>,
 ) {
-    let mut buffer = vec![0; BUFFER];
+    let mut buffer = vec![0; DATAGRAM];
     loop {
         // The error belongs to one refused datagram. The next datagram may pass.
         let Ok(read) = upstream.recv(&mut buffer).await else {

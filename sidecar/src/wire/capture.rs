@@ -15,10 +15,9 @@ use socket2::{Domain, Protocol, SockFilter, Socket, Type};
 use super::flows::Flows;
 use super::request::{Found, Request};
 use crate::failure::{Failure, Result};
+use crate::net::batch::DATAGRAM;
 use crate::process::namespace::Namespace;
 
-/// The largest packet of IPv4.
-const BUFFER: usize = 65_536;
 /// Packets that are not read yet, bytes. The kernel's own limit may be lower.
 const KEPT_BYTES: usize = 8 << 20;
 /// The longest wait for a packet, after which the thread checks whether the capture ends.
@@ -128,7 +127,7 @@ fn filter(ports: &[u16], kept: u32) -> Vec<SockFilter> {
 }
 
 fn follow(socket: &Socket, mut flows: Flows, ends: &AtomicBool) -> Flows {
-    let mut buffer = vec![0; BUFFER];
+    let mut buffer = vec![0; DATAGRAM];
     loop {
         // Read the flag first: packets that arrived before it was set are then read to the last one.
         let is_last = ends.load(Ordering::SeqCst);

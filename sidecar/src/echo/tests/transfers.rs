@@ -90,7 +90,11 @@ fn transfers_are_whole_in_each_direction_one_after_the_other() {
                 moved += if both { 2 * bytes } else { bytes };
             }
         }
-        assert_eq!(echo.state().counted.tcp_bytes.load(Relaxed), moved, "{engine}");
+        assert_eq!(
+            echo.state().counted.tcp_bytes.load(Relaxed),
+            moved,
+            "{engine}"
+        );
     }
 }
 

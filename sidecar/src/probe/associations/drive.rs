@@ -4,7 +4,7 @@ use super::opening::FIRST_SOCKET;
 use super::record::{Answer, Record, after_idle};
 use super::socket::{Association, State};
 use crate::net::clock::{now_ns, seconds};
-use crate::net::pace::Timetable;
+use crate::net::pace::{SLICE_NS, Timetable};
 use crate::net::payload::Pattern;
 use crate::net::poller::Poller;
 use crate::probe::context::Context;
@@ -16,8 +16,6 @@ use crate::probe::recorder::Series;
 use crate::probe::socks5::codec::{self, MAX_REPLY_BYTES};
 use crate::probe::tally::{LATENESS, ROUND_TRIP, Tally};
 
-/// The longest delay until the probe sees a cancel.
-const SLICE_NS: u64 = 50_000_000;
 /// Datagrams that are sent, or received from one socket, before others have their turn.
 const AT_ONCE: usize = 64;
 /// A longer time without a datagram is a gap: a call's listener hears it.

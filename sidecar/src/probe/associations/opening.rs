@@ -6,19 +6,16 @@ use std::net::SocketAddr;
 use super::socket::{Association, State, bind};
 use crate::echo::destinations;
 use crate::net::clock::now_ns;
+use crate::net::pace::SLICE_NS;
 use crate::net::poller::{Flags, Poller};
 use crate::probe::context::Context;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::plan::Plan;
 use crate::probe::socks5::codec::{Address, udp_header};
-use crate::probe::socks5::opening::Opening;
+use crate::probe::socks5::opening::{HANDSHAKES, Opening};
 use crate::probe::stream::Stream;
 use crate::probe::udp::allowed_relay;
 
-/// Handshakes at once: more would overflow the accept backlog of a proxy that could serve them all.
-const HANDSHAKES: usize = 256;
-/// The longest delay until the probe sees a cancel.
-const SLICE_NS: u64 = 50_000_000;
 /// Tokens from here on are of sockets for datagrams; those below are of control connections.
 pub const FIRST_SOCKET: u64 = 1 << 32;
 

@@ -12,7 +12,7 @@ use nix::sys::time::TimeSpec;
 use super::progress::Came;
 use crate::echo::flow::{Header, Incoming, Mark, Outgoing, Said, Way};
 use crate::net::clock::{now_ns, seconds};
-use crate::net::pace::{Timetable, exact_sleeps};
+use crate::net::pace::{SLICE_NS, Timetable, exact_sleeps};
 use crate::net::wait::not_yet;
 use crate::probe::context::Context;
 use crate::probe::download::BUFFER;
@@ -24,9 +24,6 @@ use crate::probe::recorder::Series;
 use crate::probe::spec::FlowDirection;
 use crate::probe::stream::Stream;
 use crate::probe::tally::Tally;
-
-/// The longest wait at once, so that the thread sees a cancel, ns.
-const SLICE_NS: u64 = 50_000_000;
 
 /// Moments that all tunnels share.
 #[derive(Debug, Clone, Copy, Default)]

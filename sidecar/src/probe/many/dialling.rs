@@ -4,10 +4,7 @@ use super::drive::{Drive, Happened};
 use crate::net::clock::now_ns;
 use crate::net::poller::Flags;
 use crate::probe::kinds::ProbeError;
-use crate::probe::socks5::opening::{Opening, Tunnel};
-
-/// Handshakes at once: more would overflow the accept backlog of a proxy that could serve them all.
-const HANDSHAKES: usize = 256;
+use crate::probe::socks5::opening::{HANDSHAKES, Opening, Tunnel};
 
 impl Drive<'_> {
     /// Opens a slot's tunnel, as soon as there are fewer than [`HANDSHAKES`] on their way.

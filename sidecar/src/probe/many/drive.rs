@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::slot::{Operation, Scratch, Slot};
 use crate::net::clock::now_ns;
+use crate::net::pace::SLICE_NS;
 use crate::net::poller::{Flags, Poller};
 use crate::probe::context::Context;
 use crate::probe::kinds::{ErrorKind, ProbeError};
@@ -11,9 +12,6 @@ use crate::probe::outcome::Stopped;
 use crate::probe::plan::Plan;
 use crate::probe::socks5::opening::Tunnel;
 use crate::probe::tally::FAILURES_IN_A_ROW;
-
-/// The longest delay until the probe sees a cancel.
-const SLICE_NS: u64 = 50_000_000;
 
 /// What happened to a tunnel or an operation.
 pub enum Happened {

@@ -84,7 +84,8 @@ impl<'a> Round<'a> {
                 }
                 Happened::Answered { operation, now_ns } => {
                     let from_ns = operation.intended_ns.or(operation.sent_ns);
-                    self.tally.series[ROUND_TRIP].record(now_ns, now_ns - from_ns.unwrap_or(now_ns));
+                    self.tally.series[ROUND_TRIP]
+                        .record(now_ns, now_ns - from_ns.unwrap_or(now_ns));
                     self.tally.success(drive.plan.spec.payload_bytes);
                     self.tally.end_ns = now_ns;
                     self.ended += 1;

@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use super::shared::{Nat, socket};
+use crate::net::batch::DATAGRAM;
 use crate::net::clock::now_ns;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::reach::near;
@@ -14,8 +15,6 @@ use crate::probe::socks5::codec::{self, Address};
 use crate::probe::stream::Stream;
 use crate::probe::udp::may_relay;
 
-/// The largest datagram.
-const MOST_BYTES: usize = 65_535;
 /// The shortest look at a socket: a datagram that is there counts, although the thread comes late.
 const LEAST_LOOK_NS: u64 = 1_000_000;
 
@@ -164,7 +163,7 @@ impl<'a> Line<'a> {
 
     /// The next whole datagram of this probe with this number or a later one, before a moment.
     fn hear(&self, at: &UdpSocket, wrapped: bool, since: u32, by_ns: u64) -> Option<Arrived> {
-        let mut bytes = vec![0; MOST_BYTES];
+        let mut bytes = vec![0; DATAGRAM];
         loop {
             let left = by_ns.saturating_sub(now_ns());
             if left == 0 && self.nat.stops() {

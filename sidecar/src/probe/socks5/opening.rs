@@ -11,6 +11,9 @@ use crate::probe::kinds::ProbeError;
 use crate::probe::plan::Plan;
 use crate::probe::stream::{Stream, unsecured};
 
+/// Handshakes at once: more would overflow the accept backlog of a proxy that could serve them all.
+pub const HANDSHAKES: usize = 256;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     Dial,
@@ -115,7 +118,7 @@ impl Opening {
 
     fn flush(&mut self, plan: &Plan) -> Result<bool, ProbeError> {
         while self.sent < self.out.len() {
-            match self.stream.write(&self.out[self.sent..]) {
+            match (&self.stream).write(&self.out[self.sent..]) {
                 Ok(sent) => self.sent += sent,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
                 Err(error) => return Err(self.failed(plan, &error)),
@@ -126,7 +129,7 @@ impl Opening {
 
     /// Reads some of the answer. Returns false if no bytes have come yet.
     fn read(&mut self, plan: &Plan, stage: Stage) -> Result<bool, ProbeError> {
-        match self.stream.read(&mut self.answer[self.have..stage.most()]) {
+        match (&self.stream).read(&mut self.answer[self.have..stage.most()]) {
             Ok(0) => Err(self.failed(plan, &io::ErrorKind::UnexpectedEof.into())),
             Ok(count) => {
                 self.have += count;

@@ -8,9 +8,9 @@ use nix::sys::time::TimeSpec;
 
 use super::content::Content;
 use super::ledger::Answer;
-use super::part::{Part, Progress, SLICE_NS};
+use super::part::{Part, Progress};
 use crate::net::clock::now_ns;
-use crate::net::pace::wait_until;
+use crate::net::pace::{SLICE_NS, wait_until};
 use crate::net::wait::Wait;
 use crate::probe::tally::{LATENESS, ROUND_TRIP};
 

@@ -8,7 +8,7 @@ use super::control::Control;
 use super::ledger::Ledger;
 use super::transport::Transport;
 use crate::net::clock::now_ns;
-use crate::net::pace::Timetable;
+use crate::net::pace::{SLICE_NS, Timetable};
 use crate::net::wait::is_early;
 use crate::probe::context::Context;
 use crate::probe::far_end::{Bounds, Carried};
@@ -20,8 +20,6 @@ use crate::probe::tally::{FAILURES_IN_A_ROW, Tally};
 /// The first window of the closed loop, which then grows. The open loop needs none, because its
 /// timetable spaces datagrams.
 const FIRST_WINDOW: u64 = 8;
-/// How long an open loop waits in the kernel at most, so that a cancel is seen.
-pub(super) const SLICE_NS: u64 = 50_000_000;
 /// If a wait lasts longer than its bound by this time, the probe was not running.
 const PAUSE_NS: u64 = 20_000_000;
 

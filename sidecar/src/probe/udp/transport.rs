@@ -15,17 +15,11 @@ use nix::sys::socket::{
 };
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::net::batch::widen;
+use crate::net::batch::{DATAGRAM, MAX_PAYLOAD, SOCKET_BUFFER, widen};
 use crate::probe::socks5::codec::{self, MAX_REPLY_BYTES};
 
 /// The most datagrams of one system call.
 pub const BATCH: usize = 64;
-/// Buffer size requested for either direction: the kernel's default holds about 150 small datagrams.
-const BUFFER_BYTES: usize = 4 << 20;
-/// The most that one send may hold: 65,535 less the headers of IP and UDP.
-const MAX_PAYLOAD: usize = 65_507;
-/// The largest datagram.
-const MAX_DATAGRAM: usize = 65_535;
 
 pub struct Transport {
     socket: UdpSocket,
@@ -58,7 +52,7 @@ fn strays_of(socket: &Socket) -> io::Result<UdpSocket> {
             strays.bind(&at)?;
         }
     }
-    strays.set_recv_buffer_size(BUFFER_BYTES)?;
+    strays.set_recv_buffer_size(SOCKET_BUFFER)?;
     strays.set_nonblocking(true)?;
     Ok(strays.into())
 }
@@ -85,7 +79,7 @@ impl Transport {
         wait_at_most: Duration,
     ) -> io::Result<Self> {
         let socket = Socket::new(Domain::for_address(peer), Type::DGRAM, Some(Protocol::UDP))?;
-        widen(&socket, BUFFER_BYTES)?;
+        widen(&socket)?;
         socket.set_read_timeout(Some(wait_at_most))?;
         socket.set_write_timeout(Some(wait_at_most))?;
         socket.connect(&peer.into())?;
@@ -105,7 +99,7 @@ impl Transport {
         } else {
             MAX_REPLY_BYTES + answer + 1
         };
-        let in_stride = most.min(MAX_DATAGRAM);
+        let in_stride = most.min(DATAGRAM);
         Ok(Self {
             socket: socket.into(),
             header,
@@ -126,7 +120,7 @@ impl Transport {
     /// Counts the waiting datagrams that did not come from the peer, and names the sender of the last one. A flood does not hold up the
     /// call.
     pub fn strays(&self) -> (u64, Option<SocketAddr>) {
-        let senders = (0..MAX_DATAGRAM).map_while(|_| self.strays.recv_from(&mut [0]).ok());
+        let senders = (0..DATAGRAM).map_while(|_| self.strays.recv_from(&mut [0]).ok());
         senders.fold((0, None), |(count, _), (_, from)| (count + 1, Some(from)))
     }
 

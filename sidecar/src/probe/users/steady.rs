@@ -266,7 +266,7 @@ fn tell(
     for number in 0..count {
         let intended_ns = timetable.intended_ns(number);
         let stop = |_| shared.stop.load(Ordering::Relaxed);
-        if stop(0) || !wait_until(intended_ns, Wait::Block, stop) {
+        if stop(0) || wait_until(intended_ns, Wait::Block, stop).is_none() {
             return;
         }
         let index = number as usize % lines.len();

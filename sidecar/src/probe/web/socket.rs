@@ -16,12 +16,8 @@ use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::UdpSocket;
 
 use crate::lock::lock;
+use crate::net::batch::{DATAGRAM, SOCKET_BUFFER};
 use crate::probe::socks5::codec::udp_header_bytes;
-
-/// Buffer size requested for either direction, as for other datagrams.
-const BUFFER_BYTES: usize = 4 << 20;
-/// The largest datagram.
-const MAX_DATAGRAM: usize = 65_535;
 
 #[derive(Debug)]
 pub struct Wrapped {
@@ -52,8 +48,8 @@ impl Wrapped {
     /// Sends to `peer`, which is the relay if there is a proxy. The caller is inside a runtime.
     pub fn new(peer: SocketAddr, header: Vec<u8>, target: SocketAddr) -> io::Result<Self> {
         let socket = Socket::new(Domain::for_address(peer), Type::DGRAM, Some(Protocol::UDP))?;
-        socket.set_recv_buffer_size(BUFFER_BYTES)?;
-        socket.set_send_buffer_size(BUFFER_BYTES)?;
+        socket.set_recv_buffer_size(SOCKET_BUFFER)?;
+        socket.set_send_buffer_size(SOCKET_BUFFER)?;
         socket.set_nonblocking(true)?;
         // The kernel must not cut datagrams into fragments: discovery would find an MTU that the path does not have (RFC 8899, 3).
         match peer {
@@ -66,7 +62,7 @@ impl Wrapped {
             header,
             target,
             output: Mutex::default(),
-            input: Mutex::new(vec![0; MAX_DATAGRAM]),
+            input: Mutex::new(vec![0; DATAGRAM]),
             counts: Counts::default(),
         })
     }
