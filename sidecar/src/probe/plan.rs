@@ -1,6 +1,5 @@
 //! A spec that was checked: every bound holds, every address is allowed and resolved.
 
-mod associations;
 mod checks;
 mod idle;
 mod nat;
@@ -8,6 +7,7 @@ mod users;
 
 pub use users::Users;
 
+use std::fmt::Display;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -30,11 +30,6 @@ const MIB: u64 = 1 << 20;
 const STALL_MS: u64 = 3_000;
 /// After this many lost datagrams in a row, a path counts as dead.
 const SILENT_TIMEOUTS: u64 = 10;
-const MAX_OBJECT_BYTES: u64 = 64 * MIB;
-/// The bound for all connections of a fetch together.
-const MAX_FETCH_TUNNELS: u64 = 256;
-/// RFC 1035, 2.3.4.
-const MAX_LABEL_BYTES: usize = 63;
 
 /// Hosts other than loopback that were allowed by name.
 #[derive(Debug, Clone, Default)]
@@ -122,12 +117,11 @@ impl Plan {
             .as_ref()
             .map(|proxy| check_proxy(proxy, reach))
             .transpose()?;
-        if destinations::at(target_at.address, spec.destinations - 1).is_none() {
-            return Err(Failure::invalid(
-                format!("destinations: {} has no others after it", spec.target),
-                "give a target in 127.0.0.0/8, or leave destinations out",
-            ));
-        }
+        refuse(
+            destinations::at(target_at.address, spec.destinations - 1).is_none(),
+            &format!("destinations: {} has no others after it", spec.target),
+            "give a target in 127.0.0.0/8, or leave destinations out",
+        )?;
         if matches!(spec.kind, ProbeKind::Udp | ProbeKind::Associations) {
             let header = if proxy.is_some() {
                 target.udp_header_bytes()
@@ -239,7 +233,7 @@ fn bounds(spec: &Spec) -> Result<()> {
         _ => 64,
     };
     within("connections", spec.connections, 1, connections)?;
-    associations::check(spec)?;
+    checks::check_associations(spec)?;
     if !matches!(spec.kind, ProbeKind::Udp | ProbeKind::Associations) {
         within("payload_bytes", spec.payload_bytes, MIN_PAYLOAD_BYTES, MIB)?;
     }
@@ -252,124 +246,67 @@ fn bounds(spec: &Spec) -> Result<()> {
     within("stall_ms", spec.stall_ms.unwrap_or(1), 1, 60_000)?;
     within("handshake_timeout_ms", spec.handshake_timeout_ms, 1, 60_000)?;
     within("keep", spec.keep, 0, 4_000_000)?;
-    // A comparison that NaN fails too.
-    if !(spec.limit_s >= 0.001 && spec.limit_s <= 3_600.0) {
-        return Err(out_of_bounds("limit_s", spec.limit_s, "0.001 to 3600"));
-    }
+    within("limit_s", spec.limit_s, 0.001, 3_600.0)?;
     if let Loop::Open { rate_per_s } = spec.pace {
-        if !(0.01..=10_000_000.0).contains(&rate_per_s) {
-            return Err(out_of_bounds(
-                "loop.open.rate_per_s",
-                rate_per_s,
-                "0.01 to 10000000",
-            ));
-        }
+        within("loop.open.rate_per_s", rate_per_s, 0.01, 10_000_000.0)?;
         let mend = match spec.kind {
-            ProbeKind::Throughput => Some("leave loop out"),
+            ProbeKind::Throughput | ProbeKind::Nat => Some("leave loop out"),
             ProbeKind::Flow => Some("give flow.requests_per_s"),
-            ProbeKind::Nat => Some("leave loop out"),
             _ => None,
         };
-        if let Some(mend) = mend {
-            let what = format!("loop: a {} probe has no open loop", spec.kind);
-            return Err(Failure::invalid(what, mend));
-        }
+        let what = format!("loop: a {} probe has no open loop", spec.kind);
+        refuse(mend.is_some(), &what, mend.unwrap_or_default())?;
     }
-    if spec.first_reply && spec.kind != ProbeKind::Handshake {
-        return Err(has_none("first_reply", spec.kind));
-    }
-    if spec.half_close && (spec.kind != ProbeKind::Handshake || spec.first_reply) {
-        return Err(Failure::invalid(
-            "half_close: only a handshake probe without first_reply has it",
-            "leave half_close out",
-        ));
-    }
+    checks::check_fields(spec)?;
+    refuse(
+        spec.half_close && (spec.kind != ProbeKind::Handshake || spec.first_reply),
+        "half_close: only a handshake probe without first_reply has it",
+        "leave half_close out",
+    )?;
     checks::check_inner_tls(spec)?;
-    let (least, most) = (LEAST_MTU.into(), MOST_MTU.into());
-    within("mtu", spec.mtu.into(), least, most)?;
-    if spec.kind == ProbeKind::H2 && spec.proxy.as_ref().is_some_and(|proxy| proxy.tls.is_some()) {
-        return Err(Failure::invalid(
-            "proxy.tls: an h2 probe has its own TLS, and none with the proxy",
-            "name the proxy's port without TLS",
-        ));
-    }
-    check_dns(spec)?;
-    check_fetch(spec)?;
+    within("mtu", spec.mtu, LEAST_MTU, MOST_MTU)?;
+    let in_tls = spec.proxy.as_ref().is_some_and(|proxy| proxy.tls.is_some());
+    refuse(
+        spec.kind == ProbeKind::H2 && in_tls,
+        "proxy.tls: an h2 probe has its own TLS, and none with the proxy",
+        "name the proxy's port without TLS",
+    )?;
+    checks::check_dns(spec)?;
+    checks::check_fetch(spec)?;
     checks::check_flow(spec)?;
     nat::check(spec)?;
     idle::check(spec)?;
-    match (&spec.transfer, spec.kind) {
-        (Some(transfer), ProbeKind::Throughput) => {
-            within("transfer.bytes", transfer.bytes, 1, 64 << 30)?;
-            let warmup_bytes = transfer.warmup_bytes.unwrap_or(transfer.bytes);
-            within("transfer.warmup_bytes", warmup_bytes, 1, 64 << 30)?;
-            within("transfer.write_bytes", transfer.write_bytes, 64, MIB)
-        }
-        (Some(_), kind) => Err(has_none("transfer", kind)),
-        (None, _) => Ok(()),
+    if let Some(transfer) = &spec.transfer {
+        within("transfer.bytes", transfer.bytes, 1, 64 << 30)?;
+        let warmup_bytes = transfer.warmup_bytes.unwrap_or(transfer.bytes);
+        within("transfer.warmup_bytes", warmup_bytes, 1, 64 << 30)?;
+        within("transfer.write_bytes", transfer.write_bytes, 64, MIB)?;
     }
+    Ok(())
 }
 
-fn check_dns(spec: &Spec) -> Result<()> {
-    let Some(DnsSpec { run, names }) = &spec.dns else {
-        return Ok(());
-    };
-    if spec.kind != ProbeKind::Dns {
-        return Err(has_none("dns", spec.kind));
-    }
-    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    if run.is_empty() || run.len() > MAX_LABEL_BYTES || !run.bytes().all(fits) {
-        return Err(Failure::invalid(
-            format!("dns.run: {run:?} is no label"),
-            format!("give 1 to {MAX_LABEL_BYTES} lower-case letters and digits"),
-        ));
-    }
-    within("dns.names", names.unwrap_or(1), 1, 1_000_000)
-}
-
-fn check_fetch(spec: &Spec) -> Result<()> {
-    let Some(fetch) = spec.fetch else {
-        return Ok(());
-    };
-    if spec.kind != ProbeKind::Fetch && !spec.kind.of_web() {
-        return Err(has_none("fetch", spec.kind));
-    }
-    within("fetch.bytes", fetch.bytes, 1, MAX_OBJECT_BYTES)?;
-    within("fetch.objects", fetch.objects, 1, 256)?;
-    // Each tunnel brings one object at least.
-    let tunnels = if spec.kind.of_web() {
-        1
-    } else {
-        fetch.objects.min(16)
-    };
-    within("fetch.tunnels", fetch.tunnels, 1, tunnels)?;
-    within(
-        "fetch.tunnels of all connections",
-        fetch.tunnels * spec.connections,
-        1,
-        MAX_FETCH_TUNNELS,
-    )
-}
-
-fn within(field: &str, value: u64, least: u64, most: u64) -> Result<()> {
+/// NaN is within no bounds.
+fn within<T: PartialOrd + Display>(field: &str, value: T, least: T, most: T) -> Result<()> {
+    let bound = format!("{least} to {most}");
     if (least..=most).contains(&value) {
         return Ok(());
     }
-    Err(out_of_bounds(field, value, &format!("{least} to {most}")))
+    Err(out_of_bounds(field, value, &bound))
 }
 
-fn has_none(field: &str, kind: ProbeKind) -> Failure {
-    Failure::invalid(
-        format!("{field}: a {kind} probe has none"),
-        format!("leave {field} out"),
-    )
-}
-
-fn out_of_bounds(field: &str, value: impl std::fmt::Display, bound: &str) -> Failure {
+fn out_of_bounds(field: &str, value: impl Display, bound: &str) -> Failure {
     Failure::invalid(
         format!("{field}: {value} is out of bounds"),
         format!("give {bound}"),
     )
+}
+
+/// Fails if something is wrong.
+fn refuse(wrong: bool, what: &str, mend: &str) -> Result<()> {
+    if wrong {
+        return Err(Failure::invalid(what, mend));
+    }
+    Ok(())
 }
 
 fn check_proxy(spec: &ProxySpec, reach: Reach<'_>) -> Result<Proxy> {

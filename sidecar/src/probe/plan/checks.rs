@@ -1,78 +1,127 @@
-//! Checks of the fields that only one or two kinds of probes have.
+//! Checks of the fields that only some kinds of probes have.
 
-use super::{has_none, out_of_bounds, within};
+use super::{MIB, refuse, within};
+use crate::echo::destinations;
 use crate::echo::flow::{MOST_BLOCKS, NAME_BYTES};
 use crate::echo::transfer::Direction;
 use crate::failure::{Failure, Result};
-use crate::probe::spec::{FlowDirection, ProbeKind, Spec};
+use crate::probe::spec::{DnsSpec, FlowDirection, Loop, ProbeKind, Spec};
+
+/// Datagrams of associations that have different numbers.
+const MOST_NUMBERED: u64 = 1 << 24;
+const MAX_OBJECT_BYTES: u64 = 64 * MIB;
+/// The bound for all connections of a fetch together.
+const MAX_FETCH_TUNNELS: u64 = 256;
+/// RFC 1035, 2.3.4.
+const MAX_LABEL_BYTES: usize = 63;
+
+/// Whether the kind has all fields that are given.
+pub fn check_fields(spec: &Spec) -> Result<()> {
+    use ProbeKind::{Associations, Concurrency, Dns, Fetch, Flow, H2, H3, Handshake, Nat};
+    use ProbeKind::{Steady, Throughput, Users};
+    let fields: [(_, _, &[ProbeKind]); 9] = [
+        ("first_reply", spec.first_reply, &[Handshake]),
+        ("inner_tls", spec.inner_tls, &[Throughput, Handshake]),
+        ("dns", spec.dns.is_some(), &[Dns]),
+        ("fetch", spec.fetch.is_some(), &[Fetch, H2, H3]),
+        ("flow", spec.flow.is_some(), &[Flow]),
+        ("nat", spec.nat.is_some(), &[Nat]),
+        ("idle", spec.idle.is_some(), &[Concurrency, Associations]),
+        ("transfer", spec.transfer.is_some(), &[Throughput]),
+        ("users", spec.users.is_some(), &[Users, Steady]),
+    ];
+    let mut others = fields
+        .iter()
+        .filter(|(_, _, kinds)| !kinds.contains(&spec.kind));
+    match others.find(|(_, given, _)| *given) {
+        None => Ok(()),
+        Some((field, ..)) => Err(Failure::invalid(
+            format!("{field}: a {} probe has none", spec.kind),
+            format!("leave {field} out"),
+        )),
+    }
+}
+
+pub fn check_associations(spec: &Spec) -> Result<()> {
+    if spec.kind != ProbeKind::Associations {
+        return within("destinations", spec.destinations, 1, 1);
+    }
+    refuse(
+        spec.pace == Loop::Closed,
+        "loop: associations send at a fixed rate",
+        "give loop.open.rate_per_s",
+    )?;
+    within("count", spec.count, 1, MOST_NUMBERED)?;
+    within("destinations", spec.destinations, 1, destinations::MOST)
+}
 
 pub fn check_inner_tls(spec: &Spec) -> Result<()> {
-    let refused =
-        |what: &str, mend: &str| Err(Failure::invalid(format!("inner_tls: {what}"), mend));
-    if !spec.inner_tls {
-        return Ok(());
-    }
-    if !matches!(spec.kind, ProbeKind::Throughput | ProbeKind::Handshake) {
-        return refused(
-            &format!("a {} probe has none", spec.kind),
-            "leave inner_tls out",
-        );
-    }
-    if spec.proxy.as_ref().is_some_and(|proxy| proxy.tls.is_some()) {
-        return refused(
-            "the proxy itself is in TLS",
-            "leave proxy.tls or inner_tls out",
-        );
-    }
+    let of_proxy = spec.proxy.as_ref().and_then(|proxy| proxy.tls.as_ref());
+    refuse(
+        spec.inner_tls && of_proxy.is_some(),
+        "inner_tls: the proxy itself is in TLS",
+        "leave proxy.tls or inner_tls out",
+    )?;
     // The far end's session has one thread.
-    if spec
-        .transfer
-        .is_some_and(|transfer| transfer.direction == Direction::Both)
-    {
-        return refused(
-            "a transfer goes one way",
-            "give transfer.direction up or down",
-        );
-    }
-    Ok(())
+    let direction = spec.transfer.map(|transfer| transfer.direction);
+    refuse(
+        spec.inner_tls && direction == Some(Direction::Both),
+        "inner_tls: a transfer goes one way",
+        "give transfer.direction up or down",
+    )
+}
+
+pub fn check_dns(spec: &Spec) -> Result<()> {
+    let Some(DnsSpec { run, names }) = &spec.dns else {
+        return Ok(());
+    };
+    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    refuse(
+        run.is_empty() || run.len() > MAX_LABEL_BYTES || !run.bytes().all(fits),
+        &format!("dns.run: {run:?} is no label"),
+        &format!("give 1 to {MAX_LABEL_BYTES} lower-case letters and digits"),
+    )?;
+    within("dns.names", names.unwrap_or(1), 1, 1_000_000)
+}
+
+pub fn check_fetch(spec: &Spec) -> Result<()> {
+    let Some(fetch) = spec.fetch else {
+        return Ok(());
+    };
+    within("fetch.bytes", fetch.bytes, 1, MAX_OBJECT_BYTES)?;
+    within("fetch.objects", fetch.objects, 1, 256)?;
+    // Each tunnel brings one object at least.
+    let most = if spec.kind.of_web() { 1 } else { 16 };
+    within("fetch.tunnels", fetch.tunnels, 1, fetch.objects.min(most))?;
+    let all = fetch.tunnels * spec.connections;
+    within(
+        "fetch.tunnels of all connections",
+        all,
+        1,
+        MAX_FETCH_TUNNELS,
+    )
 }
 
 pub fn check_flow(spec: &Spec) -> Result<()> {
     let Some(flow) = &spec.flow else {
         return Ok(());
     };
-    if spec.kind != ProbeKind::Flow {
-        return Err(has_none("flow", spec.kind));
-    }
-    let between = |field: &str, value: f64, least: f64, most: f64| {
-        if value >= least && value <= most {
-            return Ok(());
-        }
-        Err(out_of_bounds(
-            &format!("flow.{field}"),
-            value,
-            &format!("{least} to {most}"),
-        ))
-    };
-    between("seconds", flow.seconds, 0.1, 600.0)?;
-    between("warmup_s", flow.warmup_s, 0.0, 60.0)?;
+    within("flow.seconds", flow.seconds, 0.1, 600.0)?;
+    within("flow.warmup_s", flow.warmup_s, 0.0, 60.0)?;
     if flow.requests_per_s != 0.0 {
-        between("requests_per_s", flow.requests_per_s, 0.1, 1_000.0)?;
+        within("flow.requests_per_s", flow.requests_per_s, 0.1, 1_000.0)?;
     }
     within("flow.blocks", flow.blocks, 1, MOST_BLOCKS)?;
-    if !flow.reads && flow.direction != FlowDirection::Down {
-        return Err(Failure::invalid(
-            "flow.reads: nothing comes that would not be read",
-            "give flow.direction down",
-        ));
-    }
+    refuse(
+        !flow.reads && flow.direction != FlowDirection::Down,
+        "flow.reads: nothing comes that would not be read",
+        "give flow.direction down",
+    )?;
     let name = flow.congestion.as_deref().unwrap_or("cubic");
     let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    if name.is_empty() || name.len() >= NAME_BYTES || !name.bytes().all(fits) {
-        return Err(Failure::invalid(
-            format!("flow.congestion: {name:?} is no congestion control"),
-            "give one of sysctl net.ipv4.tcp_available_congestion_control",
-        ));
-    }
-    Ok(())
+    refuse(
+        name.is_empty() || name.len() >= NAME_BYTES || !name.bytes().all(fits),
+        &format!("flow.congestion: {name:?} is no congestion control"),
+        "give one of sysctl net.ipv4.tcp_available_congestion_control",
+    )
 }

@@ -1,7 +1,7 @@
 //! Bounds of a probe's idle time.
 
-use super::{has_none, out_of_bounds, within};
-use crate::failure::{Failure, Result};
+use super::{out_of_bounds, refuse, within};
+use crate::failure::Result;
 use crate::probe::spec::{IdleSpec, Loop, ProbeKind, Spec};
 
 const LEAST_S: f64 = 0.1;
@@ -18,19 +18,12 @@ pub fn check(spec: &Spec) -> Result<()> {
     else {
         return Ok(());
     };
-    if !matches!(spec.kind, ProbeKind::Concurrency | ProbeKind::Associations) {
-        return Err(has_none("idle", spec.kind));
-    }
-    if spec.kind == ProbeKind::Concurrency && spec.pace != Loop::Closed {
-        return Err(Failure::invalid(
-            "idle: a timetable goes on",
-            "leave loop out",
-        ));
-    }
-    if !(0.0..=SETTLE_MOST_S).contains(settle_s) {
-        let bound = format!("0 to {SETTLE_MOST_S}");
-        return Err(out_of_bounds("idle.settle_s", *settle_s, &bound));
-    }
+    refuse(
+        spec.kind == ProbeKind::Concurrency && spec.pace != Loop::Closed,
+        "idle: a timetable goes on",
+        "leave loop out",
+    )?;
+    within("idle.settle_s", *settle_s, 0.0, SETTLE_MOST_S)?;
     let most = spec.limit_s - settle_s;
     if !(LEAST_S..most).contains(seconds) {
         return Err(out_of_bounds(
@@ -39,12 +32,8 @@ pub fn check(spec: &Spec) -> Result<()> {
             &format!("{LEAST_S} to less than limit_s less idle.settle_s, which is {most}"),
         ));
     }
-    within(
-        "idle.ports: their number",
-        ports.len() as u64,
-        0,
-        PORTS_MOST,
-    )
+    let number = ports.len() as u64;
+    within("idle.ports: their number", number, 0, PORTS_MOST)
 }
 
 #[cfg(test)]

@@ -2,56 +2,42 @@
 
 use std::net::Ipv4Addr;
 
-use super::has_none;
-use crate::failure::{Failure, Result};
+use super::{out_of_bounds, refuse, within};
+use crate::failure::Result;
 use crate::probe::spec::{NatSpec, ProbeKind, Spec};
 
-/// The least and the largest payload. Two fragments of this size fit into one datagram.
-const PAYLOAD_BYTES: std::ops::RangeInclusive<u64> = 8..=16 << 10;
+/// The largest payload: two fragments of this size fit into one datagram.
+const PAYLOAD_MOST: u64 = 16 << 10;
 /// Each has an association and a thread.
 const MAX_IDLE_TIMES: usize = 32;
 const LEAST_IDLE_S: f64 = 0.1;
 
 pub fn check(spec: &Spec) -> Result<()> {
     if spec.kind != ProbeKind::Nat {
-        return match &spec.nat {
-            None => Ok(()),
-            Some(_) => Err(has_none("nat", spec.kind)),
-        };
+        return Ok(());
     }
-    if !PAYLOAD_BYTES.contains(&spec.payload_bytes) {
-        return Err(Failure::invalid(
-            format!("payload_bytes: {} is out of bounds", spec.payload_bytes),
-            format!("give {} to {}", PAYLOAD_BYTES.start(), PAYLOAD_BYTES.end()),
-        ));
-    }
+    within("payload_bytes", spec.payload_bytes, 8, PAYLOAD_MOST)?;
     let NatSpec { idle_s, far_ends } = spec.nat.clone().unwrap_or_default();
     let [first, second] = far_ends;
     let is_host = |ip: Ipv4Addr| !ip.is_unspecified() && !ip.is_multicast() && !ip.is_broadcast();
-    if first == second || !is_host(first) || !is_host(second) {
-        return Err(Failure::invalid(
-            format!("nat.far_ends: {first} and {second} are not two hosts"),
-            "give two addresses of this machine",
-        ));
-    }
-    if idle_s.len() > MAX_IDLE_TIMES {
-        return Err(Failure::invalid(
-            format!("nat.idle_s: {} times are too many", idle_s.len()),
-            format!("give at most {MAX_IDLE_TIMES}"),
-        ));
-    }
+    refuse(
+        first == second || !is_host(first) || !is_host(second),
+        &format!("nat.far_ends: {first} and {second} are not two hosts"),
+        "give two addresses of this machine",
+    )?;
+    refuse(
+        idle_s.len() > MAX_IDLE_TIMES,
+        &format!("nat.idle_s: {} times are too many", idle_s.len()),
+        &format!("give at most {MAX_IDLE_TIMES}"),
+    )?;
+    let limit_s = spec.limit_s;
+    let bound = format!("{LEAST_IDLE_S} to less than limit_s, which is {limit_s}");
     match idle_s
         .iter()
-        .find(|time| !(LEAST_IDLE_S..spec.limit_s).contains(*time))
+        .find(|time| !(LEAST_IDLE_S..limit_s).contains(*time))
     {
         None => Ok(()),
-        Some(time) => Err(Failure::invalid(
-            format!("nat.idle_s: {time} is out of bounds"),
-            format!(
-                "give {LEAST_IDLE_S} to less than limit_s, which is {}",
-                spec.limit_s
-            ),
-        )),
+        Some(time) => Err(out_of_bounds("nat.idle_s", time, &bound)),
     }
 }
 

@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use super::refuse;
 use crate::failure::{Failure, Result};
 use crate::probe::reach::{Reached, host_of};
 use crate::probe::spec::{Loop, ProbeKind, Spec};
@@ -32,51 +33,45 @@ fn invalid(field: &str, what: &str, mend: &str) -> Failure {
 
 /// Checks the users of the proxy `at`, and sets `count` to the number of operations. Messages have no keys.
 pub fn check(spec: &mut Spec, at: Option<Reached>) -> Result<Option<Users>> {
-    let ours = matches!(spec.kind, ProbeKind::Users | ProbeKind::Steady);
-    let (users, at) = match (spec.users.as_ref().zip(at), ours) {
-        (None, false) => return Ok(None),
-        (Some(both), true) => both,
-        (None, true) => {
-            let what = format!("a {} probe needs them", spec.kind);
-            return Err(Failure::invalid(format!("users: {what}"), "give users"));
-        }
-        (Some(_), false) => {
-            let what = format!("users: a {} probe has none", spec.kind);
-            return Err(Failure::invalid(what, "leave users out"));
-        }
+    let Some((users, at)) = spec.users.as_ref().zip(at) else {
+        let ours = matches!(spec.kind, ProbeKind::Users | ProbeKind::Steady);
+        let what = format!("users: a {} probe needs them", spec.kind);
+        return refuse(ours, &what, "give users").map(|()| None);
     };
-    if spec.proxy.is_some() {
-        let what = "proxy: users have the proxy's address";
-        return Err(Failure::invalid(what, "give users.address"));
-    }
+    refuse(
+        spec.proxy.is_some(),
+        "proxy: users have the proxy's address",
+        "give users.address",
+    )?;
     let number = users.list.len() as u64;
-    if !(1..=MOST_USERS).contains(&number) {
-        let what = format!("it has {number} entries");
-        return Err(invalid("list", &what, &format!("give 1 to {MOST_USERS}")));
-    }
+    refuse(
+        !(1..=MOST_USERS).contains(&number),
+        &format!("users.list: it has {number} entries"),
+        &format!("give 1 to {MOST_USERS}"),
+    )?;
     let steady = spec.kind == ProbeKind::Steady;
-    for user in &users.list {
-        if user
-            .bytes
-            .is_some_and(|bytes| steady || !(1..=MOST_BYTES).contains(&bytes))
-        {
-            let mend = format!("give 1 to {MOST_BYTES}, and none for steady");
-            return Err(invalid("list.bytes", "it is out of bounds", &mend));
-        }
-    }
-    if let Some(until) = users.until
-        && (steady || !(1.0..=10_000.0).contains(&until.every_ms))
-    {
-        let what = "only users has it, with every_ms of 1 to 10000";
-        return Err(invalid("until", what, "correct it or leave it out"));
-    }
-    if users.udp && (steady || users.until.is_some()) {
-        let what = "only users without until has it";
-        return Err(invalid("udp", what, "leave it out"));
-    }
-    if users.tls.is_some() && users.protocol == Protocol::Shadowsocks {
-        return Err(invalid("tls", "shadowsocks has none", "leave it out"));
-    }
+    let mut bytes = users.list.iter().filter_map(|user| user.bytes);
+    refuse(
+        bytes.any(|bytes| steady || !(1..=MOST_BYTES).contains(&bytes)),
+        "users.list.bytes: it is out of bounds",
+        &format!("give 1 to {MOST_BYTES}, and none for steady"),
+    )?;
+    let every = users.until.map(|until| until.every_ms);
+    refuse(
+        every.is_some_and(|every_ms| steady || !(1.0..=10_000.0).contains(&every_ms)),
+        "users.until: only users has it, with every_ms of 1 to 10000",
+        "correct it or leave it out",
+    )?;
+    refuse(
+        users.udp && (steady || users.until.is_some()),
+        "users.udp: only users without until has it",
+        "leave it out",
+    )?;
+    refuse(
+        users.tls.is_some() && users.protocol == Protocol::Shadowsocks,
+        "users.tls: shadowsocks has none",
+        "leave it out",
+    )?;
     let tls = users.tls.as_ref();
     let checked = Users {
         at,
@@ -90,21 +85,20 @@ pub fn check(spec: &mut Spec, at: Option<Reached>) -> Result<Option<Users>> {
         (_, true) => MOST_DATAGRAM_BYTES,
         _ => u64::MAX,
     };
-    if spec.payload_bytes > most {
-        let what = "payload_bytes: it is too much for steady or for users.udp";
-        return Err(Failure::invalid(what, format!("give at most {most}")));
-    }
+    refuse(
+        spec.payload_bytes > most,
+        "payload_bytes: it is too much for steady or for users.udp",
+        &format!("give at most {most}"),
+    )?;
     spec.count = match (spec.pace, users.seconds) {
         (Loop::Closed, None) if steady => spec.count,
         (Loop::Closed, None) => number,
         (Loop::Open { rate_per_s }, Some(seconds)) if steady => {
-            if !(0.1..=3_600.0).contains(&seconds) {
-                return Err(invalid(
-                    "seconds",
-                    "it is out of bounds",
-                    "give 0.1 to 3600",
-                ));
-            }
+            refuse(
+                !(0.1..=3_600.0).contains(&seconds),
+                "users.seconds: it is out of bounds",
+                "give 0.1 to 3600",
+            )?;
             (rate_per_s * seconds).ceil() as u64
         }
         _ => {
@@ -117,13 +111,11 @@ pub fn check(spec: &mut Spec, at: Option<Reached>) -> Result<Option<Users>> {
 
 fn credentials(users: &UsersSpec) -> Result<Vec<Credential>> {
     let of_shadowsocks = users.protocol == Protocol::Shadowsocks;
-    if of_shadowsocks != users.method.is_some() {
-        return Err(invalid(
-            "method",
-            "only shadowsocks has one, and needs it",
-            "give method with shadowsocks",
-        ));
-    }
+    refuse(
+        of_shadowsocks != users.method.is_some(),
+        "users.method: only shadowsocks has one, and needs it",
+        "give method with shadowsocks",
+    )?;
     let length = users.method.map_or(0, |method| method.algorithm().len());
     let decode = |field: &str, text: &str| {
         let bytes = STANDARD.decode(text).ok();
