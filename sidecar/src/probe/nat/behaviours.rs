@@ -60,29 +60,34 @@ fn filtering_of(port: bool, address: bool) -> Dependence {
 impl Nat<'_> {
     /// All except for the mapping, at the same time.
     pub fn behaviours(&self, own: bool, report: &mut Report) {
+        let Report {
+            checks_client,
+            port,
+            after_control,
+            fragments,
+            ipv6,
+            both_families,
+            domain,
+            filtering,
+            hairpinning,
+            idle,
+            ..
+        } = report;
         std::thread::scope(|scope| {
-            let filtering = scope.spawn(move || self.filtering(own));
-            let hairpinning = scope.spawn(move || self.hairpinning(own));
-            let idle = scope.spawn(move || self.idle(own));
+            scope.spawn(move || *filtering = self.filtering(own));
+            scope.spawn(move || *hairpinning = self.hairpinning(own));
+            scope.spawn(move || *idle = self.idle(own));
             if self.plan.proxy.is_some() {
-                let after_control = scope.spawn(move || self.after_control(own));
-                let fragments = scope.spawn(move || self.fragments(own));
-                let ipv6 = scope.spawn(move || self.ipv6(own));
-                let both_families = scope.spawn(move || self.both_families(own));
-                let domain = scope.spawn(move || self.domain(own));
-                if let Some((checks, port)) = self.elsewhere(own) {
-                    report.checks_client = Some(checks);
-                    report.port = port.or(report.port);
+                scope.spawn(move || *after_control = self.after_control(own));
+                scope.spawn(move || *fragments = self.fragments(own));
+                scope.spawn(move || *ipv6 = self.ipv6(own));
+                scope.spawn(move || *both_families = self.both_families(own));
+                scope.spawn(move || *domain = self.domain(own));
+                if let Some((checks, seen)) = self.elsewhere(own) {
+                    *checks_client = Some(checks);
+                    *port = seen.or(*port);
                 }
-                report.after_control = after_control.join().ok().flatten();
-                report.fragments = fragments.join().ok().flatten();
-                report.ipv6 = ipv6.join().ok().flatten();
-                report.both_families = both_families.join().ok().flatten();
-                report.domain = domain.join().ok().flatten();
             }
-            report.filtering = filtering.join().ok().flatten();
-            report.hairpinning = hairpinning.join().ok().flatten();
-            report.idle = idle.join().unwrap_or_default();
         });
     }
 

@@ -16,21 +16,12 @@ struct Tried {
 
 /// The life by what was kept after each idle time; none if nothing was tried.
 fn life(tried: &[Tried], kept: impl Fn(&Tried) -> bool) -> Option<Life> {
-    let least = |found: Option<f64>, one: f64| Some(found.map_or(one, |found| found.min(one)));
-    let forgotten_s = tried
-        .iter()
-        .filter(|one| !kept(one))
-        .map(|one| one.idle_s)
-        .fold(None, least);
-    let kept_s = tried
-        .iter()
-        .map(|one| one.idle_s)
-        .filter(|idle_s| forgotten_s.is_none_or(|forgotten| *idle_s < forgotten))
-        .fold(None, |found: Option<f64>, one| {
-            Some(found.map_or(one, |found| found.max(one)))
-        });
+    let forgotten = tried.iter().filter(|one| !kept(one)).map(|one| one.idle_s);
+    let forgotten_s = forgotten.reduce(f64::min);
+    let before = |idle_s: &f64| forgotten_s.is_none_or(|forgotten| *idle_s < forgotten);
+    let kept_s = tried.iter().map(|one| one.idle_s).filter(before);
     (!tried.is_empty()).then_some(Life {
-        kept_s,
+        kept_s: kept_s.reduce(f64::max),
         forgotten_s,
     })
 }

@@ -1,6 +1,7 @@
 //! Whether a proxy's certificate is trusted, and the reason if not. k6/internal/connect has the same words for HTTP.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -11,6 +12,7 @@ use rustls::server::ParsedCertificate;
 use rustls::{
     CertificateError, DigitallySignedStruct, Error, OtherError, RootCertStore, SignatureScheme,
 };
+use time::OffsetDateTime;
 use webpki::EndEntityCert;
 
 use super::fault::Fault;
@@ -132,19 +134,8 @@ fn bare(name: &str) -> &str {
 
 /// As 2026-01-31, of UTC.
 fn date(moment: UnixTime) -> String {
-    // Days since 0000-03-01, with years that end in February (Howard Hinnant's days_from_civil, turned round).
-    let days = moment.as_secs() / 86_400 + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let (after, month) = if month < 10 {
-        (0, month + 3)
-    } else {
-        (1, month - 9)
-    };
-    format!("{:04}-{month:02}-{day:02}", era * 400 + year + after)
+    let moment = OffsetDateTime::UNIX_EPOCH + Duration::from_secs(moment.as_secs());
+    moment.date().to_string()
 }
 
 impl ServerCertVerifier for Verifier {
