@@ -37,28 +37,34 @@ struct Line {
     outcome: UserOutcome,
 }
 
-type Lines = Arc<Vec<Mutex<Line>>>;
+/// All connections, with what they share.
+struct All {
+    shared: Arc<Shared>,
+    lines: Vec<Mutex<Line>>,
+}
 
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let spec = &plan.spec;
     let tally = Tally::of_round_trips(plan, spec.count);
     let shared = Shared::new(plan, plan.pattern(), tally)?;
-    let lines: Lines = Arc::new(shared.bytes.iter().map(|_| Mutex::default()).collect());
+    let lines = shared.bytes.iter().map(|_| Mutex::default()).collect();
+    let all = Arc::new(All { shared, lines });
+    let All { shared, lines } = &*all;
     let runtime = runtime()?;
     let started = runtime.block_on(async {
         let workers = AT_ONCE.min(lines.len());
-        let tasks = (0..workers).map(|_| open(Arc::clone(&shared), Arc::clone(&lines)));
-        drive(tasks, &shared, plan, context).await;
+        let tasks = (0..workers).map(|_| open(Arc::clone(&all)));
+        drive(tasks, shared, plan, context).await;
         shared.stop.store(false, Ordering::Relaxed);
         context.measured_begins();
         let started = lock(&shared.tally).begin();
         match plan.timetable(started) {
             Some(timetable) => {
-                ask(&shared, &lines, plan, context, timetable).await?;
+                ask(&all, plan, context, timetable).await?;
             }
             None => {
-                let task = in_turn(Arc::clone(&shared), Arc::clone(&lines), spec.count);
-                drive(iter::once(task), &shared, plan, context).await;
+                let task = in_turn(Arc::clone(&all), spec.count);
+                drive(iter::once(task), shared, plan, context).await;
             }
         }
         lock(&shared.tally).end();
@@ -96,13 +102,12 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
 }
 
 /// Opens one connection after the other. A connection is open when its first answer is here.
-async fn open(shared: Arc<Shared>, lines: Lines) {
-    while let Some(user) = shared.take() {
-        let line = &lines[user];
-        lock(line).began_ns = now_ns();
-        let opening = timeout(shared.timeout, first(&shared, user, line)).await;
+async fn open(all: Arc<All>) {
+    while let Some(user) = all.shared.take() {
+        lock(&all.lines[user]).began_ns = now_ns();
+        let opening = timeout(all.shared.timeout, all.first(user)).await;
         let opened = opening.unwrap_or(Err(ErrorKind::Timeout));
-        let mut line = lock(line);
+        let mut line = lock(&all.lines[user]);
         match opened {
             Ok(halves) => {
                 line.opened = true;
@@ -113,60 +118,48 @@ async fn open(shared: Arc<Shared>, lines: Lines) {
     }
 }
 
-async fn first(
-    shared: &Shared,
-    user: usize,
-    line: &Mutex<Line>,
-) -> Result<(Sender, Receiver), ErrorKind> {
-    let (mut sender, mut receiver) = flow::dial(shared, user).await?;
-    send(shared, user, 0, &mut sender, line).await?;
-    answer(shared, user, 0, &mut receiver, line).await?;
-    Ok((sender, receiver))
-}
+impl All {
+    async fn first(&self, user: usize) -> Result<(Sender, Receiver), ErrorKind> {
+        let (mut sender, mut receiver) = flow::dial(&self.shared, user).await?;
+        self.send(user, 0, &mut sender).await?;
+        self.answer(user, 0, &mut receiver).await?;
+        Ok((sender, receiver))
+    }
 
-async fn send(
-    shared: &Shared,
-    user: usize,
-    number: u64,
-    sender: &mut Sender,
-    line: &Mutex<Line>,
-) -> Result<(), ErrorKind> {
-    let mut payload = vec![0; shared.pattern.size()];
-    shared.pattern.fill(sequence(user, number), &mut payload);
-    lock(line).outcome.sent += payload.len() as u64;
-    sender.send(&payload).await
-}
+    async fn send(&self, user: usize, number: u64, to: &mut Sender) -> Result<(), ErrorKind> {
+        let pattern = &self.shared.pattern;
+        let mut payload = vec![0; pattern.size()];
+        pattern.fill(sequence(user, number), &mut payload);
+        lock(&self.lines[user]).outcome.sent += payload.len() as u64;
+        to.send(&payload).await
+    }
 
-/// Waits for the whole answer, and checks each byte.
-async fn answer(
-    shared: &Shared,
-    user: usize,
-    number: u64,
-    receiver: &mut Receiver,
-    line: &Mutex<Line>,
-) -> Result<(), ErrorKind> {
-    let size = shared.pattern.size();
-    let mut room = vec![0; size];
-    loop {
-        match receiver.take(&shared.pattern, sequence(user, number), size, &mut room) {
-            Some(true) => break,
-            Some(false) => return Err(ErrorKind::Corrupted),
-            None => {
-                let count = receiver.more().await?;
-                let mut line = lock(line);
-                line.outcome.received += count;
-                if line.outcome.first_byte_ms.is_none() {
-                    line.outcome.first_byte_ms = Some(ms(now_ns() - line.began_ns));
+    /// Waits for the whole answer, and checks each byte.
+    async fn answer(&self, user: usize, number: u64, of: &mut Receiver) -> Result<(), ErrorKind> {
+        let pattern = &self.shared.pattern;
+        let mut room = vec![0; pattern.size()];
+        loop {
+            match of.take(pattern, sequence(user, number), pattern.size(), &mut room) {
+                Some(true) => break,
+                Some(false) => return Err(ErrorKind::Corrupted),
+                None => {
+                    let count = of.more().await?;
+                    let mut line = lock(&self.lines[user]);
+                    line.outcome.received += count;
+                    if line.outcome.first_byte_ms.is_none() {
+                        line.outcome.first_byte_ms = Some(ms(now_ns() - line.began_ns));
+                    }
                 }
             }
         }
+        lock(&self.lines[user]).outcome.carried = true;
+        Ok(())
     }
-    lock(line).outcome.carried = true;
-    Ok(())
 }
 
 /// Sends a request when the answer to the one before it is here, over one connection after the other.
-async fn in_turn(shared: Arc<Shared>, lines: Lines, count: u64) {
+async fn in_turn(all: Arc<All>, count: u64) {
+    let All { shared, lines } = &*all;
     for number in 0..count {
         if shared.stop.load(Ordering::Relaxed) {
             return;
@@ -183,8 +176,8 @@ async fn in_turn(shared: Arc<Shared>, lines: Lines, count: u64) {
         let round = 1 + number / lines.len() as u64;
         let began = now_ns();
         let asking = async {
-            send(&shared, user, round, &mut sender, line).await?;
-            answer(&shared, user, round, &mut receiver, line).await
+            all.send(user, round, &mut sender).await?;
+            all.answer(user, round, &mut receiver).await
         };
         let end = timeout(shared.timeout, asking).await;
         let now = now_ns();
@@ -206,12 +199,12 @@ async fn in_turn(shared: Arc<Shared>, lines: Lines, count: u64) {
 
 /// Sends all requests by the timetable, and waits until each is answered or late.
 async fn ask(
-    shared: &Arc<Shared>,
-    lines: &Lines,
+    all: &Arc<All>,
     plan: &Plan,
     context: &Context,
     timetable: Timetable,
 ) -> std::io::Result<()> {
+    let All { shared, lines } = &**all;
     let mut ticks = Vec::new();
     for (user, line) in lines.iter().enumerate() {
         let halves = lock(line).halves.take();
@@ -221,16 +214,12 @@ async fn ask(
         };
         let (tick, due) = unbounded_channel();
         ticks.push(Some(tick));
-        let both = || (Arc::clone(shared), Arc::clone(lines));
-        let (ours, all) = both();
-        tokio::spawn(async move { requests(&ours, user, sender, due, &all[user]).await });
-        let (ours, all) = both();
-        tokio::spawn(async move { answers(&ours, user, receiver, &all[user]).await });
+        tokio::spawn(requests(Arc::clone(all), user, sender, due));
+        tokio::spawn(answers(Arc::clone(all), user, receiver));
     }
-    let (ours, all) = (Arc::clone(shared), Arc::clone(lines));
-    let count = plan.spec.count;
+    let (ours, count) = (Arc::clone(all), plan.spec.count);
     let clock = thread::Builder::new().name("steady".to_owned());
-    let clock = clock.spawn(move || tell(&ours, &all, &ticks, timetable, count))?;
+    let clock = clock.spawn(move || tell(&ours, &ticks, timetable, count))?;
     let mut until_ns = u64::MAX;
     loop {
         sleep(SLICE).await;
@@ -255,13 +244,8 @@ async fn ask(
 }
 
 /// The clock's thread: tells each connection when a request of it is due.
-fn tell(
-    shared: &Shared,
-    lines: &[Mutex<Line>],
-    ticks: &[Option<UnboundedSender<u64>>],
-    timetable: Timetable,
-    count: u64,
-) {
+fn tell(all: &All, ticks: &[Option<UnboundedSender<u64>>], timetable: Timetable, count: u64) {
+    let All { shared, lines } = all;
     exact_sleeps();
     for number in 0..count {
         let intended_ns = timetable.intended_ns(number);
@@ -286,18 +270,18 @@ fn tell(
 }
 
 async fn requests(
-    shared: &Shared,
+    all: Arc<All>,
     user: usize,
     mut sender: Sender,
     mut due: UnboundedReceiver<u64>,
-    line: &Mutex<Line>,
 ) {
+    let shared = &all.shared;
     let mut number = 0;
     while let Some(intended_ns) = due.recv().await {
         number += 1;
         let now = now_ns();
         lock(&shared.tally).series[LATENESS].record(now, now - intended_ns);
-        if send(shared, user, number, &mut sender, line).await.is_err() {
+        if all.send(user, number, &mut sender).await.is_err() {
             break;
         }
     }
@@ -307,11 +291,12 @@ async fn requests(
     }
 }
 
-async fn answers(shared: &Shared, user: usize, mut receiver: Receiver, line: &Mutex<Line>) {
+async fn answers(all: Arc<All>, user: usize, mut receiver: Receiver) {
+    let (shared, line) = (&all.shared, &all.lines[user]);
     let mut number = 0;
     let kind = loop {
         number += 1;
-        if let Err(kind) = answer(shared, user, number, &mut receiver, line).await {
+        if let Err(kind) = all.answer(user, number, &mut receiver).await {
             break kind;
         }
         let now = now_ns();
