@@ -12,6 +12,7 @@ use crate::net::thread_clock::ThreadClock;
 use crate::net::wait::Wait;
 use crate::process::cpus;
 
+#[derive(Default)]
 pub struct Shared {
     pub cpus: Vec<usize>,
     pub wait: Wait,
@@ -27,11 +28,7 @@ impl Shared {
         Arc::new(Self {
             cpus,
             wait,
-            counters: Arc::default(),
-            arrivals: Arrivals::default(),
-            ending: AtomicBool::new(false),
-            clocks: Mutex::default(),
-            ended_ns: AtomicU64::new(0),
+            ..Self::default()
         })
     }
 

@@ -12,6 +12,7 @@ use crate::lock::lock;
 use crate::net::clock::now_ns;
 use crate::process::window::Usage;
 
+#[derive(Default)]
 pub struct Context {
     started_ns: u64,
     cancel: AtomicBool,
@@ -30,14 +31,9 @@ impl Context {
     pub fn new(observer: Observer, far_end: Option<FarEnd>) -> Self {
         Self {
             started_ns: now_ns(),
-            cancel: AtomicBool::new(false),
-            done: AtomicU64::new(0),
             observer,
-            begun: AtomicBool::new(false),
-            usage: Mutex::default(),
-            carried: Mutex::default(),
-            sessions: Mutex::default(),
             far_end,
+            ..Self::default()
         }
     }
 

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -106,6 +107,30 @@ impl AddAssign for Carried {
         self.datagrams_down += other.datagrams_down;
         self.bytes_up += other.bytes_up;
         self.bytes_down += other.bytes_down;
+    }
+}
+
+/// Bytes that went over a tunnel. Several threads may count.
+#[derive(Default)]
+pub struct Moved {
+    pub sent: AtomicU64,
+    /// The sent bytes that the far end has, as the far end reports or its answer shows.
+    pub confirmed: AtomicU64,
+    pub asked: AtomicU64,
+    pub got: AtomicU64,
+}
+
+impl Moved {
+    /// The sender's thread may count its last write only after its confirmation.
+    pub fn add(counter: &AtomicU64, bytes: u64) {
+        counter.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub fn carried(&self) -> Carried {
+        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let up = Bounds::new(of(&self.confirmed), of(&self.sent));
+        let down = Bounds::new(of(&self.got), of(&self.asked));
+        Carried::tunnel(up, down, down.least > 0)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
+use std::sync::atomic::AtomicU64;
 
 use nix::poll::{PollFd, PollFlags};
 
@@ -11,7 +12,7 @@ use crate::net::poller::Flags;
 use crate::net::wait::not_yet;
 use crate::probe::context::Context;
 use crate::probe::download::Download;
-use crate::probe::far_end::{Bounds, Carried};
+use crate::probe::far_end::Moved;
 use crate::probe::kinds::ProbeError;
 use crate::probe::plan::Plan;
 use crate::probe::socks5::opening::{Opening, Tunnel};
@@ -35,11 +36,7 @@ pub struct Lane {
     /// Bytes of the current object's request that are still to go out.
     to_ask: usize,
     download: Download,
-    /// Bytes over this tunnel: requests sent, requests answered, payload requested, payload received.
-    sent: u64,
-    answered: u64,
-    asked: u64,
-    got: u64,
+    moved: Moved,
 }
 
 impl Lane {
@@ -68,7 +65,7 @@ impl Lane {
 
     fn ask(&mut self, object: Header) {
         self.to_ask = HEADER;
-        self.asked += object.bytes;
+        Moved::add(&self.moved.asked, object.bytes);
         self.download = Download::new(object);
     }
 
@@ -105,9 +102,7 @@ impl Lane {
 
     /// Ends the tunnel, and adds its bytes to the probe's counts.
     pub fn close(&mut self, context: &Context) {
-        let up = Bounds::new(self.answered, self.sent);
-        let down = Bounds::new(self.got, self.asked);
-        context.carry(Carried::tunnel(up, down, self.got > 0));
+        context.carry(self.moved.carried());
         *self = Self::default();
     }
 
@@ -132,15 +127,16 @@ impl Lane {
             let asked = HEADER - self.to_ask;
             let sent = send(stream, &tools.object.encode()[asked..])?;
             self.to_ask -= sent;
-            self.sent += sent as u64;
+            Moved::add(&self.moved.sent, sent as u64);
             return Ok(());
         }
-        let mut whole = receive(stream, &mut self.download, &mut tools.buffer, &mut self.got)?;
+        let (download, got) = (&mut self.download, &self.moved.got);
+        let mut whole = receive(stream, download, &mut tools.buffer, got)?;
         while !whole && stream.holds() {
-            whole = receive(stream, &mut self.download, &mut tools.buffer, &mut self.got)?;
+            whole = receive(stream, download, &mut tools.buffer, got)?;
         }
         if whole {
-            self.answered = self.sent;
+            Moved::add(&self.moved.confirmed, HEADER as u64);
             self.left -= 1;
             if self.left > 0 {
                 self.ask(tools.object);
@@ -163,14 +159,14 @@ fn receive(
     mut stream: &Stream,
     download: &mut Download,
     buffer: &mut [u8],
-    got: &mut u64,
+    got: &AtomicU64,
 ) -> Result<bool, ProbeError> {
     let room = download.room(buffer);
     let read = not_yet(stream.read(room)).map_err(|error| ProbeError::io("object", &error))?;
     let Some(count) = read else {
         return Ok(false);
     };
-    *got += count as u64;
+    Moved::add(got, count as u64);
     download
         .take(&room[..count])
         .map(|()| download.whole())

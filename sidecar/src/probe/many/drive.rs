@@ -66,7 +66,7 @@ impl<'a> Drive<'a> {
             plan,
             context,
             poller: Poller::new(plan.spec.wait)?,
-            slots: (0..connections).map(|_| Slot::new()).collect(),
+            slots: (0..connections).map(|_| Slot::default()).collect(),
             scratch: Scratch::new(plan.pattern()),
             serial: 0,
             handshakes: 0,

@@ -12,7 +12,7 @@ use crate::probe::socks5::opening::Tunnel;
 use crate::probe::stream::Stream;
 
 /// A request and the part of its echo that has come.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Operation {
     /// Unique in a probe; its lower half is the payload's sequence number.
     pub serial: u64,
@@ -27,6 +27,7 @@ pub struct Operation {
     got: usize,
 }
 
+#[derive(Default)]
 pub struct Slot {
     pub tunnel: Tunnel,
     pub operation: Option<Operation>,
@@ -91,9 +92,7 @@ impl Operation {
             serial,
             intended_ns,
             due_ns,
-            sent_ns: None,
-            sent: 0,
-            got: 0,
+            ..Self::default()
         }
     }
 
@@ -161,20 +160,6 @@ impl Operation {
 }
 
 impl Slot {
-    pub fn new() -> Self {
-        Self {
-            tunnel: Tunnel::Down,
-            operation: None,
-            waiting: VecDeque::new(),
-            broken: None,
-            sent: 0,
-            got: 0,
-            dials: 0,
-            began_ns: 0,
-            free_since_ns: 0,
-        }
-    }
-
     /// Returns the bytes that went over the tunnel, and resets both counters.
     pub fn carried(&mut self) -> Carried {
         let (sent, got) = (mem::take(&mut self.sent), mem::take(&mut self.got));

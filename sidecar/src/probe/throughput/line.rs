@@ -2,14 +2,13 @@
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::echo::bulk::{CONFIRMATION, HEADER, Header, Source, confirmed};
 use crate::net::clock::now_ns;
 use crate::net::poller::pause;
 use crate::probe::context::Context;
 use crate::probe::download::{BUFFER, Download};
-use crate::probe::far_end::{Bounds, Carried};
+use crate::probe::far_end::Moved;
 use crate::probe::kinds::ErrorKind;
 use crate::probe::outcome::Stopped;
 use crate::probe::plan::Plan;
@@ -29,31 +28,8 @@ pub struct Line<'a> {
     pub stream: &'a Stream,
     /// Bytes of this transfer.
     pub bytes: u64,
+    /// Of all transfers over the connection; both of its threads count.
     pub moved: &'a Moved,
-}
-
-/// Bytes that went over a connection, all its transfers together; both of its threads count.
-#[derive(Default)]
-pub struct Moved {
-    sent: AtomicU64,
-    /// The sent bytes that the far end has, as the far end reports or its answer shows.
-    confirmed: AtomicU64,
-    asked: AtomicU64,
-    got: AtomicU64,
-}
-
-impl Moved {
-    pub fn carried(&self) -> Carried {
-        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let up = Bounds::new(of(&self.confirmed), of(&self.sent));
-        let down = Bounds::new(of(&self.got), of(&self.asked));
-        Carried::tunnel(up, down, down.least > 0)
-    }
-
-    /// Adds bytes that have come. The sender's thread may count its last write only after this.
-    fn confirm(&self, bytes: u64) {
-        self.confirmed.fetch_add(bytes, Ordering::Relaxed);
-    }
 }
 
 impl Line<'_> {
@@ -68,7 +44,7 @@ impl Line<'_> {
         let down = if direction.down() { self.bytes } else { 0 };
         let confirmation = if direction.up() { CONFIRMATION } else { 0 };
         let asked = down + confirmation as u64;
-        self.moved.asked.fetch_add(asked, Ordering::Relaxed);
+        Moved::add(&self.moved.asked, asked);
         let mut sent = 0;
         while sent < bytes.len() {
             sent += self.write(&bytes[sent..])?;
@@ -98,7 +74,7 @@ impl Line<'_> {
             download.take(&room[..count]).map_err(Cut::Failed)?;
         }
         if !self.plan.transfer.direction.up() {
-            self.moved.confirm(HEADER as u64);
+            Moved::add(&self.moved.confirmed, HEADER as u64);
         }
         Ok(())
     }
@@ -111,7 +87,7 @@ impl Line<'_> {
             have += self.some(&mut answer[have..])?;
         }
         if confirmed(answer) == Ok(self.bytes) {
-            self.moved.confirm(HEADER as u64 + self.bytes);
+            Moved::add(&self.moved.confirmed, HEADER as u64 + self.bytes);
             Ok(())
         } else {
             Err(Cut::Failed(ErrorKind::Corrupted))
@@ -125,13 +101,13 @@ impl Line<'_> {
 
     fn write(self, bytes: &[u8]) -> Result<usize, Cut> {
         let count = self.patiently(|mut stream| stream.write(bytes))?;
-        self.moved.sent.fetch_add(count as u64, Ordering::Relaxed);
+        Moved::add(&self.moved.sent, count as u64);
         Ok(count)
     }
 
     fn read(self, buffer: &mut [u8]) -> Result<usize, Cut> {
         let count = self.patiently(|mut stream| stream.read(buffer))?;
-        self.moved.got.fetch_add(count as u64, Ordering::Relaxed);
+        Moved::add(&self.moved.got, count as u64);
         Ok(count)
     }
 

@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 use std::thread::Builder;
 
 use super::context::Context;
+use super::far_end::Moved;
 use super::gate::Gate;
 use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::{Outcome, Stopped};
@@ -22,7 +23,7 @@ use super::stream::Stream;
 use super::tally::Tally;
 use crate::net::clock::now_ns;
 use crate::net::wait::Wait;
-use line::{Cut, Line, Moved};
+use line::{Cut, Line};
 
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let planned = plan.operations();

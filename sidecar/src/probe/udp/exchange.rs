@@ -179,13 +179,7 @@ impl<C: Content> Part<'_, C> {
     pub fn drain(&mut self) {
         let mut progress = Progress {
             first: self.ledger.first(),
-            end: 0,
-            timetable: None,
-            window: 0,
-            room_since_ns: 0,
-            silent_since_ns: None,
-            stall_ns: 0,
-            timeout_ns: 0,
+            ..Progress::default()
         };
         let began = now_ns();
         let mut last = began;

@@ -42,6 +42,7 @@ pub struct Part<'a, C> {
 }
 
 /// The progress of a part.
+#[derive(Default)]
 pub struct Progress {
     pub first: usize,
     pub end: usize,

@@ -19,7 +19,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
 use super::context::Context;
-use super::far_end::{Bounds, Carried};
+use super::far_end::Moved;
 use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::{Outcome, Quic};
 use super::plan::Plan;
@@ -29,7 +29,7 @@ use super::spec::ProbeKind;
 use super::stream::Stream;
 use super::threads::{self, Done, Worker};
 use super::udp;
-use crate::echo::bulk::{HEADER, Header};
+use crate::echo::bulk::Header;
 use crate::lock::lock;
 use crate::net::clock::now_ns;
 use session::{Asked, Session};
@@ -235,9 +235,7 @@ impl Worker<{ PARTS.len() }> for Client<'_> {
         let fetch = self.plan.fetch;
         let asked = Arc::new(Asked {
             object: Header::new(&self.plan.transfer, fetch.bytes, self.plan.tag),
-            asked: AtomicU64::default(),
-            whole: AtomicU64::default(),
-            got: AtomicU64::default(),
+            moved: Moved::default(),
         });
         let Some(runtime) = self.runtime.take() else {
             return Err(ProbeError::new(ErrorKind::Network, "it was not prepared"));
@@ -247,12 +245,7 @@ impl Worker<{ PARTS.len() }> for Client<'_> {
             _ => self.over_tcp(&runtime, &asked, until_ns),
         };
         drop(runtime);
-        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let [sent, whole, got] = [&asked.asked, &asked.whole, &asked.got].map(read);
-        let header = HEADER as u64;
-        let up = Bounds::new(whole * header, sent * header);
-        let down = Bounds::new(got, sent * fetch.bytes);
-        self.context.carry(Carried::tunnel(up, down, got > 0));
+        self.context.carry(asked.moved.carried());
         let [connected_ns, document_ns, ended_ns] = fetched?;
         Ok(Done {
             began_ns,

@@ -5,7 +5,6 @@ use std::future::poll_fn;
 use std::io;
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::{Buf, Bytes};
 use http::{Request, Response, StatusCode};
@@ -17,9 +16,10 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
 
 use super::socket::Wrapped;
-use crate::echo::bulk::Header;
+use crate::echo::bulk::{HEADER, Header};
 use crate::echo::web::{self, H2, H3, NAME};
 use crate::probe::download::Download;
+use crate::probe::far_end::Moved;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 
 /// Receive windows of an object, and of all together, bytes. Chrome has these for HTTP/2 (its
@@ -32,10 +32,7 @@ const CRYPTO_ERRORS: std::ops::Range<u64> = 0x100..0x200;
 /// All objects of one operation.
 pub struct Asked {
     pub object: Header,
-    /// Requests sent, objects that came whole, and bytes of objects that came.
-    pub asked: AtomicU64,
-    pub whole: AtomicU64,
-    pub got: AtomicU64,
+    pub moved: Moved,
 }
 
 #[derive(Clone)]
@@ -151,7 +148,8 @@ impl Session {
         let request = Request::get(format!("https://{NAME}{}", web::path(asked.object)))
             .body(())
             .map_err(|error| http("request", error))?;
-        asked.asked.fetch_add(1, Ordering::Relaxed);
+        Moved::add(&asked.moved.sent, HEADER as u64);
+        Moved::add(&asked.moved.asked, asked.object.bytes);
         let mut body = Body {
             download: Download::new(asked.object),
             asked,
@@ -227,9 +225,7 @@ impl Body {
         if bytes.is_empty() {
             return Ok(());
         }
-        self.asked
-            .got
-            .fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        Moved::add(&self.asked.moved.got, bytes.len() as u64);
         // More than was asked for.
         if self.download.whole() {
             return Err(wrong(ErrorKind::Corrupted));
@@ -242,7 +238,7 @@ impl Body {
             let what = "object: its end came too early, or too late";
             return Err(ProbeError::new(ErrorKind::Truncated, what));
         }
-        self.asked.whole.fetch_add(1, Ordering::Relaxed);
+        Moved::add(&self.asked.moved.confirmed, HEADER as u64);
         Ok(())
     }
 }
