@@ -12,8 +12,7 @@
 //! The bytes of a direction are blocks of [`BLOCK`] bytes: the block's number (u64), and a pattern. The receiver checks the number of
 //! each block. It checks all bytes of one block in [`SAMPLED`], or of every block if the header asks for it.
 
-use super::block::{BLOCK, PATTERN, TAG_AT};
-use super::flow;
+use super::flow::{self, BLOCK, PATTERN, TAG_AT};
 use super::transfer::{Direction, Transfer};
 
 pub const HEADER: usize = 16;

@@ -15,7 +15,25 @@
 
 use std::collections::VecDeque;
 
-use super::block::{BLOCK, PATTERN, TAG_AT};
+// Bulk transfers have these, too.
+/// Offset of the probe's tag in a header: the tag follows a magic of this length.
+pub const TAG_AT: usize = 7;
+/// Size of a block: a number, and a pattern.
+pub const BLOCK: usize = 1024;
+
+const fn pattern(at: usize) -> u8 {
+    (at * 31 + (at >> 8) * 7) as u8
+}
+
+pub const PATTERN: [u8; BLOCK] = {
+    let mut block = [0; BLOCK];
+    let mut at = 0;
+    while at < BLOCK {
+        block[at] = pattern(at);
+        at += 1;
+    }
+    block
+};
 
 pub const HEADER: usize = 16;
 pub const MAGIC: [u8; 7] = *b"\xf5wt-flw";

@@ -4,7 +4,6 @@
 //! connection may also begin a bulk transfer ([`bulk`]) or a flow ([`flow`]). A web server ([`web`]) serves HTTP/2 and HTTP/3 instead.
 
 pub mod arrivals;
-pub mod block;
 mod blocking;
 mod blocking_udp;
 pub mod bulk;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::json;
 
 use super::{connect, faulty, in_time, start};
-use crate::echo::block::BLOCK;
+use crate::echo::flow::BLOCK;
 use crate::echo::bulk::{Checker, Header, Source, confirmed};
 use crate::echo::transfer::Direction;
 

@@ -1,10 +1,5 @@
-//! Many UDP associations open at once, on one thread.
-//!
-//! All associations are opened first, with 256 handshakes at once. Each has its own control connection, its own socket and, by
-//! `destinations`, its own address at the far end. Then datagram `i` goes through association `i mod N` at `start + i / rate`. Its number
-//! tells the association, so that an answer through another one is found. A datagram of an association that is not open fails with the
-//! kind of the association's failure. Without a proxy there are only sockets. The series `first` has the time from the first datagram of
-//! an association to the first answer; its `round_trip` and `lateness` are of all datagrams, from their intended time.
+//! Many UDP associations open at once, on one thread (sidecar/README.md (Probes)). A datagram's number tells its association, so that an answer through another
+//! one is found. Without a proxy there are only sockets.
 
 mod drive;
 mod idle;

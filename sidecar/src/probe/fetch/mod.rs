@@ -1,12 +1,5 @@
-//! The far end sends objects on request: a page, or a segment of a stream. Each connection has a thread, which waits for all tunnels of
-//! the connection together.
-//!
-//! One operation requests the first object, the document, on the first tunnel. When the document is
-//! whole, the operation requests the other objects over all tunnels at once. Each tunnel requests its
-//! next object when the previous one is whole. The operation lasts until the last byte of all objects is
-//! here, and `timeout` bounds it. If tunnels are `fresh`, their opening is part of the operation.
-//! Otherwise they are opened before the operation, and broken tunnels are opened again. The far end must
-//! be an echo server of this sidecar ([`crate::echo::bulk`]).
+//! The far end sends objects on request: a page, or a segment of a stream (sidecar/README.md (Probes)). Each connection has a thread, which waits for
+//! all tunnels of the connection together. [`crate::echo::bulk`] describes the bytes.
 
 mod lane;
 

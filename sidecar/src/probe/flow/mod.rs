@@ -1,11 +1,8 @@
 //! Flows: tunnels that are kept full for a time, or not at all, with small requests on the same tunnels at a fixed rate.
 //!
-//! Each tunnel has a thread. An operation is a request of 1 KiB, with an answer of the same size. Its latency counts from the intended
-//! time, so it includes the wait behind other bytes. `round_trip` has the requests that were intended in the measured part. After that
-//! part, the tunnels stay as full as before until the last answer is here, at most for `timeout`; a later answer is a `timeout`. A tunnel
-//! *died* if it ended, or if no bytes came through it for `stall` before the probe ended. All requests of a dead tunnel that were due
-//! count as failed, and the tunnel is not opened again. [`crate::echo::flow`] describes the bytes. The far end must be an echo server of
-//! this sidecar, engine `blocking`.
+//! Each tunnel has a thread. After the measured part, the tunnels stay as full as before until the last answer is here, at most for
+//! `timeout`. A tunnel *died* if it ended, or if no bytes came through it for `stall` before the probe ended. All requests of a dead tunnel
+//! that were due count as failed. [`crate::echo::flow`] describes the bytes; the far end's engine is `blocking`.
 
 mod line;
 mod progress;

@@ -1,13 +1,8 @@
-//! Many connections on one thread: `tcp` with more than one, and `concurrency`.
+//! Many connections on one thread: `tcp` with more than one, and `concurrency` (sidecar/README.md (Probes)).
 //!
-//! All tunnels are opened first, with 256 handshakes at once. Then the tunnels share the operations. In
-//! the closed loop, a connection begins its next operation as soon as the previous one has ended. In the
-//! open loop, connection `i mod N` sends operation `i` at `start + i / rate`, so that the phases of the
-//! connections are spread evenly. An operation that cannot be sent yet waits for its connection, and
-//! keeps its intended time.
-//!
-//! A tunnel that cannot be opened at the start counts as a failed operation, and takes no part in the
-//! rest. `3 × connections` failures in a row end the probe.
+//! In the open loop, connection `i mod N` sends operation `i`, so that the phases of the connections are spread evenly. A tunnel that
+//! cannot be opened at the start counts as a failed operation, and takes no part in the rest. `3 × connections` failures in a row end the
+//! probe.
 
 mod dialling;
 mod drive;

@@ -1,10 +1,8 @@
 //! Bulk transfer: a thread per connection and direction, large writes and reads.
 //!
-//! Each connection makes one measured transfer per direction, for any `count`; an operation is one transfer. `warmup` is rounded up to
-//! whole transfers of every connection and direction, on the same connections; a failed one ends the probe. A transfer "up" lasts from
-//! its start until the far end has confirmed its bytes. A transfer "down" lasts until the last byte is here. In "both" the confirmation
-//! follows the far end's own bytes. The kernel sizes the socket buffers. `timeout` is the longest time without progress, and includes the
-//! wait for the confirmation. [`crate::echo::bulk`] describes the checks. The far end must be an echo server of this sidecar.
+//! Each connection makes one measured transfer per direction, for any `count`. `warmup` is rounded up to whole transfers of every
+//! connection and direction; a failed one ends the probe. A transfer "up" lasts until the far end has confirmed its bytes, and `timeout` is
+//! the longest time without progress. [`crate::echo::bulk`] describes the checks.
 
 mod line;
 

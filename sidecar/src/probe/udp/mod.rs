@@ -1,8 +1,5 @@
-//! Datagrams with a window in flight: one thread, one system call for each batch either way.
-//!
-//! Closed loop: the window bounds the datagrams on their way. The window grows by one per answer until
-//! it is full, so that the first burst overflows no buffer. Open loop: each datagram has its intended
-//! moment, and the whole window is the bound from the start.
+//! Datagrams with a window in flight: one thread, one system call for each batch either way (sidecar/README.md (Probes)). In the open loop the whole window
+//! is the bound from the start.
 
 mod content;
 mod control;

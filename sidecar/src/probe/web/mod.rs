@@ -1,9 +1,5 @@
-//! Objects of a web server, by HTTP/3 over QUIC or by HTTP/2 over TLS over TCP. The far end must be a web server of this sidecar
-//! ([`crate::echo::web`]).
-//!
-//! One operation opens a connection: a tunnel or a UDP association through the proxy, if there is one, then the handshake. It asks for one
-//! object, the document, and then for all others at once. It lasts until the last byte is here and every byte is checked. `timeout` bounds
-//! it; `handshake_timeout` bounds the tunnel and, after that, the handshake.
+//! Objects of a web server of this sidecar ([`crate::echo::web`]), by HTTP/3 over QUIC or by HTTP/2 over TLS over TCP (sidecar/README.md (Probes)).
+//! `handshake_timeout` bounds the tunnel and, after that, the handshake.
 
 mod session;
 mod socket;
