@@ -6,7 +6,6 @@ import { heldNow } from './held.js';
 import { growthOf, within } from './growth.js';
 import { MEMORY_SLACK } from './leak-sizes.js';
 import { awaitFresh, proxyOf } from '../dataplane/fresh.js';
-import { recordOwnInstances } from '../dataplane/probe-operation.js';
 import { firstReply } from '../meter.js';
 import { closeWindow, openCpuWindow } from '../sidecar.js';
 
@@ -128,8 +127,6 @@ export async function probeLeak(plane, work, times) {
   const through =
     (/** @type {import('../dataplane/scenario.js').Via} */ via) => (/** @type {boolean} */ recorded) => {
       const ended = plane.measure(via, work.spec(work));
-      if (via !== plane.proxied && 'outcome' in ended)
-        recordOwnInstances(ended.outcome.usage?.total.cpu_s ?? 0);
       if (recorded) plane.recorded([work.operation], ended);
     };
   if (!endsSoon(work, times)) {
