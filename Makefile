@@ -76,7 +76,7 @@ validate: bin/k6 #: Check environments and testbeds against their schemas
 benchmark-generators benchmark-meters benchmark-streaming benchmark-runners benchmark-protocols benchmark-kubernetes benchmark-gate benchmark-leak primitives: runners
 benchmark-generators: .venv/benchmarks/.installed
 benchmark-link benchmark-sampler benchmark-instruments: bin/sidecar
-benchmark-records: bin/k6
+benchmark-records benchmark-instruments: bin/k6
 benchmark-compare: build
 primitives: bin/primitives bin/primitives-portable
 BENCHMARKS := primitives $(addprefix benchmark-,generators meters link sampler instruments leak streaming runners protocols judge records kubernetes compare gate)

@@ -2,8 +2,9 @@
 
 `make benchmark-instruments` runs it. One proxy, tests/support/leaky-proxy, carries handshakes and round
 trips, and then holds idle tunnels and associations. Each figure of the footprint is read by the sidecar and
-by another instrument, and one table shows both. It needs Go and root. A figure whose instrument is not
-installed has none. Debian's packages are time, linux-perf, smem, procps, iproute2, lsof and tcpdump.
+by another instrument, and one table shows both. The same proxy is then limited (limited.py), and started and
+reloaded (starts.py). It needs Go and root. A figure whose instrument is not installed has none. Debian's
+packages are time, linux-perf, smem, procps, iproute2, lsof and tcpdump.
 """
 
 import os
@@ -19,7 +20,9 @@ from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
 
+from limited import limited
 from measured import ROOT, Sidecar, run
+from starts import starts
 
 HANDSHAKES, ROUND_TRIPS = 1_000, 20_000
 TUNNELS, ASSOCIATIONS, IDLE_S = 100, 30, 4
@@ -274,6 +277,8 @@ def main() -> None:
         held = holding(sidecar, window)
         (whole,) = sidecar.ask(f"/windows/{window}/close", {})["processes"]
         rows += in_whole(held, whole["peak_rss_bytes"], proxy.end())
+        rows += limited(sidecar, Load, folder, folder / "leaky-proxy")
+        rows += starts(folder, folder / "leaky-proxy")
         show(rows)
 
 

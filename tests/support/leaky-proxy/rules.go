@@ -22,7 +22,7 @@ var (
 	startAfter = flag.Duration("start-after", 0, "time until it listens")
 	startBusy  = flag.Duration("start-busy", 0, "CPU time of that")
 	ruleBytes  = flag.Int("rule-bytes", 0, "memory of each rule of the configuration")
-	reloads    = flag.String("reload", "", "what SIGHUP does to open connections: drop, keep; empty: SIGHUP ends the program")
+	reloads    = flag.String("reload", "", "what SIGHUP does to open connections: drop, half (drops half of them), keep; empty: SIGHUP ends the program")
 	refuses    = flag.Duration("refuses", 0, "time without a listener after SIGHUP")
 )
 
@@ -124,11 +124,14 @@ func (r *reloadable) listen() {
 func (r *reloadable) reload() {
 	r.Lock()
 	defer r.Unlock()
-	if *reloads == "drop" {
-		for client := range r.open {
-			_ = client.Close()
+	drops := map[string]int{"drop": len(r.open), "half": len(r.open) / 2}[*reloads]
+	for client := range r.open {
+		if drops == 0 {
+			break
 		}
-		clear(r.open)
+		drops--
+		_ = client.Close()
+		delete(r.open, client)
 	}
 	if *refuses > 0 {
 		_ = r.Close()
