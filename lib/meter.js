@@ -4,6 +4,7 @@
  */
 import { probes } from 'k6/x/windtunnel/record';
 import { stop } from './execution.js';
+import { notePeaks } from './left-open.js';
 import { present, request } from './sidecar.js';
 
 export { stop };
@@ -146,7 +147,10 @@ export function measureAll(specs) {
   return probes(specs).map((probe, index) => {
     // Callers ask whether there is an `error`, and a probe with an outcome has null.
     const { state, outcome, error, planned: operations, ...measured } = probe;
-    if (outcome) return { ...measured, outcome: wholeOf(operations, outcome) };
+    if (outcome) {
+      notePeaks(String(specs[index].instance), outcome.usage);
+      return { ...measured, outcome: wholeOf(operations, outcome) };
+    }
     const { loop } = specs[index];
     return {
       error: error ?? { kind: 'network', message: `the probe was ${state}` },

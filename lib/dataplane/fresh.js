@@ -1,6 +1,6 @@
 /** Starts new instances of the run's testbed, for measurements that need a process without a history. */
 import { wrapOf } from '../environment.js';
-import { noteLeft } from '../left-open.js';
+import { noteLeft, overLink } from '../left-open.js';
 import { wantedLink } from '../link.js';
 import { ask, askOrError, stop } from '../meter.js';
 
@@ -50,15 +50,17 @@ export function tryFresh(found, overrides, use) {
   const { answer: instance, error, cause } = start(found, overrides);
   if (error !== null) return { used: null, refused: error, cause };
   const used = use(instance);
-  end(found, instance);
+  end(found, overrides, instance);
   return { used, refused: null };
 }
 
-/** @param {Wanted} found @param {Started} instance */
-function end({ testbed, link, limits }, instance) {
-  // Over a link the end of a connection may be late. In little memory a program may be slow.
-  if (!link && !limits) noteLeft([{ ...instance, name: testbed }]);
-  ask('DELETE', `/instances/${instance.id}`, undefined, STOP_MOST_MS);
+/** @param {Wanted} found @param {Variables} overrides @param {Started} instance */
+function end({ testbed, link, limits }, overrides, { id, versions }) {
+  const step = Object.entries(overrides).map(([name, value]) => `${name}=${value}`);
+  const name = [testbed, ...step, limits].filter(Boolean).join(', ');
+  // In little memory a program may be slow.
+  noteLeft([{ name, id, versions, unjudged: limits ? 'inside of limits' : overLink(link) }]);
+  ask('DELETE', `/instances/${id}`, undefined, STOP_MOST_MS);
 }
 
 /**
@@ -81,7 +83,7 @@ export async function awaitFresh(found, overrides, use) {
   const { answer: instance, error } = start(found, overrides);
   if (error !== null) stop(`sidecar: ${error}`);
   await use(instance);
-  end(found, instance);
+  end(found, overrides, instance);
 }
 
 /** Address and login of an instance's proxy. @param {Started} instance @returns {import('./environment.js').Proxy} */

@@ -1,6 +1,7 @@
 /** Measures the start of a proxy with a number of routing rules: time, memory, CPU time, and the connections after it. */
 import { quantile } from 'k6/x/windtunnel/record';
 import { now } from '../clock.js';
+import { noteBegun, noteLeft, notePeaks } from '../left-open.js';
 import { tryAsk } from '../meter.js';
 import { Operation } from '../operations.js';
 import { usageOf } from '../sidecar.js';
@@ -97,14 +98,19 @@ function connectionsOf(plane, proxy, rules, { connections, round_trips: count })
  */
 export function measureStart(plane, rules, turn, sizes) {
   const proxy = new RulesProxy(plane, rules, 'start', `${rules}-rules-${turn + 1}`);
+  const { id, versions } = proxy.instance;
   try {
-    const window = tryAsk('POST', '/windows', { instance: proxy.instance.id })?.id ?? null;
+    const window = tryAsk('POST', '/windows', { instance: id })?.id ?? null;
     const started = startOf(proxy, rules, window);
+    noteBegun(id);
     const after = started.start_ms === null ? NOTHING : connectionsOf(plane, proxy, rules, sizes);
     // A program may free memory after its start.
     const held = started.start_ms === null ? null : heldNow(window);
+    notePeaks(id, usageOf(window));
     return { rules, turn, ...started, ...after, own_mib: held && held.anon_bytes / MIB };
   } finally {
+    // Tunnels may outlive a reload, so that only starts are noted.
+    noteLeft([{ name: `${rules} rules`, id, versions }]);
     proxy.end();
   }
 }

@@ -45,7 +45,10 @@ export function* withDirect(plane, side, use, { link, operation = DIRECT } = {})
   const row = /** @type {import('../protocols/matrix.js').Row} */ (
     MATRIX.find(({ row: name }) => name === PAIR)
   );
-  const [started] = startSides([{ row, side, logName: 'direct', ...(link ? { link } : {}) }], plane);
+  const [started] = startSides(
+    [{ row, side, name: '', logName: 'direct', ...(link ? { link } : {}) }],
+    plane,
+  );
   try {
     if ('failed' in started)
       throw new Error(`the link alone: ${started.failed.outcome}: ${started.failed.detail}`);

@@ -1,7 +1,7 @@
 /** Starts and stops the sides of a row, as instances of the testbed `protocols`. */
 import { keepLink } from 'k6/x/windtunnel/record';
 import { cpusOf } from '../dataplane/environment.js';
-import { noteLeft } from '../left-open.js';
+import { noteLeft, overLink } from '../left-open.js';
 import { tryAsk } from '../meter.js';
 import { endsOf, wantedLink } from '../link.js';
 import { requestAll } from '../sidecar.js';
@@ -17,7 +17,7 @@ import { variablesOf } from './way.js';
  * @property {import('./sides.js').Program} [server]
  * @property {Record<string, string | number | boolean>} [more] variables of the testbed
  * @property {string} logName folder of its logs
- * @property {string} [name] by which reports say what it left open; default: the row's, with a candidate's side
+ * @property {string} [name] by which reports say what it left open, '': they do not; default: the row's, with a candidate's side
  * @property {string} [link] link to start it over, instead of the run's
  * @property {any} [within] another instance that was started over a link: this one runs at the link's near end, and gets no other link
  *
@@ -110,17 +110,16 @@ function failureOf({ status, answer, error }) {
 }
 
 /**
- * Notes what all sides left open, and stops them at once. If the sidecar has ended, so have they. Sides over a link are not noted: the end of
- * a connection may be lost or late there.
+ * Notes what all sides left open, and stops them at once. If the sidecar has ended, so have they.
  * @param {Started[]} sides
  */
 export function stopSides(sides) {
-  const onLoopback = sides.flatMap((side) =>
-    'started' in side && side.name && !side.started.ends
-      ? [{ name: side.name, id: side.started.id, versions: side.versions ?? {} }]
-      : [],
-  );
-  noteLeft(onLoopback);
+  const named = sides.flatMap((side) => {
+    if (!('started' in side) || !side.name) return [];
+    const { id, ends } = side.started;
+    return [{ name: side.name, id, versions: side.versions ?? {}, unjudged: overLink(ends) }];
+  });
+  noteLeft(named);
   for (const side of sides)
     if ('started' in side && side.started.link) keepLink(side.row ?? '', side.started.id);
   const paths = sides.flatMap((side) => ('started' in side ? [`/instances/${side.started.id}`] : []));

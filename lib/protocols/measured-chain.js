@@ -1,5 +1,6 @@
 /** Measures the turns of a chain of rows, or of one row alone. Each turn has new processes. */
 import { say } from 'k6/x/windtunnel/record';
+import { notePeaks } from '../left-open.js';
 import { closeWindow, openWindow, usageOf } from '../sidecar.js';
 import { startSides, stopSides } from './instances.js';
 import { showTurns } from './live.js';
@@ -86,6 +87,7 @@ export class MeasuredChain {
     const cpu = new TurnCpu(turn);
     this.measure(turn, this);
     windows.forEach(closeWindow);
+    windows.forEach((window, hop) => notePeaks(instances[hop].id, usageOf(window)));
     awaitQuiet([cpu], this.quietS);
     const ended = turn.end();
     const idle = instances.length > 1 && ended.outcome === 'measured' ? idleOf(windows, turn) : null;

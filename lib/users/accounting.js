@@ -1,7 +1,9 @@
 /** Lets the users of a server move bytes, reads what they were charged, and restarts the server in mid-transfer. */
 import { sleep } from 'k6';
 import { now } from '../clock.js';
+import { noteLeft, notePeaks } from '../left-open.js';
 import { ask, outcomeAtEnd, startProbe, tryAsk } from '../meter.js';
+import { closeWindow, usageOf } from '../sidecar.js';
 import { movedBy, rowsOf, totalOf } from './charges.js';
 import { addCounts, move, usersOf, viaOf } from './traffic.js';
 
@@ -162,12 +164,17 @@ export function account(plane, statistics, sizes, record) {
   };
   try {
     const instance = ask('POST', '/testbeds/users/start', { log_name: 'charged', variables }, START_MOST_MS);
+    const { id, versions } = instance;
+    const window = tryAsk('POST', '/windows', { instance: id })?.id ?? null;
     try {
       ask('POST', `/taps/${tap.id}`, { target: instance.outputs.USERS_SERVER });
       const onWire = () => tryAsk('GET', `/taps/${tap.id}`)?.bytes ?? NaN;
       return through(plane, statistics, instance.outputs, onWire, sizes, record);
     } finally {
-      tryAsk('DELETE', `/instances/${instance.id}`);
+      closeWindow(window);
+      notePeaks(id, usageOf(window));
+      noteLeft([{ name: `${users} users`, id, versions }]);
+      tryAsk('DELETE', `/instances/${id}`);
     }
   } finally {
     tryAsk('DELETE', `/taps/${tap.id}`);

@@ -1,6 +1,7 @@
 /** Measures a server with a number of users: its start, memory, connections of users with their own keys, and speed. */
 import { now, quantile } from 'k6/x/windtunnel/record';
 import { sleep } from 'k6';
+import { noteBegun, noteLeft } from '../left-open.js';
 import { ask, tryAsk } from '../meter.js';
 import { usersAt } from './testbed.js';
 
@@ -118,6 +119,7 @@ const useOf = (measured) => measured?.outcome.usage?.processes.find(({ name }) =
 /** @param {Server} server @param {number} users @param {number} turn @param {Sizes} sizes @returns {Figures} */
 function through(server, users, turn, { connections, round_trips: count, mib }) {
   const start = server.start();
+  noteBegun(server.instance.id);
   // Each place is first, in the middle and last in a third of the turns.
   const order = PLACES.map((_, index) => PLACES[(index + turn) % PLACES.length]);
   const { plane } = server;
@@ -159,6 +161,7 @@ export function measureLevel(plane, users, turn, sizes) {
   try {
     return through(new Server(plane, instance, users), users, turn, sizes);
   } finally {
+    noteLeft([{ name: `${users} users`, id: instance.id, versions: instance.versions }]);
     tryAsk('DELETE', `/instances/${instance.id}`);
   }
 }

@@ -39,12 +39,36 @@ async function run(flags, variables = {}) {
   }
 }
 
+/** Least connections of a start in smoke: by address, by name, and the first. */
+const CONNECTIONS = 21;
+
+/** The result has the holding of each start, and its open far sockets fail the run. @param {any} result @param {number} bytes of all rules */
+function assertHeld({ verdict, held_by_rows: rows, ...result }, bytes) {
+  const [none, all] = rows.map((/** @type {any} */ { held }) => held.processes[0]);
+  assert.deepEqual(
+    rows.map((/** @type {any} */ { name }) => name),
+    ['0 rules', '4000 rules'],
+  );
+  within(all.before.anon_bytes - none.before.anon_bytes, bytes, 0.05);
+  assert.ok(all.peak.peak_anon_bytes >= all.before.anon_bytes, JSON.stringify(all));
+  for (const { before, peak, after: last } of [none, all]) {
+    const left = last.descriptors.left - before.descriptors.left;
+    assert.ok(left >= CONNECTIONS && left < 2 * CONNECTIONS, JSON.stringify(last));
+    assert.ok(peak.peak_open_files >= left && peak.peak_threads > 0, JSON.stringify(peak));
+  }
+  const told = reasonsOf(result).filter((reason) =>
+    /^left open: \d+ rules: \d+ TCP connections/.test(reason),
+  );
+  assert.deepEqual([verdict, told.length], ['fail', 2], told.join('\n'));
+}
+
 describe('footprint/start', () => {
   test(
-    'a start of 2 s with half a second of CPU time, and 16 KiB of each rule',
+    'a start of 2 s with half a second of CPU time, 16 KiB of each rule, and a far socket of each connection',
     undisturbed(async () => {
       const rules = 4000;
-      const { starts } = await run('-start-after 2s -start-busy 500ms -rule-bytes 16384', {
+      const flags = '-start-after 2s -start-busy 500ms -rule-bytes 16384 -far-sockets';
+      const { starts, result } = await run(flags, {
         RULES: `0,${rules}`,
         TURNS: '1',
         RELOADS: '0',
@@ -53,6 +77,8 @@ describe('footprint/start', () => {
         starts.map((row) => row.rules),
         [0, rules],
       );
+      // Before its connections, the started program has the memory of its rules.
+      assertHeld(result, rules * 16 * 1024);
       const [none, all] = starts;
       within(all.own_mib.value - none.own_mib.value, (rules * 16) / 1024, 0.05);
       assert.ok(all.peak_mib.value >= all.own_mib.value, 'the peak includes file pages');

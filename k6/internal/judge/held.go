@@ -17,13 +17,6 @@ var knownToKeep = map[[2]string]string{
 	{"xray", "26.3.27"}: "a pair of xray 26.3.27 keeps a connection that its client has closed for 300 s",
 }
 
-// HeldByRow is what an instance of a row held before its load and after it, and the versions of its programs.
-type HeldByRow struct {
-	Name     string            `json:"name"`
-	Versions map[string]string `json:"versions"`
-	Held     result.Held       `json:"held"`
-}
-
 // knownFault is the known fault of the testbed's proxy; "" without one. Another version has no such excuse, and neither has a panel
 // that starts the proxy.
 func knownFault(e Evidence) string {
@@ -114,9 +107,12 @@ func leftOpen(held *result.Held, closesAll bool, known string) []result.Integrit
 
 // leftByRows judges the rows, whose proxies must close all: a line for each row that left something open or is unknown, and one for
 // all others.
-func leftByRows(rows []HeldByRow) (lines []result.Integrity) {
+func leftByRows(rows []result.HeldByRow) (lines []result.Integrity) {
 	closed, most, slowest, slack := 0, int64(0), 0.0, int64(0)
 	for _, row := range rows {
+		if row.Unjudged != "" {
+			continue
+		}
 		for _, line := range leftOpen(&row.Held, true, knownIn(row.Versions)) {
 			if line.OK == nil || !*line.OK {
 				line.Detail = row.Name + ": " + line.Detail

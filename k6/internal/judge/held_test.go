@@ -4,6 +4,7 @@ package judge
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -113,12 +114,12 @@ func TestMemoryThatStaysIsARemarkAndNoReason(t *testing.T) {
 
 func TestEachRowThatLeavesSomethingOpenIsNamed(t *testing.T) {
 	before := holding(0, 1, 0, 2, 8)
-	of := func(name string, version string, after result.Holding, afterS float64) HeldByRow {
-		return HeldByRow{name, map[string]string{"xray": version}, result.Held{AfterS: afterS, Slack: 10, Processes: []result.HeldByOne{
+	of := func(name string, version string, after result.Holding, afterS float64) result.HeldByRow {
+		return result.HeldByRow{Name: name, Versions: map[string]string{"xray": version}, Held: result.Held{AfterS: afterS, Slack: 10, Processes: []result.HeldByOne{
 			{Name: "server", Before: before, After: &after}, {Name: "client", Before: before, After: &before}}}}
 	}
 	e := complete()
-	e.Rows = []HeldByRow{of("vless", "26.4.1", holding(3, 1, 0, 2, 8), 0.5), of("trojan", "26.4.1", holding(0, 1, 0, 2, 9), 1.5)}
+	e.Rows = []result.HeldByRow{of("vless", "26.4.1", holding(3, 1, 0, 2, 8), 0.5), of("trojan", "26.4.1", holding(0, 1, 0, 2, 9), 1.5)}
 	fine := judged(t, e, sent(1000, 0))
 	const closed = "2 rows: at most 3 more than before, at most 1.5 s after a turn; 10 of a kind may stay in a process"
 	if fine.Verdict != result.Pass || len(fine.Integrity) != 1 || fine.Integrity[0].Detail != closed {
@@ -134,8 +135,14 @@ func TestEachRowThatLeavesSomethingOpenIsNamed(t *testing.T) {
 	if j.Verdict != result.Fail || len(j.Reasons) == 0 || j.Reasons[0].Text != want {
 		t.Errorf("%s: %+v", j.Verdict, j.Reasons)
 	}
-	for _, unread := range []HeldByRow{of("socks", "", result.Holding{}, 0), {Name: "an instance that did not answer"}} {
-		e.Rows = []HeldByRow{unread, of("vless", "26.4.1", before, 0.5)}
+	apart := of("trojan, over a link", "26.4.1", holding(60, 1, 0, 2, 8), 5)
+	apart.Unjudged = "over a link"
+	e.Rows = []result.HeldByRow{apart, of("vless", "26.4.1", before, 0.5)}
+	if linked := judged(t, e, sent(1000, 0)); linked.Verdict != result.Pass || len(linked.Integrity) != 1 || !reflect.DeepEqual(linked.Rows, e.Rows) {
+		t.Errorf("what is not judged: %s: %+v: %+v", linked.Verdict, linked.Integrity, linked.Rows)
+	}
+	for _, unread := range []result.HeldByRow{of("socks", "", result.Holding{}, 0), {Name: "an instance that did not answer"}} {
+		e.Rows = []result.HeldByRow{unread, of("vless", "26.4.1", before, 0.5)}
 		if unknown := judged(t, e, sent(1000, 0)); unknown.Verdict != result.Inconclusive || len(unknown.Integrity) != 2 {
 			t.Errorf("%s: unknown descriptors: %s: %+v", unread.Name, unknown.Verdict, unknown.Integrity)
 		}

@@ -48,8 +48,8 @@ type Evidence struct {
 	// ClosesAll says that the system must close all descriptors that the load made it open.
 	ClosesAll bool `json:"closes_all,omitempty"`
 	// Rows are what the instances of the scenario's rows held; empty for a scenario that starts none.
-	Rows  []HeldByRow `json:"held_by_rows,omitempty"`
-	Notes []string    `json:"notes"`
+	Rows  []result.HeldByRow `json:"held_by_rows,omitempty"`
+	Notes []string           `json:"notes"`
 	// Link is nil if the two ends of each pair met on loopback.
 	Link *Link `json:"link,omitempty"`
 	// Protocols and Interop are rows of programs; if there are rows, they decide the verdict.
@@ -81,6 +81,7 @@ type Judged struct {
 	CPU         *result.WindowCPU   `json:"cpu,omitempty"`
 	Limits      *result.Limits      `json:"limits,omitempty"`
 	Held        *result.Held        `json:"held,omitempty"`
+	Rows        []result.HeldByRow  `json:"held_by_rows,omitempty"`
 	Rest        []result.Rest       `json:"rest,omitempty"`
 	Thresholds  []result.Threshold  `json:"thresholds"`
 	Validity    []result.Validity   `json:"validity"`
@@ -102,7 +103,7 @@ func judge(e Evidence, m Metrics) (Judged, error) {
 	j := Judged{
 		Schema: result.Schema, Run: e.Run, Headline: e.Headline,
 		Operations: []result.Operation{}, Thresholds: []result.Threshold{}, Notes: []string{}, Sections: []result.Section{},
-		Processes: processesOf(usage), CPU: usage.windowCPU(), Limits: usage.Limits, Held: usage.Held, Rest: restOf(e.RestBefore, e.RestAfter),
+		Processes: processesOf(usage), CPU: usage.windowCPU(), Limits: usage.Limits, Held: usage.Held, Rows: e.Rows, Rest: restOf(e.RestBefore, e.RestAfter),
 		Integrity: slices.Concat(integrityOf(m, e.Facts), farEndOf(m, e.Operations), leftOpen(usage.Held, e.ClosesAll, knownFault(e)), leftByRows(e.Rows)),
 	}
 	whole := lastedAsPlanned(e.Plan.Seconds, e.LoadS)

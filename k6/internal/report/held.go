@@ -21,17 +21,33 @@ func heldTable(r result.Result) Table {
 		},
 		Numbers: from(1), State: -1,
 	}
+	add := func(name string, p result.HeldByOne, peak result.Process) {
+		t.Rows = append(t.Rows, []string{
+			name, memory(p.Before), orNone(peak.PeakAnonBytes, format.MiB), orNone(p.After, memory),
+			descriptors(p.Before), count(peak.PeakOpenFiles), orNone(p.After, descriptors),
+			threads(p.Before), count(peak.PeakThreads), orNone(p.After, threads),
+			count(peak.VoluntarySwitches), count(peak.InvoluntarySwitches), count(sum(peak.MinorFaults, peak.MajorFaults)),
+		})
+	}
+	longest, unjudged := 0.0, ""
+	for _, row := range r.Rows {
+		for _, p := range row.Held.Processes {
+			add(row.Name+": "+p.Name, p, result.Process{PeakAnonBytes: p.Peak.AnonBytes, PeakOpenFiles: p.Peak.OpenFiles, PeakThreads: p.Peak.Threads})
+		}
+		longest = max(longest, row.Held.AfterS)
+		if row.Unjudged != "" {
+			unjudged = fmt.Sprintf(" What is left %s is not judged.", row.Unjudged)
+		}
+	}
+	if len(t.Rows) > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("After: at most %g s after each load, of the slowest instance of a name. Peak: of all of them.%s", longest, unjudged))
+	}
 	if r.Held == nil {
 		return t
 	}
 	for _, p := range r.Held.Processes {
 		peak, _ := seq.Find(r.Processes, func(one result.Process) bool { return one.Name == p.Name })
-		t.Rows = append(t.Rows, []string{
-			p.Name, memory(p.Before), orNone(peak.PeakAnonBytes, format.MiB), orNone(p.After, memory),
-			descriptors(p.Before), count(peak.PeakOpenFiles), orNone(p.After, descriptors),
-			threads(p.Before), count(peak.PeakThreads), orNone(p.After, threads),
-			count(peak.VoluntarySwitches), count(peak.InvoluntarySwitches), count(sum(peak.MinorFaults, peak.MajorFaults)),
-		})
+		add(p.Name, p, peak)
 		note := func(when string, open *result.Descriptors) {
 			if open != nil {
 				t.Notes = append(t.Notes, fmt.Sprintf("Descriptors of %s %s: %s.", p.Name, when, open.Words()))

@@ -38,6 +38,23 @@ func TestTheTableOfWhatWasHeld(t *testing.T) {
 			t.Error(table.Notes)
 		}
 	}
+	r = result.Result{Rows: []result.HeldByRow{
+		{Name: "vless", Held: result.Held{AfterS: 0.4, Processes: []result.HeldByOne{{Name: "server", Before: result.Holding{AnonBytes: 1 << 20, Threads: 5, Descriptors: of(12, 0)},
+			Peak: result.Peaks{AnonBytes: n(3 << 20), OpenFiles: n(300)}, After: &result.Holding{AnonBytes: 2 << 20, Threads: 6, Descriptors: of(13, 0)}}}}},
+		{Name: "queue=64", Unjudged: "inside of limits", Held: result.Held{AfterS: 0.9, Processes: []result.HeldByOne{{Name: "proxy"}}}},
+	}}
+	table = heldTable(r)
+	for i, want := range [][]string{
+		{"vless: server", "1.0", "3.0", "2.0", "12", "300", "13", "5", "—", "6", "—", "—", "—"},
+		{"queue=64: proxy", "0.0", "—", "—", "—", "—", "—", "0", "—", "—", "—", "—", "—"},
+	} {
+		if !slices.Equal(table.Rows[i], want) {
+			t.Error(table.Rows[i])
+		}
+	}
+	if want := []string{"After: at most 0.9 s after each load, of the slowest instance of a name. Peak: of all of them. What is left inside of limits is not judged."}; !slices.Equal(table.Notes, want) {
+		t.Error(table.Notes)
+	}
 	if table := heldTable(result.Result{}); len(table.Rows) != 0 || len(table.Notes) != 0 {
 		t.Error("a table of nothing")
 	}

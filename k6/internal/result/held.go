@@ -18,7 +18,16 @@ const LeftOpen = "left open"
 // IsBroken reports whether a check failed, and no known fault explains it.
 func (i Integrity) IsBroken() bool { return i.OK != nil && !*i.OK && i.Known == "" }
 
-// Held is what the system held before the load and after it. Peaks are in Process.
+// HeldByRow is what an instance that the scenario started held, such as both ends of a row, and the versions of its programs. The
+// slowest of several instances to close all counts. Unjudged says why nothing that it leaves counts; "" if it counts.
+type HeldByRow struct {
+	Name     string            `json:"name"`
+	Versions map[string]string `json:"versions"`
+	Unjudged string            `json:"unjudged,omitempty"`
+	Held     Held              `json:"held"`
+}
+
+// Held is what the system held before the load and after it. Peaks of a run's own system are in Process.
 type Held struct {
 	// AfterS is the time from the end of the load to the second reading. It ends early if nothing is left.
 	AfterS float64 `json:"after_s"`
@@ -27,11 +36,20 @@ type Held struct {
 	Processes []HeldByOne `json:"processes"`
 }
 
-// HeldByOne is what a process of the system held, with its descendants. After is nil if the process has ended.
+// HeldByOne is what a process of the system held, with its descendants. After is nil if the process has ended. Peak is of all
+// instances of a row while probes measured.
 type HeldByOne struct {
 	Name   string   `json:"name"`
 	Before Holding  `json:"before"`
+	Peak   Peaks    `json:"peak,omitzero"`
 	After  *Holding `json:"after"`
+}
+
+// Peaks are the most that a process held, as in Process; nil if unknown.
+type Peaks struct {
+	AnonBytes *int64 `json:"peak_anon_bytes,omitempty"`
+	OpenFiles *int64 `json:"peak_open_files,omitempty"`
+	Threads   *int64 `json:"peak_threads,omitempty"`
 }
 
 // Holding is what a process holds at one moment. Descriptors is nil if unknown.

@@ -39,6 +39,7 @@ type Result struct {
 	CPU         *WindowCPU   `json:"cpu,omitempty"`
 	Limits      *Limits      `json:"limits,omitempty"`
 	Held        *Held        `json:"held,omitempty"`
+	Rows        []HeldByRow  `json:"held_by_rows,omitempty"`
 	Rest        []Rest       `json:"rest"`
 	Thresholds  []Threshold  `json:"thresholds"`
 	Validity    []Validity   `json:"validity"`
