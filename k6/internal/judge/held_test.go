@@ -19,6 +19,12 @@ func holding(left, pooled, udp, pipes, files int64) result.Holding {
 	}}
 }
 
+// linked has connections to far ends among its established ones.
+func linked(held result.Holding, farEnds int64) result.Holding {
+	held.Descriptors.Left += farEnds
+	return held
+}
+
 func TestWhatStaysOpenAfterTheLoad(t *testing.T) {
 	const bound = "; 10 of a kind may stay in a process"
 	before := holding(0, 1, 0, 2, 8)
@@ -34,6 +40,8 @@ func TestWhatStaysOpenAfterTheLoad(t *testing.T) {
 		"a pool":                              {holding(0, 500, 0, 2, 8), true, "at most 0 more than before, 5 s after the load" + bound, new(true)},
 		"associations and pipes":              {holding(0, 1, 900, 400, 8), true, "at most 0 more than before, 5 s after the load" + bound, new(true)},
 		"control connections of associations": {holding(300, 1, 600, 2, 8), true, "at most 0 more than before, 5 s after the load" + bound, new(true)},
+		"as many far ends as sockets of DNS":  {linked(holding(0, 61, 60, 2, 8), 60), true, "60 TCP connections 5 s after the load (proxy has 131: 61 TCP established, 60 UDP, 2 pipes, 8 other)" + bound, new(false)},
+		"a far end of each association":       {linked(holding(40, 61, 60, 2, 8), 60), true, "60 TCP connections 5 s after the load (proxy has 171: 61 TCP established, 40 TCP close_wait, 60 UDP, 2 pipes, 8 other)" + bound, new(false)},
 		"files":                               {holding(0, 1, 0, 2, 1220), true, "1,212 other descriptors 5 s after the load (proxy has 1,223: 1 TCP established, 2 pipes, 1,220 other)" + bound, new(false)},
 		"files of a database":                 {holding(0, 1, 0, 2, 1220), false, "at most 0 more than before, 5 s after the load" + bound, new(true)},
 		"descriptors that could not be read":  {result.Holding{}, true, "the descriptors could not be read of: proxy", nil},

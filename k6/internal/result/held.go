@@ -70,16 +70,20 @@ type Descriptors struct {
 	Other int64            `json:"other"`
 }
 
+// closeWait is the state of a TCP connection that the other end has closed.
+const closeWait = "close_wait"
+
 // Left is how many TCP connections and other descriptors, without UDP and pipes, a process has more than before the load.
-// A UDP association that a proxy keeps for minutes has a TCP connection too, which does not count: one for each UDP socket.
+// A proxy may keep a UDP association for minutes, with its control connection. So for each UDP socket one connection does not count
+// whose client has closed it. A connection to a far end always counts.
 // known is false if a reading is unknown.
 func (p HeldByOne) Left() (tcp, other int64, known bool) {
 	if p.After == nil || p.After.Descriptors == nil || p.Before.Descriptors == nil {
 		return 0, 0, p.After == nil
 	}
 	before, after := p.Before.Descriptors, p.After.Descriptors
-	associations := max(0, after.UDP-before.UDP)
-	return max(0, after.Left-before.Left-associations), max(0, after.Other-before.Other), true
+	controls := max(0, min(after.UDP-before.UDP, after.TCP[closeWait]-before.TCP[closeWait]))
+	return max(0, after.Left-before.Left-controls), max(0, after.Other-before.Other), true
 }
 
 // Words are the descriptors by kind, the most frequent state first, such as "1,212: 1,200 TCP close_wait, 12 other".

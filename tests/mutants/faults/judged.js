@@ -118,4 +118,12 @@ export default [
     to: '"rate_per_second": { "type": ["number", "null"], "minimum": 0, "description"',
     tests: [{ go: 'internal/judge', name: 'Schema' }],
   },
+  {
+    name: 'far-socket-excused',
+    what: 'a UDP socket that stays open excuses a connection to a far end that stays open',
+    file: 'k6/internal/result/held.go',
+    from: 'min(after.UDP-before.UDP, after.TCP[closeWait]-before.TCP[closeWait])',
+    to: 'after.UDP-before.UDP',
+    tests: [{ go: 'internal/judge', name: 'TestWhatStaysOpenAfterTheLoad' }],
+  },
 ];
