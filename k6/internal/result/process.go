@@ -7,8 +7,8 @@ import (
 )
 
 // Process is the usage of a process during the load. CPUPercent is in percent of one core. PeakAnonBytes is resident
-// memory without pages of files; older results lack it, and all fields after it but Exit. PeakOpenFiles is nil on Linux
-// before 6.2, too. PeakDescriptors are its kinds close to that moment; nil for other roles than system, and if unknown.
+// memory without pages of files; older results lack it, and all fields after it but Exit. PeakOpenFiles is nil if
+// unknown, too. PeakDescriptors are its kinds close to that moment; nil for other roles than system, and if unknown.
 type Process struct {
 	Name            string       `json:"name"`
 	Role            string       `json:"role"`

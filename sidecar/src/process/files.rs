@@ -2,6 +2,7 @@
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::Read;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -16,14 +17,16 @@ pub fn limit() -> Option<u64> {
 }
 
 /// Open descriptors of a process; `None` if unknown. Linux 6.2 and later tell the number as the size of `/proc/PID/fd`, without a walk
-/// through it. An older kernel tells 0.
+/// through it. An older kernel tells 0, and they are counted.
 pub fn open_of(pid: i32) -> Option<u64> {
-    number_in(&std::fs::metadata(format!("/proc/{pid}/fd")).ok()?)
+    let path = format!("/proc/{pid}/fd");
+    number_in(&std::fs::metadata(&path).ok()?).or_else(|| listed(&path))
 }
 
 /// The same of a kept `/proc/PID/fd` ([`keep`]).
 pub fn open_in(folder: &File) -> Option<u64> {
-    number_in(&folder.metadata().ok()?)
+    let path = || format!("/proc/self/fd/{}", folder.as_raw_fd());
+    number_in(&folder.metadata().ok()?).or_else(|| listed(path()))
 }
 
 /// The links of a kept folder. `/proc/PID/task` has two more than the process has threads.
@@ -33,6 +36,11 @@ pub fn links(folder: &File) -> Option<u64> {
 
 fn number_in(folder: &Metadata) -> Option<u64> {
     (folder.len() > 0).then_some(folder.len())
+}
+
+fn listed(folder: impl AsRef<Path>) -> Option<u64> {
+    let all = std::fs::read_dir(folder).ok()?.count() as u64;
+    (all > 0).then_some(all)
 }
 
 /// A file or folder that stays the one of this process, even if another one gets its pid. It can be asked for its metadata only.
@@ -85,22 +93,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn descriptors_of_a_process_are_counted_or_unknown() {
+    fn descriptors_of_a_process_are_told_or_counted_until_it_ends() {
         let mut child = std::process::Command::new("sleep")
             .arg("9")
             .stdin(std::process::Stdio::null())
             .spawn()
             .unwrap();
         let pid = child.id() as i32;
-        let listed = std::fs::read_dir(format!("/proc/{pid}/fd"))
-            .unwrap()
-            .count() as u64;
-        let counted = open_of(pid);
-        let kept = keep(&format!("/proc/{pid}/fd")).unwrap();
-        assert_eq!(open_in(&kept), counted);
+        let folder = format!("/proc/{pid}/fd");
+        let all = std::fs::read_dir(&folder).unwrap().count() as u64;
+        let kept = keep(&folder).unwrap();
+        let again = format!("/proc/self/fd/{}", kept.as_raw_fd());
+        let found = || {
+            [
+                open_of(pid),
+                open_in(&kept),
+                listed(&folder),
+                listed(&again),
+            ]
+        };
+        let living = found();
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(counted.is_none() || counted == Some(listed), "{counted:?}");
-        assert_eq!((open_of(pid), open_in(&kept)), (None, None));
+        assert_eq!((living, found()), ([Some(all); 4], [None; 4]));
     }
 }

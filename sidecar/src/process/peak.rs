@@ -85,11 +85,6 @@ for line in sys.stdin:
             assert_eq!(generator.peak_descriptors, None);
             (system.peak_open_files, system.peak_descriptors)
         };
-        if files::open_of(pid).is_none() {
-            // Linux before 6.2 does not tell the number.
-            assert_eq!(look(true), (None, None));
-            return;
-        }
         python.ask("open");
         let all = files::open_of(pid).unwrap();
         let (most, at_peak) = look(false);

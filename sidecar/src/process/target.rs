@@ -37,7 +37,7 @@ pub struct ProcessUsage {
     /// Peak of the process's own memory: resident memory without file pages (RssFile of proc_pid_status(5)). The kernel's page cache
     /// decides how many file pages are mapped.
     pub peak_anon_bytes: u64,
-    /// The most open descriptors of all readings, one each 100 ms and one at each pause; null if unknown, as on Linux before 6.2.
+    /// The most open descriptors of all readings, one each 100 ms and one at each pause; null if unknown.
     pub peak_open_files: Option<u64>,
     /// Their kinds, close to that moment ([`super::peak`]); absent for other roles than system, and if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
