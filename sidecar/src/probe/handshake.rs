@@ -1,13 +1,12 @@
 //! Times the stages from TCP dial to a usable tunnel, or to the first payload back. Up to 64 threads run, each with one tunnel at a time.
 
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::context::Context;
-use super::far_end::Carried;
-use super::half_close;
+use super::far_end::{ANY, Bounds, Carried};
 use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::{Granted, Outcome};
 use super::plan::Plan;
@@ -15,6 +14,7 @@ use super::socks5::client::{self, Deadline};
 use super::stream::Stream;
 use super::threads::{self, Done, Worker};
 use super::wire::{Broken, Wire};
+use crate::echo::faults::FAREWELL;
 use crate::lock::lock;
 use crate::net::clock::now_ns;
 
@@ -84,7 +84,7 @@ impl Worker<{ STAGES.len() }> for Handshake<'_> {
         let (stream, replied) = if self.plan.spec.first_reply {
             self.first_reply(stream, deadline.at_ns)?
         } else if self.plan.spec.half_close {
-            let ended = half_close::last_answer(&stream, self.plan, self.context)?;
+            let ended = last_answer(&stream, self.plan, self.context)?;
             (stream, ended)
         } else {
             self.context.carry(Carried::opened());
@@ -184,3 +184,59 @@ fn ends(stream: &Stream) -> bool {
 
 /// Sequence number of the one payload that a tunnel carries.
 const FIRST: u32 = 1;
+
+/// Whether a tunnel passes the client's end (FIN) on and stays open the other way. The far end answers twice, each time after a delay: the
+/// payload, and the client's end. Both answers mean that the end was passed on. The first alone means that the far end never saw it, and
+/// none that the proxy closed both ways.
+///
+/// Sends a payload and the end, and returns the moment of the far end's last answer.
+fn last_answer(mut stream: &Stream, plan: &Plan, context: &Context) -> Result<u64, ProbeError> {
+    let size = plan.spec.payload_bytes as usize;
+    let mut request = vec![0; size];
+    plan.pattern().fill(FIRST, &mut request);
+    stream
+        .write_all(&request)
+        .and_then(|()| stream.shutdown(Shutdown::Write))
+        .map_err(|error| ProbeError::io("the payload and the end", &error))?;
+    let mut answer = vec![0; size + FAREWELL.len()];
+    let (have, end) = read(stream, &mut answer, plan, context);
+    let up = Bounds::new(if have > 0 { size as u64 } else { 0 }, size as u64);
+    context.carry(Carried::tunnel(up, Bounds::new(have as u64, ANY), have > 0));
+    let failed = |kind, message: &str| Err(ProbeError::new(kind, message));
+    if have < size {
+        return failed(end, "half-close: the answer after the client's end was cut");
+    }
+    if !plan.pattern().matches(FIRST, &answer[..size]) {
+        return failed(ErrorKind::Corrupted, "half-close: the answer is wrong");
+    }
+    if answer[size..] != *FAREWELL {
+        return failed(
+            ErrorKind::Stalled,
+            "half-close: the far end did not see the client's end",
+        );
+    }
+    Ok(now_ns())
+}
+
+/// Reads until the buffer is full. Returns the number of bytes, and what ended the wait if it is not.
+fn read(
+    mut stream: &Stream,
+    into: &mut [u8],
+    plan: &Plan,
+    context: &Context,
+) -> (usize, ErrorKind) {
+    let until = now_ns() + plan.timeout.as_nanos() as u64;
+    let mut have = 0;
+    while have < into.len() && now_ns() < until && !context.cancelled() {
+        match stream.read(&mut into[have..]) {
+            Ok(0) => return (have, ErrorKind::Closed),
+            Ok(count) => have += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => match ErrorKind::of_io(&error) {
+                ErrorKind::Timeout => {}
+                kind => return (have, kind),
+            },
+        }
+    }
+    (have, ErrorKind::Timeout)
+}

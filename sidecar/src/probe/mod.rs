@@ -22,7 +22,6 @@ pub mod far_end;
 mod fetch;
 mod flow;
 mod gate;
-mod half_close;
 mod handshake;
 mod idle;
 pub mod kinds;

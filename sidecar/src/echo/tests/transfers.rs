@@ -6,8 +6,8 @@ use std::time::Instant;
 use serde_json::json;
 
 use super::{connect, faulty, in_time, start};
-use crate::echo::flow::BLOCK;
 use crate::echo::bulk::{Checker, Header, Source, confirmed};
+use crate::echo::flow::BLOCK;
 use crate::echo::transfer::Direction;
 
 fn transfer(stream: &TcpStream, direction: Direction, bytes: u64) -> Checker {

@@ -1,7 +1,7 @@
 //! Datagrams by timetable through all associations, and their answers.
 
 use super::opening::FIRST_SOCKET;
-use super::record::{Answer, Record, after_idle};
+use super::record::{Answer, Record, after_idle, first_of};
 use super::socket::{Association, State};
 use crate::net::clock::{now_ns, seconds};
 use crate::net::pace::{SLICE_NS, Timetable};
@@ -9,8 +9,9 @@ use crate::net::payload::Pattern;
 use crate::net::poller::Poller;
 use crate::probe::context::Context;
 use crate::probe::far_end::{Bounds, Carried};
+use crate::probe::idle::{Held, hold};
 use crate::probe::kinds::ErrorKind;
-use crate::probe::outcome::{Gap, Stopped};
+use crate::probe::outcome::{Gap, Idle, Stopped};
 use crate::probe::plan::Plan;
 use crate::probe::recorder::Series;
 use crate::probe::socks5::codec::{self, MAX_REPLY_BYTES};
@@ -29,8 +30,8 @@ const DRAIN_NS: u64 = 300_000_000;
 const FIRST: usize = 2;
 
 pub struct Drive<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) context: &'a Context,
+    plan: &'a Plan,
+    context: &'a Context,
     poller: Poller,
     pub associations: Vec<Association>,
     pub tally: Tally,
@@ -44,7 +45,7 @@ pub struct Drive<'a> {
     /// Absent if an association sends too seldom for gaps.
     gaps: Option<Vec<Gap>>,
     /// Answers in time to the datagrams after the idle time.
-    pub(super) kept: u64,
+    kept: u64,
     /// All that was answered, late answers included.
     answered: u64,
     answered_bytes: u64,
@@ -159,7 +160,7 @@ impl<'a> Drive<'a> {
         next
     }
 
-    pub(super) fn send(&mut self, number: usize, now: u64) -> Result<(), ErrorKind> {
+    fn send(&mut self, number: usize, now: u64) -> Result<(), ErrorKind> {
         let index = number % self.associations.len();
         let one = &mut self.associations[index];
         let (socket, peer) = match &one.state {
@@ -183,7 +184,7 @@ impl<'a> Drive<'a> {
     }
 
     /// Waits for events, and handles them. Returns how many datagrams came.
-    pub(super) fn turn(&mut self, until_ns: u64) -> std::io::Result<usize> {
+    fn turn(&mut self, until_ns: u64) -> std::io::Result<usize> {
         let count = self.poller.wait(until_ns)?;
         let mut came = 0;
         for event in 0..count {
@@ -348,5 +349,62 @@ impl<'a> Drive<'a> {
                 self.gap(one.heard_ns, last_ns.min(now_ns()));
             }
         }
+    }
+}
+
+/// The time without traffic, and a datagram through each association that is left.
+impl Drive<'_> {
+    pub fn idle(&mut self) -> std::io::Result<Option<Idle>> {
+        let (plan, context) = (self.plan, self.context);
+        if self.tally.stopped.is_some() {
+            return Ok(None);
+        }
+        let open = self.associations.iter().filter(|one| one.is_open()).count() as u64;
+        let since_ns = now_ns();
+        let mut unasked = 0;
+        let turn = |until_ns| {
+            unasked += self.turn(until_ns)? as u64;
+            Ok(())
+        };
+        let Some(Held { mut idle, began_ns }) = hold(plan, context, turn)? else {
+            self.tally.stopped = context.must_stop(plan, now_ns());
+            return Ok(None);
+        };
+        self.again()?;
+        let ended = self.associations.iter().filter_map(|one| one.ended_ns);
+        idle.ended_s = ended
+            .filter(|at_ns| *at_ns >= since_ns)
+            .map(|at_ns| seconds(at_ns.saturating_sub(began_ns)))
+            .collect();
+        idle.ended_s.sort_by(f64::total_cmp);
+        Ok(Some(Idle {
+            open,
+            unasked,
+            answered: self.kept,
+            ended_there_s: None,
+            ..idle
+        }))
+    }
+
+    /// Sends a datagram through each association that is open, at the rate of the others, and waits for the answers.
+    fn again(&mut self) -> std::io::Result<()> {
+        let spec = &self.plan.spec;
+        let first = first_of(spec) as usize;
+        let every_ns = (1e9 / self.plan.rate_per_s().unwrap_or(1.0)) as u64;
+        let before = self.record.waiting;
+        for index in 0..self.associations.len() {
+            // A datagram that cannot be sent has no answer.
+            let _ = self.send(first + index, now_ns());
+            let until_ns = now_ns() + every_ns;
+            while now_ns() < until_ns {
+                self.turn(until_ns)?;
+            }
+        }
+        let until_ns = now_ns() + self.plan.timeout.as_nanos() as u64;
+        let stopped = || self.context.must_stop(self.plan, now_ns()) == Some(Stopped::Cancelled);
+        while self.record.waiting > before && now_ns() < until_ns && !stopped() {
+            self.turn(until_ns)?;
+        }
+        Ok(())
     }
 }

@@ -2,7 +2,6 @@
 //! one is found. Without a proxy there are only sockets.
 
 mod drive;
-mod idle;
 mod opening;
 mod record;
 mod socket;

@@ -10,7 +10,7 @@ use crate::probe::context::Context;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::outcome::Stopped;
 use crate::probe::plan::Plan;
-use crate::probe::socks5::opening::Tunnel;
+use crate::probe::socks5::opening::{HANDSHAKES, Opening, Tunnel};
 use crate::probe::tally::FAILURES_IN_A_ROW;
 
 /// What happened to a tunnel or an operation.
@@ -42,15 +42,15 @@ pub enum Happened {
 pub struct Drive<'a> {
     pub plan: &'a Plan,
     pub context: &'a Context,
-    pub(super) poller: Poller,
+    poller: Poller,
     pub slots: Vec<Slot>,
     scratch: Scratch,
     serial: u64,
     /// Handshakes on their way, and slots that wait for one to end.
-    pub(super) handshakes: usize,
-    pub(super) to_dial: VecDeque<usize>,
+    handshakes: usize,
+    to_dial: VecDeque<usize>,
     /// All deadlines of one kind are equally far off, so the first to come is the first to go.
-    pub(super) dial_deadlines: VecDeque<(u64, usize, u64)>,
+    dial_deadlines: VecDeque<(u64, usize, u64)>,
     deadlines: VecDeque<(u64, usize, u64)>,
     /// Slots without an operation that may begin their next one.
     pub free: VecDeque<usize>,
@@ -187,7 +187,7 @@ impl<'a> Drive<'a> {
         }
     }
 
-    pub(super) fn send(&mut self, index: usize) {
+    fn send(&mut self, index: usize) {
         let slot = &mut self.slots[index];
         let (Tunnel::Open(stream), Some(operation)) = (&slot.tunnel, &mut slot.operation) else {
             return;
@@ -245,7 +245,7 @@ impl<'a> Drive<'a> {
     }
 
     /// An operation that fails ends its tunnel; the next one opens another.
-    pub(super) fn failed(&mut self, index: usize, error: ErrorKind) {
+    fn failed(&mut self, index: usize, error: ErrorKind) {
         let slot = &mut self.slots[index];
         slot.tunnel = Tunnel::Down;
         slot.operation = None;
@@ -273,5 +273,98 @@ impl<'a> Drive<'a> {
             }
         }
         self.expire_dials(now);
+    }
+}
+
+/// The part that opens tunnels.
+impl Drive<'_> {
+    /// Opens a slot's tunnel, as soon as there are fewer than [`HANDSHAKES`] on their way.
+    pub fn open(&mut self, index: usize) {
+        self.to_dial.push_back(index);
+        self.dial();
+    }
+
+    fn dial(&mut self) {
+        while self.handshakes < HANDSHAKES {
+            let Some(index) = self.to_dial.pop_front() else {
+                return;
+            };
+            let slot = &mut self.slots[index];
+            slot.dials += 1;
+            slot.began_ns = now_ns();
+            let deadline_ns = slot.began_ns + self.plan.handshake_timeout.as_nanos() as u64;
+            self.dial_deadlines
+                .push_back((deadline_ns, index, slot.dials));
+            self.handshakes += 1;
+            let begun = Opening::begin(self.plan).and_then(|opening| {
+                self.poller
+                    .add(&opening.stream, index as u64, opening.wanted())
+                    .map_err(|error| ProbeError::io("epoll", &error))?;
+                Ok(opening)
+            });
+            match begun {
+                Ok(opening) => slot.tunnel = Tunnel::Opening(Box::new(opening)),
+                Err(error) => self.ended(index, Err(error)),
+            }
+        }
+    }
+
+    fn opened(&mut self, index: usize) {
+        let slot = &mut self.slots[index];
+        let Tunnel::Opening(opening) = std::mem::replace(&mut slot.tunnel, Tunnel::Down) else {
+            return;
+        };
+        let stream = opening.stream;
+        let result = self
+            .poller
+            .modify(&stream, index as u64, Flags::IN)
+            .map_err(|error| ProbeError::io("epoll", &error));
+        slot.tunnel = Tunnel::Open(stream);
+        self.ended(index, result);
+        self.dial();
+    }
+
+    fn not_opened(&mut self, index: usize, error: ProbeError) {
+        self.ended(index, Err(error));
+        self.dial();
+    }
+
+    /// A handshake is over: it was an operation's, or one of all that are opened at the start.
+    fn ended(&mut self, index: usize, result: Result<(), ProbeError>) {
+        self.handshakes -= 1;
+        let slot = &mut self.slots[index];
+        if result.is_err() {
+            slot.tunnel = Tunnel::Down;
+        }
+        let has_operation = slot.operation.is_some();
+        let (began_ns, ended_ns) = (slot.began_ns, now_ns());
+        match result {
+            Ok(()) if has_operation => {
+                if let Some(operation) = &mut slot.operation {
+                    operation.due_ns = operation.due_ns.map(|due| due.max(ended_ns));
+                }
+                self.send(index);
+            }
+            Err(error) if has_operation => self.failed(index, error.kind),
+            Ok(()) => self.happened.push(Happened::Opened { began_ns, ended_ns }),
+            Err(error) => self.happened.push(Happened::NotOpened { error, ended_ns }),
+        }
+    }
+
+    fn expire_dials(&mut self, now: u64) {
+        while let Some((deadline_ns, index, dials)) = self.dial_deadlines.front().copied() {
+            let slot = &self.slots[index];
+            let late = match &slot.tunnel {
+                Tunnel::Opening(opening) if slot.dials == dials => Some(opening.late(self.plan)),
+                _ => None,
+            };
+            if late.is_some() && deadline_ns > now {
+                break;
+            }
+            self.dial_deadlines.pop_front();
+            if let Some(error) = late {
+                self.not_opened(index, error);
+            }
+        }
     }
 }

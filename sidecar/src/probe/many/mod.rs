@@ -4,9 +4,7 @@
 //! cannot be opened at the start counts as a failed operation, and takes no part in the rest. `3 × connections` failures in a row end the
 //! probe.
 
-mod dialling;
 mod drive;
-mod open;
 mod round;
 mod slot;
 
@@ -15,11 +13,11 @@ use super::idle::{Held, hold};
 use super::kinds::{ErrorKind, ProbeError};
 use super::outcome::{Idle, Outcome, Stopped, Tunnels};
 use super::plan::Plan;
+use super::recorder::{Errors, Series};
 use super::spec::ProbeKind;
 use super::tally::Tally;
 use crate::net::clock::{now_ns, seconds};
-use drive::Drive;
-use open::open_all;
+use drive::{Drive, Happened};
 use round::Round;
 
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
@@ -109,4 +107,60 @@ fn idle(drive: &mut Drive<'_>) -> std::io::Result<Option<Idle>> {
         answered: ignored.succeeded,
         ..idle
     }))
+}
+
+/// All tunnels that were opened at the start.
+struct Opened {
+    /// Slots whose tunnel was open.
+    usable: Vec<usize>,
+    /// Time from dial to usable, of each tunnel.
+    series: Series,
+    /// The first dial, and the last tunnel that opened or failed.
+    began_ns: u64,
+    ended_ns: u64,
+    first_error: Option<ProbeError>,
+    errors: Errors,
+    stopped: Option<Stopped>,
+}
+
+fn open_all(drive: &mut Drive<'_>) -> std::io::Result<Opened> {
+    let spec = &drive.plan.spec;
+    let began_ns = now_ns();
+    let mut all = Opened {
+        usable: Vec::new(),
+        series: Series::new("open", spec.connections, spec.keep),
+        began_ns,
+        ended_ns: began_ns,
+        first_error: None,
+        errors: Errors::default(),
+        stopped: None,
+    };
+    for index in 0..drive.slots.len() {
+        drive.open(index);
+    }
+    while drive.opening() && all.stopped.is_none() {
+        drive.turn(u64::MAX)?;
+        all.stopped = drive.stopped();
+    }
+    for happened in drive.happened.drain(..) {
+        match happened {
+            Happened::Opened { began_ns, ended_ns } => {
+                all.series.record(ended_ns, ended_ns - began_ns);
+                all.ended_ns = ended_ns;
+            }
+            Happened::NotOpened { error, ended_ns } => {
+                all.ended_ns = ended_ns;
+                all.errors.add(error.kind, 1);
+                all.first_error.get_or_insert(error);
+            }
+            Happened::Sent { .. } | Happened::Answered { .. } | Happened::Failed { .. } => {}
+        }
+    }
+    all.usable = drive.usable();
+    if all.stopped == Some(Stopped::Limit) {
+        let ended = all.usable.len() as u64 + all.errors.total();
+        let asked = drive.slots.len() as u64;
+        all.errors.add(ErrorKind::Cut, asked.saturating_sub(ended));
+    }
+    Ok(all)
 }

@@ -3,7 +3,6 @@
 
 mod content;
 mod control;
-mod exchange;
 mod ledger;
 mod part;
 mod transport;

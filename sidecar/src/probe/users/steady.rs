@@ -269,12 +269,7 @@ fn tell(all: &All, ticks: &[Option<UnboundedSender<u64>>], timetable: Timetable,
     }
 }
 
-async fn requests(
-    all: Arc<All>,
-    user: usize,
-    mut sender: Sender,
-    mut due: UnboundedReceiver<u64>,
-) {
+async fn requests(all: Arc<All>, user: usize, mut sender: Sender, mut due: UnboundedReceiver<u64>) {
     let shared = &all.shared;
     let mut number = 0;
     while let Some(intended_ns) = due.recv().await {
