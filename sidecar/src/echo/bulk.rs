@@ -73,11 +73,7 @@ impl Header {
         let every_byte = if self.every_byte { EVERY_BYTE } else { 0 };
         let word =
             direction << 62 | every_byte | (self.write_bytes as u64) << BYTES_BITS | self.bytes;
-        let mut header = [0; HEADER];
-        header[..TAG_AT].copy_from_slice(&MAGIC);
-        header[TAG_AT] = self.tag;
-        header[TAG_AT + 1..].copy_from_slice(&word.to_be_bytes());
-        header
+        flow::header(&MAGIC, self.tag, word)
     }
 
     pub fn decode(bytes: &[u8]) -> First {
@@ -86,13 +82,12 @@ impl Header {
         if !is(&MAGIC) && !is(&flow::MAGIC) {
             return First::Echo;
         }
-        let Some(word) = bytes.get(TAG_AT + 1..HEADER) else {
+        let Some(header) = bytes.first_chunk::<HEADER>() else {
             return First::Unsure;
         };
-        let tag = bytes[TAG_AT];
-        let word = word
-            .iter()
-            .fold(0, |word, byte| word << 8 | u64::from(*byte));
+        let tag = header[TAG_AT];
+        // The upper bytes are cut off.
+        let word = u128::from_be_bytes(*header) as u64;
         if is(&flow::MAGIC) {
             return flow::Header::decode(tag, word).map_or(First::Broken, First::Flow);
         }

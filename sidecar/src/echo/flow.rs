@@ -56,6 +56,14 @@ const ANSWER: u64 = 2 << 62;
 const REPORT: u64 = 3 << 62;
 const BLOCKS_SHIFT: u32 = 8;
 
+/// A header of bulk transfers or of flows.
+pub fn header(magic: &[u8; TAG_AT], tag: u8, word: u64) -> [u8; HEADER] {
+    let mut header = [tag; HEADER];
+    header[..TAG_AT].copy_from_slice(magic);
+    header[TAG_AT + 1..].copy_from_slice(&word.to_be_bytes());
+    header
+}
+
 /// The direction that is kept full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
@@ -81,11 +89,7 @@ impl Header {
             Way::Down => 2,
         };
         let word = way << 62 | (self.blocks as u64) << BLOCKS_SHIFT | self.name_bytes as u64;
-        let mut header = [0; HEADER];
-        header[..TAG_AT].copy_from_slice(&MAGIC);
-        header[TAG_AT] = self.tag;
-        header[TAG_AT + 1..].copy_from_slice(&word.to_be_bytes());
-        header
+        header(&MAGIC, self.tag, word)
     }
 
     /// Decodes what follows the magic; `None` if it is invalid.
@@ -241,9 +245,8 @@ impl Incoming {
 
     fn block(&mut self, block: &[u8], tell: &mut impl FnMut(Mark)) -> Result<(), Corrupted> {
         let value = |at: usize| -> u64 {
-            block[at * NUMBER..(at + 1) * NUMBER]
-                .iter()
-                .fold(0, |word, byte| word << 8 | u64::from(*byte))
+            let bytes = block[at * NUMBER..].first_chunk();
+            u64::from_be_bytes(*bytes.expect("a block has four numbers"))
         };
         let (kind, number) = (value(0) & KIND, value(0) & !KIND);
         let says = kind == ANSWER || kind == REPORT;

@@ -50,24 +50,20 @@ impl Echoes {
     /// The server that a probe reaches at an address, on this machine's own network or in the namespaces of an instance.
     pub fn at(&self, address: SocketAddr, udp: bool, instance: Option<&str>) -> Option<Arc<Echo>> {
         let address_of = |echo: &Echo| if udp { echo.udp } else { echo.tcp };
+        // A name such as localhost stands for both loopback addresses.
+        let rank = |echo: &Echo| match address_of(echo).ip() {
+            ip if ip == address.ip() || ip.is_unspecified() => Some(0),
+            ip if ip.is_loopback() && address.ip().is_loopback() => Some(1),
+            _ => None,
+        };
         let all = self.0.all();
-        let there: Vec<&Arc<Echo>> = all
+        let there = all
             .values()
             .filter(|server| server.instance.as_deref() == instance)
-            .map(|server| &server.echo)
-            .filter(|echo| address_of(echo).port() == address.port())
-            .collect();
-        let exact = |echo: &&&Arc<Echo>| {
-            address_of(echo).ip() == address.ip() || address_of(echo).ip().is_unspecified()
-        };
-        // A name such as localhost stands for both loopback addresses.
-        let loopback =
-            |echo: &&&Arc<Echo>| address_of(echo).ip().is_loopback() && address.ip().is_loopback();
-        let found = there
-            .iter()
-            .find(exact)
-            .or_else(|| there.iter().find(loopback));
-        found.map(|echo| Arc::clone(echo))
+            .filter(|server| address_of(&server.echo).port() == address.port());
+        let ranked = there.filter_map(|server| Some((rank(&server.echo)?, &server.echo)));
+        let best = ranked.min_by_key(|(rank, _)| *rank);
+        best.map(|(_, echo)| Arc::clone(echo))
     }
 
     /// Stops a server, and returns it so that its last counts can be read.

@@ -1,6 +1,7 @@
 //! A time in which all connections of a probe carry nothing. The work of the observed processes and the packets on the wire are counted
 //! meanwhile.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use super::context::Context;
@@ -62,7 +63,7 @@ struct Watch<'a> {
     packets: Option<Counter>,
     before: Vec<Holding>,
     last: Vec<Switches>,
-    switched: Vec<Switches>,
+    switched: BTreeMap<String, Switches>,
     /// Connections that had ended at the far end before.
     ended_there: Option<u64>,
     ended_there_s: Vec<f64>,
@@ -84,7 +85,7 @@ impl<'a> Watch<'a> {
             packets,
             before,
             last: context.observer().switches(),
-            switched: Vec::new(),
+            switched: BTreeMap::new(),
             ended_there: context.ended_there(),
             ended_there_s: Vec::new(),
             looked_ns: began_ns,
@@ -115,22 +116,11 @@ impl<'a> Watch<'a> {
         self.looked_ns = now_ns();
         let now = self.context.observer().switches();
         for one in &now {
-            let name = |other: &&mut Switches| other.name == one.name;
-            let Some(last) = self.last.iter().find(|last| last.name == one.name) else {
-                continue;
-            };
-            let voluntary = one.voluntary.saturating_sub(last.voluntary);
-            let involuntary = one.involuntary.saturating_sub(last.involuntary);
-            match self.switched.iter_mut().find(name) {
-                Some(sum) => {
-                    sum.voluntary += voluntary;
-                    sum.involuntary += involuntary;
-                }
-                None => self.switched.push(Switches {
-                    name: one.name.clone(),
-                    voluntary,
-                    involuntary,
-                }),
+            let last = self.last.iter().find(|last| last.name == one.name);
+            if let Some(last) = last {
+                let sum = self.switched.entry(one.name.clone()).or_default();
+                sum.voluntary += one.voluntary.saturating_sub(last.voluntary);
+                sum.involuntary += one.involuntary.saturating_sub(last.involuntary);
             }
         }
         self.last = now;
@@ -158,7 +148,7 @@ impl<'a> Watch<'a> {
     fn process(&self, Holding { name, role, held }: Holding) -> Option<IdleProcess> {
         let before = self.before.iter().find(|before| before.name == name)?;
         let scheduling = held.scheduling.since(before.held.scheduling);
-        let switched = self.switched.iter().find(|one| one.name == name)?;
+        let switched = self.switched.get(&name)?;
         Some(IdleProcess {
             role,
             cpu_s: (held.cpu_s - before.held.cpu_s).max(0.0),

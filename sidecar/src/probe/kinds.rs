@@ -11,21 +11,14 @@ use super::tls::Fault;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
-    /// SOCKS reply 1.
+    /// From here on SOCKS replies 1 to 8, in their order.
     SocksGeneralFailure,
-    /// SOCKS reply 2.
     SocksNotAllowed,
-    /// SOCKS reply 3.
     SocksNetworkUnreachable,
-    /// SOCKS reply 4.
     SocksHostUnreachable,
-    /// SOCKS reply 5.
     SocksConnectionRefused,
-    /// SOCKS reply 6.
     SocksTtlExpired,
-    /// SOCKS reply 7.
     SocksCommandNotSupported,
-    /// SOCKS reply 8.
     SocksAddressNotSupported,
     /// SOCKS reply 9 and above.
     SocksReplyOther,

@@ -20,7 +20,7 @@ pub struct Search {
     seen: Seen,
 }
 
-/// The sender of the searched bytes.
+/// The sender of the searched bytes; as a number, the index of its direction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Sender {
     Client,

@@ -70,7 +70,7 @@ impl Flows {
             unknown: false,
             ways: Default::default(),
         });
-        let (stream, before) = &mut flow.ways[usize::from(packet.from == Sender::Server)];
+        let (stream, before) = &mut flow.ways[packet.from as usize];
         if is_tcp && packet.begins {
             *stream = Stream::begin(packet.sequence);
             return;
@@ -155,25 +155,23 @@ fn read(packet: &[u8], port: u16) -> Option<Packet<'_>> {
     } else {
         return None;
     };
-    match protocol {
-        TCP => Some(Packet {
-            protocol,
-            from,
-            client,
-            sequence: (u32::from(short(inner, 4)?) << 16) | u32::from(short(inner, 6)?),
-            begins: inner.get(13)? & SYN != 0,
-            bytes: inner.get(usize::from(inner.get(12)? >> 4) * 4..)?,
-        }),
-        UDP => Some(Packet {
-            protocol,
-            from,
-            client,
-            sequence: 0,
-            begins: false,
-            bytes: inner.get(8..)?,
-        }),
-        _ => None,
-    }
+    let (sequence, begins, bytes) = match protocol {
+        TCP => (
+            u32::from_be_bytes(*inner.get(4..)?.first_chunk()?),
+            inner.get(13)? & SYN != 0,
+            inner.get(usize::from(inner.get(12)? >> 4) * 4..)?,
+        ),
+        UDP => (0, false, inner.get(8..)?),
+        _ => return None,
+    };
+    Some(Packet {
+        protocol,
+        from,
+        client,
+        sequence,
+        begins,
+        bytes,
+    })
 }
 
 pub(super) fn short(bytes: &[u8], at: usize) -> Option<u16> {

@@ -22,8 +22,8 @@ pub struct Checked {
     shows: Shows,
     /// Whether the capture saw its beginning.
     begun: bool,
-    client: Way,
-    server: Way,
+    /// The client's direction is first.
+    ways: [Way; 2],
 }
 
 /// One direction.
@@ -43,8 +43,7 @@ impl Checked {
         Self {
             shows,
             begun,
-            client: Way::default(),
-            server: Way::default(),
+            ways: Default::default(),
         }
     }
 
@@ -62,33 +61,24 @@ impl Checked {
     /// Checks the last bytes of both directions.
     pub fn end(&mut self) -> Result<(), Fault> {
         let shows = self.shows;
-        [&mut self.client, &mut self.server]
-            .into_iter()
-            .try_for_each(|way| way.end(shows))
+        self.ways.iter_mut().try_for_each(|way| way.end(shows))
     }
 
     /// Whether no bytes of one direction were judged correct so far.
     pub fn is_unknown(&self, from: Sender) -> bool {
-        let way = match from {
-            Sender::Client => &self.client,
-            Sender::Server => &self.server,
-        };
-        !self.begun && way.records.count == 0
+        !self.begun && self.ways[from as usize].records.count == 0
     }
 
     pub fn carried(&self) -> bool {
-        self.client.carried && self.server.carried
+        self.ways.iter().all(|way| way.carried)
     }
 
     pub fn greeted(&self) -> bool {
-        self.carried() && self.client.greeted && self.server.greeted
+        self.ways.iter().all(|way| way.carried && way.greeted)
     }
 
     fn way(&mut self, from: Sender) -> &mut Way {
-        match from {
-            Sender::Client => &mut self.client,
-            Sender::Server => &mut self.server,
-        }
+        &mut self.ways[from as usize]
     }
 }
 
@@ -343,23 +333,12 @@ impl Records {
 
 /// Whether bytes may begin a record: type, version, and size (RFC 8446, 5.1).
 fn is_header(bytes: &[u8]) -> bool {
-    let is_record = |index: usize, byte: u8| match index {
-        0 => (20..=23).contains(&byte),
-        1 => byte == 3,
-        2 => byte <= 4,
-        _ => true,
-    };
-    if !bytes
-        .iter()
-        .enumerate()
-        .all(|(index, &byte)| is_record(index, byte))
-    {
-        return false;
-    }
-    match bytes {
+    let fits = match bytes {
         [_, _, _, high, low] => {
             (1..=RECORD_MOST).contains(&usize::from(u16::from_be_bytes([*high, *low])))
         }
         _ => true,
-    }
+    };
+    let mut begin = bytes.iter().zip([20..=23, 3..=3, 0..=4]);
+    fits && begin.all(|(byte, allowed)| allowed.contains(byte))
 }

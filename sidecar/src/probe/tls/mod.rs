@@ -7,7 +7,7 @@ mod spec;
 mod trust;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use rustls::client::{ResolvesClientCert, Resumption};
 use rustls::crypto::{CryptoProvider, ring};
@@ -42,8 +42,7 @@ impl Tls {
             name: name.clone(),
             has_ca: spec.ca.is_some(),
             has_certificate: spec.client_cert.is_some(),
-            asked: AtomicBool::new(false),
-            accepted: AtomicBool::new(false),
+            ..About::default()
         });
         let provider = Arc::new(ring::default_provider());
         let verifier = Verifier::new(spec, &provider, about.clone())?;
@@ -83,9 +82,7 @@ impl Tls {
             about: Arc::new(About {
                 name: inside::NAME.into(),
                 has_ca: true,
-                has_certificate: false,
-                asked: AtomicBool::new(false),
-                accepted: AtomicBool::new(false),
+                ..About::default()
             }),
         })
     }

@@ -25,7 +25,7 @@ pub struct TlsSpec {
 }
 
 /// The part of a client that messages name.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct About {
     /// The name that the certificate must have.
     pub(super) name: String,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 
 use super::datagrams;
 use super::flow::{self, BLOCK, Receiver, Sender, sequence};
@@ -23,18 +23,10 @@ pub async fn carry(
         return datagrams::carry(shared, user, began, sent, outcome).await;
     }
     let (sender, receiver) = flow::dial(shared, user).await?;
-    // The task keeps the sender: its end would close this way of the connection.
-    let sending = tokio::spawn(upload(Arc::clone(shared), user, sender, Arc::clone(sent)));
-    let _ended = AbortOnDrop(sending);
+    // The set keeps the sender, whose end would close this way of the connection, and ends its task.
+    let mut sending = JoinSet::new();
+    sending.spawn(upload(Arc::clone(shared), user, sender, Arc::clone(sent)));
     download(shared, user, receiver, began, outcome).await
-}
-
-struct AbortOnDrop(JoinHandle<Sender>);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 /// An error shows in the answer, too.
