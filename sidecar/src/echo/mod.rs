@@ -27,7 +27,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use socket2::{Domain, SockRef, Socket, Type};
 use tokio::sync::Notify;
 
 use crate::failure::{Failure, Result};
@@ -284,11 +284,7 @@ impl Drop for Echo {
 }
 
 fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
-    let socket = Socket::new(
-        Domain::for_address(address),
-        Type::STREAM,
-        Some(Protocol::TCP),
-    )?;
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
     socket.set_reuse_address(true)?;
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;

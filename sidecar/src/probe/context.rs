@@ -15,6 +15,7 @@ use crate::process::window::Usage;
 #[derive(Default)]
 pub struct Context {
     started_ns: u64,
+    limit_ns: u64,
     cancel: AtomicBool,
     done: AtomicU64,
     observer: Observer,
@@ -26,11 +27,12 @@ pub struct Context {
 }
 
 impl Context {
-    /// The probe's time limit runs from here. `far_end` is set if the far end is an echo server of this
-    /// sidecar.
-    pub fn new(observer: Observer, far_end: Option<FarEnd>) -> Self {
+    /// The probe's time limit runs from here. `far_end` is set if the far end is an echo server of this sidecar.
+    pub fn new(plan: &Plan, observer: Observer, far_end: Option<FarEnd>) -> Self {
+        let started_ns = now_ns();
         Self {
-            started_ns: now_ns(),
+            started_ns,
+            limit_ns: started_ns + plan.limit_ns,
             observer,
             far_end,
             ..Self::default()
@@ -87,10 +89,10 @@ impl Context {
     /// Whether no other operation may begin. `now_ns` is a time of [`now_ns`]. Engines ask before each operation; an operation that has
     /// begun at the limit keeps its own timeout.
     #[inline]
-    pub fn must_stop(&self, plan: &Plan, now_ns: u64) -> Option<Stopped> {
+    pub fn must_stop(&self, now_ns: u64) -> Option<Stopped> {
         if self.cancelled() {
             Some(Stopped::Cancelled)
-        } else if now_ns >= self.limit_ns(plan) {
+        } else if now_ns >= self.limit_ns {
             Some(Stopped::Limit)
         } else {
             None
@@ -99,8 +101,8 @@ impl Context {
 
     /// The moment after which no operation begins.
     #[inline]
-    pub fn limit_ns(&self, plan: &Plan) -> u64 {
-        self.started_ns + plan.limit_ns
+    pub fn limit_ns(&self) -> u64 {
+        self.limit_ns
     }
 
     pub fn elapsed_s(&self) -> f64 {

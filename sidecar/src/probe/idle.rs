@@ -36,7 +36,7 @@ pub fn hold(
     };
     let mut pass = |until_ns: u64, look: &mut dyn FnMut()| -> io::Result<bool> {
         while now_ns() < until_ns {
-            if context.must_stop(plan, now_ns()).is_some() {
+            if context.must_stop(now_ns()).is_some() {
                 return Ok(false);
             }
             turn(until_ns.min(now_ns() + SLICE_NS))?;

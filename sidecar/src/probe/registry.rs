@@ -125,8 +125,8 @@ impl Registry {
         let number = all.last + 1;
         let entry = Arc::new(Entry {
             id: format!("p{number}"),
+            context: Context::new(&plan, observer, far_end),
             plan,
-            context: Context::new(observer, far_end),
             end: Mutex::default(),
             ended: Condvar::new(),
         });

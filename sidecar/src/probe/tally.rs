@@ -148,7 +148,7 @@ impl Tally {
     }
 
     pub fn outcome(mut self, plan: &Plan, context: &Context, threads: u64) -> Outcome {
-        self.cut_overdue(plan, context.limit_ns(plan));
+        self.cut_overdue(plan, context.limit_ns());
         let attempted = self.attempted();
         context.set_done(attempted);
         Outcome {

@@ -3,7 +3,7 @@
 
 use super::context::Context;
 use super::kinds::{ErrorKind, ProbeError};
-use super::outcome::Outcome;
+use super::outcome::{Outcome, Stopped};
 use super::plan::Plan;
 use super::socks5::client::{self, Deadline};
 use super::tally::{FAILURES_IN_A_ROW, LATENESS, ROUND_TRIP, Tally};
@@ -26,7 +26,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     };
     probe.warm_up()?;
     context.measured_begins();
-    probe.measure();
+    probe.round(spec.count, true);
     context.measured_ended();
     probe.let_go();
     Ok(probe.tally.outcome(plan, context, 1))
@@ -54,38 +54,27 @@ fn open(plan: &Plan, context: &Context) -> Result<Wire, ProbeError> {
 impl Probe<'_> {
     /// Failures of the warm-up count only towards the number of failures in a row.
     fn warm_up(&mut self) -> Result<(), ProbeError> {
-        let mut failures = 0;
-        let timetable = self.plan.timetable(now_ns());
-        for index in 0..self.plan.spec.warmup {
-            if timetable.is_some_and(|timetable| self.wait(timetable.intended_ns(index)).is_none())
-                || self.context.must_stop(self.plan, now_ns()).is_some()
-            {
-                break;
+        let ignored = Tally::of_round_trips(self.plan, 0);
+        let measured = std::mem::replace(&mut self.tally, ignored);
+        let last = self.round(self.plan.spec.warmup, false);
+        let ended = std::mem::replace(&mut self.tally, measured);
+        match (ended.stopped, last) {
+            (Some(Stopped::Failures), Some(kind)) => {
+                let what = format!("warm-up: {FAILURES_IN_A_ROW} round trips in a row failed");
+                Err(ProbeError::new(kind, what))
             }
-            match self.prepare().and_then(|()| self.round_trip(now_ns())) {
-                Ok(_) => failures = 0,
-                Err(Broken::Stopped) => break,
-                Err(Broken::Failed(kind)) => {
-                    failures += 1;
-                    if failures == FAILURES_IN_A_ROW {
-                        return Err(ProbeError::new(
-                            kind,
-                            format!("warm-up: {failures} round trips in a row failed"),
-                        ));
-                    }
-                }
-            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
-    fn measure(&mut self) {
-        let count = self.plan.spec.count;
+    /// Returns the kind of the last failure.
+    fn round(&mut self, count: u64, measured: bool) -> Option<ErrorKind> {
+        let mut last = None;
         let start = self.tally.begin();
         let timetable = self.plan.timetable(start);
         let mut now = start;
         for index in 0..count {
-            self.tally.stopped = self.context.must_stop(self.plan, now);
+            self.tally.stopped = self.context.must_stop(now);
             if self.tally.stopped.is_some() {
                 break;
             }
@@ -103,6 +92,7 @@ impl Probe<'_> {
                 }
                 Err(Broken::Stopped) => break,
                 Err(Broken::Failed(kind)) => {
+                    last = Some(kind);
                     now = now_ns();
                     self.tally.end_ns = now;
                     if self.tally.failure(kind) {
@@ -110,18 +100,21 @@ impl Probe<'_> {
                     }
                 }
             }
-            self.context.set_done(index + 1);
+            if measured {
+                self.context.set_done(index + 1);
+            }
         }
         self.tally.end();
         let complete = self.tally.attempted() == count;
         if self.tally.stopped.is_none() && !complete {
-            self.tally.stopped = self.context.must_stop(self.plan, now_ns());
+            self.tally.stopped = self.context.must_stop(now_ns());
         }
+        last
     }
 
     fn wait(&self, moment_ns: u64) -> Option<u64> {
         wait_until(moment_ns, self.plan.spec.wait, |now| {
-            self.context.must_stop(self.plan, now).is_some()
+            self.context.must_stop(now).is_some()
         })
     }
 

@@ -115,7 +115,7 @@ impl<const PARTS: usize> Shared<'_, PARTS> {
         if self.failed() {
             return Some(Stopped::Failures);
         }
-        self.context.must_stop(self.plan, now_ns())
+        self.context.must_stop(now_ns())
     }
 
     fn series(&self) -> Vec<Series> {

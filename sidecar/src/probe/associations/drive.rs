@@ -14,7 +14,7 @@ use crate::probe::kinds::ErrorKind;
 use crate::probe::outcome::{Gap, Idle, Stopped};
 use crate::probe::plan::Plan;
 use crate::probe::recorder::Series;
-use crate::probe::socks5::codec::{self, MAX_REPLY_BYTES};
+use crate::probe::socks5::codec::{MAX_REPLY_BYTES, udp_payload};
 use crate::probe::tally::{LATENESS, ROUND_TRIP, Tally};
 
 /// Datagrams that are sent, or received from one socket, before others have their turn.
@@ -93,7 +93,7 @@ impl<'a> Drive<'a> {
         let (mut next, mut over_ns) = (0, now_ns() + timeout_ns);
         loop {
             let now = now_ns();
-            self.tally.stopped = self.context.must_stop(self.plan, now);
+            self.tally.stopped = self.context.must_stop(now);
             let all_sent = next == count || self.tally.stopped == Some(Stopped::Limit);
             let ended = all_sent && (self.record.waiting == 0 || now >= over_ns);
             if ended || self.tally.stopped == Some(Stopped::Cancelled) {
@@ -232,12 +232,8 @@ impl<'a> Drive<'a> {
         came
     }
 
-    /// The payload of a datagram; none if its header is wrong.
     fn payload<'d>(&self, datagram: &'d [u8]) -> Option<&'d [u8]> {
-        match &self.plan.proxy {
-            Some(_) => Some(&datagram[codec::udp_header_bytes(datagram).ok()?..]),
-            None => Some(datagram),
-        }
+        udp_payload(datagram, self.plan.proxy.is_some())
     }
 
     fn belongs(&self, number: u32, index: usize) -> bool {
@@ -367,7 +363,7 @@ impl Drive<'_> {
             Ok(())
         };
         let Some(Held { mut idle, began_ns }) = hold(plan, context, turn)? else {
-            self.tally.stopped = context.must_stop(plan, now_ns());
+            self.tally.stopped = context.must_stop(now_ns());
             return Ok(None);
         };
         self.again()?;
@@ -401,7 +397,7 @@ impl Drive<'_> {
             }
         }
         let until_ns = now_ns() + self.plan.timeout.as_nanos() as u64;
-        let stopped = || self.context.must_stop(self.plan, now_ns()) == Some(Stopped::Cancelled);
+        let stopped = || self.context.must_stop(now_ns()) == Some(Stopped::Cancelled);
         while self.record.waiting > before && now_ns() < until_ns && !stopped() {
             self.turn(until_ns)?;
         }

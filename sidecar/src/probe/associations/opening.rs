@@ -39,7 +39,7 @@ pub fn open_all(plan: &Plan, context: &Context) -> std::io::Result<Opened> {
     let mut to_dial: VecDeque<usize> = (0..number as usize).collect();
     let mut dialled: VecDeque<usize> = VecDeque::new();
     let mut under_way = 0;
-    while (under_way > 0 || !to_dial.is_empty()) && context.must_stop(plan, now_ns()).is_none() {
+    while (under_way > 0 || !to_dial.is_empty()) && context.must_stop(now_ns()).is_none() {
         while under_way < HANDSHAKES
             && let Some(index) = to_dial.pop_front()
         {

@@ -79,10 +79,8 @@ pub struct Line<'a> {
     outgoing: Outgoing,
     incoming: Incoming,
     buffer: Vec<u8>,
-    /// Bytes that the far end reported last.
-    far_received: u64,
-    far_sent: u64,
-    far_said_ns: u64,
+    /// The far end's last report.
+    far: Said,
     last_came_ns: u64,
     progress: Vec<Came>,
     tally: Tally,
@@ -122,9 +120,11 @@ impl<'a> Line<'a> {
             outgoing: Outgoing::new(first, blocks),
             incoming: Incoming::default(),
             buffer: vec![0; BUFFER],
-            far_received: 0,
-            far_sent: 0,
-            far_said_ns: times.began_ns,
+            far: Said {
+                received: 0,
+                sent: 0,
+                at_ns: times.began_ns,
+            },
             last_came_ns: times.began_ns,
             progress: Vec::new(),
             tally: Tally::new(vec![Series::new(
@@ -143,7 +143,7 @@ impl<'a> Line<'a> {
     fn go(&mut self) -> Result<(), ErrorKind> {
         loop {
             let now = now_ns();
-            self.stopped = self.context.must_stop(self.plan, now);
+            self.stopped = self.context.must_stop(now);
             if self.stopped.is_some() {
                 return Ok(());
             }
@@ -164,7 +164,7 @@ impl<'a> Line<'a> {
     /// Whether each request has its answer, and what has come upwards until the end is known.
     fn has_heard_all(&self) -> bool {
         let up = self.plan.flow.direction == FlowDirection::Up;
-        let known = !up || self.far_said_ns >= self.times.end_ns;
+        let known = !up || self.far.at_ns >= self.times.end_ns;
         self.asked_all && self.waiting.is_empty() && known
     }
 
@@ -277,12 +277,10 @@ impl<'a> Line<'a> {
 
     fn heard(&mut self, said: Said) {
         if self.plan.flow.direction == FlowDirection::Up {
-            let bytes = said.received.saturating_sub(self.far_received);
-            self.came(self.far_said_ns, said.at_ns, bytes);
+            let bytes = said.received.saturating_sub(self.far.received);
+            self.came(self.far.at_ns, said.at_ns, bytes);
         }
-        self.far_received = said.received;
-        self.far_sent = said.sent;
-        self.far_said_ns = said.at_ns;
+        self.far = said;
     }
 
     fn answered(&mut self, now: u64, number: u64, said: Said) -> Result<(), ErrorKind> {
@@ -329,16 +327,16 @@ impl<'a> Line<'a> {
         self.tally.stopped = self.stopped;
         // The far end sends without requests, so the probe has no upper bound.
         let down = Bounds::new(self.incoming.received, ANY);
-        let confirmed = Bounds::new(self.far_received, self.outgoing.sent);
+        let confirmed = Bounds::new(self.far.received, self.outgoing.sent);
         let answered = self.incoming.received > 0;
         self.context
             .carry(Carried::tunnel(confirmed, down, answered));
         let up = self.plan.flow.direction == FlowDirection::Up;
         let (sent, received) = if up {
-            (self.outgoing.sent, self.far_received)
+            (self.outgoing.sent, self.far.received)
         } else {
             (
-                self.far_sent.max(self.incoming.received),
+                self.far.sent.max(self.incoming.received),
                 self.incoming.received,
             )
         };

@@ -105,7 +105,7 @@ fn all_at_once(
         start.gather(streams.len());
         let times = *began.get_or_init(|| Times::new(plan, now_ns()));
         start.open();
-        let stopped = |now| context.must_stop(plan, now).is_some();
+        let stopped = |now| context.must_stop(now).is_some();
         wait_until(times.measured_ns, plan.spec.wait, stopped);
         context.measured_begins();
         wait_until(times.end_ns, plan.spec.wait, stopped);

@@ -21,8 +21,8 @@ fn plan(echo: &Echo, flow: &Value, connections: u64) -> Plan {
 }
 
 fn measure(echo: &Echo, flow: &Value, connections: u64) -> Outcome {
-    let context = Context::new(Observer::default(), None);
-    run(&plan(echo, flow, connections), &context).unwrap()
+    let plan = plan(echo, flow, connections);
+    run(&plan, &Context::new(&plan, Observer::default(), None)).unwrap()
 }
 
 #[test]
@@ -86,12 +86,8 @@ fn what_waits_in_front_of_the_far_end_hides_nothing_of_what_came() {
     let flow = json!({"direction": "up", "seconds": 1.0, "warmup_s": 0.5, "requests_per_s": 20});
     let spec = json!({"kind": "flow", "target": at.to_string(), "flow": flow, "timeout_ms": 500});
     let plan = Plan::check(serde_json::from_value(spec).unwrap(), &Allowed::default());
-    let context = Context::new(Observer::default(), None);
-    let outcome = run(
-        &plan.unwrap_or_else(|failure| panic!("{failure}")),
-        &context,
-    )
-    .unwrap();
+    let plan = plan.unwrap_or_else(|failure| panic!("{failure}"));
+    let outcome = run(&plan, &Context::new(&plan, Observer::default(), None)).unwrap();
     // Requests wait behind seconds of payload, and only received bytes count.
     assert!(
         outcome.errors.contains_key(&ErrorKind::Timeout),
@@ -139,7 +135,8 @@ fn a_tunnel_that_is_not_read_stands_still_and_lives() {
     let plan = plan(&echo, &asked, 1);
     let sent = || echo.state().counted.tcp_bytes.load(Relaxed);
     let outcome = std::thread::scope(|scope| {
-        let probe = scope.spawn(|| run(&plan, &Context::new(Observer::default(), None)).unwrap());
+        let probe =
+            scope.spawn(|| run(&plan, &Context::new(&plan, Observer::default(), None)).unwrap());
         std::thread::sleep(Duration::from_millis(600));
         let before = sent();
         std::thread::sleep(Duration::from_millis(400));
@@ -160,7 +157,8 @@ fn a_tunnel_that_ends_has_died_and_so_have_its_requests() {
     let asked = json!({"direction": "down", "seconds": 1.0, "requests_per_s": 10});
     let plan = plan(&echo, &asked, 1);
     let outcome = std::thread::scope(|scope| {
-        let probe = scope.spawn(|| run(&plan, &Context::new(Observer::default(), None)).unwrap());
+        let probe =
+            scope.spawn(|| run(&plan, &Context::new(&plan, Observer::default(), None)).unwrap());
         std::thread::sleep(Duration::from_millis(450));
         echo.stop();
         probe.join().unwrap()
@@ -188,8 +186,8 @@ fn a_far_end_without_flows_ends_the_tunnel() {
 fn a_congestion_control_that_the_kernel_has_not_is_named() {
     let echo = echo(json!({}));
     let asked = json!({"seconds": 0.2, "congestion": "nonsuch"});
-    let context = Context::new(Observer::default(), None);
-    let error = run(&plan(&echo, &asked, 1), &context).unwrap_err();
+    let plan = plan(&echo, &asked, 1);
+    let error = run(&plan, &Context::new(&plan, Observer::default(), None)).unwrap_err();
     assert!(error.message.contains("nonsuch"), "{}", error.message);
     let asked = json!({"seconds": 0.2, "congestion": "cubic"});
     let known = measure(&echo, &asked, 1);

@@ -84,7 +84,7 @@ impl<'a> Drive<'a> {
         if self.failing() {
             return Some(Stopped::Failures);
         }
-        self.context.must_stop(self.plan, now_ns())
+        self.context.must_stop(now_ns())
     }
 
     /// Whether the number of failures in a row ends the probe.

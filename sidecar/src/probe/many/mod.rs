@@ -60,7 +60,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     drive.let_go();
     tally.stopped = stopped;
     // A failed tunnel is no operation of the timetable.
-    tally.cut_overdue(plan, context.limit_ns(plan));
+    tally.cut_overdue(plan, context.limit_ns());
     tally.errors.merge(opened.errors);
     let concurrency = plan.spec.kind == ProbeKind::Concurrency;
     let tunnels = concurrency.then_some(Tunnels {

@@ -109,7 +109,7 @@ impl<'a> Round<'a> {
         }
         self.tally.errors.add(ErrorKind::Cut, drive.under_way());
         let whole = self.ended >= self.count;
-        let stopped = drive.context.must_stop(drive.plan, now_ns());
+        let stopped = drive.context.must_stop(now_ns());
         Ok(stopped.filter(|_| !whole))
     }
 

@@ -40,7 +40,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     noted.tally.end_ns = now_ns();
     noted.tally.end();
     // A datagram that has not arrived when the probe was stopped says nothing.
-    noted.tally.stopped = context.must_stop(plan, now_ns());
+    noted.tally.stopped = context.must_stop(now_ns());
     let stopped = noted.tally.stopped.is_some();
     let threads = plan.operations();
     Ok(Outcome {

@@ -115,7 +115,7 @@ impl<'a> Nat<'a> {
     }
 
     pub fn stops(&self) -> bool {
-        self.context.must_stop(self.plan, now_ns()).is_some()
+        self.context.must_stop(now_ns()).is_some()
     }
 
     /// Waits, unless the probe is stopped.

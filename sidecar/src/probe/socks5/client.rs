@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Socket, Type};
 
 use super::codec::{Address, MAX_REPLY_BYTES};
 use super::dialogue::{Answer, Dialogue, Stage};
@@ -74,11 +74,7 @@ fn dial(to: &Reached, deadline: &Deadline<'_>) -> Result<(TcpStream, u64), Probe
     let address = to.address;
     let failed = |error: &io::Error| ProbeError::io(format_args!("dial {to}"), error);
     let open = || -> io::Result<Socket> {
-        let socket = Socket::new(
-            Domain::for_address(address),
-            Type::STREAM,
-            Some(Protocol::TCP),
-        )?;
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
         socket.set_tcp_nodelay(true)?;
         socket.set_read_timeout(Some(SLICE))?;
         socket.set_write_timeout(Some(SLICE))?;

@@ -158,6 +158,17 @@ pub fn udp_header_bytes(datagram: &[u8]) -> Result<usize, Bad> {
     Ok(3 + address_bytes(body)?)
 }
 
+/// The payload of a datagram, behind its header if it is `wrapped`; none if the header is malformed.
+#[inline]
+pub fn udp_payload(datagram: &[u8], wrapped: bool) -> Option<&[u8]> {
+    let header = if wrapped {
+        udp_header_bytes(datagram).ok()?
+    } else {
+        0
+    };
+    Some(&datagram[header..])
+}
+
 #[inline]
 fn udp_body(datagram: &[u8]) -> Result<&[u8], Bad> {
     match datagram {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use socket2::{Domain, SockRef, Socket, Type};
 
 use super::codec::{Address, MAX_REPLY_BYTES};
 use super::dialogue::{Answer, Dialogue, Stage};
@@ -51,7 +51,7 @@ impl Opening {
             let socket = Socket::new(
                 Domain::for_address(address),
                 Type::STREAM.nonblocking(),
-                Some(Protocol::TCP),
+                None,
             )?;
             socket.set_tcp_nodelay(true)?;
             match socket.connect(&address.into()) {

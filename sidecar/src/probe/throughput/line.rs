@@ -124,7 +124,7 @@ impl Line<'_> {
         let mut deadline_ns = None;
         loop {
             let now = now_ns();
-            if let Some(stopped) = self.context.must_stop(self.plan, now) {
+            if let Some(stopped) = self.context.must_stop(now) {
                 return Err(Cut::Stopped(stopped));
             }
             match what(self.stream) {

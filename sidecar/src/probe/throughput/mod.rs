@@ -73,7 +73,7 @@ fn open_all(
 ) -> Result<Vec<Stream>, ProbeError> {
     let mut streams = Vec::new();
     for _ in 0..plan.spec.connections {
-        tally.stopped = context.must_stop(plan, now_ns());
+        tally.stopped = context.must_stop(now_ns());
         if tally.stopped.is_some() {
             let opened = streams.len() as u64 * directions + tally.attempted();
             cut(tally, plan.operations() - opened);

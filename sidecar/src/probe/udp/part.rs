@@ -198,7 +198,7 @@ impl<C: Content> Part<'_, C> {
         {
             return Some(Stopped::ControlClosed);
         }
-        self.context.must_stop(self.plan, now)
+        self.context.must_stop(now)
     }
 
     /// A refusal is an ICMP answer to an earlier datagram. Three errors in a row end the probe.
@@ -279,7 +279,7 @@ impl<C: Content> Part<'_, C> {
         if let Some(moment) = due.filter(|_| self.plan.spec.wait == Wait::Block) {
             if self.ledger.in_flight == 0 {
                 wait_until(moment, Wait::Block, |now| {
-                    self.context.must_stop(self.plan, now).is_some()
+                    self.context.must_stop(now).is_some()
                 });
                 *now = now_ns();
                 return 0;

@@ -16,7 +16,7 @@ use nix::sys::socket::{
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::net::batch::{DATAGRAM, MAX_PAYLOAD, SOCKET_BUFFER, widen};
-use crate::probe::socks5::codec::{self, MAX_REPLY_BYTES};
+use crate::probe::socks5::codec::{MAX_REPLY_BYTES, udp_payload};
 
 /// The most datagrams of one system call.
 pub const BATCH: usize = 64;
@@ -214,11 +214,7 @@ impl Transport {
     pub fn received(&self, index: usize) -> Option<&[u8]> {
         let start = index * self.in_stride;
         let datagram = &self.input[start..start + self.lengths[index]];
-        if self.header.is_empty() {
-            return Some(datagram);
-        }
-        let header = codec::udp_header_bytes(datagram).ok()?;
-        Some(&datagram[header..])
+        udp_payload(datagram, !self.header.is_empty())
     }
 }
 

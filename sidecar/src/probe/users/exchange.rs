@@ -32,7 +32,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     context.measured_begins();
     lock(&shared.tally).begin();
     let tasks = (0..spec.connections.min(spec.count)).map(|_| work(Arc::clone(&shared)));
-    runtime.block_on(drive(tasks, &shared, plan, context));
+    runtime.block_on(drive(tasks, &shared, context));
     lock(&shared.tally).end();
     context.measured_ended();
     drop(runtime);

@@ -103,12 +103,8 @@ pub fn runtime() -> Result<Runtime, ProbeError> {
 }
 
 /// Runs tasks to their ends. A cancel ends them at once; after the limit no entry begins.
-pub async fn drive<F>(
-    tasks: impl Iterator<Item = F>,
-    shared: &Shared,
-    plan: &Plan,
-    context: &Context,
-) where
+pub async fn drive<F>(tasks: impl Iterator<Item = F>, shared: &Shared, context: &Context)
+where
     F: Future<Output = ()> + Send + 'static,
 {
     let mut all = JoinSet::new();
@@ -120,7 +116,7 @@ pub async fn drive<F>(
             Ok(None) => break,
             Ok(Some(_)) if !context.cancelled() => {}
             _ => {
-                let stopped = context.must_stop(plan, now_ns());
+                let stopped = context.must_stop(now_ns());
                 shared.stop.store(stopped.is_some(), Ordering::Relaxed);
                 lock(&shared.tally).stopped = stopped;
                 context.set_done(lock(&shared.tally).attempted());

@@ -54,7 +54,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let started = runtime.block_on(async {
         let workers = AT_ONCE.min(lines.len());
         let tasks = (0..workers).map(|_| open(Arc::clone(&all)));
-        drive(tasks, shared, plan, context).await;
+        drive(tasks, shared, context).await;
         shared.stop.store(false, Ordering::Relaxed);
         context.measured_begins();
         let started = lock(&shared.tally).begin();
@@ -64,7 +64,7 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
             }
             None => {
                 let task = in_turn(Arc::clone(&all), spec.count);
-                drive(iter::once(task), shared, plan, context).await;
+                drive(iter::once(task), shared, context).await;
             }
         }
         lock(&shared.tally).end();
@@ -226,7 +226,7 @@ async fn ask(
         let now = now_ns();
         let done = lock(&shared.tally).attempted();
         context.set_done(done);
-        if let Some(stopped) = context.must_stop(plan, now) {
+        if let Some(stopped) = context.must_stop(now) {
             lock(&shared.tally).stopped = Some(stopped);
             shared.stop.store(true, Ordering::Relaxed);
         }

@@ -17,7 +17,7 @@ use tokio::net::UdpSocket;
 
 use crate::lock::lock;
 use crate::net::batch::{DATAGRAM, SOCKET_BUFFER};
-use crate::probe::socks5::codec::udp_header_bytes;
+use crate::probe::socks5::codec::udp_payload;
 
 #[derive(Debug)]
 pub struct Wrapped {
@@ -71,12 +71,7 @@ impl Wrapped {
     fn take(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         let mut input = lock(&self.input);
         let length = self.socket.try_recv(&mut input)?;
-        let datagram = &input[..length];
-        let header = match self.header.is_empty() {
-            true => Ok(0),
-            false => udp_header_bytes(datagram),
-        };
-        let Ok(payload) = header.map(|header| &datagram[header..]) else {
+        let Some(payload) = udp_payload(&input[..length], !self.header.is_empty()) else {
             return Ok(None);
         };
         let Some(room) = buffer.get_mut(..payload.len()) else {
