@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -12,13 +11,12 @@ use std::time::Duration;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::bulk::{Checker, First, HEADER, Header, Source, confirmation};
-use super::counters::{Counters, Tagged};
+use super::counters::{Counters, Told};
 use super::shared::Shared;
 use super::tls::Session;
 use super::{flow, flow_far};
 use crate::lock::lock;
 use crate::net::poller::pause;
-use crate::net::tag;
 use crate::net::wait::Wait;
 
 /// The server closes connections above this limit at once. The events engine has room for thousands.
@@ -95,13 +93,13 @@ fn await_one(listener: &TcpListener) -> io::Result<()> {
 }
 
 fn serve(stream: &TcpStream, tls: bool, shared: &Shared) -> io::Result<()> {
-    let tag = AtomicU8::new(tag::UNTOLD);
-    let served = serve_tagged(stream, tls, shared, &tag);
-    shared.counters.ended(tag.into_inner());
+    let told = Told::default();
+    let served = serve_tagged(stream, tls, shared, &told);
+    told.ended(&shared.counters);
     served
 }
 
-fn serve_tagged(stream: &TcpStream, tls: bool, shared: &Shared, tag: &AtomicU8) -> io::Result<()> {
+fn serve_tagged(stream: &TcpStream, tls: bool, shared: &Shared, told: &Told) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_nonblocking(shared.wait != Wait::Block)?;
     let session = tls.then(Session::new).transpose()?;
@@ -109,7 +107,7 @@ fn serve_tagged(stream: &TcpStream, tls: bool, shared: &Shared, tag: &AtomicU8) 
         stream,
         session: session.as_ref(),
         shared,
-        tag,
+        told,
     };
     let mut buffer = vec![0; BUFFER];
     let mut have = 0;
@@ -117,12 +115,12 @@ fn serve_tagged(stream: &TcpStream, tls: bool, shared: &Shared, tag: &AtomicU8) 
         match Header::decode(&buffer[..have]) {
             First::Unsure => have += some(connection.read(&mut buffer[have..HEADER])?)?,
             First::Bulk(header) => {
-                connection.begins(header.tag, have);
+                connection.told.begins(header.tag, have, &shared.counters);
                 transfer(connection, header, &mut buffer)?;
                 have = some(next_header(connection, &mut buffer[..HEADER])?)?;
             }
             First::Flow(header) if !tls => {
-                connection.begins(header.tag, have);
+                connection.told.begins(header.tag, have, &shared.counters);
                 let mut name = [0; flow::NAME_BYTES];
                 let name = &mut name[..header.name_bytes];
                 connection.read_exact(name)?;
@@ -132,7 +130,7 @@ fn serve_tagged(stream: &TcpStream, tls: bool, shared: &Shared, tag: &AtomicU8) 
             First::Echo => break,
         }
     }
-    connection.begins(buffer[0], have);
+    connection.told.begins(buffer[0], have, &shared.counters);
     loop {
         Counters::add(&shared.counters.tcp_bytes, have);
         connection.write_all(&buffer[..have])?;
@@ -150,7 +148,7 @@ fn next_header(mut connection: Patient<'_>, buffer: &mut [u8]) -> io::Result<usi
         .stream
         .set_read_timeout(Some(BETWEEN_TRANSFERS))?;
     let count = connection.read_once(buffer)?;
-    connection.received(count);
+    connection.told.received(count, &connection.shared.counters);
     connection.stream.set_read_timeout(None)?;
     Ok(count)
 }
@@ -211,31 +209,10 @@ struct Patient<'a> {
     /// TLS over the stream, if the server has TLS. Transfers then go one way at a time.
     session: Option<&'a Session>,
     shared: &'a Shared,
-    /// The tag of the probe that uses this connection.
-    tag: &'a AtomicU8,
+    told: &'a Told,
 }
 
 impl Patient<'_> {
-    /// Counts the first `bytes` bytes of the connection for the probe `tag`. Later calls do nothing.
-    fn begins(self, tag: u8, bytes: usize) {
-        if self.tag.load(Ordering::Relaxed) != tag::UNTOLD {
-            return;
-        }
-        self.tag.store(tag::of(tag), Ordering::Relaxed);
-        Counters::add(&self.counts().connections, 1);
-        Counters::add(&self.counts().bytes_received, bytes);
-    }
-
-    fn counts(&self) -> &Tagged {
-        self.shared.counters.of(self.tag.load(Ordering::Relaxed))
-    }
-
-    fn received(self, count: usize) {
-        if self.tag.load(Ordering::Relaxed) != tag::UNTOLD {
-            Counters::add(&self.counts().bytes_received, count);
-        }
-    }
-
     fn read_once(self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut stream = self.stream;
         match self.session {
@@ -270,7 +247,7 @@ impl Patient<'_> {
 impl Read for Patient<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.wait(|| self.read_once(buffer))?;
-        self.received(count);
+        self.told.received(count, &self.shared.counters);
         Ok(count)
     }
 }
@@ -278,7 +255,7 @@ impl Read for Patient<'_> {
 impl Write for Patient<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let count = self.wait(|| self.write_once(bytes))?;
-        Counters::add(&self.counts().bytes_sent, count);
+        self.told.sent(count, &self.shared.counters);
         Ok(count)
     }
 

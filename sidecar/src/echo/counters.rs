@@ -1,6 +1,6 @@
 //! Counts of an echo server, in total and for each probe.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use serde::Serialize;
 
@@ -63,16 +63,50 @@ pub struct Seen {
     pub datagrams_sent: u64,
 }
 
+/// The tag of the probe that uses a connection, once its first byte has told it.
+pub struct Told(AtomicU8);
+
+impl Default for Told {
+    fn default() -> Self {
+        Self(AtomicU8::new(tag::UNTOLD))
+    }
+}
+
+impl Told {
+    /// Counts the first `bytes` bytes of the connection for the probe `tag`. Later calls do nothing.
+    pub fn begins(&self, tag: u8, bytes: usize, counters: &Counters) {
+        if self.0.load(Ordering::Relaxed) == tag::UNTOLD {
+            self.0.store(tag::of(tag), Ordering::Relaxed);
+            Counters::add(&self.counts(counters).connections, 1);
+            self.received(bytes, counters);
+        }
+    }
+
+    pub fn received(&self, bytes: usize, counters: &Counters) {
+        if self.0.load(Ordering::Relaxed) != tag::UNTOLD {
+            Counters::add(&self.counts(counters).bytes_received, bytes);
+        }
+    }
+
+    pub fn sent(&self, bytes: usize, counters: &Counters) {
+        Counters::add(&self.counts(counters).bytes_sent, bytes);
+    }
+
+    /// Counts the end of the connection. One without a byte belongs to no probe.
+    pub fn ended(&self, counters: &Counters) {
+        if self.0.load(Ordering::Relaxed) != tag::UNTOLD {
+            Counters::add(&self.counts(counters).ended, 1);
+        }
+    }
+
+    fn counts<'a>(&self, counters: &'a Counters) -> &'a Tagged {
+        counters.of(self.0.load(Ordering::Relaxed))
+    }
+}
+
 impl Counters {
     pub fn accepted(&self) {
         Self::add(&self.accepted, 1);
-    }
-
-    /// Counts the end of a connection. One without a byte belongs to no probe.
-    pub fn ended(&self, tag: u8) {
-        if tag != tag::UNTOLD {
-            Self::add(&self.of(tag).ended, 1);
-        }
     }
 
     /// The counts of the tag that a first byte means.

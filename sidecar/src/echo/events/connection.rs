@@ -85,7 +85,7 @@ impl Connection {
             }
             return self.end_if_done();
         }
-        self.socket.received(count, tools.counters);
+        self.socket.told.received(count, tools.counters);
         if let Work::Dns(_) = &self.work {
             return self.answer_queries(count, tools);
         }
@@ -101,6 +101,7 @@ impl Connection {
             First::Bulk(header) => {
                 let rest = first.split_off(HEADER);
                 self.socket
+                    .told
                     .begins(header.tag, HEADER + rest.len(), tools.counters);
                 self.work = Work::Bulk(Box::new(Transfer::new(header, &rest)));
                 self.step(tools)
@@ -109,6 +110,7 @@ impl Connection {
                 let request = std::mem::take(first);
                 self.work = Work::Echo;
                 self.socket
+                    .told
                     .begins(request[0], request.len(), tools.counters);
                 self.answer(request, tools)
             }

@@ -196,7 +196,7 @@ impl Events {
         if worked.is_err()
             && let Some(over) = self.connections.remove(&id)
         {
-            over.socket.ended(&self.shared.counters);
+            over.socket.told.ended(&self.shared.counters);
         }
     }
 

@@ -7,15 +7,13 @@ use std::time::Duration;
 use socket2::SockRef;
 
 use super::link::Link;
-use crate::echo::counters::{Counters, Tagged};
-use crate::net::tag;
+use crate::echo::counters::{Counters, Told};
 use crate::net::wait::not_yet;
 
 pub struct Socket {
     pub id: u64,
     pub stream: TcpStream,
-    /// The tag of the probe that uses this connection.
-    tag: u8,
+    pub told: Told,
     /// Answers that wait for the peer to read.
     pending: Vec<u8>,
     /// Answers sent until now; for a transfer, its reads and writes.
@@ -33,34 +31,10 @@ impl Socket {
         Ok(Self {
             id,
             stream,
-            tag: tag::UNTOLD,
+            told: Told::default(),
             pending: Vec::new(),
             answered: 0,
         })
-    }
-
-    /// Counts the first `bytes` bytes of the connection for the probe `tag`. Later calls do nothing.
-    pub fn begins(&mut self, tag: u8, bytes: usize, counters: &Counters) {
-        if self.tag != tag::UNTOLD {
-            return;
-        }
-        self.tag = tag::of(tag);
-        Counters::add(&self.counts(counters).connections, 1);
-        Counters::add(&self.counts(counters).bytes_received, bytes);
-    }
-
-    pub fn ended(&self, counters: &Counters) {
-        counters.ended(self.tag);
-    }
-
-    fn counts<'a>(&self, counters: &'a Counters) -> &'a Tagged {
-        counters.of(self.tag)
-    }
-
-    pub fn received(&self, count: usize, counters: &Counters) {
-        if self.tag != tag::UNTOLD {
-            Counters::add(&self.counts(counters).bytes_received, count);
-        }
     }
 
     /// Sends, and returns the number of bytes that the kernel took.
@@ -70,7 +44,7 @@ impl Socket {
         }
         let sent = not_yet((&self.stream).write(bytes)).map_err(|_| Over)?;
         let sent = sent.unwrap_or(0);
-        Counters::add(&self.counts(counters).bytes_sent, sent);
+        self.told.sent(sent, counters);
         Ok(sent)
     }
 

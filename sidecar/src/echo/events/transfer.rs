@@ -90,7 +90,7 @@ impl Transfer {
             Some(0) => Err(Over),
             Some(count) => {
                 self.checker.take(&buffer[..count]);
-                socket.received(count, tools.counters);
+                socket.told.received(count, tools.counters);
                 socket.count(tools.link)?;
                 Ok(count)
             }

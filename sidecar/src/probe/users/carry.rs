@@ -4,15 +4,38 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use super::datagrams;
 use super::flow::{self, BLOCK, Receiver, Sender, sequence};
 use super::shared::{Shared, blocks, note_first};
+use crate::net::clock::now_ns;
 use crate::probe::kinds::ErrorKind;
 use crate::probe::outcome::UserOutcome;
 
+/// One connection, or one association.
+pub struct Try {
+    pub began: u64,
+    pub ended: u64,
+    pub outcome: UserOutcome,
+    pub end: Result<(), ErrorKind>,
+}
+
+/// `sent` has what was sent also where this ends early.
+pub async fn attempt(shared: Arc<Shared>, user: usize, sent: Arc<AtomicU64>, began: u64) -> Try {
+    let mut outcome = UserOutcome::default();
+    let carrying = carry(&shared, user, began, &sent, &mut outcome);
+    let end = timeout(shared.timeout, carrying).await;
+    Try {
+        began,
+        ended: now_ns(),
+        outcome,
+        end: end.unwrap_or(Err(ErrorKind::Timeout)),
+    }
+}
+
 /// `sent` and `outcome` have what was carried, also where the time is over.
-pub async fn carry(
+async fn carry(
     shared: &Arc<Shared>,
     user: usize,
     began: u64,

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tokio::time::timeout;
-
-use super::carry::carry;
+use super::carry::attempt;
 use super::flow::BLOCK;
 use super::shared::{Shared, TOTAL, drive, ms, runtime};
 use super::until;
@@ -14,7 +12,7 @@ use crate::net::clock::now_ns;
 use crate::net::payload::Pattern;
 use crate::probe::context::Context;
 use crate::probe::kinds::{ErrorKind, ProbeError};
-use crate::probe::outcome::{Outcome, UserOutcome};
+use crate::probe::outcome::Outcome;
 use crate::probe::plan::Plan;
 use crate::probe::recorder::Series;
 use crate::probe::tally::Tally;
@@ -59,21 +57,18 @@ async fn work(shared: Arc<Shared>) {
 }
 
 async fn one(shared: &Arc<Shared>, user: usize) {
-    let began = now_ns();
-    let mut outcome = UserOutcome::default();
     let sent = Arc::new(AtomicU64::new(0));
-    let carrying = carry(shared, user, began, &sent, &mut outcome);
-    let ended = timeout(shared.timeout, carrying).await;
-    let now = now_ns();
-    outcome.took_ms = ms(now - began);
+    let tried = attempt(Arc::clone(shared), user, Arc::clone(&sent), now_ns()).await;
+    let (took, now, mut outcome) = (tried.ended - tried.began, tried.ended, tried.outcome);
+    outcome.took_ms = ms(took);
     outcome.sent = sent.load(Ordering::Relaxed);
     let mut tally = lock(&shared.tally);
     tally.end_ns = now;
-    match ended.unwrap_or(Err(ErrorKind::Timeout)) {
+    match tried.end {
         Ok(()) => {
             outcome.carried = true;
             tally.success(outcome.received);
-            tally.series[TOTAL].record(now, now - began);
+            tally.series[TOTAL].record(now, took);
         }
         Err(kind) => {
             outcome.error = Some(kind);

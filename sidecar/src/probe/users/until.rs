@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::carry::carry;
+use super::carry::{Try, attempt};
 use super::shared::{SLICE, Shared, TOTAL, ms};
 use super::spec::Until;
 use crate::lock::lock;
@@ -17,26 +17,6 @@ use crate::probe::outcome::{Turn, UserOutcome};
 
 /// A later interval is the elapsed time divided by this, if that is longer.
 const SHARE: u64 = 10;
-
-/// One connection.
-struct Try {
-    began: u64,
-    ended: u64,
-    outcome: UserOutcome,
-    end: Result<(), ErrorKind>,
-}
-
-async fn attempt(shared: Arc<Shared>, user: usize, sent: Arc<AtomicU64>, began: u64) -> Try {
-    let mut outcome = UserOutcome::default();
-    let carrying = carry(&shared, user, began, &sent, &mut outcome);
-    let end = timeout(shared.timeout, carrying).await;
-    Try {
-        began,
-        ended: now_ns(),
-        outcome,
-        end: end.unwrap_or(Err(ErrorKind::Timeout)),
-    }
-}
 
 /// Whether the proxy refused the user. A proxy that takes no connection says nothing about the user.
 fn is_refusal(kind: ErrorKind) -> bool {
