@@ -7,8 +7,7 @@ use std::net::TcpStream;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use crate::lock::lock;
-use ring::rand::SystemRandom;
-use ring::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair};
+use rcgen::{KeyPair, PublicKeyData};
 use rustls::crypto::ring::{default_provider, sign::any_ecdsa_type};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::AlwaysResolvesServerRawPublicKeys;
@@ -29,13 +28,10 @@ pub fn known() -> Result<&'static Known, String> {
 }
 
 fn made() -> Result<Known, String> {
-    let random = SystemRandom::new();
-    let pair = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, &random)
-        .map_err(|error| error.to_string())?;
-    let key = any_ecdsa_type(&PrivateKeyDer::Pkcs8(pair.as_ref().to_vec().into()))
-        .map_err(|error| error.to_string())?;
-    let public_key = key.public_key().ok_or("the key has no public part")?;
-    let public_key = public_key.as_ref().to_vec();
+    let pair = KeyPair::generate().map_err(|error| error.to_string())?;
+    let public_key = pair.subject_public_key_info();
+    let key = PrivateKeyDer::Pkcs8(pair.serialize_der().into());
+    let key = any_ecdsa_type(&key).map_err(|error| error.to_string())?;
     let shown = vec![CertificateDer::from(public_key.clone())];
     let certified = Arc::new(CertifiedKey::new(shown, key));
     let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
+use std::sync::OnceLock;
 
 use crate::echo::bulk::{CONFIRMATION, HEADER, Header, Source, confirmed};
 use crate::net::clock::now_ns;
@@ -30,6 +31,7 @@ pub struct Line<'a> {
     pub bytes: u64,
     /// Of all transfers over the connection; both of its threads count.
     pub moved: &'a Moved,
+    pub failure: &'a OnceLock<Cut>,
 }
 
 impl Line<'_> {
@@ -94,9 +96,11 @@ impl Line<'_> {
         }
     }
 
-    /// Ends the connection, so that nobody waits for it any more.
-    pub fn hang_up(self) {
+    /// Ends the connection, so that nobody waits for it any more. Returns its first failure, which causes that of the other direction.
+    pub fn fail(self, cut: Cut) -> Cut {
+        let first = *self.failure.get_or_init(|| cut);
         let _ = self.stream.shutdown(Shutdown::Both);
+        first
     }
 
     fn write(self, bytes: &[u8]) -> Result<usize, Cut> {

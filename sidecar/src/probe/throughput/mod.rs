@@ -7,7 +7,6 @@
 mod line;
 
 use std::sync::OnceLock;
-use std::thread::Builder;
 
 use super::context::Context;
 use super::far_end::Moved;
@@ -109,104 +108,73 @@ fn round(
         Some(bytes) if !measured => bytes,
         _ => transfer.bytes,
     };
-    let start = Gate::default();
-    let start = &start;
+    let parts: &[Part] = match directions {
+        1 => &[Part::Whole],
+        _ => &[Part::Sender, Part::Receiver],
+    };
+    let failures: Vec<OnceLock<Cut>> = lines.iter().map(|_| OnceLock::new()).collect();
+    let start = &Gate::default();
     let tallies: Vec<Tally> = std::thread::scope(|scope| {
-        let works = lines.iter().map(|(stream, moved)| {
+        let works = lines.iter().zip(&failures).flat_map(|(&(stream, moved), failure)| {
             let line = Line {
                 plan,
                 context,
                 stream,
                 bytes,
                 moved,
+                failure,
             };
-            move || connection(line, start, measured)
+            let work = move |part| move || transfers(line, part, start, measured);
+            parts.iter().map(work)
         });
         let Some(threads) = start.start(scope, works) else {
             return Vec::new();
         };
-        start.gather(lines.len() * directions);
+        start.gather(threads.len());
         start.open();
-        threads
-            .into_iter()
-            .flat_map(|thread| thread.join().unwrap_or_default())
-            .collect()
+        let ended = threads.into_iter().map(|thread| thread.join());
+        ended.flatten().flatten().collect()
     });
     start.result()?;
     Ok(Tally::merged(tallies, plan.spec.keep))
 }
 
-/// All transfers of one connection, or none if a thread could not be started.
-fn connection(line: Line<'_>, start: &Gate, measured: bool) -> Vec<Tally> {
-    let direction = line.plan.transfer.direction;
-    let new = || Tally::new(series(line.plan, 2));
-    if direction.count() == 1 {
-        let mut tally = new();
-        if !start.pass() {
-            return Vec::new();
-        }
-        let began_ns = tally.begin();
-        let moved = if direction.up() {
-            line.send().and_then(|()| line.confirmed())
-        } else {
-            line.ask().and_then(|()| line.receive())
-        };
-        note(line, &mut tally, began_ns, moved, measured);
-        tally.end();
-        return vec![tally];
+/// What one thread does of the transfers of a connection.
+enum Part {
+    Whole,
+    Sender,
+    /// Counts both directions.
+    Receiver,
+}
+
+/// None if a thread could not be started.
+fn transfers(line: Line<'_>, part: &Part, start: &Gate, measured: bool) -> Option<Tally> {
+    let mut tally = Tally::new(series(line.plan, 2));
+    if !start.pass() {
+        return None;
     }
-    let failure = OnceLock::new();
-    let fail = |cut: Cut| {
-        let first = *failure.get_or_init(|| cut);
-        line.hang_up();
-        first
-    };
-    std::thread::scope(|scope| {
-        let sender = Builder::new().spawn_scoped(scope, || {
-            let mut tally = new();
-            if !start.pass() {
-                return (tally, Ok(()));
+    let began_ns = tally.begin();
+    match part {
+        Part::Whole => {
+            let moved = if line.plan.transfer.direction.up() {
+                line.send().and_then(|()| line.confirmed())
+            } else {
+                line.ask().and_then(|()| line.receive())
+            };
+            note(line, &mut tally, began_ns, moved, measured);
+        }
+        Part::Sender => {
+            let _ = line.send().map_err(|cut| line.fail(cut));
+        }
+        Part::Receiver => {
+            for part in [Line::receive, Line::confirmed] {
+                let moved = part(line).map_err(|cut| line.fail(cut));
+                note(line, &mut tally, began_ns, moved, measured);
             }
-            tally.begin();
-            let sent = line.send().map_err(fail);
-            tally.end();
-            (tally, sent)
-        });
-        let sender = match sender {
-            Ok(sender) => sender,
-            Err(error) => {
-                start.abandon(&error);
-                return Vec::new();
-            }
-        };
-        let mut tally = new();
-        if !start.pass() {
-            return Vec::new();
         }
-        let began_ns = tally.begin();
-        let received = line.receive().map_err(fail);
-        if received.is_ok() {
-            note(line, &mut tally, began_ns, Ok(()), measured);
-        }
-        let confirmed = received.and_then(|()| line.confirmed().map_err(fail));
-        let (sender, sent) = sender
-            .join()
-            .unwrap_or_else(|_| (new(), Err(Cut::Failed(ErrorKind::Network))));
-        // The first failure causes the failure of the other direction.
-        let first = failure.get().copied().map_or(Ok(()), Err);
-        if received.is_err() {
-            note(line, &mut tally, began_ns, first, measured);
-        }
-        note(
-            line,
-            &mut tally,
-            began_ns,
-            confirmed.and(sent).and(first),
-            measured,
-        );
-        tally.end();
-        vec![tally, sender]
-    })
+    }
+    tally.end();
+    Some(tally)
 }
 
 /// Transfers under way at the probe's end: the probe's end alone bounds the time of a transfer.
