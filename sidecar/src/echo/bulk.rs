@@ -65,11 +65,7 @@ impl Header {
     }
 
     pub fn encode(self) -> [u8; HEADER] {
-        let direction: u64 = match self.direction {
-            Direction::Up => 1,
-            Direction::Down => 2,
-            Direction::Both => 3,
-        };
+        let direction = self.direction as u64;
         let every_byte = if self.every_byte { EVERY_BYTE } else { 0 };
         let word =
             direction << 62 | every_byte | (self.write_bytes as u64) << BYTES_BITS | self.bytes;

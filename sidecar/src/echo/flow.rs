@@ -15,6 +15,8 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 // Bulk transfers have these, too.
 /// Offset of the probe's tag in a header: the tag follows a magic of this length.
 pub const TAG_AT: usize = 7;
@@ -65,11 +67,13 @@ pub fn header(magic: &[u8; TAG_AT], tag: u8, word: u64) -> [u8; HEADER] {
 }
 
 /// The direction that is kept full.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
 pub enum Way {
-    Neither,
-    Up,
-    Down,
+    #[default]
+    Neither = 0,
+    Up = 1,
+    Down = 2,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,12 +87,7 @@ pub struct Header {
 
 impl Header {
     pub fn encode(self) -> [u8; HEADER] {
-        let way: u64 = match self.way {
-            Way::Neither => 0,
-            Way::Up => 1,
-            Way::Down => 2,
-        };
-        let word = way << 62 | (self.blocks as u64) << BLOCKS_SHIFT | self.name_bytes as u64;
+        let word = (self.way as u64) << 62 | (self.blocks as u64) << BLOCKS_SHIFT | self.name_bytes as u64;
         header(&MAGIC, self.tag, word)
     }
 

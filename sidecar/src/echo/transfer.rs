@@ -38,9 +38,9 @@ impl Default for Transfer {
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     #[default]
-    Up,
-    Down,
-    Both,
+    Up = 1,
+    Down = 2,
+    Both = 3,
 }
 
 impl Direction {

@@ -20,7 +20,7 @@ use super::spec::{Change, Spec};
 use crate::lock::lock;
 use crate::net::clock::{now_ns, seconds};
 use crate::net::poller::{Flags, Poller, Waker};
-use crate::net::thread_clock::ThreadClock;
+use crate::net::clock::ThreadClock;
 use crate::net::wait::Wait;
 
 /// Packets that are read from one device before the other device is read.

@@ -7,6 +7,5 @@ pub mod pace;
 pub mod payload;
 pub mod poller;
 pub mod tag;
-pub mod thread_clock;
 pub mod timers;
 pub mod wait;

@@ -134,6 +134,11 @@ impl ProbeError {
         }
     }
 
+    /// `what` is the step that took too long.
+    pub fn late(what: impl fmt::Display) -> Self {
+        Self::io(what, &io::ErrorKind::TimedOut.into())
+    }
+
     /// `what` is the step that failed in the kernel.
     pub fn io(what: impl fmt::Display, error: &io::Error) -> Self {
         let kind = ErrorKind::of_io(error);

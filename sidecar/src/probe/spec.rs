@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::tls::TlsSpec;
 use super::users::spec::UsersSpec;
+use crate::echo::flow::Way;
 use crate::echo::transfer::{Direction, Transfer};
 use crate::net::wait::Wait;
 use crate::process::namespace::NamespaceOf;
@@ -140,16 +141,6 @@ impl FetchSpec {
     }
 }
 
-/// Which way a flow keeps its tunnels full.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub enum FlowDirection {
-    #[default]
-    Neither,
-    Up,
-    Down,
-}
-
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, clap::Args)]
 #[serde(deny_unknown_fields, default)]
 pub struct FlowSpec {
@@ -159,7 +150,7 @@ pub struct FlowSpec {
         default_value = "neither",
         help = "Direction in which the tunnels are kept full"
     )]
-    pub direction: FlowDirection,
+    pub direction: Way,
     /// Length of the measured part.
     #[arg(long, value_name = "S", default_value_t = Self::default().seconds, help = "Duration of the measured part")]
     pub seconds: f64,
@@ -188,7 +179,7 @@ pub struct FlowSpec {
 impl Default for FlowSpec {
     fn default() -> Self {
         Self {
-            direction: FlowDirection::default(),
+            direction: Way::default(),
             seconds: 10.0,
             warmup_s: 0.0,
             requests_per_s: 10.0,

@@ -3,7 +3,6 @@
 
 mod lane;
 
-use std::io;
 use std::time::Duration;
 
 use nix::poll::{PollTimeout, poll};
@@ -67,7 +66,7 @@ impl Fetcher<'_> {
 
     /// Goes on until no lane has anything under way.
     fn drive(&mut self, deadline_ns: u64) -> Result<(), ProbeError> {
-        let late = || ProbeError::io("objects", &io::ErrorKind::TimedOut.into());
+        let late = || ProbeError::late("objects");
         while self.lanes.iter().any(Lane::busy) {
             let now = now_ns();
             if now >= deadline_ns || self.context.cancelled() {

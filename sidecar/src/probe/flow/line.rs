@@ -21,7 +21,6 @@ use crate::probe::kinds::ErrorKind;
 use crate::probe::outcome::{Died, FlowTunnel, Stopped};
 use crate::probe::plan::Plan;
 use crate::probe::recorder::Series;
-use crate::probe::spec::FlowDirection;
 use crate::probe::stream::Stream;
 use crate::probe::tally::Tally;
 
@@ -95,16 +94,12 @@ impl<'a> Line<'a> {
         let name = flow.congestion.as_deref().unwrap_or_default().as_bytes();
         let header = Header {
             tag: plan.tag,
-            way: match flow.direction {
-                FlowDirection::Neither => Way::Neither,
-                FlowDirection::Up => Way::Up,
-                FlowDirection::Down => Way::Down,
-            },
+            way: flow.direction,
             blocks: flow.blocks as usize,
             name_bytes: name.len(),
         };
         let blocks = match flow.direction {
-            FlowDirection::Up => header.blocks,
+            Way::Up => header.blocks,
             _ => 0,
         };
         let first = [header.encode().as_slice(), name].concat();
@@ -163,7 +158,7 @@ impl<'a> Line<'a> {
 
     /// Whether each request has its answer, and what has come upwards until the end is known.
     fn has_heard_all(&self) -> bool {
-        let up = self.plan.flow.direction == FlowDirection::Up;
+        let up = self.plan.flow.direction == Way::Up;
         let known = !up || self.far.at_ns >= self.times.end_ns;
         self.asked_all && self.waiting.is_empty() && known
     }
@@ -249,7 +244,7 @@ impl<'a> Line<'a> {
             .incoming
             .take(&self.buffer[..count], |mark| marks.push(mark));
         taken.map_err(|_| ErrorKind::Corrupted)?;
-        if self.plan.flow.direction != FlowDirection::Up {
+        if self.plan.flow.direction != Way::Up {
             self.came(now, now, count as u64);
         }
         for mark in marks {
@@ -276,7 +271,7 @@ impl<'a> Line<'a> {
     }
 
     fn heard(&mut self, said: Said) {
-        if self.plan.flow.direction == FlowDirection::Up {
+        if self.plan.flow.direction == Way::Up {
             let bytes = said.received.saturating_sub(self.far.received);
             self.came(self.far.at_ns, said.at_ns, bytes);
         }
@@ -331,7 +326,7 @@ impl<'a> Line<'a> {
         let answered = self.incoming.received > 0;
         self.context
             .carry(Carried::tunnel(confirmed, down, answered));
-        let up = self.plan.flow.direction == FlowDirection::Up;
+        let up = self.plan.flow.direction == Way::Up;
         let (sent, received) = if up {
             (self.outgoing.sent, self.far.received)
         } else {

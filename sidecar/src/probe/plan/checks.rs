@@ -2,10 +2,10 @@
 
 use super::{MIB, refuse, within};
 use crate::echo::destinations;
-use crate::echo::flow::{MOST_BLOCKS, NAME_BYTES};
+use crate::echo::flow::{MOST_BLOCKS, NAME_BYTES, Way};
 use crate::echo::transfer::Direction;
 use crate::failure::{Failure, Result};
-use crate::probe::spec::{DnsSpec, FlowDirection, Loop, ProbeKind, Spec};
+use crate::probe::spec::{DnsSpec, Loop, ProbeKind, Spec};
 
 /// Datagrams of associations that have different numbers.
 const MOST_NUMBERED: u64 = 1 << 24;
@@ -113,7 +113,7 @@ pub fn check_flow(spec: &Spec) -> Result<()> {
     }
     within("flow.blocks", flow.blocks, 1, MOST_BLOCKS)?;
     refuse(
-        !flow.reads && flow.direction != FlowDirection::Down,
+        !flow.reads && flow.direction != Way::Down,
         "flow.reads: nothing comes that would not be read",
         "give flow.direction down",
     )?;

@@ -62,7 +62,7 @@ impl<'a> Deadline<'a> {
     /// without end.
     fn goes_on(&self, what: &str, have: usize) -> Result<(), ProbeError> {
         if have > 0 && self.over() {
-            return Err(ProbeError::io(what, &io::ErrorKind::TimedOut.into()));
+            return Err(ProbeError::late(what));
         }
         Ok(())
     }

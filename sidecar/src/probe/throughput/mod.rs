@@ -115,18 +115,21 @@ fn round(
     let failures: Vec<OnceLock<Cut>> = lines.iter().map(|_| OnceLock::new()).collect();
     let start = &Gate::default();
     let tallies: Vec<Tally> = std::thread::scope(|scope| {
-        let works = lines.iter().zip(&failures).flat_map(|(&(stream, moved), failure)| {
-            let line = Line {
-                plan,
-                context,
-                stream,
-                bytes,
-                moved,
-                failure,
-            };
-            let work = move |part| move || transfers(line, part, start, measured);
-            parts.iter().map(work)
-        });
+        let works = lines
+            .iter()
+            .zip(&failures)
+            .flat_map(|(&(stream, moved), failure)| {
+                let line = Line {
+                    plan,
+                    context,
+                    stream,
+                    bytes,
+                    moved,
+                    failure,
+                };
+                let work = move |part| move || transfers(line, part, start, measured);
+                parts.iter().map(work)
+            });
         let Some(threads) = start.start(scope, works) else {
             return Vec::new();
         };

@@ -4,7 +4,6 @@
 mod session;
 mod socket;
 
-use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -83,8 +82,13 @@ impl Client<'_> {
         }
     }
 
-    fn handshake_until_ns(&self) -> u64 {
-        now_ns() + self.plan.handshake_timeout.as_nanos() as u64
+    async fn handshake(
+        &self,
+        opening: impl Future<Output = Result<Session, ProbeError>>,
+        late: impl FnOnce() -> ProbeError,
+    ) -> Result<Session, ProbeError> {
+        let until_ns = now_ns() + self.plan.handshake_timeout.as_nanos() as u64;
+        self.within(until_ns, opening, late).await
     }
 
     /// Fetches all objects. Returns when the connection was ready, and when the document and all objects were here.
@@ -95,7 +99,7 @@ impl Client<'_> {
         until_ns: u64,
     ) -> Result<[u64; 3], ProbeError> {
         let connected_ns = now_ns();
-        let late = || ProbeError::io("objects", &io::ErrorKind::TimedOut.into());
+        let late = || ProbeError::late("objects");
         self.within(until_ns, session.objects(1, asked), late)
             .await?;
         let document_ns = now_ns();
@@ -116,17 +120,10 @@ impl Client<'_> {
         let Stream::Plain(tunnel) = stream else {
             return Err(ProbeError::new(ErrorKind::Tls, "h2: TLS with the proxy"));
         };
-        let late = || {
-            ProbeError::io(
-                "TLS handshake with the far end",
-                &io::ErrorKind::TimedOut.into(),
-            )
-        };
+        let late = || ProbeError::late("TLS handshake with the far end");
         runtime.block_on(async {
             let opening = session::over_tcp(tunnel);
-            let session = self
-                .within(self.handshake_until_ns(), opening, late)
-                .await?;
+            let session = self.handshake(opening, late).await?;
             self.objects(&session, asked, until_ns).await
         })
     }
@@ -151,9 +148,7 @@ impl Client<'_> {
         let fetched = runtime.block_on(async {
             let opening = session::over_quic(Arc::clone(&socket), self.plan.spec.mtu);
             let late = || silent(&socket);
-            let session = self
-                .within(self.handshake_until_ns(), opening, late)
-                .await?;
+            let session = self.handshake(opening, late).await?;
             let fetched = self.objects(&session, asked, until_ns).await;
             if let Session::Quic(_, connection) = &session {
                 self.note_path(connection, &socket);
