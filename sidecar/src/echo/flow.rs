@@ -87,7 +87,8 @@ pub struct Header {
 
 impl Header {
     pub fn encode(self) -> [u8; HEADER] {
-        let word = (self.way as u64) << 62 | (self.blocks as u64) << BLOCKS_SHIFT | self.name_bytes as u64;
+        let word =
+            (self.way as u64) << 62 | (self.blocks as u64) << BLOCKS_SHIFT | self.name_bytes as u64;
         header(&MAGIC, self.tag, word)
     }
 

@@ -7,8 +7,8 @@ use std::thread::JoinHandle;
 use super::arrivals::Arrivals;
 use super::counters::Counters;
 use crate::lock::lock;
-use crate::net::pace::exact_sleeps;
 use crate::net::clock::ThreadClock;
+use crate::net::pace::exact_sleeps;
 use crate::net::wait::Wait;
 use crate::process::cpus;
 

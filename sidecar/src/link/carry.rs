@@ -18,9 +18,9 @@ use super::samples::{AppliedChange, Samples};
 use super::settings::Settings;
 use super::spec::{Change, Spec};
 use crate::lock::lock;
+use crate::net::clock::ThreadClock;
 use crate::net::clock::{now_ns, seconds};
 use crate::net::poller::{Flags, Poller, Waker};
-use crate::net::clock::ThreadClock;
 use crate::net::wait::Wait;
 
 /// Packets that are read from one device before the other device is read.

@@ -1,8 +1,6 @@
 //! A spec that was checked: every bound holds, every address is allowed and resolved.
 
 mod checks;
-mod idle;
-mod nat;
 mod users;
 
 pub use users::Users;
@@ -274,8 +272,8 @@ fn bounds(spec: &Spec) -> Result<()> {
     checks::check_dns(spec)?;
     checks::check_fetch(spec)?;
     checks::check_flow(spec)?;
-    nat::check(spec)?;
-    idle::check(spec)?;
+    checks::check_nat(spec)?;
+    checks::check_idle(spec)?;
     if let Some(transfer) = &spec.transfer {
         within("transfer.bytes", transfer.bytes, 1, 64 << 30)?;
         let warmup_bytes = transfer.warmup_bytes.unwrap_or(transfer.bytes);

@@ -1,11 +1,13 @@
 //! Checks of the fields that only some kinds of probes have.
 
-use super::{MIB, refuse, within};
+use std::net::Ipv4Addr;
+
+use super::{MIB, out_of_bounds, refuse, within};
 use crate::echo::destinations;
 use crate::echo::flow::{MOST_BLOCKS, NAME_BYTES, Way};
 use crate::echo::transfer::Direction;
 use crate::failure::{Failure, Result};
-use crate::probe::spec::{DnsSpec, Loop, ProbeKind, Spec};
+use crate::probe::spec::{DnsSpec, IdleSpec, Loop, NatSpec, ProbeKind, Spec};
 
 /// Datagrams of associations that have different numbers.
 const MOST_NUMBERED: u64 = 1 << 24;
@@ -14,6 +16,15 @@ const MAX_OBJECT_BYTES: u64 = 64 * MIB;
 const MAX_FETCH_TUNNELS: u64 = 256;
 /// RFC 1035, 2.3.4.
 const MAX_LABEL_BYTES: usize = 63;
+const SETTLE_MOST_S: f64 = 60.0;
+/// The filter of the packets has room for more.
+const PORTS_MOST: u64 = 16;
+/// The largest payload of a NAT probe: two fragments of this size fit into one datagram.
+const PAYLOAD_MOST: u64 = 16 << 10;
+/// Each has an association and a thread.
+const MAX_IDLE_TIMES: usize = 32;
+/// Of an idle time.
+const LEAST_IDLE_S: f64 = 0.1;
 
 /// Whether the kind has all fields that are given.
 pub fn check_fields(spec: &Spec) -> Result<()> {
@@ -124,4 +135,60 @@ pub fn check_flow(spec: &Spec) -> Result<()> {
         &format!("flow.congestion: {name:?} is no congestion control"),
         "give one of sysctl net.ipv4.tcp_available_congestion_control",
     )
+}
+
+pub fn check_idle(spec: &Spec) -> Result<()> {
+    let Some(IdleSpec {
+        seconds,
+        settle_s,
+        ports,
+    }) = &spec.idle
+    else {
+        return Ok(());
+    };
+    refuse(
+        spec.kind == ProbeKind::Concurrency && spec.pace != Loop::Closed,
+        "idle: a timetable goes on",
+        "leave loop out",
+    )?;
+    within("idle.settle_s", *settle_s, 0.0, SETTLE_MOST_S)?;
+    let most = spec.limit_s - settle_s;
+    if !(LEAST_IDLE_S..most).contains(seconds) {
+        return Err(out_of_bounds(
+            "idle.seconds",
+            *seconds,
+            &format!("{LEAST_IDLE_S} to less than limit_s less idle.settle_s, which is {most}"),
+        ));
+    }
+    let number = ports.len() as u64;
+    within("idle.ports: their number", number, 0, PORTS_MOST)
+}
+
+pub fn check_nat(spec: &Spec) -> Result<()> {
+    if spec.kind != ProbeKind::Nat {
+        return Ok(());
+    }
+    within("payload_bytes", spec.payload_bytes, 8, PAYLOAD_MOST)?;
+    let NatSpec { idle_s, far_ends } = spec.nat.clone().unwrap_or_default();
+    let [first, second] = far_ends;
+    let is_host = |ip: Ipv4Addr| !ip.is_unspecified() && !ip.is_multicast() && !ip.is_broadcast();
+    refuse(
+        first == second || !is_host(first) || !is_host(second),
+        &format!("nat.far_ends: {first} and {second} are not two hosts"),
+        "give two addresses of this machine",
+    )?;
+    refuse(
+        idle_s.len() > MAX_IDLE_TIMES,
+        &format!("nat.idle_s: {} times are too many", idle_s.len()),
+        &format!("give at most {MAX_IDLE_TIMES}"),
+    )?;
+    let limit_s = spec.limit_s;
+    let bound = format!("{LEAST_IDLE_S} to less than limit_s, which is {limit_s}");
+    match idle_s
+        .iter()
+        .find(|time| !(LEAST_IDLE_S..limit_s).contains(*time))
+    {
+        None => Ok(()),
+        Some(time) => Err(out_of_bounds("nat.idle_s", time, &bound)),
+    }
 }

@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::echo::transfer::Direction;
+use crate::probe::spec;
 
 fn check(kind: &str, field: &str, value: Value) -> Result<Plan> {
     let mut spec = json!({"kind": kind, "target": "127.0.0.1:9000"});
@@ -245,4 +246,81 @@ fn a_proxy_at_localhost_is_reached_where_it_listens() {
         told.contains(&format!("127.0.0.1:{port}, [::1]:{port}")),
         "{told}"
     );
+}
+
+#[test]
+fn an_idle_time_ends_before_the_probe() {
+    let check = |spec: &Spec| checks::check_fields(spec).and_then(|()| checks::check_idle(spec));
+    let mut spec = Spec::new(ProbeKind::Concurrency, "127.0.0.1:9".into());
+    let idle = |seconds, settle_s| spec::IdleSpec {
+        seconds,
+        settle_s,
+        ports: Vec::new(),
+    };
+    for (seconds, settle_s, fits) in [
+        (0.1, 0.0, true),
+        (59.0, 0.5, true),
+        (59.5, 0.5, false),
+        (0.05, 0.0, false),
+        (f64::NAN, 0.0, false),
+        (1.0, f64::NAN, false),
+        (1.0, -1.0, false),
+    ] {
+        spec.idle = Some(idle(seconds, settle_s));
+        assert_eq!(check(&spec).is_ok(), fits, "{:?}", spec.idle);
+    }
+    spec.idle = Some(spec::IdleSpec {
+        ports: vec![1; 17],
+        ..idle(1.0, 0.0)
+    });
+    assert!(check(&spec).is_err());
+    spec.idle = Some(idle(1.0, 0.0));
+    spec.pace = Loop::Open { rate_per_s: 1.0 };
+    assert!(check(&spec).is_err());
+    spec.kind = ProbeKind::Associations;
+    assert!(check(&spec).is_ok());
+    spec.kind = ProbeKind::Tcp;
+    assert!(check(&spec).is_err());
+}
+
+#[test]
+fn idle_times_end_before_the_probe() {
+    let check = |spec: &Spec| checks::check_fields(spec).and_then(|()| checks::check_nat(spec));
+    let mut spec = Spec::new(ProbeKind::Nat, "127.0.0.1:9".into());
+    for (idle_s, fits) in [
+        (vec![], true),
+        (vec![0.1, 59.0], true),
+        (vec![0.05], false),
+        (vec![f64::NAN], false),
+        (vec![60.0], false),
+        (vec![1.0; 33], false),
+    ] {
+        spec.nat = Some(NatSpec {
+            idle_s,
+            ..NatSpec::default()
+        });
+        assert_eq!(check(&spec).is_ok(), fits, "{:?}", spec.nat);
+    }
+    spec.kind = ProbeKind::Udp;
+    assert!(check(&spec).is_err());
+}
+
+#[test]
+fn far_ends_are_two_hosts() {
+    let check = |spec: &Spec| checks::check_fields(spec).and_then(|()| checks::check_nat(spec));
+    let mut spec = Spec::new(ProbeKind::Nat, "127.0.0.1:9".into());
+    for (far_ends, fits) in [
+        ([[127, 0, 0, 1], [127, 0, 0, 9]], true),
+        ([[192, 0, 2, 1], [198, 51, 100, 1]], true),
+        ([[127, 0, 0, 1], [127, 0, 0, 1]], false),
+        ([[127, 0, 0, 1], [0, 0, 0, 0]], false),
+        ([[224, 0, 0, 1], [127, 0, 0, 1]], false),
+    ] {
+        let far_ends = far_ends.map(std::net::Ipv4Addr::from);
+        spec.nat = Some(NatSpec {
+            far_ends,
+            ..NatSpec::default()
+        });
+        assert_eq!(check(&spec).is_ok(), fits, "{:?}", spec.nat);
+    }
 }

@@ -1,7 +1,6 @@
 //! TLS of a SOCKS5 proxy, or of users' connections: trust, and the client's identity; and TLS inside a tunnel ([`inside`]).
 //! [`super::stream`] carries the bytes of all but users.
 
-mod fault;
 mod inside;
 mod spec;
 mod trust;
@@ -20,10 +19,9 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use crate::failure::{Failure, Result};
-pub use fault::Fault;
 pub use inside::Session;
 use spec::certificates;
-pub use spec::{About, TlsSpec};
+pub use spec::{About, Fault, TlsSpec};
 use trust::Verifier;
 
 /// TLS as it was asked for, checked.

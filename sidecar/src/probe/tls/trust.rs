@@ -15,8 +15,7 @@ use rustls::{
 use time::OffsetDateTime;
 use webpki::EndEntityCert;
 
-use super::fault::Fault;
-use super::spec::{About, TlsSpec, certificates};
+use super::spec::{About, Fault, TlsSpec, certificates};
 use crate::failure::{Failure, Result};
 
 #[derive(Debug)]
