@@ -16,8 +16,7 @@ use super::shared::Shared;
 use super::tls::Session;
 use super::{flow, flow_far};
 use crate::lock::lock;
-use crate::net::poller::pause;
-use crate::net::wait::Wait;
+use crate::net::wait::{Wait, pause};
 
 /// The server closes connections above this limit at once. The events engine has room for thousands.
 pub const MAX_CONNECTIONS: usize = 1024;

@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use super::counters::Counters;
 use super::shared::Shared;
 use crate::net::batch::Batch;
-use crate::net::poller::pause;
+use crate::net::wait::pause;
 
 /// The most datagrams that one system call receives.
 pub const BATCH: usize = 64;

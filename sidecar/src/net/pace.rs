@@ -6,7 +6,7 @@ use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 
 use super::clock::now_ns;
-use super::wait::Wait;
+use super::wait::{Wait, pause};
 
 /// The longest wait at once, so that a thread sees a cancel, ns.
 pub const SLICE_NS: u64 = 50_000_000;
@@ -54,8 +54,7 @@ pub fn wait_until(moment_ns: u64, wait: Wait, mut end: impl FnMut(u64) -> bool) 
         }
         match wait {
             Wait::Block => sleep_until(moment_ns.min(ask_at)),
-            Wait::Spin => std::hint::spin_loop(),
-            Wait::Yield => std::thread::yield_now(),
+            Wait::Spin | Wait::Yield => pause(wait),
         }
     }
 }

@@ -17,7 +17,7 @@ use rustix::time::{
 pub use rustix::event::epoll::EventFlags as Flags;
 
 use crate::net::clock::now_ns;
-use crate::net::wait::Wait;
+use crate::net::wait::{Wait, pause};
 
 /// Events that are taken at once.
 const BATCH: usize = 256;
@@ -120,16 +120,6 @@ impl Poller {
 fn token(event: &Event) -> u64 {
     let data = event.data;
     data.u64()
-}
-
-/// Time between two tries of a call that would block.
-#[inline]
-pub fn pause(wait: Wait) {
-    match wait {
-        Wait::Block => {}
-        Wait::Spin => std::hint::spin_loop(),
-        Wait::Yield => std::thread::yield_now(),
-    }
 }
 
 /// Wakes a [`Poller`] from another thread.

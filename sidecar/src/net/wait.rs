@@ -32,3 +32,13 @@ pub fn not_yet(done: io::Result<usize>) -> io::Result<Option<usize>> {
         done => done.map(Some),
     }
 }
+
+/// Time between two tries of a call that would block.
+#[inline]
+pub fn pause(wait: Wait) {
+    match wait {
+        Wait::Block => {}
+        Wait::Spin => std::hint::spin_loop(),
+        Wait::Yield => std::thread::yield_now(),
+    }
+}

@@ -88,30 +88,22 @@ impl ErrorKind {
     /// The kind of an error that the kernel gave.
     pub fn of_io(error: &io::Error) -> Self {
         use io::ErrorKind as Io;
-        if let Some(limit) = error.raw_os_error().and_then(Self::of_limit) {
-            return limit;
-        }
-        if Fault::of(error).is_some() {
-            return Self::Tls;
+        match error.raw_os_error() {
+            // Limits of the generator itself, for which no target is to blame.
+            Some(nix::libc::EMFILE | nix::libc::ENFILE) => return Self::TooManyFiles,
+            Some(nix::libc::EADDRNOTAVAIL) => return Self::PortsExhausted,
+            Some(nix::libc::ENOBUFS | nix::libc::ENOMEM) => return Self::NoBuffers,
+            // connect's own answer to an expired SO_SNDTIMEO (socket(7)).
+            Some(nix::libc::EINPROGRESS) => return Self::Timeout,
+            _ => {}
         }
         match error.kind() {
-            // connect's own answer to an expired SO_SNDTIMEO (socket(7)).
-            _ if error.raw_os_error() == Some(nix::libc::EINPROGRESS) => Self::Timeout,
+            _ if Fault::of(error).is_some() => Self::Tls,
             Io::WouldBlock | Io::TimedOut => Self::Timeout,
             Io::ConnectionRefused => Self::ConnectionRefused,
             Io::ConnectionReset | Io::ConnectionAborted | Io::BrokenPipe => Self::ConnectionReset,
             Io::UnexpectedEof => Self::Closed,
             _ => Self::Network,
-        }
-    }
-
-    /// A limit of the generator itself, for which no target is to blame.
-    fn of_limit(errno: i32) -> Option<Self> {
-        match errno {
-            nix::libc::EMFILE | nix::libc::ENFILE => Some(Self::TooManyFiles),
-            nix::libc::EADDRNOTAVAIL => Some(Self::PortsExhausted),
-            nix::libc::ENOBUFS | nix::libc::ENOMEM => Some(Self::NoBuffers),
-            _ => None,
         }
     }
 }

@@ -25,7 +25,6 @@ pub struct Series {
 
 struct Rest {
     histogram: Histogram<u64>,
-    count: u64,
     sum: u128,
     min: u64,
     max: u64,
@@ -36,7 +35,6 @@ impl Rest {
         Self {
             histogram: Histogram::new_with_max(MAX_NS, SIGNIFICANT_DIGITS)
                 .expect("the bounds are constants that are right"),
-            count: 0,
             sum: 0,
             min: u64::MAX,
             max: 0,
@@ -45,7 +43,6 @@ impl Rest {
 
     fn record(&mut self, ns: u64) {
         self.histogram.saturating_record(ns);
-        self.count += 1;
         self.sum += u128::from(ns);
         self.min = self.min.min(ns);
         self.max = self.max.max(ns);
@@ -91,7 +88,6 @@ impl Series {
         let rest = other.rest;
         // Both histograms have the same bounds.
         let _ = self.rest.histogram.add(&rest.histogram);
-        self.rest.count += rest.count;
         self.rest.sum += rest.sum;
         self.rest.min = self.rest.min.min(rest.min);
         self.rest.max = self.rest.max.max(rest.max);
@@ -107,7 +103,8 @@ impl Series {
         } = self;
         raw.iter().for_each(|ns| rest.record(*ns));
         raw.shrink_to_fit();
-        if rest.count == 0 {
+        let count = rest.histogram.len();
+        if count == 0 {
             return SeriesSummary {
                 name,
                 ..SeriesSummary::default()
@@ -120,11 +117,11 @@ impl Series {
         };
         SeriesSummary {
             name,
-            count: rest.count,
+            count,
             kept: raw.len() as u64,
             min_ns: rest.min,
             max_ns: rest.max,
-            mean_ns: rest.sum as f64 / rest.count as f64,
+            mean_ns: rest.sum as f64 / count as f64,
             p50_ns: at(0.5),
             p90_ns: at(0.9),
             p95_ns: at(0.95),

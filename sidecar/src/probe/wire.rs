@@ -12,7 +12,7 @@ use super::plan::Plan;
 use super::socks5::client::slice;
 use super::stream::Stream;
 use crate::net::clock::now_ns;
-use crate::net::wait::{Wait, not_yet};
+use crate::net::wait::{Wait, not_yet, pause};
 
 /// Payloads above this are sent and received in turns: both ends' buffers might fill otherwise, and
 /// each wait for the other.
@@ -129,17 +129,13 @@ impl Wire {
         if looks && let Some(broken) = over(now_ns()) {
             return Err(broken);
         }
-        match self.wait {
-            Wait::Spin => std::hint::spin_loop(),
-            Wait::Yield => std::thread::yield_now(),
-            // The socket of a small payload already blocks.
-            Wait::Block if !self.large => {}
-            Wait::Block => {
-                let mut events = PollFlags::POLLIN;
-                events.set(PollFlags::POLLOUT, sending);
-                let timeout = PollTimeout::try_from(self.slice).unwrap_or(PollTimeout::ZERO);
-                let _ = poll(&mut [PollFd::new(self.stream.as_fd(), events)], timeout);
-            }
+        pause(self.wait);
+        // The socket of a small payload already blocks.
+        if self.wait == Wait::Block && self.large {
+            let mut events = PollFlags::POLLIN;
+            events.set(PollFlags::POLLOUT, sending);
+            let timeout = PollTimeout::try_from(self.slice).unwrap_or(PollTimeout::ZERO);
+            let _ = poll(&mut [PollFd::new(self.stream.as_fd(), events)], timeout);
         }
         Ok(())
     }

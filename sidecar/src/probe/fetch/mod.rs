@@ -16,8 +16,7 @@ use super::spec::FetchSpec;
 use super::threads::{self, Done, Worker};
 use crate::echo::bulk::Header;
 use crate::net::clock::now_ns;
-use crate::net::poller::pause;
-use crate::net::wait::Wait;
+use crate::net::wait::{Wait, pause};
 use lane::{Lane, Tools};
 
 const PARTS: [&str; 1] = ["first_object"];

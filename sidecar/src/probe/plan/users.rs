@@ -9,7 +9,7 @@ use crate::probe::reach::{Reached, host_of};
 use crate::probe::spec::{Loop, ProbeKind, Spec};
 use crate::probe::tls::Tls;
 use crate::probe::users::crypto;
-use crate::probe::users::spec::{Credential, Protocol, UserSpec, UsersSpec};
+use crate::probe::users::spec::{Credential, Method, Protocol, UserSpec, UsersSpec};
 
 const MOST_USERS: u64 = 100_000;
 const MOST_BYTES: u64 = 16 << 30;
@@ -116,7 +116,7 @@ fn credentials(users: &UsersSpec) -> Result<Vec<Credential>> {
         "users.method: only shadowsocks has one, and needs it",
         "give method with shadowsocks",
     )?;
-    let length = users.method.map_or(0, |method| method.algorithm().len());
+    let length = users.method.map_or(0, Method::key_bytes);
     let decode = |field: &str, text: &str| {
         let bytes = STANDARD.decode(text).ok();
         bytes.filter(|key| key.len() == length).ok_or_else(|| {

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use crate::echo::bulk::{CONFIRMATION, HEADER, Header, Source, confirmed};
 use crate::net::clock::now_ns;
-use crate::net::poller::pause;
+use crate::net::wait::pause;
 use crate::probe::context::Context;
 use crate::probe::download::{BUFFER, Download};
 use crate::probe::far_end::Moved;

@@ -14,7 +14,7 @@ use super::ledger::{Answer, Ledger};
 use super::transport::Transport;
 use crate::net::clock::now_ns;
 use crate::net::pace::{SLICE_NS, Timetable, wait_until};
-use crate::net::wait::{Wait, is_early};
+use crate::net::wait::{Wait, is_early, pause};
 use crate::probe::context::Context;
 use crate::probe::far_end::{Bounds, Carried};
 use crate::probe::kinds::ErrorKind;
@@ -296,15 +296,9 @@ impl<C: Content> Part<'_, C> {
                 Err(error) => self.broken(&error),
             }
             asked += 1;
-            match self.plan.spec.wait {
-                Wait::Block => {
-                    *now = now_ns();
-                    return 0;
-                }
-                Wait::Spin => std::hint::spin_loop(),
-                Wait::Yield => std::thread::yield_now(),
-            }
-            if asked == ASKS_PER_LOOK || due.is_some() {
+            let wait = self.plan.spec.wait;
+            pause(wait);
+            if wait == Wait::Block || asked == ASKS_PER_LOOK || due.is_some() {
                 *now = now_ns();
                 return 0;
             }

@@ -2,7 +2,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::crypto::{self, Algorithm, Sealer, TAG};
+use ring::aead::Algorithm;
+
+use super::crypto::{self, Sealer, TAG};
 use super::spec::{Credential, Method};
 use crate::probe::kinds::ErrorKind;
 use crate::probe::socks5::codec::{Address, push_address};
@@ -97,7 +99,7 @@ pub fn begin(
             server,
         } => {
             let algorithm = method.algorithm();
-            let salt = random(algorithm.len())?;
+            let salt = random(algorithm.key_len())?;
             out.extend_from_slice(&salt);
             let mut session = session(*method, algorithm, key, &salt);
             let mut head = Vec::new();
@@ -128,7 +130,7 @@ pub fn begin(
     Ok((Up(up), Down { state, input }))
 }
 
-fn session(method: Method, algorithm: Algorithm, key: &[u8], salt: &[u8]) -> Sealer {
+fn session(method: Method, algorithm: &'static Algorithm, key: &[u8], salt: &[u8]) -> Sealer {
     match method.is_2022() {
         true => crypto::session_2022(algorithm, key, salt),
         false => crypto::aead_session(algorithm, key, salt),

@@ -2,7 +2,7 @@
 
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use md5::{Digest, Md5};
-use ring::aead::{self, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::aead::{Aad, Algorithm, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hkdf::{HKDF_SHA1_FOR_LEGACY_USE_ONLY, KeyType, Salt};
 use sha2::Sha224;
 
@@ -11,28 +11,6 @@ pub const TAG: usize = 16;
 /// A block of AES, which an identity header is.
 pub const BLOCK: usize = 16;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Algorithm {
-    Chacha20,
-    Aes256,
-    Aes128,
-}
-
-impl Algorithm {
-    fn of_ring(self) -> &'static aead::Algorithm {
-        match self {
-            Self::Chacha20 => &aead::CHACHA20_POLY1305,
-            Self::Aes256 => &aead::AES_256_GCM,
-            Self::Aes128 => &aead::AES_128_GCM,
-        }
-    }
-
-    /// Bytes of a key, and of a salt.
-    pub fn len(self) -> usize {
-        self.of_ring().key_len()
-    }
-}
-
 /// A session's key with its next nonce, which counts up from 0, little endian.
 pub struct Sealer {
     key: LessSafeKey,
@@ -40,8 +18,8 @@ pub struct Sealer {
 }
 
 impl Sealer {
-    fn new(algorithm: Algorithm, subkey: &[u8]) -> Self {
-        let key = UnboundKey::new(algorithm.of_ring(), subkey).expect("a key of its own length");
+    fn new(algorithm: &'static Algorithm, subkey: &[u8]) -> Self {
+        let key = UnboundKey::new(algorithm, subkey).expect("a key of its own length");
         Self {
             key: LessSafeKey::new(key),
             next: 0,
@@ -92,7 +70,7 @@ impl KeyType for Length {
 }
 
 /// The session of SIP004: HKDF-SHA1 of the key by the salt.
-pub fn aead_session(algorithm: Algorithm, key: &[u8], salt: &[u8]) -> Sealer {
+pub fn aead_session(algorithm: &'static Algorithm, key: &[u8], salt: &[u8]) -> Sealer {
     let mut subkey = vec![0; key.len()];
     Salt::new(HKDF_SHA1_FOR_LEGACY_USE_ONLY, salt)
         .extract(key)
@@ -108,7 +86,7 @@ fn derived(context: &str, key: &[u8], salt: &[u8]) -> Vec<u8> {
 }
 
 /// The session of SIP022.
-pub fn session_2022(algorithm: Algorithm, key: &[u8], salt: &[u8]) -> Sealer {
+pub fn session_2022(algorithm: &'static Algorithm, key: &[u8], salt: &[u8]) -> Sealer {
     let subkey = derived("shadowsocks 2022 session subkey", key, salt);
     Sealer::new(algorithm, &subkey)
 }

@@ -1,7 +1,9 @@
 //! A user's datagrams as bytes, in packets for the proxy. The code does no input or output.
 
+use ring::aead::Algorithm;
+
 use super::codec::{self, CRLF, Command, STAMPED, VLESS_VERSION};
-use super::crypto::{self, Algorithm, BLOCK, Sealer};
+use super::crypto::{self, BLOCK, Sealer};
 use super::spec::Credential;
 use crate::probe::kinds::ErrorKind;
 use crate::probe::socks5::codec::{Address, Bad, push_address, read_address};
@@ -24,7 +26,7 @@ enum Form {
     Trojan,
     /// A salt before each packet, and an address before each payload.
     Aead {
-        algorithm: Algorithm,
+        algorithm: &'static Algorithm,
         key: Vec<u8>,
     },
     Of2022(Session),
@@ -32,7 +34,7 @@ enum Form {
 
 /// A session of SIP022.
 struct Session {
-    algorithm: Algorithm,
+    algorithm: &'static Algorithm,
     key: Vec<u8>,
     server: Option<Vec<u8>>,
     id: Vec<u8>,
@@ -88,10 +90,10 @@ impl Packets {
             Form::Vless { .. } => out.extend([&length[..], payload].concat()),
             Form::Trojan => out.extend([&addressed[..], &length, CRLF, payload].concat()),
             Form::Aead { algorithm, key } => {
-                let salt = codec::random(algorithm.len())?;
+                let salt = codec::random(algorithm.key_len())?;
                 addressed.extend_from_slice(payload);
                 out.extend_from_slice(&salt);
-                crypto::aead_session(*algorithm, key, &salt).seal(&addressed, out);
+                crypto::aead_session(algorithm, key, &salt).seal(&addressed, out);
             }
             Form::Of2022(session) => {
                 addressed.extend_from_slice(payload);
@@ -112,7 +114,7 @@ impl Packets {
             _ if input.is_empty() => None,
             Form::Aead { algorithm, key } => {
                 let packet = &mut std::mem::take(input);
-                Some(of_aead(*algorithm, key, packet).ok_or(ErrorKind::Corrupted)?)
+                Some(of_aead(algorithm, key, packet).ok_or(ErrorKind::Corrupted)?)
             }
             Form::Of2022(session) => {
                 let packet = &mut std::mem::take(input);
@@ -176,8 +178,8 @@ fn of_trojan(input: &mut Vec<u8>) -> Result<Taken, ErrorKind> {
     Ok(cut(input, from, length).map(|payload| (Some(source), payload)))
 }
 
-fn of_aead(algorithm: Algorithm, key: &[u8], packet: &mut [u8]) -> Taken {
-    let (salt, sealed) = packet.split_at_mut_checked(algorithm.len())?;
+fn of_aead(algorithm: &'static Algorithm, key: &[u8], packet: &mut [u8]) -> Taken {
+    let (salt, sealed) = packet.split_at_mut_checked(algorithm.key_len())?;
     addressed(crypto::aead_session(algorithm, key, salt).open(sealed)?)
 }
 

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use ring::aead::{self, Algorithm};
 use serde::{Deserialize, Serialize};
 
-use super::crypto::Algorithm;
 use crate::probe::tls::TlsSpec;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,12 +32,17 @@ pub enum Method {
 }
 
 impl Method {
-    pub fn algorithm(self) -> Algorithm {
+    pub fn algorithm(self) -> &'static Algorithm {
         match self {
-            Self::Chacha20 => Algorithm::Chacha20,
-            Self::Aes256 | Self::Blake3Aes256 => Algorithm::Aes256,
-            Self::Aes128 | Self::Blake3Aes128 => Algorithm::Aes128,
+            Self::Chacha20 => &aead::CHACHA20_POLY1305,
+            Self::Aes256 | Self::Blake3Aes256 => &aead::AES_256_GCM,
+            Self::Aes128 | Self::Blake3Aes128 => &aead::AES_128_GCM,
         }
+    }
+
+    /// Bytes of a key, and of a salt.
+    pub fn key_bytes(self) -> usize {
+        self.algorithm().key_len()
     }
 
     pub fn is_2022(self) -> bool {
