@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Mutex;
 
 use serde::Serialize;
 
+use crate::lock::lock;
 use crate::net::payload::Pattern;
 
 /// A match of this many bytes is no coincidence: only 5,120 of 2⁶⁴ sequences match.
@@ -17,7 +18,7 @@ pub struct Search {
     payload: HashSet<[u8; WINDOW]>,
     /// Forms of the far end's addresses: as bytes, in the order of SOCKS and of VMess, and as text.
     requests: Vec<Vec<u8>>,
-    seen: Seen,
+    found: Mutex<Found>,
 }
 
 /// The sender of the searched bytes; as a number, the index of its direction.
@@ -27,17 +28,8 @@ pub enum Sender {
     Server,
 }
 
-#[derive(Default)]
-struct Seen {
-    bytes: AtomicU64,
-    round_trips: AtomicU64,
-    client_spoke: AtomicBool,
-    payload: AtomicBool,
-    request: AtomicBool,
-}
-
 /// Traffic so far, both directions together.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Found {
     /// Bytes of connections and datagrams, without network headers.
     pub bytes: u64,
@@ -47,6 +39,8 @@ pub struct Found {
     pub payload: bool,
     /// Whether the far end's address and port were readable.
     pub request: bool,
+    #[serde(skip)]
+    client_spoke: bool,
 }
 
 /// One direction of one connection: a match may cross the border of two reads.
@@ -62,48 +56,31 @@ impl Search {
                 .filter_map(|piece| piece.try_into().ok())
                 .collect(),
             requests: far.iter().flat_map(written).collect(),
-            seen: Seen::default(),
+            found: Mutex::default(),
         }
     }
 
     pub fn look(&self, from: Sender, before: &mut Before, read: &[u8]) {
-        let client = from == Sender::Client;
-        if client && !self.seen.client_spoke.swap(client, Ordering::Relaxed) {
-            self.seen.round_trips.fetch_add(1, Ordering::Relaxed);
-        }
-        if !client {
-            self.seen.client_spoke.store(false, Ordering::Relaxed);
-        }
-        self.seen
-            .bytes
-            .fetch_add(read.len() as u64, Ordering::Relaxed);
         let Before(text) = before;
         text.extend_from_slice(read);
-        if text
-            .windows(WINDOW)
-            .any(|piece| self.payload.contains(piece))
-        {
-            self.seen.payload.store(true, Ordering::Relaxed);
-        }
+        let is_payload = |piece: &[u8]| self.payload.contains(piece);
+        let payload = text.windows(WINDOW).any(is_payload);
+        let has = |request: &Vec<u8>| text.windows(request.len()).any(|piece| piece == request);
+        let request = self.requests.iter().any(has);
         let longest = self.requests.iter().map(Vec::len).max().unwrap_or(0);
-        if self
-            .requests
-            .iter()
-            .any(|request| text.windows(request.len()).any(|piece| piece == request))
-        {
-            self.seen.request.store(true, Ordering::Relaxed);
-        }
         let keep = longest.max(WINDOW).saturating_sub(1);
         text.drain(..text.len().saturating_sub(keep));
+        let mut found = lock(&self.found);
+        let client = from == Sender::Client;
+        found.round_trips += u64::from(client && !found.client_spoke);
+        found.client_spoke = client;
+        found.bytes += read.len() as u64;
+        found.payload |= payload;
+        found.request |= request;
     }
 
     pub fn found(&self) -> Found {
-        Found {
-            bytes: self.seen.bytes.load(Ordering::Relaxed),
-            round_trips: self.seen.round_trips.load(Ordering::Relaxed),
-            payload: self.seen.payload.load(Ordering::Relaxed),
-            request: self.seen.request.load(Ordering::Relaxed),
-        }
+        lock(&self.found).clone()
     }
 }
 

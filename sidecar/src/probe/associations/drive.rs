@@ -1,8 +1,7 @@
 //! Datagrams by timetable through all associations, and their answers.
 
-use super::opening::FIRST_SOCKET;
+use super::opening::{Association, FIRST_SOCKET, State};
 use super::record::{Answer, Record, after_idle, first_of};
-use super::socket::{Association, State};
 use crate::net::clock::{now_ns, seconds};
 use crate::net::pace::{SLICE_NS, Timetable};
 use crate::net::payload::Pattern;

@@ -4,7 +4,6 @@
 mod drive;
 mod opening;
 mod record;
-mod socket;
 
 use super::context::Context;
 use super::kinds::{ErrorKind, ProbeError};
@@ -13,10 +12,9 @@ use super::plan::Plan;
 use super::recorder::Errors;
 use crate::net::clock::seconds;
 use drive::Drive;
-use opening::open_all;
-use socket::State;
+use opening::{State, open_all};
 
-pub use socket::bind;
+pub use opening::bind;
 
 pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     let failed = |error: std::io::Error| ProbeError::io("epoll", &error);

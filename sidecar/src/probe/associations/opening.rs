@@ -1,9 +1,9 @@
-//! Opens all associations.
+//! Associations, and how all of them are opened.
 
 use std::collections::VecDeque;
-use std::net::SocketAddr;
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
 
-use super::socket::{Association, State, bind};
 use crate::echo::destinations;
 use crate::net::clock::now_ns;
 use crate::net::pace::SLICE_NS;
@@ -11,6 +11,7 @@ use crate::net::poller::{Flags, Poller};
 use crate::probe::context::Context;
 use crate::probe::kinds::{ErrorKind, ProbeError};
 use crate::probe::plan::Plan;
+use crate::probe::reach::near;
 use crate::probe::socks5::codec::{Address, udp_header};
 use crate::probe::socks5::opening::{HANDSHAKES, Opening};
 use crate::probe::stream::Stream;
@@ -18,6 +19,55 @@ use crate::probe::udp::allowed_relay;
 
 /// Tokens from here on are of sockets for datagrams; those below are of control connections.
 pub const FIRST_SOCKET: u64 = 1 << 32;
+
+pub enum State {
+    Opening(Box<Opening>),
+    Open {
+        /// Held open; none without a proxy.
+        _control: Option<Stream>,
+        socket: UdpSocket,
+        /// The relay, or the destination without a proxy.
+        peer: SocketAddr,
+    },
+    /// Why it was not opened, or ended.
+    Down(ErrorKind),
+}
+
+pub struct Association {
+    pub state: State,
+    /// In front of each datagram; empty without a proxy.
+    pub header: Vec<u8>,
+    pub began_ns: u64,
+    /// When its first datagram went out.
+    pub first_ns: Option<u64>,
+    /// When the last answer came, or the first datagram went out.
+    pub heard_ns: u64,
+    /// The number after the highest that was answered (NextExp of RFC 4737, 3.3).
+    pub expected: usize,
+    /// Whether a right answer came, in time or late.
+    pub carried: bool,
+    /// When the peer ended its control connection.
+    pub ended_ns: Option<u64>,
+}
+
+impl Association {
+    pub fn new(header: Vec<u8>) -> Self {
+        Self {
+            state: State::Down(ErrorKind::Cut),
+            header,
+            began_ns: 0,
+            first_ns: None,
+            heard_ns: 0,
+            expected: 0,
+            carried: false,
+            ended_ns: None,
+        }
+    }
+
+    pub fn is_open(&self) -> bool {
+        matches!(self.state, State::Open { .. })
+    }
+}
 
 pub struct Opened {
     pub poller: Poller,
@@ -27,7 +77,7 @@ pub struct Opened {
     pub took_ns: u64,
 }
 
-pub fn open_all(plan: &Plan, context: &Context) -> std::io::Result<Opened> {
+pub fn open_all(plan: &Plan, context: &Context) -> io::Result<Opened> {
     let began_ns = now_ns();
     let number = plan.spec.connections;
     let mut all = Opened {
@@ -196,4 +246,11 @@ impl Opened {
         }
         late
     }
+}
+
+/// A socket for datagrams to `peer`. It is not connected, so that answers from other senders are seen. On loopback it is bound there.
+pub fn bind(peer: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind((near(peer.ip()), 0))?;
+    socket.set_nonblocking(true)?;
+    Ok(socket)
 }
