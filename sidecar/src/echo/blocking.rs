@@ -40,7 +40,6 @@ impl Connections {
     }
 }
 
-/// Accepts until the listener is shut down.
 pub fn accept(
     listener: &TcpListener,
     connections: &Arc<Connections>,

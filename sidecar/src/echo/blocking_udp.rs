@@ -13,7 +13,6 @@ use crate::net::wait::pause;
 /// The most datagrams that one system call receives.
 pub const BATCH: usize = 64;
 
-/// Echoes until the socket is shut down.
 pub fn echo(socket: &UdpSocket, shared: &Shared) {
     let mut batch = Batch::new(BATCH);
     let socket = socket.as_raw_fd();

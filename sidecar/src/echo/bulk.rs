@@ -206,7 +206,6 @@ impl Checker {
         }
     }
 
-    /// Bytes received until now.
     pub fn received(&self) -> u64 {
         self.at
     }

@@ -211,7 +211,6 @@ impl Outgoing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Corrupted;
 
-/// The reading side of one end.
 #[derive(Default)]
 pub struct Incoming {
     partial: Vec<u8>,

@@ -2,7 +2,6 @@
 
 use super::tag;
 
-/// The number of different starts of the pattern.
 const STARTS: usize = 4_096;
 /// Bytes of the tag and the sequence number in front, big endian.
 pub const SEQUENCE_BYTES: usize = 4;
@@ -59,7 +58,6 @@ impl Pattern {
         &self.bytes[start..start + self.size.saturating_sub(SEQUENCE_BYTES)]
     }
 
-    /// Bytes of the tag and the number.
     fn head(&self) -> usize {
         self.size.min(SEQUENCE_BYTES)
     }

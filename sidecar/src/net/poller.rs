@@ -19,7 +19,6 @@ pub use rustix::event::epoll::EventFlags as Flags;
 use crate::net::clock::now_ns;
 use crate::net::wait::{Wait, pause};
 
-/// Events that are taken at once.
 const BATCH: usize = 256;
 /// The token of the timer; no other socket has it.
 const TIMER: u64 = u64::MAX;

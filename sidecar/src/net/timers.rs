@@ -21,7 +21,6 @@ impl<T> Timers<T> {
         self.all.insert((due_ns, self.added), what);
     }
 
-    /// When the next one is due.
     pub fn next_ns(&self) -> Option<u64> {
         self.all.first_key_value().map(|((due_ns, _), _)| *due_ns)
     }

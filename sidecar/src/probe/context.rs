@@ -39,7 +39,6 @@ impl Context {
         }
     }
 
-    /// Adds what a part of the probe has carried.
     pub fn carry(&self, carried: Carried) {
         *lock(&self.carried) += carried;
     }
@@ -48,7 +47,6 @@ impl Context {
         *lock(&self.carried)
     }
 
-    /// Notes what TLS inside a tunnel negotiated.
     pub fn negotiated(&self, session: Option<Session>) {
         let mut sessions = lock(&self.sessions);
         if let Some(session) = session

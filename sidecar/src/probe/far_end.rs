@@ -21,7 +21,6 @@ use crate::net::clock::now_ns;
 /// tunnel before they dial.
 const PATIENCE_NS: u64 = 2_000_000_000;
 const LOOK_EVERY: Duration = Duration::from_millis(2);
-/// No bound.
 pub const ANY: u64 = u64::MAX;
 
 /// Bounds of one count of the far end.
@@ -90,7 +89,6 @@ impl Carried {
         }
     }
 
-    /// A tunnel that was opened and closed.
     pub fn opened() -> Self {
         Self {
             silent: 1,

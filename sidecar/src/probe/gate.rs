@@ -52,7 +52,6 @@ impl Gate {
         drop(state);
     }
 
-    /// Lets all threads go on.
     pub fn open(&self) {
         self.decide(Ok(()));
     }
@@ -65,7 +64,6 @@ impl Gate {
         )));
     }
 
-    /// Why it was abandoned.
     pub fn result(&self) -> Result<(), ProbeError> {
         lock(&self.state).decided.clone().unwrap_or(Ok(()))
     }

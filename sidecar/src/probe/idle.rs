@@ -18,7 +18,6 @@ const LOOK_EVERY_NS: u64 = 1_000_000_000;
 /// The longest time between two readings of the packets.
 const SLICE_NS: u64 = 200_000_000;
 
-/// The idle time, and when it began.
 pub struct Held {
     pub idle: Idle,
     pub began_ns: u64,
@@ -111,7 +110,6 @@ impl<'a> Watch<'a> {
         self.ended_there_s.resize((now - before) as usize, at_s);
     }
 
-    /// Adds the switches since the last reading.
     fn switches(&mut self) {
         self.looked_ns = now_ns();
         let now = self.context.observer().switches();

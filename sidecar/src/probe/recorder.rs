@@ -68,7 +68,6 @@ impl Series {
         }
     }
 
-    /// Takes a sample that ended at a moment.
     #[inline]
     pub fn record(&mut self, ended_ns: u64, ns: u64) {
         if self.raw.len() < self.keep {

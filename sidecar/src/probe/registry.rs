@@ -54,7 +54,6 @@ pub struct Probe {
     pub outcome: Option<Option<Arc<Outcome>>>,
 }
 
-/// How it ended.
 struct End {
     state: State,
     elapsed_s: f64,
@@ -208,7 +207,6 @@ impl Registry {
         entries.iter().for_each(|entry| entry.wait(CANCEL_PATIENCE));
     }
 
-    /// Cancels all that run.
     pub fn end(&self) {
         lock(&self.all)
             .probes

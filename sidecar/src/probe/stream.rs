@@ -183,7 +183,6 @@ impl Input {
         self.from == self.to
     }
 
-    /// Decrypts a part.
     fn feed(&mut self, connection: &mut ClientConnection, about: &About) -> io::Result<()> {
         let mut rest = &self.bytes[self.from..self.to];
         let taken = connection.read_tls(&mut rest)?;
@@ -203,7 +202,6 @@ impl Output {
         self.from < self.bytes.len()
     }
 
-    /// Takes what a connection has to send.
     fn take(&mut self, connection: &mut ClientConnection) -> io::Result<()> {
         while connection.wants_write() {
             connection.write_tls(&mut self.bytes)?;

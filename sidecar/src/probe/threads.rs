@@ -23,7 +23,6 @@ pub trait Worker<const PARTS: usize> {
     fn operate(&mut self) -> Result<Done<PARTS>, ProbeError>;
 }
 
-/// An operation that came to its end.
 pub struct Done<const PARTS: usize> {
     pub began_ns: u64,
     pub ended_ns: u64,
@@ -33,7 +32,6 @@ pub struct Done<const PARTS: usize> {
     pub parts: [Option<u64>; PARTS],
 }
 
-/// State that the threads share.
 struct Shared<'a, const PARTS: usize> {
     plan: &'a Plan,
     context: &'a Context,

@@ -63,7 +63,6 @@ impl Wire {
         })
     }
 
-    /// Bytes that went over the connection so far.
     pub fn carried(&self) -> Carried {
         Carried::echoed(self.sent, self.got)
     }

@@ -101,7 +101,6 @@ impl Drop for Tap {
     }
 }
 
-/// Binds TCP and UDP to the same port.
 async fn both() -> std::io::Result<(TcpListener, Arc<UdpSocket>)> {
     let mut last = None;
     for _ in 0..TRIES {

@@ -22,7 +22,6 @@ use crate::process::namespace::Namespace;
 const KEPT_BYTES: usize = 8 << 20;
 /// The longest wait for a packet, after which the thread checks whether the capture ends.
 const PAUSE: Duration = Duration::from_millis(10);
-/// All bytes of a packet.
 const WHOLE: u32 = u32::MAX;
 /// Classic BPF (linux/bpf_common.h): loads, jumps, return.
 const LOAD_BYTE: u16 = 0x30;

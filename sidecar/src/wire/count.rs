@@ -51,7 +51,6 @@ impl Counter {
         Ok(counter)
     }
 
-    /// Counts what has arrived.
     pub fn read(&mut self) {
         let mut header = [0; HEADER];
         while let Ok((read, from)) = recvfrom::<LinkAddr>(self.socket.as_raw_fd(), &mut header) {

@@ -31,7 +31,6 @@ struct Flow {
     ways: [(Stream, Before); 2],
 }
 
-/// A segment or a datagram.
 struct Packet<'a> {
     protocol: u8,
     from: Sender,
@@ -116,7 +115,6 @@ impl Flows {
         }
     }
 
-    /// Ends a connection, and keeps its findings.
     fn end_flow(&mut self, key: (u8, Ipv4Addr, u16)) {
         let Some(mut flow) = self.all.remove(&key) else {
             return;

@@ -2,7 +2,6 @@
 
 /// The least number of bytes that can be judged.
 const FEWEST: u32 = 128;
-/// Bytes that are judged together.
 const BLOCK: u32 = 1_024;
 /// Two random bytes are equal in 1 of 256 cases. In 128 random bytes this rate is more than ten standard deviations away.
 const EQUAL_MOST: f64 = 4.0 / 256.0;

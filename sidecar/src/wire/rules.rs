@@ -5,7 +5,6 @@ use super::randomness::Blocks;
 use super::request::Shows;
 use crate::tap::search::Sender;
 
-/// A description of the fault.
 pub type Fault = String;
 
 /// The largest record: of TLS 1.2, with what a cipher may add (RFC 5246, 6.2.3).
@@ -17,7 +16,6 @@ const APPLICATION_DATA: u8 = 23;
 /// The opcodes that OpenVPN has assigned.
 const OPCODES: std::ops::RangeInclusive<u8> = 1..=11;
 
-/// Both directions of a connection or a flow.
 pub struct Checked {
     shows: Shows,
     /// Whether the capture saw its beginning.
@@ -26,7 +24,6 @@ pub struct Checked {
     ways: [Way; 2],
 }
 
-/// One direction.
 #[derive(Default)]
 struct Way {
     bytes: u64,
@@ -58,7 +55,6 @@ impl Checked {
         self.way(from).datagram(shows, from, bytes)
     }
 
-    /// Checks the last bytes of both directions.
     pub fn end(&mut self) -> Result<(), Fault> {
         let shows = self.shows;
         self.ways.iter_mut().try_for_each(|way| way.end(shows))
@@ -283,7 +279,6 @@ enum Wrong {
     Looks(&'static str),
 }
 
-/// Records of TLS, one after the other.
 #[derive(Default)]
 struct Records {
     header: Vec<u8>,

@@ -64,7 +64,6 @@ impl Connection {
         Ok(())
     }
 
-    /// Continues a transfer.
     pub fn step(&mut self, tools: &mut Tools<'_>) -> Result<(), Over> {
         if let Work::Bulk(transfer) = &mut self.work
             && transfer.step(&mut self.socket, tools)?
@@ -165,7 +164,6 @@ impl Connection {
         Ok(())
     }
 
-    /// Performs a scheduled action.
     pub fn due(&mut self, action: &Action, bytes: &[u8], counters: &Counters) -> Result<(), Over> {
         self.scheduled -= 1;
         self.act(action, bytes, counters)?;

@@ -43,7 +43,6 @@ impl Datagrams {
         }
     }
 
-    /// Echoes one batch of another socket.
     pub fn echo(&mut self, socket: &UdpSocket, shared: &Shared) {
         let socket = socket.as_raw_fd();
         if let Ok(count) = self.batch.receive(socket) {
@@ -51,7 +50,6 @@ impl Datagrams {
         }
     }
 
-    /// Receives one batch.
     pub fn ready(&mut self, tools: &mut Tools<'_>, shared: &Shared) {
         let socket = self.socket.as_raw_fd();
         let Ok(count) = self.batch.receive(socket) else {
@@ -92,7 +90,6 @@ impl Datagrams {
         }
     }
 
-    /// Sends an answer that was delayed.
     pub fn due(&mut self, to: SocketAddr, bytes: Vec<u8>, tools: &mut Tools<'_>) {
         if tools.link.reorder.draw() {
             Counters::add(&tools.counters.reordered, 1);

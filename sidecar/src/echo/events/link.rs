@@ -66,17 +66,14 @@ impl Link {
         self.free_at_ns.max(now_ns)
     }
 
-    /// Counts an answer of `bytes` bytes as held.
     pub fn hold(&mut self, bytes: usize) {
         self.held += bytes + HELD_EACH;
     }
 
-    /// Counts an answer of `bytes` bytes as no longer held.
     pub fn let_go(&mut self, bytes: usize) {
         self.held = self.held.saturating_sub(bytes + HELD_EACH);
     }
 
-    /// Whether the limit of held bytes is reached.
     pub fn full(&self) -> bool {
         self.held > MAX_HELD
     }

@@ -99,7 +99,6 @@ impl Events {
         })
     }
 
-    /// Serves further destinations of datagrams, too.
     pub fn with_destinations(mut self, destinations: Vec<UdpSocket>) -> std::io::Result<Self> {
         for (index, socket) in destinations.iter().enumerate() {
             let token = FIRST_DESTINATION + index as u64;
@@ -200,7 +199,6 @@ impl Events {
         }
     }
 
-    /// Performs all actions that are due.
     fn fire(&mut self) {
         loop {
             let now = now_ns();

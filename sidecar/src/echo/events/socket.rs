@@ -20,7 +20,6 @@ pub struct Socket {
     pub answered: u64,
 }
 
-/// The connection is over.
 #[derive(Debug)]
 pub struct Over;
 
@@ -83,7 +82,6 @@ impl Socket {
         Ok(())
     }
 
-    /// The number of bytes that wait for the peer.
     pub fn pending(&self) -> usize {
         self.pending.len()
     }

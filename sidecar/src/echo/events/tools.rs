@@ -21,7 +21,6 @@ pub enum Action {
     ListenAgain,
 }
 
-/// Parts of the server that every connection needs.
 pub struct Tools<'a> {
     pub zone: Option<Zone>,
     pub link: &'a mut Link,

@@ -38,7 +38,6 @@ impl Transfer {
         }
     }
 
-    /// The rate allows more bytes.
     pub fn resume(&mut self) {
         self.paused = false;
     }

@@ -68,7 +68,6 @@ pub fn check(request: &Wanted) -> Checked<()> {
     ))
 }
 
-/// The path of an object.
 pub fn path(header: Header) -> String {
     format!("/{:032x}", u128::from_be_bytes(header.encode()))
 }

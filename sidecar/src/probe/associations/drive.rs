@@ -117,7 +117,6 @@ impl<'a> Drive<'a> {
         Ok(())
     }
 
-    /// Counts duplicates that are still on their way.
     pub fn drain(&mut self) -> std::io::Result<()> {
         let began = now_ns();
         let mut last = began;
@@ -197,7 +196,6 @@ impl<'a> Drive<'a> {
         Ok(came)
     }
 
-    /// The peer has ended the control connection.
     fn control_ended(&mut self, index: usize) {
         let one = &mut self.associations[index];
         if one.is_open() {
@@ -239,7 +237,6 @@ impl<'a> Drive<'a> {
         number as usize % self.associations.len() == index
     }
 
-    /// Classifies one datagram of an association.
     fn take(&mut self, index: usize, datagram: &[u8], now: u64) {
         let Some(payload) = self.payload(datagram) else {
             self.tally.anomalies.unexpected += 1;

@@ -36,7 +36,6 @@ pub fn after_idle(spec: &Spec) -> u64 {
     }
 }
 
-/// The first number after the idle time.
 pub fn first_of(spec: &Spec) -> u64 {
     spec.count.next_multiple_of(spec.connections)
 }

@@ -18,7 +18,6 @@ use crate::probe::plan::Plan;
 use crate::probe::socks5::opening::{Opening, Tunnel};
 use crate::probe::stream::Stream;
 
-/// State that the lanes of one thread share.
 pub struct Tools<'a> {
     pub plan: &'a Plan,
     pub context: &'a Context,
@@ -77,7 +76,6 @@ impl Lane {
         }
     }
 
-    /// The event that a busy lane waits for.
     pub fn awaited(&self) -> Option<PollFd<'_>> {
         let (stream, flags) = match &self.tunnel {
             Tunnel::Opening(opening) if opening.wanted().contains(Flags::OUT) => {

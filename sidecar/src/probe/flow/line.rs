@@ -24,7 +24,6 @@ use crate::probe::recorder::Series;
 use crate::probe::stream::Stream;
 use crate::probe::tally::Tally;
 
-/// Moments that all tunnels share.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Times {
     pub began_ns: u64,
@@ -169,7 +168,6 @@ impl<'a> Line<'a> {
         self.timetable.intended_ns(self.next).min(self.times.end_ns)
     }
 
-    /// All requests that are due.
     fn ask(&mut self, now: u64) {
         while !self.asked_all {
             let intended_ns = self.due_ns();
@@ -183,7 +181,6 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Waits, reads, writes.
     fn turn(&mut self, now: u64) -> Result<(), ErrorKind> {
         let due = (!self.asked_all).then(|| self.due_ns());
         let until = [self.times.measured_ns, self.times.end_ns]
@@ -297,7 +294,6 @@ impl<'a> Line<'a> {
         Ok(())
     }
 
-    /// Closes the connection, and returns the result.
     fn ended(mut self, result: Result<(), ErrorKind>) -> Ended {
         let now = now_ns();
         let _ = self.stream.shutdown(Shutdown::Both);

@@ -79,7 +79,6 @@ impl<'a> Drive<'a> {
         })
     }
 
-    /// Whether the probe must end now.
     pub fn stopped(&self) -> Option<Stopped> {
         if self.failing() {
             return Some(Stopped::Failures);
@@ -104,18 +103,15 @@ impl<'a> Drive<'a> {
         }
     }
 
-    /// Whether there are tunnels on their way.
     pub fn opening(&self) -> bool {
         self.handshakes > 0 || !self.to_dial.is_empty()
     }
 
-    /// Operations that have begun and not ended.
     pub fn under_way(&self) -> u64 {
         let has_one = |slot: &&Slot| slot.operation.is_some();
         self.slots.iter().filter(has_one).count() as u64
     }
 
-    /// The slots whose tunnels are open.
     pub fn usable(&self) -> Vec<usize> {
         let is_open = |index: &usize| matches!(self.slots[*index].tunnel, Tunnel::Open(_));
         (0..self.slots.len()).filter(is_open).collect()

@@ -109,7 +109,6 @@ fn idle(drive: &mut Drive<'_>) -> std::io::Result<Option<Idle>> {
     }))
 }
 
-/// All tunnels that were opened at the start.
 struct Opened {
     /// Slots whose tunnel was open.
     usable: Vec<usize>,

@@ -52,7 +52,6 @@ pub struct Broken {
     pub at_ns: u64,
 }
 
-/// Buffers that all slots share.
 pub struct Scratch {
     pattern: Pattern,
     out: Vec<u8>,
@@ -105,7 +104,6 @@ impl Operation {
         (self.sent as u64, self.got as u64)
     }
 
-    /// Whether all of the request went out.
     pub fn all_sent(&self, size: usize) -> bool {
         self.sent == size
     }

@@ -14,7 +14,6 @@ use crate::probe::socks5::codec::Address;
 /// Time to wait for a datagram, and for the answer that a port is closed.
 const WAIT: Duration = Duration::from_millis(20);
 
-/// The latest arrivals of the two ways, ns.
 #[derive(Default)]
 struct Latest {
     up: Option<u64>,
@@ -59,7 +58,6 @@ impl Nat<'_> {
         })
     }
 
-    /// Sends a datagram each way, and notes arrivals.
     fn both_ways(
         &self,
         line: &Line<'_>,

@@ -15,7 +15,6 @@ const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
 const KNOWN_LEAST: u32 = 3;
 /// Timeouts that they may take.
 const TIMEOUTS_MOST: u64 = 6;
-/// Fragments begin with this number.
 const FIRST_FRAGMENT: u8 = 1;
 /// The second of two: the high bit ends the sequence (RFC 1928, 7).
 const LAST_FRAGMENT: u8 = 0x82;

@@ -7,7 +7,6 @@ use super::shared::Nat;
 use crate::net::clock::{now_ns, seconds};
 use crate::probe::socks5::codec::Address;
 
-/// One association after its idle time.
 struct Tried {
     idle_s: f64,
     inbound: bool,

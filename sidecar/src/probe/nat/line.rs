@@ -83,7 +83,6 @@ impl<'a> Line<'a> {
         self.client.local_addr().ok().map(|address| address.port())
     }
 
-    /// Closes the control connection.
     pub fn end_control(&mut self) {
         self.control = None;
     }

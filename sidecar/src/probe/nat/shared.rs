@@ -53,12 +53,10 @@ impl<'a> Nat<'a> {
         }
     }
 
-    /// A far end at the first address.
     pub fn first_far(&self) -> Result<UdpSocket, ProbeError> {
         socket(self.far_ip(0))
     }
 
-    /// A far end at the second address.
     pub fn second_far(&self) -> Result<UdpSocket, ProbeError> {
         socket(self.far_ip(1))
     }
@@ -72,7 +70,6 @@ impl<'a> Nat<'a> {
         self.plan.nat.far_ends[index].into()
     }
 
-    /// The number of the next datagram.
     pub fn next_number(&self) -> u32 {
         self.next.load(Ordering::Relaxed)
     }
@@ -93,13 +90,11 @@ impl<'a> Nat<'a> {
         self.context.set_done(tally.attempted());
     }
 
-    /// Notes whether a header named the true sender.
     pub fn names_sender(&self, right: bool) {
         let named = &mut self.noted().names_sender;
         *named = Some(named.unwrap_or(true) && right);
     }
 
-    /// Notes the source of an answer.
     pub fn answered(&self, relay: SocketAddr, from: SocketAddr) {
         let mut noted = self.noted();
         if from != relay {
@@ -118,7 +113,6 @@ impl<'a> Nat<'a> {
         self.context.must_stop(now_ns()).is_some()
     }
 
-    /// Waits, unless the probe is stopped.
     pub fn pause(&self, time: Duration) {
         let end = now_ns() + time.as_nanos() as u64;
         while now_ns() < end && !self.stops() {
@@ -126,12 +120,10 @@ impl<'a> Nat<'a> {
         }
     }
 
-    /// The next datagram.
     pub fn payload(&self) -> Vec<u8> {
         self.numbered().1
     }
 
-    /// The next datagram, with its number.
     pub fn numbered(&self) -> (u32, Vec<u8>) {
         let mut payload = vec![0; self.pattern.size()];
         let number = self.next.fetch_add(1, Ordering::Relaxed);

@@ -48,7 +48,6 @@ impl<'a> Dialogue<'a> {
         })
     }
 
-    /// The name of a stage in messages.
     pub fn name(&self, stage: Stage) -> &'static str {
         match stage {
             Stage::Greeting => "SOCKS greeting",

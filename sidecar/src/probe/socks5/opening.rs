@@ -43,7 +43,6 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// Begins to dial.
     pub fn begin(plan: &Plan) -> Result<Self, ProbeError> {
         let hop = plan.first_hop();
         let address = hop.address;

@@ -39,7 +39,6 @@ impl Line<'_> {
         Header::new(&self.plan.transfer, self.bytes, self.plan.tag)
     }
 
-    /// Asks for a transfer.
     pub fn ask(self) -> Result<(), Cut> {
         let bytes = self.header().encode();
         let direction = self.plan.transfer.direction;
@@ -54,7 +53,6 @@ impl Line<'_> {
         Ok(())
     }
 
-    /// Asks, and sends all that goes up.
     pub fn send(self) -> Result<(), Cut> {
         self.ask()?;
         let transfer = &self.plan.transfer;
@@ -66,7 +64,6 @@ impl Line<'_> {
         Ok(())
     }
 
-    /// Receives and checks all that comes down.
     pub fn receive(self) -> Result<(), Cut> {
         let mut download = Download::new(self.header());
         let mut buffer = vec![0; BUFFER];

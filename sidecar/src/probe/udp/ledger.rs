@@ -45,7 +45,6 @@ impl Ledger {
         }
     }
 
-    /// Makes room for one more.
     pub fn add(&mut self) {
         self.moments.push(NOT_SENT);
     }
@@ -58,12 +57,10 @@ impl Ledger {
         self.in_flight = 0;
     }
 
-    /// The first sequence number of this part.
     pub fn first(&self) -> usize {
         self.first
     }
 
-    /// The sequence number that is sent next.
     #[inline]
     pub fn next(&self) -> usize {
         self.next

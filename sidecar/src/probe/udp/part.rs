@@ -46,7 +46,6 @@ pub struct Part<'a, C> {
     pub answered_bytes: u64,
 }
 
-/// The progress of a part.
 #[derive(Default)]
 pub struct Progress {
     pub first: usize,
@@ -158,7 +157,6 @@ impl<C: Content> Part<'_, C> {
         Carried::both_ways(datagrams, bytes)
     }
 
-    /// Counts datagrams from other senders than the peer.
     #[cold]
     fn take_strays(&mut self) {
         let (count, from) = self.transport.strays();
@@ -318,7 +316,6 @@ impl<C: Content> Part<'_, C> {
         }
     }
 
-    /// Classifies one received datagram.
     #[inline]
     fn take(&mut self, index: usize, progress: &mut Progress, now: u64) {
         let Some(payload) = self.transport.received(index) else {

@@ -13,7 +13,6 @@ use crate::net::clock::now_ns;
 use crate::probe::kinds::ErrorKind;
 use crate::probe::outcome::UserOutcome;
 
-/// One connection, or one association.
 pub struct Try {
     pub began: u64,
     pub ended: u64,

@@ -13,7 +13,6 @@ use crate::probe::associations;
 use crate::probe::kinds::ErrorKind;
 use crate::probe::outcome::UserOutcome;
 
-/// The way to the proxy.
 enum Path {
     Stream(Input, Output),
     /// For Shadowsocks.

@@ -46,7 +46,6 @@ pub fn run(plan: &Plan, context: &Context) -> Result<Outcome, ProbeError> {
     Ok(outcome)
 }
 
-/// One entry after the other.
 async fn work(shared: Arc<Shared>) {
     while let Some(user) = shared.take() {
         match shared.until {

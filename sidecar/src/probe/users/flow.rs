@@ -44,7 +44,6 @@ pub fn sequence(user: usize, block: u64) -> u32 {
     (user as u32).wrapping_mul(APART).wrapping_add(block as u32)
 }
 
-/// A new connection to the proxy.
 pub async fn connection(shared: &Shared) -> Result<(Input, Output), ErrorKind> {
     let stream = TcpStream::connect(shared.users.at.address)
         .await
@@ -121,7 +120,6 @@ impl Receiver {
         Some(right)
     }
 
-    /// Whether payload is left that nobody has sent.
     pub fn has_more(&self) -> bool {
         !self.plain.is_empty()
     }

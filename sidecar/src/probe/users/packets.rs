@@ -32,7 +32,6 @@ enum Form {
     Of2022(Session),
 }
 
-/// A session of SIP022.
 struct Session {
     algorithm: &'static Algorithm,
     key: Vec<u8>,

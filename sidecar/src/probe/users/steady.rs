@@ -24,7 +24,6 @@ use crate::probe::tally::{LATENESS, ROUND_TRIP, Tally};
 /// Connections that open at once.
 const AT_ONCE: usize = 256;
 
-/// One connection.
 #[derive(Default)]
 struct Line {
     halves: Option<(Sender, Receiver)>,
@@ -37,7 +36,6 @@ struct Line {
     outcome: UserOutcome,
 }
 
-/// All connections, with what they share.
 struct All {
     shared: Arc<Shared>,
     lines: Vec<Mutex<Line>>,

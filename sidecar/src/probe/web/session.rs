@@ -29,7 +29,6 @@ const WINDOW: u32 = 15 << 20;
 /// TLS closes a connection by this and higher codes (RFC 9001, 4.8).
 const CRYPTO_ERRORS: std::ops::Range<u64> = 0x100..0x200;
 
-/// All objects of one operation.
 pub struct Asked {
     pub object: Header,
     pub moved: Moved,
@@ -213,7 +212,6 @@ fn found<T>(response: &Response<T>) -> Result<(), ProbeError> {
     }
 }
 
-/// The bytes of one object.
 struct Body {
     download: Download,
     asked: Arc<Asked>,
