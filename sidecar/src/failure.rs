@@ -86,6 +86,14 @@ pub enum Cause {
 
 pub type Result<T> = std::result::Result<T, Failure>;
 
+/// Fails as [`Kind::Invalid`] if something is wrong.
+pub fn refuse(wrong: bool, what: &str, mend: &str) -> Result<()> {
+    if wrong {
+        return Err(Failure::invalid(what, mend));
+    }
+    Ok(())
+}
+
 impl Failure {
     pub fn new(kind: Kind, error: impl Into<String>, mend: impl Into<String>) -> Self {
         Self {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Result, refuse};
 
 /// Longest delay, jitter and stall, ms.
 const MAX_MS: f64 = 60_000.0;
@@ -111,24 +111,20 @@ impl Faults {
         if let Some(stall) = self.stall {
             bound("stall.ms", stall.ms as f64, MAX_MS)?;
         }
-        if self.rate_bytes_per_s == Some(0) {
-            return Err(Failure::invalid(
-                "faults.rate_bytes_per_s is 0",
-                "give at least 1, or leave it out",
-            ));
-        }
-        Ok(())
+        refuse(
+            self.rate_bytes_per_s == Some(0),
+            "faults.rate_bytes_per_s is 0",
+            "give at least 1, or leave it out",
+        )
     }
 }
 
 fn bound(name: &str, value: f64, most: f64) -> Result<()> {
-    if (0.0..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(Failure::invalid(
-        format!("faults.{name} is {value}, not from 0 to {most}"),
-        format!("give 0 to {most}"),
-    ))
+    refuse(
+        !(0.0..=most).contains(&value),
+        &format!("faults.{name} is {value}, not from 0 to {most}"),
+        &format!("give 0 to {most}"),
+    )
 }
 
 #[cfg(test)]

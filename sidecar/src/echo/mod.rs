@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use socket2::{Domain, SockRef, Socket, Type};
 use tokio::sync::Notify;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, refuse};
 use crate::lock::lock;
 use crate::net::batch::widen;
 use crate::net::poller::Waker;
@@ -136,12 +136,11 @@ pub struct State {
 impl Echo {
     /// Starts a server on this machine's own network. It ignores the namespace of `request`.
     pub fn start(request: Request) -> Result<Self> {
-        if !request.host.is_loopback() {
-            return Err(Failure::invalid(
-                format!("host: {} is not a loopback address", request.host),
-                "give 127.0.0.1 or ::1",
-            ));
-        }
+        refuse(
+            !request.host.is_loopback(),
+            &format!("host: {} is not a loopback address", request.host),
+            "give 127.0.0.1 or ::1",
+        )?;
         Self::open(request)
     }
 
@@ -163,12 +162,11 @@ impl Echo {
             faults.check()?;
         }
         let events = request.engine == Engine::Events;
-        if request.tls && (events || request.faults.is_some() || request.dns.is_some()) {
-            return Err(Failure::invalid(
-                "tls: only the engine blocking has it, without faults and dns",
-                "leave out tls, or all of these",
-            ));
-        }
+        refuse(
+            request.tls && (events || request.faults.is_some() || request.dns.is_some()),
+            "tls: only the engine blocking has it, without faults and dns",
+            "leave out tls, or all of these",
+        )?;
         if request.web {
             web::check(&request)?;
         }

@@ -16,7 +16,7 @@ use super::spec::{ProbeKind, ProxySpec, Spec};
 use super::tls::Tls;
 use crate::echo::destinations;
 use crate::echo::transfer::Transfer;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, refuse};
 use crate::net::batch::MAX_PAYLOAD;
 use crate::net::pace::Timetable;
 use crate::net::payload::Pattern;
@@ -33,25 +33,9 @@ const SILENT_TIMEOUTS: u64 = 10;
 #[derive(Debug, Clone, Default)]
 pub struct Allowed(pub Vec<String>);
 
-/// Which addresses a probe may name.
-#[derive(Clone, Copy)]
-enum Reach<'a> {
-    /// Addresses of this machine, and hosts that were allowed by name.
-    Machine(&'a Allowed),
-    /// Any address: a namespace has only the addresses that its testbed made. The probe looks up no
-    /// name.
-    Namespace,
-}
-
-impl Reach<'_> {
-    fn addresses(&self) -> Vec<IpAddr> {
-        let hosts = match self {
-            Reach::Machine(Allowed(hosts)) => hosts.as_slice(),
-            Reach::Namespace => &[],
-        };
-        hosts.iter().filter_map(|host| host.parse().ok()).collect()
-    }
-}
+/// Which addresses a probe may name: those of this machine, and hosts that were allowed by name. None, in a namespace, is any address: a
+/// namespace has only the addresses that its testbed made. The probe looks up no name there.
+type Reach<'a> = Option<&'a Allowed>;
 
 #[derive(Clone)]
 pub struct Proxy {
@@ -93,12 +77,12 @@ pub struct Plan {
 impl Plan {
     /// Fails with one line that names the field, its bound and the fix.
     pub fn check(spec: Spec, allowed: &Allowed) -> Result<Self> {
-        Self::checked(spec, Reach::Machine(allowed))
+        Self::checked(spec, Some(allowed))
     }
 
     /// The same for a probe that runs in a namespace.
     pub fn check_inside(spec: Spec) -> Result<Self> {
-        Self::checked(spec, Reach::Namespace)
+        Self::checked(spec, None)
     }
 
     fn checked(mut spec: Spec, reach: Reach<'_>) -> Result<Self> {
@@ -154,13 +138,15 @@ impl Plan {
             ProbeKind::Fetch | ProbeKind::H2 | ProbeKind::H3 => fetch.transfer(),
             _ => spec.transfer.unwrap_or_default(),
         };
+        let hosts = reach.iter().flat_map(|Allowed(hosts)| hosts);
+        let allowed = hosts.filter_map(|host| host.parse().ok()).collect();
         Ok(Self {
             target,
             target_at,
             proxy,
             users,
             inner: spec.inner_tls.then(Tls::inside).transpose()?,
-            allowed: reach.addresses(),
+            allowed,
             timeout: Duration::from_millis(timeout_ms),
             stall: Duration::from_millis(stall_ms),
             handshake_timeout: Duration::from_millis(spec.handshake_timeout_ms),
@@ -299,14 +285,6 @@ fn out_of_bounds(field: &str, value: impl Display, bound: &str) -> Failure {
     )
 }
 
-/// Fails if something is wrong.
-fn refuse(wrong: bool, what: &str, mend: &str) -> Result<()> {
-    if wrong {
-        return Err(Failure::invalid(what, mend));
-    }
-    Ok(())
-}
-
 fn check_proxy(spec: &ProxySpec, reach: Reach<'_>) -> Result<Proxy> {
     let (_, at) = address("proxy.address", &spec.address, reach, true)?;
     let host = reach::host_of(&spec.address);
@@ -374,18 +352,15 @@ fn address(field: &str, text: &str, reach: Reach<'_>, dialled: bool) -> Result<(
         return Err(malformed());
     }
     let name = bracketed.unwrap_or(host);
-    let allowed = match reach {
-        Reach::Machine(allowed) => allowed,
-        Reach::Namespace => {
-            let ip = ip.ok_or_else(|| {
-                Failure::invalid(
-                    format!("{field}: {name} is a name, and a namespace has none"),
-                    "give an address",
-                )
-            })?;
-            let address = SocketAddr::new(ip, port);
-            return Ok((Address::Ip(address), Reached::given(address)));
-        }
+    let Some(allowed) = reach else {
+        let ip = ip.ok_or_else(|| {
+            Failure::invalid(
+                format!("{field}: {name} is a name, and a namespace has none"),
+                "give an address",
+            )
+        })?;
+        let address = SocketAddr::new(ip, port);
+        return Ok((Address::Ip(address), Reached::given(address)));
     };
     let by_name = allowed.0.iter().any(|host| host.eq_ignore_ascii_case(name));
     let not_loopback = || {

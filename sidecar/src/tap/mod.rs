@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, UdpSocket};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, refuse};
 use search::{Found, Search};
 
 /// The number of ports to try: a free TCP port may be in use for UDP.
@@ -75,12 +75,11 @@ impl Tap {
     }
 
     pub fn pass_to(&self, Target { target }: &Target) -> Result<()> {
-        if !target.ip().is_loopback() {
-            return Err(Failure::invalid(
-                format!("target: {target} is not a loopback address"),
-                "give an address of this machine, such as 127.0.0.1:1080",
-            ));
-        }
+        refuse(
+            !target.ip().is_loopback(),
+            &format!("target: {target} is not a loopback address"),
+            "give an address of this machine, such as 127.0.0.1:1080",
+        )?;
         self.target.send_replace(Some(*target));
         Ok(())
     }

@@ -29,7 +29,7 @@ use super::bulk::{First, HEADER, Header, Source};
 use super::counters::Counters;
 use super::faults::Faults;
 use super::shared::Shared;
-use crate::failure::{Failure, Result as Checked};
+use crate::failure::{Result as Checked, refuse};
 pub use identity::{NAME, client};
 
 /// Names in ALPN (RFC 9113, 3.2; RFC 9114, 3.1).
@@ -48,24 +48,21 @@ struct Site {
 
 /// A web server is no DNS server, and has one of the faults.
 pub fn check(request: &Wanted) -> Checked<()> {
-    if request.dns.is_some() {
-        return Err(Failure::invalid(
-            "web: the server is a DNS server already",
-            "leave web or dns out",
-        ));
-    }
+    refuse(
+        request.dns.is_some(),
+        "web: the server is a DNS server already",
+        "leave web or dns out",
+    )?;
     let faults = request.faults.clone().unwrap_or_default();
     let delayed = Faults {
         delay_ms: faults.delay_ms,
         ..Faults::default()
     };
-    if faults == delayed {
-        return Ok(());
-    }
-    Err(Failure::invalid(
+    refuse(
+        faults != delayed,
         "faults: a web server has none but delay_ms",
         "leave the others out",
-    ))
+    )
 }
 
 pub fn path(header: Header) -> String {

@@ -2,11 +2,11 @@
 
 use std::net::Ipv4Addr;
 
-use super::{MIB, out_of_bounds, refuse, within};
+use super::{MIB, out_of_bounds, within};
 use crate::echo::destinations;
 use crate::echo::flow::{MOST_BLOCKS, NAME_BYTES, Way};
 use crate::echo::transfer::Direction;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, refuse};
 use crate::probe::spec::{DnsSpec, IdleSpec, Loop, NatSpec, ProbeKind, Spec};
 
 /// Datagrams of associations that have different numbers.

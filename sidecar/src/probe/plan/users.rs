@@ -3,8 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::refuse;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, refuse};
 use crate::probe::reach::{Reached, host_of};
 use crate::probe::spec::{Loop, ProbeKind, Spec};
 use crate::probe::tls::Tls;
