@@ -236,14 +236,8 @@ pub fn read_address(bytes: &[u8]) -> Result<(Address, usize), Bad> {
             let name = std::str::from_utf8(&host[1..]).map_err(|_| Bad::Domain)?;
             Address::Domain(name.to_owned(), port)
         }
-        TYPE_IPV4 => {
-            let octets: [u8; 4] = host.try_into().map_err(|_| Bad::Short)?;
-            ip(Ipv4Addr::from(octets).into())
-        }
-        _ => {
-            let octets: [u8; 16] = host.try_into().map_err(|_| Bad::Short)?;
-            ip(Ipv6Addr::from(octets).into())
-        }
+        TYPE_IPV4 => ip(Ipv4Addr::from(*host.first_chunk::<4>().ok_or(Bad::Short)?).into()),
+        _ => ip(Ipv6Addr::from(*host.first_chunk::<16>().ok_or(Bad::Short)?).into()),
     };
     Ok((address, used))
 }
