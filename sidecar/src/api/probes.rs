@@ -43,10 +43,8 @@ pub async fn start(
         } = &all;
         let of = spec.namespace.clone();
         let namespace = of.as_ref().map(|of| supervisor.namespace(of)).transpose()?;
-        let plan = match &namespace {
-            None => Plan::check(spec, &probes.allowed)?,
-            Some(_) => Plan::check_inside(spec)?,
-        };
+        let allowed = namespace.is_none().then_some(&probes.allowed);
+        let plan = Plan::check(spec, allowed)?;
         let observer = observer(supervisor, &plan.spec)?;
         let far_end = far_end(supervisor, echoes, &plan)?;
         let id = probes.start(plan, namespace, observer, far_end)?;

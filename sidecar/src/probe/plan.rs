@@ -35,7 +35,7 @@ pub struct Allowed(pub Vec<String>);
 
 /// Which addresses a probe may name: those of this machine, and hosts that were allowed by name. None, in a namespace, is any address: a
 /// namespace has only the addresses that its testbed made. The probe looks up no name there.
-type Reach<'a> = Option<&'a Allowed>;
+pub type Reach<'a> = Option<&'a Allowed>;
 
 #[derive(Clone)]
 pub struct Proxy {
@@ -75,17 +75,9 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Fails with one line that names the field, its bound and the fix.
-    pub fn check(spec: Spec, allowed: &Allowed) -> Result<Self> {
-        Self::checked(spec, Some(allowed))
-    }
-
-    /// The same for a probe that runs in a namespace.
-    pub fn check_inside(spec: Spec) -> Result<Self> {
-        Self::checked(spec, None)
-    }
-
-    fn checked(mut spec: Spec, reach: Reach<'_>) -> Result<Self> {
+    /// Fails with one line that names the field, its bound and the fix. Without `allowed` the probe runs in a namespace.
+    pub fn check<'a>(mut spec: Spec, allowed: impl Into<Reach<'a>>) -> Result<Self> {
+        let reach = allowed.into();
         bounds(&spec)?;
         let users_at = spec.users.as_ref();
         let users_at = users_at.map(|users| address("users.address", &users.address, reach, true));
