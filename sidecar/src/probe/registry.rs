@@ -138,12 +138,10 @@ impl Registry {
         all.last_tag = tag;
         let id = entry.id.clone();
         all.probes.insert(number, entry);
-        while all.probes.values().filter(|entry| !entry.runs()).count() > KEPT {
-            let oldest = all.probes.iter().find(|(_, entry)| !entry.runs());
-            let Some(oldest) = oldest.map(|(number, _)| *number) else {
-                break;
-            };
-            all.probes.remove(&oldest);
+        let ended = all.probes.iter().filter(|(_, entry)| !entry.runs());
+        let ended: Vec<u64> = ended.map(|(number, _)| *number).collect();
+        for number in &ended[..ended.len().saturating_sub(KEPT)] {
+            all.probes.remove(number);
         }
         Ok(id)
     }
