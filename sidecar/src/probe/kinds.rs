@@ -11,7 +11,7 @@ use super::tls::Fault;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
-    /// From here on SOCKS replies 1 to 8, in their order.
+    /// This kind and the next seven are SOCKS replies 1 to 8.
     SocksGeneralFailure,
     SocksNotAllowed,
     SocksNetworkUnreachable,

@@ -33,8 +33,8 @@ const SILENT_TIMEOUTS: u64 = 10;
 #[derive(Debug, Clone, Default)]
 pub struct Allowed(pub Vec<String>);
 
-/// Which addresses a probe may name: those of this machine, and hosts that were allowed by name. None, in a namespace, is any address: a
-/// namespace has only the addresses that its testbed made. The probe looks up no name there.
+/// A probe may name addresses of this machine, and hosts that were allowed by name. `None` stands for a namespace, where it may name any
+/// address, and no host: a namespace has only the addresses that its testbed made.
 pub type Reach<'a> = Option<&'a Allowed>;
 
 #[derive(Clone)]
@@ -192,7 +192,7 @@ impl Plan {
         }
     }
 
-    /// None in the closed loop.
+    /// The closed loop has no timetable.
     pub fn timetable(&self, start_ns: u64) -> Option<Timetable> {
         Some(Timetable::new(start_ns, self.rate_per_s()?))
     }

@@ -55,7 +55,7 @@ impl Tally {
         Self::new(names.map(|name| Series::new(name, count, keep)).collect())
     }
 
-    /// What several threads counted over the same time.
+    /// The sum of the counts of several threads over the same time.
     pub fn merged(all: impl IntoIterator<Item = Self>, keep: u64) -> Self {
         let merged = all.into_iter().reduce(|mut merged, other| {
             merged.merge(other, keep);

@@ -25,7 +25,7 @@ const MOST_GAPS: usize = 1_000;
 const QUIET_NS: u64 = 60_000_000;
 const DRAIN_NS: u64 = 300_000_000;
 
-/// Index of the series behind those of round trips.
+/// The series `first` is behind the series of round trips.
 const FIRST: usize = 2;
 
 pub struct Drive<'a> {

@@ -1,5 +1,5 @@
-//! Many UDP associations open at once, on one thread (sidecar/README.md (Probes)). A datagram's number tells its association, so that an answer through another
-//! one is found. Without a proxy there are only sockets.
+//! Many UDP associations open at once, on one thread (sidecar/README.md, Probes). A datagram's number tells its association, so that an
+//! answer through another one is found. Without a proxy there are only sockets.
 
 mod drive;
 mod opening;

@@ -1,5 +1,5 @@
-//! The far end sends objects on request: a page, or a segment of a stream (sidecar/README.md (Probes)). Each connection has a thread, which waits for
-//! all tunnels of the connection together. [`crate::echo::bulk`] describes the bytes.
+//! The far end sends objects on request: a page, or a segment of a stream (sidecar/README.md, Probes). Each connection has a thread, which
+//! waits for all tunnels of the connection together. [`crate::echo::bulk`] describes the bytes.
 
 mod lane;
 

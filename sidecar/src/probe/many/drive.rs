@@ -13,7 +13,7 @@ use crate::probe::plan::Plan;
 use crate::probe::socks5::opening::{HANDSHAKES, Opening, Tunnel};
 use crate::probe::tally::FAILURES_IN_A_ROW;
 
-/// What happened to a tunnel or an operation.
+/// An event of a tunnel or an operation.
 pub enum Happened {
     /// A tunnel that [`Drive::open`] requested is usable.
     Opened {

@@ -1,4 +1,4 @@
-//! Many connections on one thread: `tcp` with more than one, and `concurrency` (sidecar/README.md (Probes)).
+//! Many connections on one thread: `tcp` with more than one, and `concurrency` (sidecar/README.md, Probes).
 //!
 //! In the open loop, connection `i mod N` sends operation `i`, so that the phases of the connections are spread evenly. A tunnel that
 //! cannot be opened at the start counts as a failed operation, and takes no part in the rest. `3 × connections` failures in a row end the

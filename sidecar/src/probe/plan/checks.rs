@@ -23,7 +23,7 @@ const PORTS_MOST: u64 = 16;
 const PAYLOAD_MOST: u64 = 16 << 10;
 /// Each has an association and a thread.
 const MAX_IDLE_TIMES: usize = 32;
-/// Of an idle time.
+/// The shortest idle time.
 const LEAST_IDLE_S: f64 = 0.1;
 
 /// Whether the kind has all fields that are given.

@@ -167,7 +167,7 @@ pub fn open(plan: &Plan, deadline: &Deadline<'_>) -> Result<(Stream, Stages), Pr
     Ok((stream, stages))
 }
 
-/// Asks the proxy for a UDP association. Returns its control connection, which must stay open, and the address that the reply has, unchecked.
+/// Asks the proxy for a UDP association. Returns its control connection, which must stay open, and the reply's address, unchecked.
 pub fn ask_for_udp(
     proxy: &Proxy,
     deadline: &Deadline<'_>,

@@ -1,4 +1,4 @@
-//! What a client says in a SOCKS5 handshake, and what a proxy's answers mean. The code does no input or output.
+//! A client's messages in a SOCKS5 handshake, and the meaning of a proxy's answers. The code does no input or output.
 
 use std::net::SocketAddr;
 
@@ -39,7 +39,7 @@ pub struct Dialogue<'a> {
 }
 
 impl<'a> Dialogue<'a> {
-    /// What the probe asks its proxy for; none without a proxy.
+    /// The probe's request to its proxy; `None` without a proxy.
     pub fn of(plan: &'a Plan) -> Option<Self> {
         let associates = plan.spec.kind == ProbeKind::Associations;
         Some(Self {

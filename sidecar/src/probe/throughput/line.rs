@@ -29,7 +29,7 @@ pub struct Line<'a> {
     pub stream: &'a Stream,
     /// Bytes of this transfer.
     pub bytes: u64,
-    /// Of all transfers over the connection; both of its threads count.
+    /// Counts all transfers over the connection; both of its threads count.
     pub moved: &'a Moved,
     pub failure: &'a OnceLock<Cut>,
 }
@@ -93,7 +93,7 @@ impl Line<'_> {
         }
     }
 
-    /// Ends the connection, so that nobody waits for it any more. Returns its first failure, which causes that of the other direction.
+    /// Ends the connection, so that nobody waits for it any more. Returns the first failure of the connection: a second one follows from the first.
     pub fn fail(self, cut: Cut) -> Cut {
         let first = *self.failure.get_or_init(|| cut);
         let _ = self.stream.shutdown(Shutdown::Both);

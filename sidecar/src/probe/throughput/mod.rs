@@ -142,7 +142,7 @@ fn round(
     Ok(Tally::merged(tallies, plan.spec.keep))
 }
 
-/// What one thread does of the transfers of a connection.
+/// The part of one thread in the transfers of a connection.
 enum Part {
     Whole,
     Sender,
@@ -150,7 +150,7 @@ enum Part {
     Receiver,
 }
 
-/// None if a thread could not be started.
+/// Returns `None` if a thread could not be started.
 fn transfers(line: Line<'_>, part: &Part, start: &Gate, measured: bool) -> Option<Tally> {
     let mut tally = Tally::new(series(line.plan, 2));
     if !start.pass() {

@@ -1,4 +1,4 @@
-//! Datagrams with a window in flight: one thread, one system call for each batch either way (sidecar/README.md (Probes)). In the open loop the whole window
+//! Datagrams with a window in flight: one thread, one system call for each batch either way (sidecar/README.md, Probes). In the open loop the whole window
 //! is the bound from the start.
 
 mod content;

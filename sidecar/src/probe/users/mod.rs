@@ -1,4 +1,4 @@
-//! Connections with users' own keys, by VLESS, Trojan and Shadowsocks, on one thread (sidecar/README.md (Probes)).
+//! Connections with users' own keys, by VLESS, Trojan and Shadowsocks, on one thread (sidecar/README.md, Probes).
 
 mod carry;
 mod codec;

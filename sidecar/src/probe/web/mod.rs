@@ -1,4 +1,4 @@
-//! Objects of a web server of this sidecar ([`crate::echo::web`]), by HTTP/3 over QUIC or by HTTP/2 over TLS over TCP (sidecar/README.md (Probes)).
+//! Objects of a web server of this sidecar ([`crate::echo::web`]), by HTTP/3 over QUIC or by HTTP/2 over TLS over TCP (sidecar/README.md, Probes).
 //! `handshake_timeout` bounds the tunnel and, after that, the handshake.
 
 mod session;
