@@ -54,8 +54,8 @@ export default [
     name: 'cpu-of-children',
     what: 'the CPU time of children that ended is lost',
     file: 'sidecar/src/process/reading.rs',
-    from: '.map(|entry| entry.own_ns + entry.reaped_ns)',
-    to: '.map(|entry| entry.own_ns)',
+    from: 'true => entry.own_ns + entry.reaped_ns,',
+    to: 'true => entry.own_ns,',
     tests: [{ rust: 'unit', name: 'process::usage' }],
   },
   {
