@@ -218,9 +218,7 @@ declare module 'k6/x/windtunnel/record' {
     limitMs: number,
   ): Answer[];
   /** Runs probes at the same time to their ends (sidecar/README.md). A failure of the sidecar ends the run. `outcome`: null if nothing was measured. */
-  export function probes(
-    specs: object[],
-  ): (Samples & {
+  export function probes(specs: object[]): (Samples & {
     state: string;
     outcome: any;
     planned: number;

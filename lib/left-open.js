@@ -8,12 +8,12 @@ const ANSWER_MOST_MS = (SETTLE_S + 10) * 1000;
 /** Figures of a process's use that are peaks. */
 const PEAKS = /** @type {const} */ (['peak_anon_bytes', 'peak_open_files', 'peak_threads']);
 
-/** @typedef {{ name: string, id: string, versions: Record<string, string>, unjudged?: string }} Instance `unjudged`: why nothing that it leaves open counts */
+/** @typedef {{ name: string, id: string, versions: Record<string, string>, unjudged?: string }} Instance `unjudged`: why nothing that it leaves open counts. */
 
 /** @typedef {{ anon_bytes: number, threads: number, descriptors: { all: number } | null }} Holding */
-/** @typedef {{ name: string, before: Holding, after: Holding | null }} Process `after`: null if it has ended */
+/** @typedef {{ name: string, before: Holding, after: Holding | null }} Process `after`: null if it has ended. */
 /** @typedef {{ after_s: number, processes: Process[] }} Held */
-/** @typedef {Partial<Record<typeof PEAKS[number], number | null>>} Peak null: unknown */
+/** @typedef {Partial<Record<typeof PEAKS[number], number | null>>} Peak null: unknown. */
 /** @typedef {Record<string, Peak>} Peaks by process */
 
 /** By name, of this VU, the only one. @type {Record<string, Omit<Instance, 'id'> & { held: Held, peaks: Peaks }>} */

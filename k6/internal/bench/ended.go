@@ -63,8 +63,8 @@ func (b *session) killed() int {
 	return b.sidecar.Killed()
 }
 
-// failIfKilled turns a failed set-up into a failure if the kernel has killed more processes than before, of the testbed or of
-// one that the script started: too little memory is an outcome of the system, not a fault of the bench. A result says so itself.
+// failIfKilled turns a failed set-up into a failure if the kernel has killed more processes than before, of any testbed of the run. Too
+// little memory is an outcome of the system, not a fault of the bench. A result says so itself.
 func (b *session) failIfKilled(before int, entry *run.Scenario) {
 	if entry.Outcome != run.SetupFailed {
 		return

@@ -103,9 +103,9 @@ func claimApart() {
 	neighbour.Apart(os.Getenv(variable))
 }
 
-// serveFake implements the part of the sidecar's API that the bench uses. The kernel kills a process of each testbed. FAKE_SIDECAR chooses a fault: mute, dead (at
-// once), dies (a process of the testbed that FAKE_EVENTS.dies names, or of any if it is empty), refuse (a start), unable (to start the testbed
-// `own`), unfit (for any), vanish (on a start), or tokenless. Faults of windows are slow (every second look), stumble
+// serveFake implements the part of the sidecar's API that the bench uses. The kernel kills a process of each testbed. FAKE_SIDECAR chooses a fault.
+// Faults of processes are mute, dead (at once), and dies (a process of the testbed that FAKE_EVENTS.dies names, or of any if it is empty).
+// Faults of starts are refuse, unable (to start the testbed `own`), unfit (for any), vanish, and tokenless. Faults of windows are slow (every second look), stumble
 // (over the first), forget (them) and brief (little time between looks). FAKE_SECRET is the password in its outputs,
 // FAKE_EVENTS names a file for events.
 func serveFake() {

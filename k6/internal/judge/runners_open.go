@@ -111,7 +111,7 @@ func (r *Recorded) read(file *os.File) error {
 }
 
 // EvidenceOf decodes a script's evidence, and adds the usage of the machine that the record's process has asked the sidecar for. An
-// unknown field of the script is an error. What the script passes on from the sidecar, and its rows, may have further fields.
+// unknown field of the script is an error. The rows, and data that the script passes on from the sidecar, may have further fields.
 func EvidenceOf(script []byte, r *record.Record) (e Evidence, err error) {
 	var own struct {
 		Evidence

@@ -116,7 +116,7 @@ impl Ledger {
         });
     }
 
-    /// Of all groups since the sidecar started.
+    /// The throttled periods of all groups since the sidecar started.
     pub fn throttled(&self) -> Throttled {
         self.effects(0).throttled
     }

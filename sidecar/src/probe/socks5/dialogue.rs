@@ -34,7 +34,7 @@ pub enum Answer {
 
 pub struct Dialogue<'a> {
     pub proxy: &'a Proxy,
-    /// Of the tunnel; none for a UDP association.
+    /// The tunnel's far end; none for a UDP association.
     pub target: Option<&'a Address>,
 }
 
