@@ -135,7 +135,9 @@ impl Tasks {
             let same = known.filter(|thread| thread.used_ns == used_ns).copied();
             Some((*tid, same.or_else(|| Thread::read(pid, *tid, used_ns))?))
         };
-        let threads = self.0.iter().filter_map(read).collect();
+        let threads: HashMap<_, _> = self.0.iter().filter_map(read).collect();
+        // A thread may end between the two.
+        self.0.retain(|(tid, _)| threads.contains_key(tid));
         if self.0.len() > KEPT_MOST {
             self.0.clear();
         }
