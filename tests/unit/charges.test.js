@@ -101,6 +101,7 @@ function restartOf(order, probe, ends = probe ? [countsOf(0, 0)] : [], charges =
     '/taps': { id: 't1', address: '127.0.0.1:1' },
     '/testbeds/users/start': { id: 'i1', outputs: {} },
     '/probes': { id: 'p1' },
+    '/instances/i1/held': { after_s: 0, processes: [] },
     '/probes/p1?wait_s=5': probe,
   };
   sidecar.send = (_method, path) => ({
