@@ -35,14 +35,14 @@ async function run(flags, variables = {}) {
 /** @param {any} cell a median with its range */
 const valueOf = (cell) => Number(cell?.value ?? NaN);
 
-/** A figure within 5 %. A busy machine spoils it. @param {number} value @param {number} expected */
-function near(value, expected) {
-  timely(Math.abs(value - expected) <= expected * 0.05, `${value}, and ${expected} was expected`);
+/** A figure within a share of what is expected. A busy machine spoils it. @param {number} value @param {number} expected @param {number} [share] */
+function near(value, expected, share = 0.05) {
+  timely(Math.abs(value - expected) <= expected * share, `${value}, and ${expected} was expected`);
 }
 
 describe('footprint/idle', () => {
   test(
-    'a quiet proxy stays within all bounds, and a helper that wakes 200 times a second and spins does not',
+    'a quiet proxy stays within all bounds, and a helper that wakes 200 times a second and burns 0.5 ms each time does not',
     undisturbed(async () => {
       const quiet = await run('-holds 65536');
       assert.equal(quiet.finding, '');
@@ -60,16 +60,17 @@ describe('footprint/idle', () => {
       // 64 KiB that each holds, beside buffers and stacks of the program.
       for (const row of [tunnels, associations])
         assert.ok(valueOf(row.kib_each) > 64 && valueOf(row.kib_each) < 160, JSON.stringify(row));
-      const wakes = await run(`-holds ${65536 + 256 * KIB} -wakes 200 -burns 3ms`);
+      const wakes = await run(`-holds ${65536 + 256 * KIB} -wakes 200 -burns 500us`);
       for (const index of [1, 2])
         near(valueOf(wakes.rows[index].kib_each) - valueOf(quiet.rows[index].kib_each), 256);
       wakes.rows.forEach((row, index) => {
         near(valueOf(row.wakeups) - valueOf(quiet.rows[index].wakeups), 200);
-        near(valueOf(row.cpu_ms) - valueOf(quiet.rows[index].cpu_ms), 200 * 3 * 60);
+        // Beside the helper, the proxy's own use varies. tests/alone/spinning.test.js has a larger one.
+        near(valueOf(row.cpu_ms) - valueOf(quiet.rows[index].cpu_ms), 200 * 0.5 * 60, 0.1);
       });
       assert.match(
         wakes.finding,
-        /With nothing at all, the proxy spins: \d+ % of a CPU, and wakes \d+ times a second[,.]/,
+        /With nothing at all, the proxy uses \d+ ms of CPU a minute, and wakes \d+ times a second[,.]/,
       );
       const reasons = reasonsOf(wakes.result).join();
       assert.match(reasons, /nothing at all: CPU, ms a minute: at least \d+, and the bound is 1200/);
