@@ -63,7 +63,7 @@ const KEPT_OFF = [...done('disabled'), ...less(done('enabled', 'deleted_disabled
  * @param {{ before: Census | null, loaded: Census | null, removed?: Census | null }} taken before the load, and at both moments;
  *   `removed` is absent if the run removes nothing
  * @param {boolean} sql true: counted by SQL; false: by the panel's API
- * @param {boolean} [alone] whether nobody else uses the panel, as in a testbed
+ * @param {boolean} [alone] true: other programs do not use the panel, as in a testbed
  * @returns {Fact[]}
  */
 export function factsOf(taken, sql, alone = false) {

@@ -148,7 +148,7 @@ test('charges of a user whose bytes are unknown hide no loss by a restart', () =
   assert.deepEqual([found?.due, found?.kept, found?.moved], [3 * MIB, 0, 3 * MIB]);
 });
 
-/** What ofPanel()'s run removed from the sidecar. @type {string[]} */
+/** Paths that ofPanel()'s run removed from the sidecar. @type {string[]} */
 const deleted = [];
 
 /**

@@ -47,7 +47,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// program is how our commands are called: as subcommands of k6, or by the name of their own front door.
+// program is the name before our commands: `k6 x` for subcommands of k6, or `windtunnel`.
 var program = "k6 x"
 
 const calledAs = "windtunnel"

@@ -153,9 +153,9 @@ func Median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// Unpaired is the shift of runs without turns. Each value is plain or a logarithm; a higher value is worse. It is the
-// Hodges-Lehmann estimate from the differences between all values of b and all values of a, with the exact interval of
-// the rank-sum test. No interval is exact if the machine changed between the sides. widen, 0 or more, is the possible
+// Unpaired is the shift of runs without turns. Each value is plain or a logarithm; a higher value is worse. The
+// estimate is by Hodges and Lehmann: the median of the differences between all values of b and all values of a. The
+// rank-sum test gives the exact interval. A change of the machine between the sides makes the interval inexact. widen, 0 or more, is the possible
 // effect of such a change; the interval is wider by it at each end.
 func Unpaired(a, b []float64, widen float64) Shift {
 	u := stats.UDist{N1: len(a), N2: len(b)}

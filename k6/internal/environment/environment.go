@@ -204,7 +204,7 @@ type DatabaseURL struct {
 	dialect, host string
 }
 
-// This is SQLAlchemy's expression, except that a host has no @: an @ there is an unescaped @ of the password.
+// databaseURL is SQLAlchemy's expression without an @ in the host: such an @ is an unescaped @ of the password.
 var databaseURL = regexp.MustCompile(
 	`^(\w+)(?:\+\w+)?://(?:[^:/]*(?::[^@]*)?@)?(?:\[([^/?]+)\]|([^/:?@]+))?(?::[^/?@]*)?(?:/[^?]*)?(?:\?.*)?$`)
 

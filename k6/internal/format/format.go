@@ -245,7 +245,7 @@ func Shorten(text string, most int) string {
 }
 
 // Align pads the cells of rows of equal length to columns, two spaces apart. Numbers are right-aligned, text is
-// left-aligned. No line ends with spaces.
+// left-aligned. Spaces at the end of a line are cut.
 func Align(rows [][]string, numeric func(column int) bool) []string {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {

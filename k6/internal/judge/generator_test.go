@@ -40,7 +40,7 @@ func TestAThirdProgramThatTookALargePartOfAFullMachineIsNamed(t *testing.T) {
 func TestTheGeneratorOfTheOtherSideIsNoSystem(t *testing.T) {
 	for generator, verdict := range map[float64]string{60: result.Inconclusive, 40: result.Pass} {
 		e := complete()
-		// Both sides use as much.
+		// The other side uses the same share.
 		e.Usage = beside(usage(generator, 99, 99-generator, ""), 0)
 		isJudged(t, "at once", judged(t, e, sent(1000, 0)), verdict, "")
 	}

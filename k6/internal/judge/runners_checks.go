@@ -133,7 +133,8 @@ func isLate(late, all int64, runners int) bool {
 }
 
 // If one runner has worse figures than all others, the cause may be the runner, its network path to the system, or the
-// system's limit for one client. In the figures of a hundred runners, one is only 1 %, which bounds may allow.
+// system's limit for one client. One of a hundred runners is only 1 % of the figures, and bounds may allow
+// 1 %.
 
 const (
 	// aloneLeast is the smallest number of requests of an operation for which a runner is judged alone.

@@ -131,7 +131,7 @@ func (c Class) Key() string {
 	return fmt.Sprintf("%x", sum[:6])
 }
 
-// Here is the part of this machine's class that is known before a run: hardware, kernel and congestion control. An
+// Here reads the part of this machine's class that is known before a run: hardware, kernel and congestion control. An
 // unknown field is "unknown" or 0.
 func Here() Class { return read("/proc") }
 

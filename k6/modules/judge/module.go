@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
 // Package judge is the module k6/x/windtunnel/judge: it passes a script's evidence to the judge, internal/judge.
-// lib/globals.d.ts has its types.
+// lib/globals-judge.d.ts has its types.
 package judge
 
 import (

@@ -1,4 +1,4 @@
-//! Samples of a source, ten times a second. Each figure is read as seldom as loses nothing.
+//! Samples of a source, ten times a second. Each figure has its own rate, by what the kernel keeps of it.
 //!
 //! - Open descriptors: at each sample. The kernel keeps no peak of them.
 //! - Threads: at each sample before which the kernel gave a new id. Otherwise no thread has begun.
