@@ -127,10 +127,16 @@ describe('footprint/leak', () => {
     assert.ok(opened >= 12 * 20 && opened <= 12 * 20 + 10, String(opened));
   });
 
-  test('a panel keeps no descriptor of a request', async () => {
-    const found = await run('panel', { CYCLES: '12', CYCLE_CONNECTIONS: '10' });
+  test('a descriptor of each request with its own connection of a panel is found, and none of a kept one', async () => {
+    const found = await run(`panel:source=${join(ROOT, 'tests/fixtures/keeping-panel')}`, {
+      CYCLES: '12',
+      CYCLE_CONNECTIONS: '10',
+    });
     assert.deepEqual([...new Set(found.rows.map(({ work }) => work))], ['request', 'kept request']);
-    for (const work of ['request', 'kept request'])
-      assert.equal(rowOf(found, 'descriptors', work).leaks, 'no');
+    const descriptors = rowOf(found, 'descriptors', 'request');
+    assert.equal(descriptors.leaks, 'yes');
+    near(descriptors.slope, 1);
+    assert.equal(rowOf(found, 'descriptors', 'kept request').leaks, 'no');
+    assert.equal(found.result.verdict, 'fail');
   });
 });
