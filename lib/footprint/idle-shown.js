@@ -32,11 +32,14 @@ const wakeups = perSecond((process) => process.voluntary_switches);
 const taken = perSecond((process) => process.involuntary_switches);
 const faults = perSecond((process) => process.minor_faults + process.major_faults, MINUTE_S);
 
+/** Those that share the packets: all packets of the state "nothing at all" are one sum. @param {Found['state']} state */
+const sharedBy = ({ direct, count }) => (direct ? 1 : count);
+
 /** Packets or bytes on the wire in a minute for each that is open; null: unknown. @param {Found} found @param {'packets' | 'bytes'} what */
 const wireOf =
   ({ state }, what) =>
   (/** @type {IdleTime} */ { wire, seconds }) =>
-    wire && (wire[what] * MINUTE_S) / seconds / state.count;
+    wire && (wire[what] * MINUTE_S) / seconds / sharedBy(state);
 
 /**
  * The value over all rounds together.
@@ -132,9 +135,7 @@ const columnsOf = (most) => [
   ],
   judgedColumn('cpu', 'CPU ms/min', most.cpuMs, (found) => overall(found, cpuMs)),
   judgedColumn('wakeups', 'wake-ups/s', most.wakeups, (found) => overall(found, wakeups)),
-  judgedColumn('bytes', 'bytes/min, each', most.bytes, (found) =>
-    found.state.direct ? NO_FIGURE : overall(found, wireOf(found, 'bytes')),
-  ),
+  judgedColumn('bytes', 'bytes/min, each', most.bytes, (found) => overall(found, wireOf(found, 'bytes'))),
 ];
 
 /** Names what the proxy does too much in a state. @param {Found} found @param {Most} most */
@@ -148,9 +149,9 @@ function sinsOf(found, most) {
   if (share >= SPINS) sins.push(`spins: ${percent(share)} of a CPU`);
   else if (cpu > most.cpuMs) sins.push(`uses ${cpu.toFixed(0)} ms of CPU a minute`);
   if (woken > most.wakeups) sins.push(`wakes ${woken.toFixed(0)} times a second`);
-  if (!direct && bytes > most.bytes)
+  if (bytes > most.bytes)
     sins.push(
-      `sends ${(overall(found, wireOf(found, 'packets')) ?? 0).toFixed(1)} packets a minute for each ${unit}`,
+      `sends ${(overall(found, wireOf(found, 'packets')) ?? 0).toFixed(1)} packets a minute${direct ? '' : ` for each ${unit}`}`,
     );
   return sins.length > 0 ? [`With ${title}, the proxy ${sins.join(', and ')}.`] : [];
 }
@@ -162,9 +163,10 @@ export const idleSections = (all, most) => [
     title: 'While nothing goes on',
     columns: columnsOf(most),
     rows: all,
-    finding: all.flatMap((found) => sinsOf(found, most)).join(' ') || undefined,
+    finding:
+      [...all.flatMap((found) => sinsOf(found, most)), ...openOf(boundsOf(all, most))].join(' ') || undefined,
     notes: [
-      'Median of the rounds, with their range. In the state "nothing at all" as many tunnels go past the proxy: the packets of that row are of our own ends.',
+      'Median of the rounds, with their range. In the state "nothing at all" as many tunnels go past the proxy, and the packets of that row are all packets.',
       'CPU is by the CPU clocks of the processes, in ns. Wake-ups are voluntary context switches of all threads; "CPU taken" are involuntary ones.',
       'Packets are those of the proxy’s port, the hop’s and the far end’s (packet(7)), with headers from IP on. Between the client and the relay port of an association none are counted. Empty: packets could not be captured (CAP_NET_RAW), or an address is of IPv6.',
       'Memory each is from new processes: all of them open, less one, over their number.',
@@ -172,46 +174,59 @@ export const idleSections = (all, most) => [
   }),
 ];
 
-/**
- * A bound of a rate. A short time may hold one event by chance: the lower end leaves out one keep-alive of each, and the packets of ends.
- * @param {string} check @param {number} bound @param {number | null} value null: unknown @param {number} [least]
- * @returns {import('k6/x/windtunnel/judge').Fact[]}
- */
-function factOf(check, bound, value, least = value ?? 0) {
-  const unclear = value === null || (value > bound && least <= bound);
-  // A smoke run is too short, so that it fails only by what is certain.
-  if (unclear && value !== null && currentProfile() === 'smoke') return [];
-  const shown = value === null || unclear ? null : Math.ceil(value > bound ? least : value);
-  return [{ check, source: 'processes', found: { said: shown }, reported: { said: bound }, slack: [] }];
-}
-
 /** @param {Found} found @param {number} value bytes a minute for each */
 function certain({ times, state }, value) {
   const packets = sumOf(times, ({ wire }) => wire?.packets ?? 0);
   const bytes = sumOf(times, ({ wire }) => wire?.bytes ?? 0);
   const seconds = sumOf(times, (time) => time.seconds);
   const ended = sumOf(times, (time) => time.ended_s.length);
-  const once = Math.min(packets, OF_ONE_KEEP_ALIVE * state.count * times.length + OF_AN_END * ended);
-  return Math.max(0, value - (((once * bytes) / (packets || 1)) * MINUTE_S) / seconds / state.count);
+  const each = sharedBy(state);
+  const once = Math.min(packets, OF_ONE_KEEP_ALIVE * each * times.length + OF_AN_END * ended);
+  return Math.max(0, value - (((once * bytes) / (packets || 1)) * MINUTE_S) / seconds / each);
 }
 
-/** @param {Found[]} all @param {Most} most */
-export const idleFacts = (all, most) =>
+/**
+ * A short time may hold one event by chance: `least` leaves out one keep-alive of each, and the packets of ends.
+ * @typedef {{ check: string, bound: number, value: number | null, least?: number }} Bound `value` null: unknown
+ */
+
+/** @param {Found[]} all @param {Most} most @returns {Bound[]} */
+const boundsOf = (all, most) =>
   all.flatMap((found) => {
     const { title, direct, unit } = found.state;
     const bytes = overall(found, wireOf(found, 'bytes'));
-    const dead = overall(found, deadOf);
     return [
-      ...factOf(`${title}: CPU, ms a minute`, most.cpuMs, overall(found, cpuMs)),
-      ...factOf(`${title}: wake-ups a second`, most.wakeups, overall(found, wakeups)),
-      ...(direct
-        ? []
-        : factOf(
-            `${title}: bytes a minute on the wire for each ${unit}`,
-            most.bytes,
-            bytes,
-            bytes === null ? undefined : certain(found, bytes),
-          )),
-      ...(unit === 'tunnel' ? factOf('idle tunnels that are open and carry nothing', 0, dead) : []),
+      { check: `${title}: CPU, ms a minute`, bound: most.cpuMs, value: overall(found, cpuMs) },
+      { check: `${title}: wake-ups a second`, bound: most.wakeups, value: overall(found, wakeups) },
+      {
+        check: `${title}: bytes a minute on the wire${direct ? '' : ` for each ${unit}`}`,
+        bound: most.bytes,
+        value: bytes,
+        ...(bytes !== null && { least: certain(found, bytes) }),
+      },
+      ...(unit === 'tunnel'
+        ? [{ check: 'idle tunnels that are open and carry nothing', bound: 0, value: overall(found, deadOf) }]
+        : []),
     ];
   });
+
+/** @param {Bound} one */
+const isUnclear = ({ bound, value, least = value ?? 0 }) => value !== null && value > bound && least <= bound;
+
+/** A smoke run is too short, so that it fails only by what is certain. @param {Bound} one */
+const isTooShort = (one) => currentProfile() === 'smoke' && isUnclear(one);
+
+/** Names what a smoke run leaves open: its verdict says nothing about it. @param {Bound[]} all */
+const openOf = (all) =>
+  all.filter(isTooShort).map(({ check }) => `The smoke run is too short to judge this: ${check}.`);
+
+/** @param {Found[]} all @param {Most} most @returns {import('k6/x/windtunnel/judge').Fact[]} */
+export const idleFacts = (all, most) =>
+  boundsOf(all, most)
+    .filter((one) => !isTooShort(one))
+    .map((one) => {
+      const { check, bound, value, least = value ?? 0 } = one;
+      const unknown = value === null || isUnclear(one);
+      const shown = unknown ? null : Math.ceil(value > bound ? least : value);
+      return { check, source: 'processes', found: { said: shown }, reported: { said: bound }, slack: [] };
+    });

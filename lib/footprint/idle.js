@@ -74,7 +74,7 @@ export function statesOf({ tunnels, associations }) {
   ];
 }
 
-/** @param {State} state @param {number} count @param {number} seconds @param {number[]} [ports] of hops */
+/** @param {State} state @param {number} count @param {number} seconds @param {number[]} [ports] further ones */
 const specOf = ({ spec }, count, seconds, ports = []) => ({
   ...spec,
   connections: count,
@@ -85,16 +85,19 @@ const specOf = ({ spec }, count, seconds, ports = []) => ({
   idle: { seconds, settle_s: SETTLE_S, ports },
 });
 
-/** The port of the hop between the two ends of a pair; empty for a single program. */
-function hops() {
-  const port = Number(instance()?.variables.server_port);
-  return port > 0 ? [port] : [];
+/**
+ * Further ports whose packets count: of the hop between the two ends of a pair, and of a proxy that what is open goes past.
+ * @param {Plane} plane @param {State} state
+ */
+function portsOf(plane, state) {
+  const proxy = state.direct ? plane.proxied.proxy?.address.split(':').pop() : undefined;
+  return [instance()?.variables.server_port, proxy].map(Number).filter((port) => port > 0);
 }
 
 /** @param {Plane} plane @param {State} state @param {number} seconds */
 export function measureState(plane, state, seconds) {
   const via = state.direct ? { ...plane.direct, instance: __ENV.INSTANCE } : plane.proxied;
-  const ended = plane.measure(via, specOf(state, state.count, seconds, hops()));
+  const ended = plane.measure(via, specOf(state, state.count, seconds, portsOf(plane, state)));
   if (state.operation) plane.recorded([state.operation], ended);
   else if ('error' in ended) console.warn(`${state.title}: ${ended.error.message}`);
   const idle = 'error' in ended ? null : (ended.outcome.idle ?? null);

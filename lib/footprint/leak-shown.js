@@ -16,6 +16,9 @@ const verdictOf = ({ within, judged }) => {
   return within ? 'no' : 'yes';
 };
 
+/** Growth in smallest leaks of the run; null: the run cannot tell, and so can no comparison. @param {Found} found */
+const inLeaks = ({ growth, within, least }) => (growth && within !== null ? growth.slope / least : null);
+
 /**
  * A column that only comparisons read: the slopes of resources with one unit.
  * @param {string} name @param {string} title @param {string} unit @param {(unit: string) => boolean} fits
@@ -59,7 +62,7 @@ const COLUMNS = [
     compare: 'lower',
     judged: true,
     least: 1,
-    of: (found) => (found.judged ? found.growth && found.growth.slope / found.least : verdictOf(found)),
+    of: (found) => (found.judged ? inLeaks(found) : verdictOf(found)),
   },
   {
     name: 'interval',
@@ -107,6 +110,7 @@ export const leakSections = (all, times) => [
     title: 'What is left of work that has ended',
     columns: COLUMNS,
     rows: all,
+    finding: undecidedIn(all),
     notes: [
       'Growth is the slope of the lowest reading of each block of cycles, without the largest step (docs/explanation/footprint.md).',
       ...(all.some(({ work }) => work.lingers) ? [aboutAssociations(times)] : []),
@@ -154,25 +158,38 @@ function memoryRows(all) {
   }));
 }
 
+/** Whether a smoke run has too few cycles to decide. @param {Found} found */
+const isTooShort = ({ within, judged }) => judged && within === null && currentProfile() === 'smoke';
+
+/** Names what a smoke run leaves open: its verdict says nothing about it. @param {Found[]} all */
+function undecidedIn(all) {
+  const open = all.filter(isTooShort).map(({ resource, work }) => `${resource.title} per ${work.unit}`);
+  return open.length > 0
+    ? `The smoke run is too short to tell whether these grow: ${open.join(', ')}. PROFILE=quick can.`
+    : undefined;
+}
+
 /**
  * A growth beyond its bound is a failure. One that is unclear leaves the run undecided, but in smoke, which has too few cycles.
  * @param {Found[]} all @returns {import('k6/x/windtunnel/judge').Fact[]}
  */
 export const leakFacts = (all) =>
   all
-    .filter(({ within, judged }) => judged && (within !== null || currentProfile() !== 'smoke'))
-    .map(({ work, resource, bound, growth, within }) => ({
-      check: `growth of ${resource.title} per ${unitsOf(work, resource)}`,
-      source: 'processes',
-      found: {
-        said:
-          within === null || !growth
-            ? null
-            : Math.round((within ? growth.high : growth.low) * scaleOf(work, resource)),
-      },
-      reported: { said: Math.round(bound * scaleOf(work, resource)) },
-      slack: [],
-    }));
+    .filter((found) => found.judged && !isTooShort(found))
+    .map(({ work, resource, bound, growth, within }) => {
+      const scale = scaleOf(work, resource);
+      // Rounded away from the bound: a proven leak stays beyond the bound, and a growth within the bound stays within.
+      const said = within ? Math.floor : Math.ceil;
+      return {
+        check: `growth of ${resource.title} per ${unitsOf(work, resource)}`,
+        source: 'processes',
+        found: {
+          said: within === null || !growth ? null : said((within ? growth.high : growth.low) * scale),
+        },
+        reported: { said: Math.floor(bound * scale) },
+        slack: [],
+      };
+    });
 
 /** Counts are whole numbers, so that they count for a thousand. @param {Found['work']} work @param {Found['resource']} resource */
 const scaleOf = (work, resource) => (work.of === 1 && resource.unit === '' ? 1000 : 1);

@@ -126,4 +126,12 @@ export default [
     to: 'after.UDP-before.UDP',
     tests: [{ go: 'internal/judge', name: 'TestWhatStaysOpenAfterTheLoad' }],
   },
+  {
+    name: 'leak-rounded-away',
+    what: 'a leak barely beyond its bound is rounded to the bound, and passes',
+    file: 'lib/footprint/leak-shown.js',
+    from: 'within ? Math.floor : Math.ceil',
+    to: 'Math.floor',
+    tests: [{ js: 'unit/footprint-leak' }],
+  },
 ];
