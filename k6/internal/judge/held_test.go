@@ -120,6 +120,27 @@ func TestMemoryThatStaysIsARemarkAndNoReason(t *testing.T) {
 	}
 }
 
+func TestManyDescriptorsThatNoCheckCountsAreARemark(t *testing.T) {
+	before := holding(0, 1, 0, 2, 8)
+	for about, c := range map[string]struct {
+		after result.Holding
+		want  string
+	}{
+		"a few":                     {holding(0, 50, 50, 2, 8), ""},
+		"those that a check judges": {holding(9, 1, 0, 2, 17), ""},
+		"connections of a hop": {holding(0, 293, 0, 2, 8),
+			"UDP sockets, pipes and connections between the system's own processes decide nothing, but 5 s after the load proxy keeps 292 more (303: 293 TCP established, 2 pipes, 8 other)"},
+	} {
+		e := complete()
+		e.Usage.Held = &result.Held{AfterS: 5, Slack: 10, Processes: []result.HeldByOne{{Name: "proxy", Before: before, After: &c.after}}}
+		j := judged(t, e, sent(1000, 0))
+		noted := slices.ContainsFunc(j.Notes, func(note string) bool { return strings.HasPrefix(note, "UDP sockets") })
+		if j.Verdict != result.Pass || noted != (c.want != "") || c.want != "" && !slices.Contains(j.Notes, c.want) {
+			t.Errorf("%s: %s: %v", about, j.Verdict, j.Notes)
+		}
+	}
+}
+
 func TestEachRowThatLeavesSomethingOpenIsNamed(t *testing.T) {
 	before := holding(0, 1, 0, 2, 8)
 	of := func(name string, version string, after result.Holding, afterS float64) result.HeldByRow {

@@ -132,8 +132,10 @@ func judge(e Evidence, m Metrics) (Judged, error) {
 	}
 	found := opinionOf(e, m, j)
 	j.Notes = append(j.Notes, waitNotes(e, j)...)
-	if remark := j.Held.Remark(); remark != "" {
-		j.Notes = append(j.Notes, remark)
+	for _, remark := range []string{j.Held.Remark(), j.Held.Uncounted()} {
+		if remark != "" {
+			j.Notes = append(j.Notes, remark)
+		}
 	}
 	j.Connections = connectionsOf(m)
 	if j.Leftovers = leftoversOf(e, m); j.Leftovers != nil {

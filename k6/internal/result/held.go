@@ -143,6 +143,32 @@ const (
 	remarkedTimes = 2
 )
 
+// uncountedMost is the number of new descriptors outside of Left that need no remark.
+const uncountedMost = 100
+
+// Uncounted names the processes with many descriptors that came in the load, stayed, and are outside of Left: UDP sockets, pipes, and
+// connections between two processes of the system; "" without one. They decide nothing: a hop may keep its connections for later tunnels.
+func (h *Held) Uncounted() string {
+	if h == nil {
+		return ""
+	}
+	var kept []string
+	for _, p := range h.Processes {
+		tcp, other, known := p.Left()
+		if !known || p.After == nil {
+			continue
+		}
+		if more := p.After.Descriptors.All - p.Before.Descriptors.All - tcp - other; more >= uncountedMost {
+			kept = append(kept, fmt.Sprintf("%s keeps %s more (%s)", p.Name, format.Count(more), p.After.Descriptors.Words()))
+		}
+	}
+	if len(kept) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("UDP sockets, pipes and connections between the system's own processes decide nothing, but %g s after the load %s",
+		h.AfterS, strings.Join(kept, "; "))
+}
+
 // Remark names the processes that keep much more own memory than before the load; "" without one. It decides nothing: after one
 // load, what an allocator has taken once and a leak look alike.
 func (h *Held) Remark() string {

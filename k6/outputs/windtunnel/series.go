@@ -36,10 +36,11 @@ const (
 func leftOut(m *metrics.Metric) bool {
 	switch m.Name {
 	case "group_duration", "iteration_duration", "rounds_begun", "component_largest",
-		"operation_active_s", "operation_bytes", "operation_probe_cpu_s", "operation_system_cpu_s":
+		"operation_active_s", "operation_bytes", "operation_probe_cpu_s", "operation_system_cpu_s",
+		"panel_requests", "panel_waited_ms", "panel_route_ms":
 		return true
 	}
-	return strings.HasPrefix(m.Name, "panel_") || strings.HasPrefix(m.Name, "http_req_") && m.Type == metrics.Trend
+	return strings.HasPrefix(m.Name, "http_req_") && m.Type == metrics.Trend
 }
 
 type series struct {
