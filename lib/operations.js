@@ -23,7 +23,7 @@
  * | operation_clock_ms      | gauge   | ms    | starts and ends on the test's clock; min and max are the window |
  */
 import { Operation as Recorder, Counter, once } from 'k6/x/windtunnel/record';
-import { answered, failedWith } from './silence.js';
+import { failedWith } from './silence.js';
 
 const begun = new Counter('rounds_begun');
 
@@ -56,7 +56,6 @@ export class Operation {
    */
   success(startedAt, endedAt, ms = endedAt - startedAt, carried = 1) {
     this.recorder.success(startedAt, endedAt, ms, carried);
-    answered();
   }
 
   /**

@@ -46,7 +46,7 @@ function metClosed(response, startedAt) {
 
 /**
  * Sends a request. If the target had closed the idle connection, sends the request once more, as browsers and HTTP
- * libraries do.
+ * libraries do. `startedAt` and `endedAt` are now() before and after.
  * @param {() => Response} send
  */
 export function sent(send) {
@@ -56,7 +56,7 @@ export function sent(send) {
   const response = again ? send() : first;
   if (again && opened(response)) connectionsOpened.add(1);
   lastEnd = now();
-  return { response, again };
+  return { response, again, startedAt, endedAt: lastEnd };
 }
 
 /** sent() for an asynchronous request. @param {() => Promise<Response>} send */
@@ -99,9 +99,7 @@ function judged(response, status, carried) {
  */
 export function timed(operation, status, send, carried) {
   operation.begin();
-  const startedAt = now();
-  const { response, again } = sent(send);
-  const endedAt = now();
+  const { response, again, startedAt, endedAt } = sent(send);
   const found = judged(response, status, carried);
   if (typeof found !== 'number') return operation.failure(found[0], startedAt, endedAt, found[1]);
   const ms = again ? endedAt - startedAt : wholeMs(response);
@@ -120,9 +118,7 @@ export function timed(operation, status, send, carried) {
 export function timedFrom(operation, status, send, intended, warmupMs, carried) {
   const recorded = intended.offset >= warmupMs;
   if (recorded) operation.begin();
-  const startedAt = now();
-  const { response } = sent(send);
-  const endedAt = now();
+  const { response, startedAt, endedAt } = sent(send);
   if (!recorded) return undefined;
   operation.late(startedAt - intended.at);
   const found = judged(response, status, carried);

@@ -3,7 +3,7 @@
  * any virtual user ends the silence. If the bench started the testbed, it sees the processes end and stops the run earlier.
  */
 import exec from 'k6/execution';
-import { Gauge, answered as heard, unanswered } from 'k6/x/windtunnel/record';
+import { Gauge, answered, unanswered } from 'k6/x/windtunnel/record';
 import { stopAll } from './runners.js';
 
 /** Silence that stops a run, ms, with at least three requests in a row. docs/explanation/verdicts.md lists both numbers. */
@@ -15,10 +15,8 @@ const UNANSWERED = ['connection_refused', 'connection_reset', 'timeout', 'dns', 
 /** Start of the silence, ms on the test's clock. Only a stopped run has a sample. */
 const silentSince = new Gauge('target_silent_since_ms', true);
 
-export const answered = () => heard();
-
 /**
- * Records a failed request.
+ * Records a failed request. The success of an operation ends the silence in k6/modules/record.
  * @param {import('./errors.js').ErrorKind} kind
  * @param {number} startedAt now() at its start
  * @param {number} endedAt

@@ -40,6 +40,7 @@ export class Operation {
 
   /** @param {number} _start @param {number} _end @param {number} ms @param {number} carried */
   success(_start, _end, ms, carried) {
+    answered();
     latency.add(ms, this.tags);
     failed.add(false, this.tags);
     items.add(carried, this.tags);

@@ -8,7 +8,8 @@ import { explain, ofHandshake } from '../../lib/errors.js';
 import { endOf } from '../../lib/login.js';
 import { requestLoad } from '../../lib/profiles.js';
 import { sent } from '../../lib/requests.js';
-import { SILENT_MS, answered, failedWith } from '../../lib/silence.js';
+import { Operation } from '../../lib/operations.js';
+import { SILENT_MS, failedWith } from '../../lib/silence.js';
 
 test('any 2xx is accepted, unless one status is named', () => {
   assert.deepEqual(
@@ -74,10 +75,11 @@ test('silence is that of the target for all clients, not for one', () => {
   const aborted = [];
   /** @type {any} */ (execution.test).abort = (/** @type {string} */ line) => aborted.push(line);
   const fail = (/** @type {number} */ at) => failedWith('timeout', at, at + 5_000);
+  const operation = new Operation('other');
   // One client meets only timeouts, while another gets answers.
   for (let at = 0; at < 6 * SILENT_MS; at += 5_000) {
     fail(at);
-    answered();
+    operation.success(at, at + 1);
   }
   assert.deepEqual(aborted, []);
   for (const at of [100_000, 105_000, 110_000]) fail(at);

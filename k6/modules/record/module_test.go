@@ -66,6 +66,19 @@ func (x test) given() (all []metrics.Sample) {
 	}
 }
 
+func TestASuccessEndsTheSilence(t *testing.T) {
+	x := newTest(t)
+	x.run(`const look = new Operation('look')`)
+	x.begin()
+	x.run(`hold()`)
+	if since := x.run(`unanswered(1); unanswered(2); unanswered(3)`); since != "1" {
+		t.Errorf("three requests without an answer: %s", since)
+	}
+	if since := x.run(`look.success(4, 5, 1, 1); unanswered(6)`); since != "-1" {
+		t.Errorf("after a success: %s", since)
+	}
+}
+
 func TestOperation(t *testing.T) {
 	x := newTest(t)
 	x.run(`const send = new Operation('send'), look = new Operation('look', { bounded: true, uncounted: true })`)

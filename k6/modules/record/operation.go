@@ -91,6 +91,9 @@ func (i *instance) newOperation(call sobek.ConstructorCall) *sobek.Object {
 			if state == nil {
 				o.Must(errOutside)
 			}
+			if name == "success" {
+				o.shared.answered()
+			}
 			if o.holds && name != "farEnd" && o.holdsBack(name, call.Arguments) {
 				given := slices.Clone(call.Arguments)
 				o.held = append(o.held, func() error { return method(state, o.cell(state), given) })
