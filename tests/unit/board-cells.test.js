@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { committed } from '../../grafana/generate.js';
-import { panelsOf } from '../../grafana/lint.js';
-import { namesOf } from '../../grafana/names.js';
+import { panelsOf } from '../support/grafana/lint.js';
+import { namesOf } from '../support/grafana/names.js';
 import { cellsOf } from '../support/grafana/stand-in-table.js';
 
 /** @returns {[string, any][]} */
@@ -11,7 +11,9 @@ const boards = () => Object.entries(committed()).map(([name, text]) => [name, JS
 
 /** @param {any} board @param {number} id */
 const panelOf = (board, id) =>
-  /** @type {import('../../grafana/types.js').Panel} */ (panelsOf(board).find((panel) => panel.id === id));
+  /** @type {import('../support/grafana/types.js').Panel} */ (
+    panelsOf(board).find((panel) => panel.id === id)
+  );
 
 /** A result of an operation, with a different value for each figure. @param {number} first */
 const figures = (first) =>

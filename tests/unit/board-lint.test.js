@@ -1,7 +1,7 @@
 /** The linter of boards finds each kind of fault. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { problemsOf } from '../../grafana/lint.js';
+import { problemsOf } from '../support/grafana/lint.js';
 import { boards, panelOf, propertiesOf, propertyOf } from '../support/boards.js';
 
 /** Edits of the board overview, and the linter's messages. @type {[string, (board: any) => void, RegExp][]} */

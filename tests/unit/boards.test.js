@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { DATASOURCE } from '../../grafana/parts/influx.js';
 import { committed, outdated } from '../../grafana/generate.js';
-import { problemsOf } from '../../grafana/lint.js';
+import { problemsOf } from '../support/grafana/lint.js';
 import { cellsOf } from '../support/grafana/stand-in-table.js';
 import { expanded, resolve, standing } from '../support/grafana/stand-in.js';
 import { boards, panelOf, propertyOf } from '../support/boards.js';
@@ -191,7 +191,7 @@ async function typeErrors(all) {
   try {
     const files = Object.entries(all).map(([name, board]) => {
       const file = join(folder.path, name.replace('.json', '.ts'));
-      const types = JSON.stringify(join(ROOT, 'grafana/types.js'));
+      const types = JSON.stringify(join(ROOT, 'tests/support/grafana/types.js'));
       writeFileSync(
         file,
         `import type { Board } from ${types};\nexport const board: Board = ${JSON.stringify(board, null, 1)};\n`,

@@ -5,7 +5,7 @@
  */
 
 /**
- * @typedef {import('../../../grafana/types.js').Panel} Panel
+ * @typedef {import('./types.js').Panel} Panel
  * @typedef {NonNullable<Panel['transformations']>[number]} Transformation
  * @typedef {Record<string, unknown>} Row values by names of columns
  * @typedef {Record<string, Row[]>} Frames rows by the refId of their query

@@ -6,9 +6,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * @typedef {import('../../../grafana/types.js').Board} Board
- * @typedef {import('../../../grafana/types.js').Panel} Panel
- * @typedef {import('../../../grafana/types.js').Target} Target
+ * @typedef {import('./types.js').Board} Board
+ * @typedef {import('./types.js').Panel} Panel
+ * @typedef {import('./types.js').Target} Target
  * @typedef {NonNullable<Board['templating']['list']>[number]} Variable
  * @typedef {Record<string, string | string[]>} Values of variables by their names
  * @typedef {{ from: number, to: number, interval_s: number }} Time from and to in ms since 1970

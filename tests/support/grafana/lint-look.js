@@ -1,7 +1,7 @@
 /** Rules that make a panel readable. */
-import { widthOf } from './parts/columns.js';
-import { readable } from './parts/panels.js';
-import { units } from './parts/units.js';
+import { widthOf } from '../../../grafana/parts/columns.js';
+import { readable } from '../../../grafana/parts/panels.js';
+import { units } from '../../../grafana/parts/units.js';
 import { clashingNames } from './names.js';
 
 /** @typedef {import('./types.js').Panel} Panel */

@@ -1,10 +1,6 @@
-/**
- * Rules for each board beyond its types. Usage: node grafana/lint.js
- */
-import { fileURLToPath } from 'node:url';
-import { BOARD_OF_SYSTEM, uidOf } from './parts/links.js';
-import { DATASOURCE, SCENARIO, SYSTEM } from './parts/influx.js';
-import { committed } from './generate.js';
+/** Rules for each board beyond its types. */
+import { BOARD_OF_SYSTEM, uidOf } from '../../../grafana/parts/links.js';
+import { DATASOURCE, SCENARIO, SYSTEM } from '../../../grafana/parts/influx.js';
 import { ofLook } from './lint-look.js';
 import { unknownNames } from './names.js';
 
@@ -241,11 +237,4 @@ export function problemsOf(boards) {
       lines.filter((line) => line !== true).map((line) => `${name}: ${line}`),
     ),
   ];
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const files = Object.entries(committed()).map(([name, text]) => [name, JSON.parse(text)]);
-  const problems = problemsOf(Object.fromEntries(files));
-  for (const problem of problems) console.error(`grafana/dashboards/${problem}`);
-  process.exitCode = problems.length > 0 ? 1 : 0;
 }
