@@ -4,6 +4,7 @@
  */
 import crypto from 'k6/crypto';
 import { isAccepted, shown } from '../answers.js';
+import { chunked } from '../lists.js';
 
 /** The largest number of pages to read before the load. */
 const MOST_READ = 500;
@@ -43,12 +44,9 @@ export function readPages(panel, session, limit) {
   const known = { limit, total, pages, read: [], fault: null };
   /** @type {Set<string>} */
   const seen = new Set();
-  const count = Math.min(pages, MOST_READ);
-  for (let from = 0; from < count && known.fault === null; from += AT_ONCE) {
-    const offsets = Array.from(
-      { length: Math.min(AT_ONCE, count - from) },
-      (_, index) => (from + index) * limit,
-    );
+  const all = Array.from({ length: Math.min(pages, MOST_READ) }, (_, index) => index * limit);
+  for (const offsets of chunked(all, AT_ONCE)) {
+    if (known.fault !== null) break;
     for (const response of panel.pages(session, offsets, limit)) {
       const page = isAccepted(response) ? panel.pageOf(response, limit) : shown(response);
       known.fault ??= typeof page === 'string' ? page : overlap(page.names, seen, known, page.total);

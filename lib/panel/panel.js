@@ -12,6 +12,7 @@ import { Counter } from 'k6/x/windtunnel/record';
 import { errorIn, isAccepted, redirectOf, saidIn, shown } from '../answers.js';
 import { triedAt, whyNone } from '../environment.js';
 import { explain, ofResponse } from '../errors.js';
+import { chunked } from '../lists.js';
 import { Login } from '../login.js';
 import { connected } from '../requests.js';
 import { requestTimeoutMs } from '../variables.js';
@@ -158,8 +159,7 @@ export class Panel {
    */
   changeAll(session, names, change, what, operation) {
     const params = paramsOf(session.token, LOAD_TIMEOUT_MS, this.cookie);
-    for (let from = 0; from < names.length; from += this.atOnce) {
-      const part = names.slice(from, from + this.atOnce);
+    for (const part of chunked(names, this.atOnce)) {
       changes.add(part.length, { change, outcome: 'sent' });
       const responses = http.batch(part.map((name) => [...this.about(operation, session, name), params]));
       for (const response of responses) this.countOutcome(change, operation, response);
@@ -297,10 +297,8 @@ export class Panel {
       if (tries > 2) return names.length;
       last = names.join();
       const params = this.params(this.login.current(session).token);
-      for (let from = 0; from < names.length; from += this.atOnce) {
-        const part = names.slice(from, from + this.atOnce);
+      for (const part of chunked(names, this.atOnce))
         http.batch(part.map((name) => [...this.about('delete', session, name), params]));
-      }
     }
   }
 

@@ -1,9 +1,10 @@
 /** The hop between two programs: whether they are compatible, and what an observer can read there. */
 import { sleep } from 'k6';
+import { requestAll } from 'k6/x/windtunnel/record';
 import { ask, firstReply, measure, measureAll, tryAsk } from '../meter.js';
 import { cpusOf } from '../dataplane/environment.js';
+import { chunked } from '../lists.js';
 import { recordSeries } from '../dataplane/probe-operation.js';
-import { requestAll } from '../sidecar.js';
 import { awaitTunnel } from './dials.js';
 import { older } from './excuse.js';
 import { startSides, stopSides } from './instances.js';
@@ -151,13 +152,7 @@ export function heardOf(row, fault, seen) {
  * @param {import('../dataplane/scenario.js').Plane} plane
  * @returns {Heard[]}
  */
-export function hearAll(hops, plane) {
-  /** @type {Heard[]} */
-  const results = [];
-  for (let first = 0; first < hops.length; first += AT_ONCE)
-    results.push(...hearSome(hops.slice(first, first + AT_ONCE), plane));
-  return results;
-}
+export const hearAll = (hops, plane) => chunked(hops, AT_ONCE).flatMap((some) => hearSome(some, plane));
 
 /**
  * @param {Hop[]} hops

@@ -1,5 +1,6 @@
 /** How the UDP associations of rows behave (RFC 4787). Many rows run at once, because an idle mapping takes its time. */
 import { said, say } from 'k6/x/windtunnel/record';
+import { chunked } from '../lists.js';
 import { measureAll } from '../meter.js';
 import { natProbe } from '../udp/nat.js';
 import { UNKNOWN, lifeOf, natOf } from '../udp/nat-words.js';
@@ -18,9 +19,7 @@ const reports = {};
 /** The rows that can be asked, in groups. The probe has its far ends on loopback. @param {import('./matrix.js').Row[]} rows @param {import('./matrix.js').Engine} engine */
 export function natGroups(rows, engine) {
   const able = rows.filter((row) => row.udp && comesInBySocks(row) && row.engines[engine] === true);
-  return Array.from({ length: Math.ceil(able.length / AT_ONCE) }, (_, index) =>
-    able.slice(index * AT_ONCE, (index + 1) * AT_ONCE),
-  );
+  return chunked(able, AT_ONCE);
 }
 
 /**

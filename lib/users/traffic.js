@@ -1,4 +1,5 @@
 /** Lets each user move a known number of bytes through a proxy, by SOCKS with the user's name as login. */
+import { chunked } from '../lists.js';
 import { measureAll } from '../meter.js';
 
 /**
@@ -116,8 +117,7 @@ export function move(plane, address, users, transport) {
   );
   /** @type {string[]} */
   const unknown = [];
-  for (let from = 0; from < all.length; from += AT_ONCE) {
-    const some = all.slice(from, from + AT_ONCE);
+  for (const some of chunked(all, AT_ONCE)) {
     const ended = measureAll(
       some.map(({ moved, spec }) => plane.specOf(viaOf(address, moved.name, plane), spec)),
     );

@@ -12,6 +12,7 @@ import { defaultLink, linkThresholds, overLink } from '../../lib/link/rows.js';
 import { inStep, run, together } from '../../lib/link/lockstep.js';
 import { shownOf } from '../../lib/link/shown.js';
 import { PROBES_AT_ONCE } from '../../lib/link/way.js';
+import { chunked } from '../../lib/lists.js';
 import { currentProfile, sizesOf } from '../../lib/profiles.js';
 import { startsRows } from '../../lib/protocols/instances.js';
 import { runs } from '../../lib/protocols/matrix.js';
@@ -33,9 +34,7 @@ const rows = selectedRows('link/protocols', SMOKE_ROWS);
 const entries = rows
   .filter(overLink)
   .flatMap((row) => sides.filter((side) => runs(row, side) === true).map((side) => ({ row, side })));
-const batches = Array.from({ length: Math.ceil(entries.length / PROBES_AT_ONCE) }, (_, index) =>
-  entries.slice(index * PROBES_AT_ONCE, (index + 1) * PROBES_AT_ONCE),
-);
+const batches = chunked(entries, PROBES_AT_ONCE);
 const operations = { ...controlOperations(), ...rowOperations(rows, sides) };
 
 const script = planeScenario({

@@ -8,6 +8,7 @@
 import { said, say } from 'k6/x/windtunnel/record';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
+import { chunked } from '../../lib/lists.js';
 import { sizesOf } from '../../lib/profiles.js';
 import { digestOf } from '../../lib/protocols/digest.js';
 import { AT_ONCE, hearAll } from '../../lib/protocols/hop.js';
@@ -30,9 +31,7 @@ const rows = withHop(selectedRows('protocols/interop'));
 const pairs = pairsOf(programs);
 /** Rows per round: as many as fit into the number of pairs that run at once. */
 const rowsAtOnce = Math.max(1, Math.floor(AT_ONCE / pairs.length));
-const groups = Array.from({ length: Math.ceil(rows.length / rowsAtOnce) }, (_, index) =>
-  rows.slice(index * rowsAtOnce, (index + 1) * rowsAtOnce),
-);
+const groups = chunked(rows, rowsAtOnce);
 
 const script = planeScenario({
   ...startsRows,
