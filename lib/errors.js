@@ -6,7 +6,7 @@
 import { pathOf } from './file.js';
 
 /** @typedef {keyof typeof import('../k6/lists/kinds.json')} ErrorKind */
-/** @typedef {{ says: string, through_proxy?: string, at_set_up?: string, own_limit?: boolean, busy_machine?: boolean }} Kind see k6/internal/kinds */
+/** @typedef {{ says: string, at_set_up?: string, busy_machine?: boolean }} Kind see k6/internal/kinds */
 
 /** @type {Record<ErrorKind, Kind>} */
 const LIST = JSON.parse(open(pathOf(import.meta.resolve('../k6/lists/kinds.json'))));
@@ -17,10 +17,8 @@ export const KINDS = /** @type {ErrorKind[]} */ (Object.keys(LIST));
 /** Kinds that a busy machine can cause. All other kinds are evidence against the system under test. */
 export const OF_A_BUSY_MACHINE = KINDS.filter((kind) => LIST[kind].busy_machine);
 
-const OWN_STATUSES = [400, 401, 403, 404, 409, 422, 429];
-const OWN_CLOSE_CODES = [1000, 1001, 1002, 1003, 1006, 1007, 1008, 1009, 1011, 1012, 1013, 1014];
-/** Statuses of a refused WebSocket handshake that have their own kind. */
-const OWN_HANDSHAKES = [400, 401, 403, 404, 426, 429];
+/** A kind of its own for a status or a code; undefined without. @param {string} kind @returns {ErrorKind | undefined} */
+const own = (kind) => KINDS.find((one) => one === kind);
 
 /**
  * k6's error codes: https://grafana.com/docs/k6/latest/javascript-api/error-codes/
@@ -76,8 +74,9 @@ export function ofResponse(response) {
     if (/\btls: |x509: /.test(text)) return 'tls';
     return ofOwnLimit(text) ?? ofErrorCode(response.error_code);
   }
-  if (OWN_STATUSES.includes(status)) return /** @type {ErrorKind} */ (`http_${status}`);
   if (status >= 500) return ofServerError(response.body);
+  const kind = own(`http_${status}`);
+  if (kind) return kind;
   if (status >= 400) return 'http_4xx';
   if (status >= 300) return 'http_redirect';
   return 'http_other';
@@ -119,7 +118,8 @@ export function ofGrpc(status, text) {
  * @returns {ErrorKind}
  */
 export function ofHandshake(status) {
-  if (OWN_HANDSHAKES.includes(status)) return /** @type {ErrorKind} */ (`ws_http_${status}`);
+  const kind = own(`ws_http_${status}`);
+  if (kind) return kind;
   if (status >= 500) return 'ws_http_5xx';
   if (status >= 400) return 'ws_http_4xx';
   if (status >= 300) return 'ws_redirect';
@@ -133,22 +133,14 @@ export function ofHandshake(status) {
  */
 export function ofClose(code) {
   if (code === undefined || code === 0) return 'ws_close_1006';
-  if (OWN_CLOSE_CODES.includes(code)) return /** @type {ErrorKind} */ (`ws_close_${code}`);
-  return 'ws_close_other';
+  return own(`ws_close_${code}`) ?? 'ws_close_other';
 }
 
 /** @param {string} kind @returns {Kind | undefined} */
 const kindOf = (kind) => LIST[/** @type {ErrorKind} */ (kind)];
 
-/**
- * One line that explains a kind of error, for reasons and reports.
- * @param {string} kind
- * @param {boolean} [proxy] whether only traffic through the proxy met the error
- */
-export function explain(kind, proxy = false) {
-  const known = kindOf(kind);
-  return (proxy && known?.through_proxy) || known?.says || kind.replace(/_/g, ' ');
-}
+/** One line that explains a kind of error. @param {string} kind */
+export const explain = (kind) => kindOf(kind)?.says || kind.replace(/_/g, ' ');
 
 /** The remedy if the set-up of a data plane fails with a kind. @param {string} kind */
 export const mendAtSetUp = (kind) => kindOf(kind)?.at_set_up ?? explain(kind);
