@@ -8,6 +8,17 @@
 // Tests have further dependencies.
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
+/// Displays a word as JSON has it.
+macro_rules! shown_as_json {
+    ($word:ty) => {
+        impl std::fmt::Display for $word {
+            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                serde::Serialize::serialize(self, out)
+            }
+        }
+    };
+}
+
 mod api;
 #[cfg(test)]
 #[path = "../tests/common/busy.rs"]

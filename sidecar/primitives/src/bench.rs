@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::str::FromStr;
 use std::time::Duration;
 
-use clap::Args;
 use criterion::Criterion;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -18,32 +18,32 @@ use crate::clock::ThreadTime;
 use crate::{features, versions};
 
 /// Duration and number of measurements.
-#[derive(Args, Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct Plan {
     /// Measurements of each case, in turn
-    #[arg(long, default_value_t = 1)]
     pub rounds: usize,
     /// Warm-up of each measurement
-    #[arg(long, value_name = "MS", default_value_t = 50)]
     pub warm_up_ms: u64,
     /// Time of each measurement
-    #[arg(long, value_name = "MS", default_value_t = 200)]
     pub measure_ms: u64,
     /// Samples of each measurement, 10 at least
-    #[arg(long, value_name = "N", default_value_t = 10)]
     pub samples: usize,
     /// Bootstrap resamples of each measurement
-    #[arg(long, value_name = "N", default_value_t = 2000)]
     pub resamples: usize,
     /// Sizes of the rule sets
-    #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub rules: Vec<usize>,
     /// Most regular expressions in a rule set
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub most_regexes: usize,
     /// Size of the block whose copy shows the memory's bandwidth
-    #[arg(long, value_name = "BYTES", default_value_t = 256 << 20)]
     pub block_bytes: usize,
+}
+
+impl FromStr for Plan {
+    type Err = serde_json::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        serde_json::from_str(text)
+    }
 }
 
 /// Identifies one row of a table.
@@ -61,6 +61,34 @@ pub struct Key {
     /// Size of the rule set
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rules: Option<usize>,
+}
+
+impl Key {
+    pub const fn new(
+        subject: &'static str,
+        operation: &'static str,
+        implementation: &'static str,
+    ) -> Self {
+        Self {
+            subject,
+            operation,
+            implementation,
+            bytes: None,
+            rules: None,
+        }
+    }
+
+    /// With the payload of one operation.
+    pub const fn of_bytes(mut self, bytes: usize) -> Self {
+        self.bytes = Some(bytes);
+        self
+    }
+
+    /// With the size of the rule set.
+    pub const fn of_rules(mut self, rules: usize) -> Self {
+        self.rules = Some(rules);
+        self
+    }
 }
 
 /// Criterion's bencher on our clock.
@@ -83,6 +111,11 @@ impl Case {
             build_s: None,
             routine: Box::new(routine),
         }
+    }
+
+    /// A case that is the same operation again and again.
+    pub fn each<O: 'static>(key: Key, mut operation: impl FnMut() -> O + 'static) -> Self {
+        Self::new(key, move |bencher| bencher.iter(&mut operation))
     }
 
     pub fn built_in(mut self, time: Duration) -> Self {

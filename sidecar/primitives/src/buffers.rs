@@ -15,21 +15,6 @@ const PACKET: usize = 1500;
 /// Size of SOCKS5's UDP header with an IPv4 address: reserved, fragment, type, address, port.
 const HEADER: usize = 10;
 
-fn key(
-    subject: &'static str,
-    operation: &'static str,
-    implementation: &'static str,
-    bytes: usize,
-) -> Key {
-    Key {
-        subject,
-        operation,
-        implementation,
-        bytes: Some(bytes),
-        rules: None,
-    }
-}
-
 fn fresh(bytes: usize) -> Vec<u8> {
     Vec::with_capacity(black_box(bytes))
 }
@@ -54,62 +39,44 @@ fn write(buffer: &mut Vec<u8>, payload: &[u8]) {
 fn allocate(bytes: usize) -> Vec<Case> {
     let payload: Arc<[u8]> = (0..bytes).map(|index| index as u8).collect();
     let again = Arc::clone(&payload);
+    let take = |how| Key::new("buffer", "take", how).of_bytes(bytes);
+    let fill = |how| Key::new("buffer", "take and fill", how).of_bytes(bytes);
     vec![
         memory::copy(bytes),
-        Case::new(key("buffer", "take", "fresh", bytes), move |bencher| {
-            bencher.iter(|| drop(black_box(fresh(bytes))));
+        Case::each(take("fresh"), move || drop(black_box(fresh(bytes)))),
+        Case::each(take("fresh, zeroed"), move || {
+            drop(black_box(vec![0_u8; black_box(bytes)]));
         }),
-        Case::new(
-            key("buffer", "take", "fresh, zeroed", bytes),
-            move |bencher| {
-                bencher.iter(|| drop(black_box(vec![0_u8; black_box(bytes)])));
-            },
-        ),
-        Case::new(key("buffer", "take", "pooled", bytes), move |bencher| {
+        Case::new(take("pooled"), move |bencher| {
             pooled(bencher, bytes, |buffer| {
                 black_box(buffer);
             });
         }),
-        Case::new(
-            key("buffer", "take and fill", "fresh", bytes),
-            move |bencher| {
-                bencher.iter(|| {
-                    let mut buffer = fresh(bytes);
-                    write(&mut buffer, &payload);
-                    drop(black_box(buffer));
-                });
-            },
-        ),
-        Case::new(
-            key("buffer", "take and fill", "pooled", bytes),
-            move |bencher| {
-                pooled(bencher, bytes, |buffer| write(buffer, &again));
-            },
-        ),
+        Case::each(fill("fresh"), move || {
+            let mut buffer = fresh(bytes);
+            write(&mut buffer, &payload);
+            drop(black_box(buffer));
+        }),
+        Case::new(fill("pooled"), move |bencher| {
+            pooled(bencher, bytes, |buffer| write(buffer, &again));
+        }),
     ]
 }
 
 fn headers() -> Vec<Case> {
     let packet: Bytes = (0..PACKET).map(|index| index as u8).collect();
     let (counted, copied) = (packet.clone(), packet.clone());
+    let key = |how| Key::new("header", "take", how).of_bytes(HEADER);
     vec![
-        Case::new(key("header", "take", "copied", HEADER), move |bencher| {
-            bencher.iter(|| black_box(black_box(&copied)[..black_box(HEADER)].to_vec()));
+        Case::each(key("copied"), move || {
+            black_box(black_box(&copied)[..black_box(HEADER)].to_vec())
         }),
-        Case::new(
-            key("header", "take", "shared (Bytes::slice)", HEADER),
-            move |bencher| {
-                bencher.iter(|| black_box(black_box(&counted).slice(..black_box(HEADER))));
-            },
-        ),
-        Case::new(
-            key("header", "take", "borrowed (slice)", HEADER),
-            move |bencher| {
-                bencher.iter(|| {
-                    black_box(&black_box(&packet)[..black_box(HEADER)]);
-                });
-            },
-        ),
+        Case::each(key("shared (Bytes::slice)"), move || {
+            black_box(black_box(&counted).slice(..black_box(HEADER)))
+        }),
+        Case::each(key("borrowed (slice)"), move || {
+            black_box(&black_box(&packet)[..black_box(HEADER)]);
+        }),
     ]
 }
 
@@ -118,14 +85,12 @@ fn headers() -> Vec<Case> {
 struct State([u64; 32]);
 
 fn state() -> Case {
-    let bytes = size_of::<State>();
-    Case::new(key("connection state", "take", "boxed", bytes), |bencher| {
-        let state = State([1; 32]);
-        bencher.iter(|| {
-            let boxed = Box::new(black_box(state));
-            black_box(boxed.0[3]);
-            drop(black_box(boxed));
-        });
+    let key = Key::new("connection state", "take", "boxed").of_bytes(size_of::<State>());
+    let state = State([1; 32]);
+    Case::each(key, move || {
+        let boxed = Box::new(black_box(state));
+        black_box(boxed.0[3]);
+        drop(black_box(boxed));
     })
 }
 

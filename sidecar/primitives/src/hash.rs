@@ -129,17 +129,15 @@ pub fn suite() -> Result<Suite, Error> {
             suite.cases.push(memory::copy(bytes));
         }
         for implementation in implementations() {
-            let key = Key {
-                subject: implementation.algorithm,
-                operation: "hash",
-                implementation: implementation.name,
-                bytes: Some(bytes),
-                rules: None,
-            };
+            let Implementation {
+                algorithm,
+                name,
+                hash,
+            } = implementation;
+            let key = Key::new(algorithm, "hash", name).of_bytes(bytes);
             let message = vec![7_u8; bytes];
-            suite.cases.push(Case::new(key, move |bencher| {
-                bencher.iter(|| black_box((implementation.hash)(black_box(&message))));
-            }));
+            let case = Case::each(key, move || black_box(hash(black_box(&message))));
+            suite.cases.push(case);
         }
     }
     Ok(suite)

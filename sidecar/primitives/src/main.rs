@@ -69,7 +69,8 @@ struct Arguments {
     /// An empty folder for Criterion's files and, at the end, report.json
     #[arg(long, value_name = "DIR")]
     work: PathBuf,
-    #[command(flatten)]
+    /// The plan as JSON
+    #[arg(long, value_name = "JSON")]
     plan: Plan,
 }
 

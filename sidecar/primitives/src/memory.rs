@@ -6,13 +6,7 @@ use crate::bench::{Case, Key, Suite};
 
 /// Copies this many bytes from one buffer to another.
 pub fn copy(bytes: usize) -> Case {
-    let key = Key {
-        subject: "memory",
-        operation: "copy",
-        implementation: "memcpy",
-        bytes: Some(bytes),
-        rules: None,
-    };
+    let key = Key::new("memory", "copy", "memcpy").of_bytes(bytes);
     let source: Vec<u8> = (0..bytes).map(|index| index as u8).collect();
     let mut target = vec![0; bytes];
     Case::new(key, move |bencher| {
@@ -37,28 +31,21 @@ fn sum(block: &[u64]) -> u64 {
 
 /// Read, write and copy of a block larger than every cache.
 pub fn suite(block_bytes: usize) -> Suite {
-    let key = |operation, implementation| Key {
-        subject: "memory",
-        operation,
-        implementation,
-        bytes: Some(block_bytes),
-        rules: None,
+    let key = |operation, implementation| {
+        Key::new("memory", operation, implementation).of_bytes(block_bytes)
     };
     let words: Vec<u64> = (0..block_bytes / 8).map(|index| index as u64).collect();
     let expected = sum(&words);
-    let mut block = vec![1_u8; block_bytes];
+    let (mut block, mut value) = (vec![1_u8; block_bytes], 0_u8);
     Suite {
         cases: vec![
-            Case::new(key("read", "sum"), move |bencher| {
-                bencher.iter(|| assert_eq!(sum(black_box(&words)), expected));
+            Case::each(key("read", "sum"), move || {
+                assert_eq!(sum(black_box(&words)), expected);
             }),
-            Case::new(key("write", "memset"), move |bencher| {
-                let mut value = 0_u8;
-                bencher.iter(|| {
-                    value = value.wrapping_add(1);
-                    block.fill(black_box(value));
-                    black_box(&block);
-                });
+            Case::each(key("write", "memset"), move || {
+                value = value.wrapping_add(1);
+                block.fill(black_box(value));
+                black_box(&block);
             }),
             copy(block_bytes),
         ],

@@ -2,21 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::Args;
 
 use super::up::Interrupts;
 use super::{Place, say};
 use crate::failure::{Failure, Result};
-use crate::primitives::{self, Mode, Report, Section, Workers};
+use crate::primitives::{self, Mode, Section, Workers};
 use crate::process::cpus;
 use crate::testbed::catalogue::Catalogue;
-
-#[derive(Subcommand)]
-pub enum Bench {
-    /// Measure the cost of encryption, hashes, rule sets, buffers and memory on this machine; k6 x primitives judges the results
-    #[command(after_help = super::exit_codes())]
-    Primitives(Primitives),
-}
 
 #[derive(Args)]
 pub struct Primitives {
@@ -36,16 +29,8 @@ pub struct Primitives {
     place: Place,
 }
 
-impl Bench {
-    pub fn run(self) -> Result<u8> {
-        match self {
-            Self::Primitives(primitives) => primitives.run(),
-        }
-    }
-}
-
 impl Primitives {
-    fn run(self) -> Result<u8> {
+    pub fn run(self) -> Result<u8> {
         let cpu = choose(self.cpu)?;
         let root = Catalogue::find(self.place.root)
             .ok()
@@ -55,19 +40,22 @@ impl Primitives {
             std::fs::create_dir_all(out).map_err(|error| unwritable(out, &error))?;
         }
         let interrupts = Interrupts::listen()?;
-        let report = |what: &str| eprintln!("sidecar: {what}");
+        let say_part = |what: &str| eprintln!("sidecar: {what}");
         let report = primitives::run(
             &workers,
             self.mode,
             &self.only,
             cpu,
             &interrupts.arrived,
-            report,
+            say_part,
         )?;
-        let json = json(&report)?;
+        let json = serde_json::to_string_pretty(&report).unwrap_or_default();
         match &self.out {
-            Some(out) => write(&out.join("primitives.json"), &json)?,
-            None => say(json.trim_end()),
+            Some(out) => {
+                let path = out.join("primitives.json");
+                std::fs::write(&path, json + "\n").map_err(|error| unwritable(&path, &error))?;
+            }
+            None => say(json),
         }
         Ok(0)
     }
@@ -77,16 +65,6 @@ fn choose(cpu: Option<usize>) -> Result<usize> {
     cpus::check("--cpu", &cpu)?;
     let last = cpus::allowed()?.last().copied();
     Ok(cpu.or(last).unwrap_or_default())
-}
-
-fn json(report: &Report) -> Result<String> {
-    serde_json::to_string_pretty(report)
-        .map(|text| text + "\n")
-        .map_err(|error| Failure::setup(format!("JSON: {error}"), "report it"))
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    std::fs::write(path, text).map_err(|error| unwritable(path, &error))
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {

@@ -62,7 +62,7 @@ enum Command {
     Limits(limits::Check),
     /// Measure the basic operations of a proxy on this machine
     #[command(subcommand)]
-    Bench(bench::Bench),
+    Bench(Bench),
     /// Measure CPU time and peak memory of a running process, with its descendants
     #[command(after_help = exit_codes())]
     Sample(sample::Sample),
@@ -82,6 +82,13 @@ enum Testbed {
     Up(up::Up),
     /// Start a testbed, run a command with its outputs as environment, stop it
     Run(run::Run),
+}
+
+#[derive(Subcommand)]
+enum Bench {
+    /// Measure the cost of encryption, hashes, rule sets, buffers and memory on this machine; k6 x primitives judges the results
+    #[command(after_help = exit_codes())]
+    Primitives(bench::Primitives),
 }
 
 #[derive(Subcommand)]
@@ -167,7 +174,7 @@ pub fn run() -> u8 {
         Command::Link(Link::Up(which)) => link::up(which),
         Command::Link(Link::Calibrate(calibrate)) => calibrate.run(),
         Command::Limits(check) => check.run(),
-        Command::Bench(bench) => bench.run(),
+        Command::Bench(Bench::Primitives(primitives)) => primitives.run(),
         Command::Sample(sample) => sample.run(),
     };
     result.unwrap_or_else(|failure| {

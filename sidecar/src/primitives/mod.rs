@@ -3,11 +3,9 @@
 //! A separate program (`primitives/`) measures; it is built only on demand. This module combines its reports, and `k6 x primitives` judges
 //! and prints them.
 
-mod model;
 mod plan;
 mod report;
 mod worker;
 
 pub use plan::{Mode, Section};
-pub use report::Report;
 pub use worker::{Workers, run};

@@ -1,7 +1,5 @@
 //! The measured parts, and the duration and number of measurements.
 
-use std::fmt;
-
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -36,12 +34,7 @@ pub enum Section {
     Buffers,
 }
 
-/// As JSON has it.
-impl fmt::Display for Section {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(out)
-    }
-}
+shown_as_json!(Section);
 
 impl Section {
     /// Whether the build without CPU extensions measures this part as well.
@@ -50,7 +43,7 @@ impl Section {
     }
 }
 
-/// All settings that must be equal to compare two runs.
+/// All settings that must be equal to compare two runs. The worker gets them as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Plan {
     pub rounds: u32,
@@ -87,26 +80,6 @@ impl Mode {
             // Larger than any cache of a single core.
             block_bytes: 256 << 20,
         }
-    }
-}
-
-impl Plan {
-    /// The plan as options of the worker.
-    pub fn options(&self) -> Vec<String> {
-        let rules: Vec<String> = self.rules.iter().map(u64::to_string).collect();
-        [
-            ("--rounds", self.rounds.to_string()),
-            ("--warm-up-ms", self.warm_up_ms.to_string()),
-            ("--measure-ms", self.measure_ms.to_string()),
-            ("--samples", self.samples.to_string()),
-            ("--resamples", self.resamples.to_string()),
-            ("--rules", rules.join(",")),
-            ("--most-regexes", self.most_regexes.to_string()),
-            ("--block-bytes", self.block_bytes.to_string()),
-        ]
-        .into_iter()
-        .flat_map(|(name, value)| [name.to_owned(), value])
-        .collect()
     }
 }
 

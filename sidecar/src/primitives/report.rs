@@ -2,39 +2,58 @@
 //! plausible, and which cipher is fastest.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::model::{Answer, Key, Round, Skipped};
 use super::plan::{Mode, Plan, Section};
-use crate::host::{Host, host};
+use crate::host::Host;
 
-const SCHEMA: &str = "windtunnel.primitives/2";
+pub const SCHEMA: &str = "windtunnel.primitives/2";
 
-/// A measurement with its part.
+/// A row of the tables as a worker wrote it. Its fields are those of the schema.
+type Fields = Map<String, Value>;
+
+/// A row with its part.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    pub section: Section,
+    section: Section,
     #[serde(flatten)]
-    pub key: Key,
-    /// Seconds of one build of the rule set
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub build_s: Option<f64>,
-    pub rounds: Vec<Round>,
+    fields: Fields,
 }
 
-/// A row of the tables without a measurement.
-#[derive(Clone, Debug, Serialize)]
-pub struct Gap {
-    pub section: Section,
+/// The program that measured.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Build {
+    rustc: String,
+    cpu_features: Vec<String>,
+    versions: BTreeMap<String, String>,
+}
+
+/// A worker's `report.json`.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Answer {
     #[serde(flatten)]
-    pub skipped: Skipped,
+    build: Build,
+    checked: u64,
+    /// `None` if the kernel does not report it
+    run_ns: Option<u64>,
+    wait_ns: Option<u64>,
+    measurements: Vec<Fields>,
+    skipped: Vec<Fields>,
+}
+
+impl Answer {
+    /// The share of its time in which the worker waited for its CPU.
+    fn waited(&self) -> Option<f64> {
+        let (run, wait) = (self.run_ns? as f64, self.wait_ns? as f64);
+        Some(wait / (run + wait).max(1.0))
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    schema: &'static str,
+    pub schema: &'static str,
     /// Seconds since 1970
     pub start_unix_s: u64,
     pub duration_s: f64,
@@ -45,76 +64,27 @@ pub struct Report {
     pub cpu: usize,
     /// Load averages at the start and at the end
     pub load: [f64; 2],
-    pub rustc: String,
-    pub cpu_features: Vec<String>,
-    pub versions: BTreeMap<String, String>,
+    /// The first worker's. The portable build lists no features.
+    #[serde(flatten)]
+    pub build: Option<Build>,
     /// Known answers that were checked before the measurements
     pub known_answers: u64,
     /// The largest share of a part's time in which its worker waited for the CPU; `None` if the kernel does not report it
     pub waited: Option<f64>,
     pub measurements: Vec<Row>,
-    pub skipped: Vec<Gap>,
-}
-
-/// The requested plan with its results.
-pub struct Outcome {
-    pub mode: Mode,
-    pub plan: Plan,
-    pub cpu: usize,
-    pub began: SystemTime,
-    pub duration: Duration,
-    pub load: [f64; 2],
-    pub answers: Vec<(Section, Answer)>,
+    /// Rows of the tables without a measurement
+    pub skipped: Vec<Row>,
 }
 
 impl Report {
-    pub fn new(outcome: Outcome) -> Self {
-        let answers = || outcome.answers.iter().map(|(_, answer)| answer);
-        // The portable build lists no features.
-        let (_, first) = &outcome.answers[0];
-        Self {
-            schema: SCHEMA,
-            start_unix_s: outcome
-                .began
-                .duration_since(UNIX_EPOCH)
-                .map_or(0, |time| time.as_secs()),
-            duration_s: outcome.duration.as_secs_f64(),
-            mode: outcome.mode,
-            parameters: outcome.plan,
-            host: host(),
-            cpu: outcome.cpu,
-            load: outcome.load,
-            rustc: first.rustc.clone(),
-            cpu_features: first.cpu_features.clone(),
-            versions: first.versions.clone(),
-            known_answers: answers().map(|answer| answer.checked).sum(),
-            waited: answers().filter_map(Answer::waited).reduce(f64::max),
-            skipped: outcome
-                .answers
-                .iter()
-                .flat_map(|(section, answer)| {
-                    answer.skipped.iter().map(|skipped| Gap {
-                        section: *section,
-                        skipped: skipped.clone(),
-                    })
-                })
-                .collect(),
-            measurements: rows(&outcome.answers),
-        }
+    pub fn add(&mut self, section: Section, answer: Answer) {
+        let waited = self.waited.into_iter().chain(answer.waited());
+        self.waited = waited.reduce(f64::max);
+        self.build.get_or_insert(answer.build);
+        self.known_answers += answer.checked;
+        let row = |fields| Row { section, fields };
+        self.measurements
+            .extend(answer.measurements.into_iter().map(row));
+        self.skipped.extend(answer.skipped.into_iter().map(row));
     }
-}
-
-fn rows(answers: &[(Section, Answer)]) -> Vec<Row> {
-    let of_part = |(section, answer): &(Section, Answer)| {
-        let section = *section;
-        let all = answer.measurements.clone().into_iter();
-        all.map(move |one| Row {
-            section,
-            key: one.key,
-            build_s: one.build_s,
-            rounds: one.rounds,
-        })
-        .collect::<Vec<_>>()
-    };
-    answers.iter().flat_map(of_part).collect()
 }

@@ -5,15 +5,16 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use nix::sys::signal::Signal;
 use procfs::{Current, LoadAverage};
+use serde_json::json;
 
-use super::model::Answer;
 use super::plan::{self, Mode, Section};
-use super::report::{Outcome, Report};
+use super::report::{Answer, Report, SCHEMA};
 use crate::failure::{Failure, Result};
+use crate::host::host;
 use crate::process::exec;
 use crate::process::folder::Folder;
 use crate::process::signals::Arrived;
@@ -56,39 +57,46 @@ impl Workers {
     }
 }
 
-/// Measures the sections on one CPU. It calls `report` with the name of each section that begins.
+/// Measures the sections on one CPU. It calls `say` with the name of each section that begins.
 pub fn run(
     workers: &Workers,
     mode: Mode,
     only: &[Section],
     cpu: usize,
     interrupted: &Receiver<Arrived>,
-    report: impl Fn(&str),
+    say: impl Fn(&str),
 ) -> Result<Report> {
-    let (began, clock) = (SystemTime::now(), Instant::now());
-    let load = load();
-    let plan = mode.plan();
-    let mut answers = Vec::new();
+    let began = Instant::now();
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
+    let mut report = Report {
+        schema: SCHEMA,
+        start_unix_s: since_1970.map_or(0, |time| time.as_secs()),
+        duration_s: 0.0,
+        mode,
+        parameters: mode.plan(),
+        host: host(),
+        cpu,
+        load: [load(); 2],
+        build: None,
+        known_answers: 0,
+        waited: None,
+        measurements: Vec::new(),
+        skipped: Vec::new(),
+    };
+    let plan = json!(report.parameters).to_string();
     for section in plan::sections(only) {
         let portable = section.has_portable().then_some(&workers.portable);
         for program in std::iter::once(&workers.accelerated).chain(portable) {
             let name = program.file_name().unwrap_or_default().to_string_lossy();
-            report(&format!("{name}: {section}"));
-            let mut words = vec![program.display().to_string()];
-            words.extend(["--section".to_owned(), section.to_string()]);
-            words.extend(plan.options());
-            answers.push((section, answer(words, cpu, &name, interrupted)?));
+            say(&format!("{name}: {section}"));
+            let (path, part) = (program.display().to_string(), section.to_string());
+            let words = [&path, "--section", &part, "--plan", &plan].map(str::to_owned);
+            report.add(section, answer(words.to_vec(), cpu, &name, interrupted)?);
         }
     }
-    Ok(Report::new(Outcome {
-        mode,
-        plan,
-        cpu,
-        began,
-        duration: clock.elapsed(),
-        load: [load, self::load()],
-        answers,
-    }))
+    report.load[1] = load();
+    report.duration_s = began.elapsed().as_secs_f64();
+    Ok(report)
 }
 
 fn load() -> f64 {

@@ -3,17 +3,6 @@
 //! An engine takes a checked [`plan::Plan`] and a [`context::Context`] and returns an
 //! [`outcome::Outcome`]. An engine fails only if it could not measure at all.
 
-/// Displays a word as JSON has it.
-macro_rules! shown_as_json {
-    ($word:ty) => {
-        impl std::fmt::Display for $word {
-            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                serde::Serialize::serialize(self, out)
-            }
-        }
-    };
-}
-
 mod associations;
 pub mod context;
 mod dns;

@@ -74,16 +74,6 @@ pub fn implementations() -> Vec<Implementation> {
     }
 }
 
-fn key(cipher: Cipher, operation: &'static str, implementation: &'static str, bytes: usize) -> Key {
-    Key {
-        subject: cipher.name(),
-        operation,
-        implementation,
-        bytes: Some(bytes),
-        rules: None,
-    }
-}
-
 fn aead(cipher: Cipher, implementation: Implementation) -> Box<dyn Aead> {
     let key: Vec<u8> = (0..cipher.key_bytes()).map(|index| index as u8).collect();
     (implementation.with_key)(cipher, &key)
@@ -100,23 +90,20 @@ fn counted(message: u64) -> Nonce {
 }
 
 fn encrypt(cipher: Cipher, implementation: Implementation, bytes: usize) -> Case {
+    let key = Key::new(cipher.name(), "encrypt", implementation.name).of_bytes(bytes);
     let aead = aead(cipher, implementation);
     let mut buffer = message(bytes);
     let mut sent = 0;
-    Case::new(
-        key(cipher, "encrypt", implementation.name, bytes),
-        move |bencher| {
-            bencher.iter(|| {
-                sent += 1;
-                black_box(aead.seal(&counted(sent), &[], black_box(&mut buffer)))
-            });
-        },
-    )
+    Case::each(key, move || {
+        sent += 1;
+        black_box(aead.seal(&counted(sent), &[], black_box(&mut buffer)))
+    })
 }
 
 /// Decrypts the same message repeatedly, in place, without restoring it. These ciphers add a key stream. So decrypting the plain text, with
 /// the tag that it would have as a cipher text, yields the cipher text again.
 fn decrypt(cipher: Cipher, implementation: Implementation, bytes: usize) -> Case {
+    let key = Key::new(cipher.name(), "decrypt", implementation.name).of_bytes(bytes);
     let aead = aead(cipher, implementation);
     let nonce = counted(1);
     let plain = message(bytes);
@@ -125,15 +112,10 @@ fn decrypt(cipher: Cipher, implementation: Implementation, bytes: usize) -> Case
     let of_plain_text = aead.seal(&nonce, &[], &mut buffer);
     assert_eq!(buffer, plain);
     let mut tags = [of_plain_text, of_cipher_text];
-    Case::new(
-        key(cipher, "decrypt", implementation.name, bytes),
-        move |bencher| {
-            bencher.iter(|| {
-                assert!(aead.open(&nonce, &[], black_box(&mut buffer), &tags[0]));
-                tags.swap(0, 1);
-            });
-        },
-    )
+    Case::each(key, move || {
+        assert!(aead.open(&nonce, &[], black_box(&mut buffer), &tags[0]));
+        tags.swap(0, 1);
+    })
 }
 
 /// Checks the known answers and lists the cases. Cases to be compared are neighbours.

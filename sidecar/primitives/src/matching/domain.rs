@@ -5,38 +5,25 @@ use fastrand::Rng;
 use fst::Set;
 use hashbrown::HashSet;
 use regex::Regex;
-use regex_filtered::Regexes;
 
-use super::{Matcher, QUERIES, case, key, names, timed};
+use super::{QUERIES, add, names};
 use crate::Error;
-use crate::bench::{Skipped, Suite};
+use crate::bench::{Key, Skipped, Suite};
 
 /// The most rules that are tried one by one. More rules would only be slower, in proportion.
 const MOST_ONE_BY_ONE: usize = 1000;
 
 /// A finite-state transducer of the reversed names. A query is one walk from the end of the name, without allocation.
-struct Transducer(Set<Vec<u8>>);
-
-impl Transducer {
-    fn new(rules: &[String]) -> Result<Self, Error> {
-        let mut reversed: Vec<Vec<u8>> = rules
-            .iter()
-            .map(|rule| rule.bytes().rev().collect())
-            .collect();
-        reversed.sort_unstable();
-        reversed.dedup();
-        Set::from_iter(reversed)
-            .map(Self)
-            .map_err(|error| Error::new("fst", error))
-    }
-}
-
-impl Matcher for Transducer {
-    type Query = str;
-    type Answer = bool;
-
-    fn find(&self, name: &str) -> bool {
-        let fst = self.0.as_fst();
+fn transducer(rules: &[String]) -> Result<impl Fn(&str) -> bool + use<>, Error> {
+    let mut reversed: Vec<Vec<u8>> = rules
+        .iter()
+        .map(|rule| rule.bytes().rev().collect())
+        .collect();
+    reversed.sort_unstable();
+    reversed.dedup();
+    let set = Set::from_iter(reversed).map_err(|error| Error::new("fst", error))?;
+    Ok(move |name: &str| {
+        let fst = set.as_fst();
         let mut node = fst.root();
         for byte in name.bytes().rev() {
             if byte == b'.' && node.is_final() {
@@ -48,26 +35,16 @@ impl Matcher for Transducer {
             }
         }
         node.is_final()
-    }
+    })
 }
 
 /// A hash set. A query looks up the name and each of its parents.
-struct Parents(HashSet<Box<str>>);
-
-impl Parents {
-    fn new(rules: &[String]) -> Self {
-        Self(rules.iter().map(|rule| rule.as_str().into()).collect())
-    }
-}
-
-impl Matcher for Parents {
-    type Query = str;
-    type Answer = bool;
-
-    fn find(&self, name: &str) -> bool {
+fn parents(rules: &[String]) -> impl Fn(&str) -> bool + use<> {
+    let set: HashSet<Box<str>> = rules.iter().map(|rule| rule.as_str().into()).collect();
+    move |name: &str| {
         let mut rest = name;
         loop {
-            if self.0.contains(rest) {
+            if set.contains(rest) {
                 return true;
             }
             match rest.split_once('.') {
@@ -79,85 +56,41 @@ impl Matcher for Parents {
 }
 
 /// All keywords in one automaton.
-struct Keywords(AhoCorasick);
-
-impl Keywords {
-    fn new(rules: &[String]) -> Result<Self, Error> {
-        AhoCorasick::builder()
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(rules)
-            .map(Self)
-            .map_err(|error| Error::new("aho-corasick", error))
-    }
-}
-
-impl Matcher for Keywords {
-    type Query = str;
-    type Answer = bool;
-
-    fn find(&self, name: &str) -> bool {
-        self.0.is_match(name)
-    }
+fn automaton(rules: &[String]) -> Result<impl Fn(&str) -> bool + use<>, Error> {
+    let automaton = AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::ContiguousNFA))
+        .build(rules)
+        .map_err(|error| Error::new("aho-corasick", error))?;
+    Ok(move |name: &str| automaton.is_match(name))
 }
 
 /// Tries only expressions whose literals are in the name.
-struct Filtered(Regexes);
-
-impl Filtered {
-    fn new(rules: &[String]) -> Result<Self, Error> {
-        let failed = |error: &dyn std::fmt::Display| Error::new("regex-filtered", error);
-        let mut builder = regex_filtered::Builder::new_atom_len(3);
-        for rule in rules {
-            builder = builder.push(rule).map_err(|error| failed(&error))?;
-        }
-        builder.build().map(Self).map_err(|error| failed(&error))
+fn filtered(rules: &[String]) -> Result<impl Fn(&str) -> bool + use<>, Error> {
+    let failed = |error: &dyn std::fmt::Display| Error::new("regex-filtered", error);
+    let mut builder = regex_filtered::Builder::new_atom_len(3);
+    for rule in rules {
+        builder = builder.push(rule).map_err(|error| failed(&error))?;
     }
-}
-
-impl Matcher for Filtered {
-    type Query = str;
-    type Answer = bool;
-
-    fn find(&self, name: &str) -> bool {
-        self.0.is_match(name)
-    }
+    let regexes = builder.build().map_err(|error| failed(&error))?;
+    Ok(move |name: &str| regexes.is_match(name))
 }
 
 /// Tries one expression after the other, as sing-box does.
-struct OneByOne(Vec<Regex>);
-
-impl OneByOne {
-    fn new(rules: &[String]) -> Result<Self, Error> {
-        let compiled: Result<_, _> = rules.iter().map(|rule| Regex::new(rule)).collect();
-        compiled
-            .map(Self)
-            .map_err(|error| Error::new("regex", error))
-    }
-}
-
-impl Matcher for OneByOne {
-    type Query = str;
-    type Answer = bool;
-
-    fn find(&self, name: &str) -> bool {
-        self.0.iter().any(|rule| rule.is_match(name))
-    }
+fn one_by_one(rules: &[String]) -> Result<impl Fn(&str) -> bool + use<>, Error> {
+    let compiled: Result<Vec<_>, _> = rules.iter().map(|rule| Regex::new(rule)).collect();
+    let compiled = compiled.map_err(|error| Error::new("regex", error))?;
+    Ok(move |name: &str| compiled.iter().any(|rule| rule.is_match(name)))
 }
 
 /// Rules of each kind in one router, as in a typical configuration: most are suffixes.
-struct Mixed {
-    suffixes: Parents,
-    keywords: Keywords,
-    expressions: OneByOne,
-}
-
-impl Matcher for Mixed {
-    type Query = str;
-    type Answer = bool;
-
-    fn find(&self, name: &str) -> bool {
-        self.suffixes.find(name) || self.keywords.find(name) || self.expressions.find(name)
-    }
+fn router(
+    suffixes: &[String],
+    keywords: &[String],
+    expressions: &[String],
+) -> Result<impl Fn(&str) -> bool + use<>, Error> {
+    let (by_suffix, by_keyword) = (parents(suffixes), automaton(keywords)?);
+    let by_expression = one_by_one(expressions)?;
+    Ok(move |name: &str| by_suffix(name) || by_keyword(name) || by_expression(name))
 }
 
 fn is_below(name: &str, rule: &str) -> bool {
@@ -191,21 +124,10 @@ fn suffixes(suite: &mut Suite, count: usize) -> Result<(), Error> {
         format!("{}.{rule}", names::label(rng, 3..8))
     });
     let expected = |name: &str| rules.iter().any(|rule| is_below(name, rule));
-    let built = timed(|| Transducer::new(&rules))?;
-    suite.cases.push(case(
-        key("suffix", "match", "fst", count),
-        built,
-        &queries,
-        expected,
-    )?);
-    let built = timed(|| Ok(Parents::new(&rules)))?;
-    suite.cases.push(case(
-        key("suffix", "match", "hash set", count),
-        built,
-        &queries,
-        expected,
-    )?);
-    Ok(())
+    let key = |how| Key::new("suffix", "match", how).of_rules(count);
+    let (fst, set) = (key("fst"), key("hash set"));
+    add(suite, fst, || transducer(&rules), &queries, expected)?;
+    add(suite, set, || Ok(parents(&rules)), &queries, expected)
 }
 
 fn keywords(suite: &mut Suite, count: usize) -> Result<(), Error> {
@@ -215,28 +137,22 @@ fn keywords(suite: &mut Suite, count: usize) -> Result<(), Error> {
         format!("{}{rule}.{}", names::label(rng, 1..4), names::domain(rng))
     });
     let expected = |name: &str| rules.iter().any(|rule| name.contains(rule));
-    let built = timed(|| Keywords::new(&rules))?;
-    suite.cases.push(case(
-        key("keyword", "match", "aho-corasick", count),
-        built,
-        &queries,
-        expected,
-    )?);
-    Ok(())
+    let key = Key::new("keyword", "match", "aho-corasick").of_rules(count);
+    add(suite, key, || automaton(&rules), &queries, expected)
 }
 
 fn regexes(suite: &mut Suite, count: usize, most: usize) -> Result<(), Error> {
-    let filtered = key("regex", "match", "regex-filtered", count);
-    let one_by_one = key("regex", "match", "one by one", count);
+    let key = |how| Key::new("regex", "match", how).of_rules(count);
+    let (by_literals, each) = (key("regex-filtered"), key("one by one"));
     if count > most {
         suite.skipped.push(Skipped {
-            key: filtered,
+            key: by_literals,
             reason: "each compiled expression takes some 11 KB of memory and 0.1 ms".to_owned(),
         });
     }
     if count > MOST_ONE_BY_ONE {
         suite.skipped.push(Skipped {
-            key: one_by_one,
+            key: each,
             reason: "time and memory grow in proportion to the rules".to_owned(),
         });
     }
@@ -255,13 +171,9 @@ fn regexes(suite: &mut Suite, count: usize, most: usize) -> Result<(), Error> {
             name.contains(label) && Regex::new(rule).is_ok_and(|rule| rule.is_match(name))
         })
     };
-    let built = timed(|| Filtered::new(&rules))?;
-    suite.cases.push(case(filtered, built, &queries, expected)?);
+    add(suite, by_literals, || filtered(&rules), &queries, expected)?;
     if count <= MOST_ONE_BY_ONE {
-        let built = timed(|| OneByOne::new(&rules))?;
-        suite
-            .cases
-            .push(case(one_by_one, built, &queries, expected)?);
+        add(suite, each, || one_by_one(&rules), &queries, expected)?;
     }
     Ok(())
 }
@@ -285,22 +197,15 @@ fn mixed(suite: &mut Suite, count: usize) -> Result<(), Error> {
     let queries = queries(&mut rng, &suffixes, |rng, rule| {
         format!("{}.{rule}", names::label(rng, 3..8))
     });
-    let built = timed(|| {
-        Ok(Mixed {
-            suffixes: Parents::new(&suffixes),
-            keywords: Keywords::new(&keywords)?,
-            expressions: OneByOne::new(&expressions)?,
-        })
-    })?;
-    let compiled: Vec<Regex> = built.0.expressions.0.clone();
+    let fits_expression = one_by_one(&expressions)?;
     let expected = |name: &str| {
         suffixes.iter().any(|rule| is_below(name, rule))
             || keywords.iter().any(|rule| name.contains(rule))
-            || compiled.iter().any(|rule| rule.is_match(name))
+            || fits_expression(name)
     };
-    let key = key("mixed", "match", "one after the other", count);
-    suite.cases.push(case(key, built, &queries, expected)?);
-    Ok(())
+    let key = Key::new("mixed", "match", "one after the other").of_rules(count);
+    let build = || router(&suffixes, &keywords, &expressions);
+    add(suite, key, build, &queries, expected)
 }
 
 /// Rule sets of these sizes. Sets of regular expressions have at most `most_regexes`.
@@ -318,7 +223,6 @@ pub fn suite(rules: &[usize], most_regexes: usize) -> Result<Suite, Error> {
     for count in rules {
         mixed(&mut suite, *count)?;
     }
-    suite.checked = suite.cases.len() * super::CHECKED;
     Ok(suite)
 }
 
@@ -340,11 +244,11 @@ mod tests {
             rules in prop::collection::vec(name(), 1..20),
             names in prop::collection::vec(name(), 1..50),
         ) {
-            let (transducer, parents) = (Transducer::new(&rules).unwrap(), Parents::new(&rules));
+            let (transducer, parents) = (transducer(&rules).unwrap(), parents(&rules));
             for name in &names {
                 let expected = rules.iter().any(|rule| is_below(name, rule));
-                prop_assert_eq!(transducer.find(name), expected, "{} in {:?}", name, rules);
-                prop_assert_eq!(parents.find(name), expected, "{} in {:?}", name, rules);
+                prop_assert_eq!(transducer(name), expected, "{} in {:?}", name, rules);
+                prop_assert_eq!(parents(name), expected, "{} in {:?}", name, rules);
             }
         }
 
@@ -353,10 +257,10 @@ mod tests {
             rules in prop::collection::vec("[ab]{2,4}", 1..20),
             names in prop::collection::vec(name(), 1..50),
         ) {
-            let keywords = Keywords::new(&rules).unwrap();
+            let find = automaton(&rules).unwrap();
             for name in &names {
                 let expected = rules.iter().any(|rule| name.contains(rule));
-                prop_assert_eq!(keywords.find(name), expected, "{} in {:?}", name, rules);
+                prop_assert_eq!(find(name), expected, "{} in {:?}", name, rules);
             }
         }
 
@@ -365,11 +269,11 @@ mod tests {
             rules in prop::collection::vec(r"\^?(ab|ba|aab)[ab]?(\[ab\])?(\\\.b)?\$?", 1..10),
             names in prop::collection::vec(name(), 1..30),
         ) {
-            let (filtered, one_by_one) = (Filtered::new(&rules).unwrap(), OneByOne::new(&rules).unwrap());
+            let (filtered, one_by_one) = (filtered(&rules).unwrap(), one_by_one(&rules).unwrap());
             for name in &names {
                 let expected = rules.iter().any(|rule| Regex::new(rule).unwrap().is_match(name));
-                prop_assert_eq!(filtered.find(name), expected, "{} in {:?}", name, rules);
-                prop_assert_eq!(one_by_one.find(name), expected, "{} in {:?}", name, rules);
+                prop_assert_eq!(filtered(name), expected, "{} in {:?}", name, rules);
+                prop_assert_eq!(one_by_one(name), expected, "{} in {:?}", name, rules);
             }
         }
     }
@@ -377,11 +281,8 @@ mod tests {
     #[test]
     fn a_mixed_set_finds_by_each_kind_of_rule() {
         let rules = |rule: &str| vec![rule.to_owned()];
-        let mixed = Mixed {
-            suffixes: Parents::new(&rules("example.com")),
-            keywords: Keywords::new(&rules("track")).unwrap(),
-            expressions: OneByOne::new(&rules(&expression("shop"))).unwrap(),
-        };
+        let expressions = rules(&expression("shop"));
+        let find = router(&rules("example.com"), &rules("track"), &expressions).unwrap();
         for (name, expected) in [
             ("www.example.com", true),
             ("a.tracker.org", true),
@@ -389,7 +290,7 @@ mod tests {
             ("shop.net", false),
             ("example.org", false),
         ] {
-            assert_eq!(mixed.find(name), expected, "{name}");
+            assert_eq!(find(name), expected, "{name}");
         }
     }
 
@@ -403,12 +304,8 @@ mod tests {
             ("example.com.org", false),
             ("com", false),
         ] {
-            assert_eq!(
-                Transducer::new(&rules).unwrap().find(name),
-                expected,
-                "{name}"
-            );
-            assert_eq!(Parents::new(&rules).find(name), expected, "{name}");
+            assert_eq!(transducer(&rules).unwrap()(name), expected, "{name}");
+            assert_eq!(parents(&rules)(name), expected, "{name}");
         }
     }
 
@@ -420,8 +317,8 @@ mod tests {
         let mut rng = Rng::with_seed(1);
         let rules = names::distinct(&mut rng, 200, names::domain);
         let queries = queries(&mut rng, &rules, |_, rule| format!("a.{rule}"));
-        let parents = Parents::new(&rules);
-        let hits = queries.iter().filter(|name| parents.find(name)).count();
+        let find = parents(&rules);
+        let hits = queries.iter().filter(|name| find(name)).count();
         assert_eq!(hits, QUERIES / 2);
     }
 }

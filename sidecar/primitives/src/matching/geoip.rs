@@ -9,9 +9,9 @@ use maxminddb_writer::metadata::IpVersion;
 use maxminddb_writer::paths::IpAddrWithMask;
 use serde::Serialize;
 
-use super::{Matcher, QUERIES, case, key, timed};
+use super::{QUERIES, add};
 use crate::Error;
-use crate::bench::Suite;
+use crate::bench::{Key, Suite};
 
 /// Each network is in its own block of this prefix length, so that networks do not overlap.
 const BLOCK: u8 = 22;
@@ -48,47 +48,34 @@ struct Country {
 }
 
 /// The whole database in memory, as proxies hold it.
-struct Countries(Reader<Vec<u8>>);
-
-impl Countries {
-    fn new(networks: &[Network]) -> Result<Self, Error> {
-        let mut database = Database::default();
-        database.metadata.ip_version = IpVersion::V4;
-        database.metadata.database_type = "Windtunnel-Country".to_owned();
-        database.metadata.binary_format_major_version = 2;
-        database.metadata.build_epoch = 1;
-        let countries: Vec<_> = (0..COUNTRIES)
-            .map(|country| {
-                let iso_code = String::from_utf8_lossy(&code(country)).into_owned();
-                database.insert_value(Record {
-                    country: Country { iso_code },
-                })
+fn countries(networks: &[Network]) -> Result<impl Fn(&IpAddr) -> Option<Code> + use<>, Error> {
+    const PATH: [PathElement<'_>; 2] = [PathElement::Key("country"), PathElement::Key("iso_code")];
+    let mut database = Database::default();
+    database.metadata.ip_version = IpVersion::V4;
+    database.metadata.database_type = "Windtunnel-Country".to_owned();
+    database.metadata.binary_format_major_version = 2;
+    database.metadata.build_epoch = 1;
+    let countries: Vec<_> = (0..COUNTRIES)
+        .map(|country| {
+            let iso_code = String::from_utf8_lossy(&code(country)).into_owned();
+            database.insert_value(Record {
+                country: Country { iso_code },
             })
-            .collect::<Result<_, _>>()
-            .map_err(|error| Error::new("maxminddb-writer", error))?;
-        for network in networks {
-            let path = IpAddrWithMask::new(Ipv4Addr::from(network.first).into(), network.length);
-            database.insert_node(path, countries[network.country]);
-        }
-        let bytes = database
-            .write_to(Vec::new())
-            .map_err(|error| Error::new("maxminddb-writer", error))?;
-        Reader::from_source(bytes)
-            .map(Self)
-            .map_err(|error| Error::new("maxminddb", error))
+        })
+        .collect::<Result<_, _>>()
+        .map_err(|error| Error::new("maxminddb-writer", error))?;
+    for network in networks {
+        let path = IpAddrWithMask::new(Ipv4Addr::from(network.first).into(), network.length);
+        database.insert_node(path, countries[network.country]);
     }
-}
-
-impl Matcher for Countries {
-    type Query = IpAddr;
-    type Answer = Option<Code>;
-
-    fn find(&self, address: &IpAddr) -> Option<Code> {
-        const PATH: [PathElement<'_>; 2] =
-            [PathElement::Key("country"), PathElement::Key("iso_code")];
-        let code: Option<&str> = self.0.lookup(*address).ok()?.decode_path(&PATH).ok()?;
+    let bytes = database
+        .write_to(Vec::new())
+        .map_err(|error| Error::new("maxminddb-writer", error))?;
+    let reader = Reader::from_source(bytes).map_err(|error| Error::new("maxminddb", error))?;
+    Ok(move |address: &IpAddr| {
+        let code: Option<&str> = reader.lookup(*address).ok()?.decode_path(&PATH).ok()?;
         code?.as_bytes().try_into().ok()
-    }
+    })
 }
 
 /// `count` networks of /22 to /28, each in its own block.
@@ -130,15 +117,10 @@ pub fn suite(rules: &[usize]) -> Result<Suite, Error> {
                 Box::new(Ipv4Addr::from(address).into())
             })
             .collect();
-        let built = timed(|| Countries::new(&networks))?;
-        suite.cases.push(case(
-            key("ipv4", "country", "maxminddb", *count),
-            built,
-            &queries,
-            |address| country(&networks, address),
-        )?);
+        let key = Key::new("ipv4", "country", "maxminddb").of_rules(*count);
+        let expected = |address: &IpAddr| country(&networks, address);
+        add(&mut suite, key, || countries(&networks), &queries, expected)?;
     }
-    suite.checked = suite.cases.len() * super::CHECKED;
     Ok(suite)
 }
 
@@ -156,7 +138,7 @@ mod tests {
         fn countries_are_found_as_trying_each_finds_them(seed in any::<u64>(), count in 1..200_usize) {
             let mut rng = Rng::with_seed(seed);
             let networks = networks(&mut rng, count);
-            let countries = Countries::new(&networks).unwrap();
+            let find = countries(&networks).unwrap();
             for network in &networks {
                 for address in [
                     network.first,
@@ -166,7 +148,7 @@ mod tests {
                     rng.u32(..),
                 ] {
                     let address = IpAddr::from(Ipv4Addr::from(address));
-                    prop_assert_eq!(countries.find(&address), country(&networks, &address), "{}", address);
+                    prop_assert_eq!(find(&address), country(&networks, &address), "{}", address);
                 }
             }
         }

@@ -6,45 +6,27 @@ use fastrand::Rng;
 use ip_network::{IpNetwork, Ipv4Network, Ipv6Network};
 use ip_network_table::IpNetworkTable;
 
-use super::{Matcher, QUERIES, case, key, timed};
+use super::{QUERIES, add};
 use crate::Error;
-use crate::bench::Suite;
+use crate::bench::{Key, Suite};
 
 /// A tree of bitmaps, which also finds the longest match.
-struct Table(IpNetworkTable<()>);
-
-impl Table {
-    fn new(rules: &[IpNetwork]) -> Self {
-        let mut table = IpNetworkTable::new();
-        for rule in rules {
-            table.insert(*rule, ());
-        }
-        Self(table)
+fn table(rules: &[IpNetwork]) -> impl Fn(&IpAddr) -> bool + use<> {
+    let mut table = IpNetworkTable::new();
+    for rule in rules {
+        table.insert(*rule, ());
     }
+    move |address: &IpAddr| table.longest_match(*address).is_some()
 }
-
-impl Matcher for Table {
-    type Query = IpAddr;
-    type Answer = bool;
-
-    fn find(&self, address: &IpAddr) -> bool {
-        self.0.longest_match(*address).is_some()
-    }
-}
-
-/// Sorted, disjoint ranges with a binary search, as in sing-box.
-struct Ranges<T>(Vec<(T, T)>);
 
 /// An address as a number.
-trait Number: Copy + Ord {
-    const MAX: Self;
+trait Number: Copy + Ord + 'static {
+    /// The number after this one; the largest has none.
     fn next(self) -> Self;
     fn of(address: &IpAddr) -> Option<Self>;
-    fn range(rule: &IpNetwork) -> Option<(Self, Self)>;
 }
 
 impl Number for u32 {
-    const MAX: Self = Self::MAX;
     fn next(self) -> Self {
         self.saturating_add(1)
     }
@@ -54,19 +36,9 @@ impl Number for u32 {
             IpAddr::V6(_) => None,
         }
     }
-    fn range(rule: &IpNetwork) -> Option<(Self, Self)> {
-        match rule {
-            IpNetwork::V4(rule) => Some((
-                Self::from(rule.network_address()),
-                Self::from(rule.broadcast_address()),
-            )),
-            IpNetwork::V6(_) => None,
-        }
-    }
 }
 
 impl Number for u128 {
-    const MAX: Self = Self::MAX;
     fn next(self) -> Self {
         self.saturating_add(1)
     }
@@ -76,40 +48,44 @@ impl Number for u128 {
             IpAddr::V6(address) => Some(Self::from(*address)),
         }
     }
-    fn range(rule: &IpNetwork) -> Option<(Self, Self)> {
-        match rule {
-            IpNetwork::V4(_) => None,
-            IpNetwork::V6(rule) => Some((
-                Self::from(rule.network_address()),
-                Self::from(rule.last_address()),
-            )),
-        }
+}
+
+/// The first and the last address of a network.
+fn ends(rule: &IpNetwork) -> (IpAddr, IpAddr) {
+    match rule {
+        IpNetwork::V4(rule) => (
+            rule.network_address().into(),
+            rule.broadcast_address().into(),
+        ),
+        IpNetwork::V6(rule) => (rule.network_address().into(), rule.last_address().into()),
     }
 }
 
-impl<T: Number> Ranges<T> {
-    fn new(rules: &[IpNetwork]) -> Self {
-        let mut all: Vec<(T, T)> = rules.iter().filter_map(T::range).collect();
-        all.sort_unstable();
-        let mut merged: Vec<(T, T)> = Vec::with_capacity(all.len());
-        for (first, last) in all {
-            match merged.last_mut() {
-                Some((_, end)) if *end == T::MAX || first <= end.next() => *end = last.max(*end),
-                _ => merged.push((first, last)),
-            }
+/// Sorted, disjoint ranges.
+fn merged<T: Number>(rules: &[IpNetwork]) -> Vec<(T, T)> {
+    let range = |rule| {
+        let (first, last) = ends(rule);
+        T::of(&first).zip(T::of(&last))
+    };
+    let mut all: Vec<(T, T)> = rules.iter().filter_map(range).collect();
+    all.sort_unstable();
+    let mut merged: Vec<(T, T)> = Vec::with_capacity(all.len());
+    for (first, last) in all {
+        match merged.last_mut() {
+            Some((_, end)) if first <= end.next() => *end = last.max(*end),
+            _ => merged.push((first, last)),
         }
-        Self(merged)
     }
+    merged
 }
 
-impl<T: Number> Matcher for Ranges<T> {
-    type Query = IpAddr;
-    type Answer = bool;
-
-    fn find(&self, address: &IpAddr) -> bool {
+/// A binary search in ranges, as in sing-box.
+fn ranges<T: Number>(rules: &[IpNetwork]) -> impl Fn(&IpAddr) -> bool + use<T> {
+    let ranges = merged::<T>(rules);
+    move |address: &IpAddr| {
         T::of(address).is_some_and(|number| {
-            let after = self.0.partition_point(|(first, _)| *first <= number);
-            after > 0 && number <= self.0[after - 1].1
+            let after = ranges.partition_point(|(first, _)| *first <= number);
+            after > 0 && number <= ranges[after - 1].1
         })
     }
 }
@@ -144,25 +120,18 @@ fn global(rng: &mut Rng) -> u128 {
 
 /// An address of the network.
 fn within(rng: &mut Rng, rule: &IpNetwork) -> IpAddr {
-    match rule {
-        IpNetwork::V4(rule) => {
-            let (first, last) = (
-                u32::from(rule.network_address()),
-                u32::from(rule.broadcast_address()),
-            );
-            Ipv4Addr::from(rng.u32(first..=last)).into()
+    match ends(rule) {
+        (IpAddr::V4(first), IpAddr::V4(last)) => {
+            Ipv4Addr::from(rng.u32(u32::from(first)..=last.into())).into()
         }
-        IpNetwork::V6(rule) => {
-            let (first, last) = (
-                u128::from(rule.network_address()),
-                u128::from(rule.last_address()),
-            );
-            Ipv6Addr::from(rng.u128(first..=last)).into()
+        (IpAddr::V6(first), IpAddr::V6(last)) => {
+            Ipv6Addr::from(rng.u128(u128::from(first)..=last.into())).into()
         }
+        _ => unreachable!("a network has one family"),
     }
 }
 
-fn family<T: Number + 'static>(
+fn family<T: Number>(
     suite: &mut Suite,
     subject: &'static str,
     count: usize,
@@ -182,21 +151,16 @@ fn family<T: Number + 'static>(
         })
         .collect();
     let expected = |address: &IpAddr| rules.iter().any(|rule| rule.contains(*address));
-    let built = timed(|| Ok(Table::new(&rules)))?;
-    suite.cases.push(case(
-        key(subject, "match", "ip_network_table", count),
-        built,
+    let key = |how| Key::new(subject, "match", how).of_rules(count);
+    let (tree, sorted) = (key("ip_network_table"), key("sorted ranges"));
+    add(suite, tree, || Ok(table(&rules)), &queries, expected)?;
+    add(
+        suite,
+        sorted,
+        || Ok(ranges::<T>(&rules)),
         &queries,
         expected,
-    )?);
-    let built = timed(|| Ok(Ranges::<T>::new(&rules)))?;
-    suite.cases.push(case(
-        key(subject, "match", "sorted ranges", count),
-        built,
-        &queries,
-        expected,
-    )?);
-    Ok(())
+    )
 }
 
 pub fn suite(rules: &[usize]) -> Result<Suite, Error> {
@@ -207,7 +171,6 @@ pub fn suite(rules: &[usize]) -> Result<Suite, Error> {
         let elsewhere = |rng: &mut Rng| IpAddr::from(Ipv6Addr::from(global(rng)));
         family::<u128>(&mut suite, "ipv6", *count, v6, elsewhere)?;
     }
-    suite.checked = suite.cases.len() * super::CHECKED;
     Ok(suite)
 }
 
@@ -250,20 +213,20 @@ mod tests {
             v6 in prop::collection::vec(narrow_v6(), 0..12),
         ) {
             let rules: Vec<IpNetwork> = v4.into_iter().chain(v6).collect();
-            let table = Table::new(&rules);
-            let (short, long) = (Ranges::<u32>::new(&rules), Ranges::<u128>::new(&rules));
+            let table = table(&rules);
+            let (short, long) = (ranges::<u32>(&rules), ranges::<u128>(&rules));
             for low in 0..2048_u32 {
                 for start in [0, u32::MAX - 2047] {
                     let address = IpAddr::from(Ipv4Addr::from(start + low));
                     let expected = rules.iter().any(|rule| rule.contains(address));
-                    prop_assert_eq!(table.find(&address), expected, "{} in {:?}", address, &rules);
-                    prop_assert_eq!(short.find(&address), expected, "{} in {:?}", address, &rules);
+                    prop_assert_eq!(table(&address), expected, "{} in {:?}", address, &rules);
+                    prop_assert_eq!(short(&address), expected, "{} in {:?}", address, &rules);
                 }
                 for start in [0, u128::MAX - 2047] {
                     let address = IpAddr::from(Ipv6Addr::from(start + u128::from(low)));
                     let expected = rules.iter().any(|rule| rule.contains(address));
-                    prop_assert_eq!(table.find(&address), expected, "{} in {:?}", address, &rules);
-                    prop_assert_eq!(long.find(&address), expected, "{} in {:?}", address, &rules);
+                    prop_assert_eq!(table(&address), expected, "{} in {:?}", address, &rules);
+                    prop_assert_eq!(long(&address), expected, "{} in {:?}", address, &rules);
                 }
             }
         }
@@ -275,6 +238,6 @@ mod tests {
             .iter()
             .map(|rule| rule.parse().unwrap())
             .collect();
-        assert_eq!(Ranges::<u32>::new(&rules).0.len(), 1);
+        assert_eq!(merged::<u32>(&rules).len(), 1);
     }
 }

@@ -5,43 +5,38 @@ pub mod geoip;
 pub mod ip;
 mod names;
 
+use std::fmt::Debug;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::Error;
-use crate::bench::{Case, Key};
+use crate::bench::{Case, Key, Suite};
 
 /// The number of queries: they fit into a CPU cache, but are too many for branch prediction to learn. It is a power of two.
 const QUERIES: usize = 4096;
 /// The number of queries whose answers are compared with trying each rule.
 const CHECKED: usize = 16;
 
-/// A rule set. Each one defines its own types of queries and answers.
-pub trait Matcher {
-    type Query: ?Sized;
-    type Answer: PartialEq + std::fmt::Debug;
-    fn find(&self, query: &Self::Query) -> Self::Answer;
-}
-
-fn timed<T>(build: impl FnOnce() -> Result<T, Error>) -> Result<(T, Duration), Error> {
-    let began = Instant::now();
-    Ok((build()?, began.elapsed()))
-}
-
-/// A case that looks up the next query each time. At least half of the queries match rules. `expected` tries each rule.
-fn case<M>(
+/// Adds a case that looks up the next query each time. `build` makes what finds the answer to a query. At least half of the queries match
+/// rules. `expected` tries each rule.
+fn add<Q, A, F>(
+    suite: &mut Suite,
     key: Key,
-    (matcher, build): (M, Duration),
-    queries: &[Box<M::Query>],
-    expected: impl Fn(&M::Query) -> M::Answer,
-) -> Result<Case, Error>
+    build: impl FnOnce() -> Result<F, Error>,
+    queries: &[Box<Q>],
+    expected: impl Fn(&Q) -> A,
+) -> Result<(), Error>
 where
-    M: Matcher + 'static,
-    M::Query: 'static,
-    Box<M::Query>: Clone,
+    Q: ?Sized + 'static,
+    Box<Q>: Clone,
+    A: PartialEq + Debug + 'static,
+    F: Fn(&Q) -> A + 'static,
 {
+    let began = Instant::now();
+    let find = build()?;
+    let built = began.elapsed();
     for query in queries.iter().take(CHECKED) {
-        let (found, expected) = (matcher.find(query), expected(query));
+        let (found, expected) = (find(query), expected(query));
         if found != expected {
             return Err(Error(format!(
                 "{} rules for {} of {}: found {found:?} where trying each rule finds {expected:?}; nothing was measured",
@@ -53,26 +48,11 @@ where
     }
     let queries = queries.to_vec();
     let mut next = 0;
-    Ok(Case::new(key, move |bencher| {
-        bencher.iter(|| {
-            next = (next + 1) % QUERIES;
-            black_box(matcher.find(black_box(&queries[next])))
-        });
-    })
-    .built_in(build))
-}
-
-fn key(
-    subject: &'static str,
-    operation: &'static str,
-    implementation: &'static str,
-    rules: usize,
-) -> Key {
-    Key {
-        subject,
-        operation,
-        implementation,
-        bytes: None,
-        rules: Some(rules),
-    }
+    let case = Case::each(key, move || {
+        next = (next + 1) % QUERIES;
+        black_box(find(black_box(&queries[next])))
+    });
+    suite.cases.push(case.built_in(built));
+    suite.checked += CHECKED;
+    Ok(())
 }
