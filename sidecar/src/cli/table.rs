@@ -17,7 +17,7 @@ pub fn usage(usage: &Usage) -> String {
     for process in &usage.processes {
         rows.push([
             process.name.clone(),
-            role(process.role).into(),
+            process.role.to_string(),
             format!("{:.3}", process.cpu_s),
             format!("{:.1}", process.cpu_percent),
             mebibytes(process.peak_anon_bytes),
@@ -34,7 +34,7 @@ pub fn usage(usage: &Usage) -> String {
     {
         rows.push([
             "total".into(),
-            role(Role::System).into(),
+            Role::System.to_string(),
             format!("{:.3}", usage.total.cpu_s),
             format!("{:.1}", usage.total.cpu_percent),
             mebibytes(usage.total.peak_anon_bytes),
@@ -81,14 +81,6 @@ fn busy(cpus: Option<usize>, percent: Option<f64>) -> String {
     match percent {
         Some(percent) => format!("the host's {cores} were {percent:.1} % busy"),
         None => format!("the load of the host's {cores} is unknown"),
-    }
-}
-
-fn role(role: Role) -> &'static str {
-    match role {
-        Role::System => "system",
-        Role::Support => "support",
-        Role::Generator => "generator",
     }
 }
 

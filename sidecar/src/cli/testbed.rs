@@ -65,7 +65,7 @@ impl Show {
             say(format_args!("      {}", variable.description));
             say(format_args!(
                 "      {}: {}",
-                variable.type_name(),
+                variable.kind,
                 variable.expects()
             ));
         }

@@ -11,6 +11,8 @@ pub enum Role {
     Generator,
 }
 
+shown_as_json!(Role);
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum StopSignal {

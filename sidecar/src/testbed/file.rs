@@ -62,6 +62,8 @@ pub enum VariableType {
     Cpus,
 }
 
+shown_as_json!(VariableType);
+
 /// A variable's value in a file, a request or an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(untagged)]

@@ -31,18 +31,6 @@ impl std::fmt::Display for Value {
 }
 
 impl Variable {
-    pub fn type_name(&self) -> &'static str {
-        match self.kind {
-            VariableType::Boolean => "boolean",
-            VariableType::Integer => "integer",
-            VariableType::String => "string",
-            VariableType::Choice => "choice",
-            VariableType::Port => "port",
-            VariableType::Path => "path",
-            VariableType::Cpus => "cpus",
-        }
-    }
-
     /// A description of the allowed values.
     pub fn expects(&self) -> String {
         match self.kind {
