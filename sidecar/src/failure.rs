@@ -47,12 +47,14 @@ pub enum Kind {
 }
 
 /// One line says what is wrong, and one line says how to fix it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 pub struct Failure {
+    #[serde(skip)]
     pub kind: Kind,
     pub error: String,
     pub mend: String,
     /// Details for programs. The two lines are for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Box<Cause>>,
 }
 

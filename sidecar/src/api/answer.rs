@@ -8,12 +8,11 @@ use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Value, json};
 use serde_path_to_error::Segment;
 
-use crate::failure::{Cause, Failure, Kind, Result};
+use crate::failure::{Failure, Kind, Result};
 use crate::testbed::supervisor::Supervisor;
 
 /// The largest accepted request, bytes.
@@ -23,12 +22,13 @@ pub const MAX_PROBE_BYTES: usize = 16 << 20;
 /// The largest request that is read to its end. A larger one may find the connection closed before it has the answer.
 const MAX_READ_BYTES: usize = 4 * MAX_PROBE_BYTES;
 
-#[derive(Serialize)]
-struct Body<'a> {
-    error: &'a str,
-    mend: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cause: Option<&'a Cause>,
+/// An answer in JSON.
+pub type Answer<T = Value> = Result<Json<T>>;
+/// The answer to a request that made something.
+pub type Created<T = Value> = Result<(StatusCode, Json<T>)>;
+
+pub fn created<T>(what: T) -> Created<T> {
+    Ok((StatusCode::CREATED, Json(what)))
 }
 
 impl IntoResponse for Failure {
@@ -44,19 +44,11 @@ impl IntoResponse for Failure {
             Kind::Setup => StatusCode::BAD_GATEWAY,
             Kind::Unsupported => StatusCode::NOT_IMPLEMENTED,
         };
-        (
-            status,
-            Json(Body {
-                error: &self.error,
-                mend: &self.mend,
-                cause: self.cause.as_deref(),
-            }),
-        )
-            .into_response()
+        (status, Json(self)).into_response()
     }
 }
 
-pub async fn health() -> Json<serde_json::Value> {
+pub async fn health() -> Json<Value> {
     Json(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")}))
 }
 
@@ -64,7 +56,7 @@ pub async fn host() -> Json<crate::host::Host> {
     Json(crate::host::host())
 }
 
-pub async fn limits(State(supervisor): State<Arc<Supervisor>>) -> Json<serde_json::Value> {
+pub async fn limits(State(supervisor): State<Arc<Supervisor>>) -> Json<Value> {
     Json(json!({"open_files": crate::process::files::limit(), "killed": supervisor.killed()}))
 }
 
@@ -80,15 +72,7 @@ pub async fn method_not_allowed(method: Method, uri: Uri) -> Response {
         format!("{} does not take {method}", uri.path()),
         "see sidecar/README.md for the addresses",
     );
-    (
-        StatusCode::METHOD_NOT_ALLOWED,
-        Json(Body {
-            error: &failure.error,
-            mend: &failure.mend,
-            cause: None,
-        }),
-    )
-        .into_response()
+    (StatusCode::METHOD_NOT_ALLOWED, Json(failure)).into_response()
 }
 
 /// Reads a request whole before it is answered: an answer to half a request, and the end of the connection, would break the client's write.
@@ -158,6 +142,13 @@ pub async fn blocking<T: Send + 'static>(
                 "report it",
             ))
         })
+}
+
+/// Answers with the result of slow work.
+pub async fn answer<T: Send + 'static>(
+    what: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Answer<T> {
+    blocking(what).await.map(Json)
 }
 
 #[cfg(test)]

@@ -1,20 +1,14 @@
 //! Captures of a hop's wire: start, end.
 
-use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
 use serde_json::json;
 
 use super::all::All;
-use super::answer::{blocking, read};
-use crate::failure::Result;
+use super::answer::{Answer, Created, answer, blocking, created, read};
 use crate::wire::{Capture, Found, Request};
 
-pub async fn start(
-    State(all): State<All>,
-    body: Bytes,
-) -> Result<(StatusCode, Json<serde_json::Value>)> {
+pub async fn start(State(all): State<All>, body: Bytes) -> Created {
     let request: Request = read(&body)?;
     let id = blocking(move || {
         let of = request.namespace.as_ref();
@@ -23,12 +17,10 @@ pub async fn start(
         all.captures.start(|| Ok(capture))
     })
     .await?;
-    Ok((StatusCode::CREATED, Json(json!({"id": id}))))
+    created(json!({"id": id}))
 }
 
 /// Stops a capture, and answers with its findings.
-pub async fn end(State(all): State<All>, Path(id): Path<String>) -> Result<Json<Found>> {
-    blocking(move || all.captures.take(&id)?.end())
-        .await
-        .map(Json)
+pub async fn end(State(all): State<All>, Path(id): Path<String>) -> Answer<Found> {
+    answer(move || all.captures.take(&id)?.end()).await
 }

@@ -3,14 +3,12 @@
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
 use serde::Serialize;
 use serde_json::json;
 
 use super::all::All;
-use super::answer::{blocking, read};
+use super::answer::{Answer, Created, answer, blocking, created, read};
 use crate::echo::{self, Request};
-use crate::failure::Result;
 
 #[derive(Serialize)]
 pub struct Body {
@@ -19,10 +17,7 @@ pub struct Body {
     state: echo::State,
 }
 
-pub async fn start(
-    State(all): State<All>,
-    body: Bytes,
-) -> Result<(StatusCode, Json<serde_json::Value>)> {
+pub async fn start(State(all): State<All>, body: Bytes) -> Created {
     let request: Request = read(&body)?;
     let (id, echo) = blocking(move || {
         let All {
@@ -41,19 +36,19 @@ pub async fn start(
     })
     .await?;
     let answer = json!({"id": id, "tcp": echo.tcp, "udp": echo.udp});
-    Ok((StatusCode::CREATED, Json(answer)))
+    created(answer)
 }
 
-pub async fn show(State(all): State<All>, Path(id): Path<String>) -> Result<Json<Body>> {
+pub async fn show(State(all): State<All>, Path(id): Path<String>) -> Answer<Body> {
     let state = all.echoes.get(&id)?.state();
     Ok(Json(Body { id, state }))
 }
 
 /// Stops a server, and answers with its last counts.
-pub async fn stop(State(all): State<All>, Path(id): Path<String>) -> Result<Json<Body>> {
-    blocking(move || {
+pub async fn stop(State(all): State<All>, Path(id): Path<String>) -> Answer<Body> {
+    answer(move || {
         let state = all.echoes.stop(&id)?.state();
-        Ok(Json(Body { id, state }))
+        Ok(Body { id, state })
     })
     .await
 }

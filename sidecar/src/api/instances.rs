@@ -1,6 +1,5 @@
 //! Testbeds and their running instances.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -8,20 +7,15 @@ use std::time::Duration;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::all::All;
-use super::answer::{blocking, read};
+use super::answer::{Answer, Created, answer, blocking, created, read};
 use crate::failure::{Failure, Result};
-use crate::limits::group::Limited;
 use crate::limits::spec::Limits;
-use crate::link;
-use crate::process::complaints::Complaint;
 use crate::process::kept::Kept;
 use crate::process::namespace::NamespaceOf;
-use crate::process::role::Role;
 use crate::process::supervised::Supervised;
 use crate::process::{programs, rest, tun};
 use crate::testbed::hop::{Over, Wanted};
@@ -67,72 +61,40 @@ impl StartRequest {
     }
 }
 
-#[derive(Serialize)]
-pub struct InstanceBody {
-    id: String,
-    testbed: String,
-    variables: Values,
-    outputs: BTreeMap<String, String>,
-    /// Present in the answer to the start only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    secret_outputs: Option<BTreeMap<String, String>>,
-    versions: BTreeMap<String, String>,
-    processes: Vec<ProcessBody>,
-    /// Network namespaces that probes and echo servers may name.
-    namespaces: Vec<String>,
-    /// Null if the instance was started without a link.
-    link: Option<link::State>,
-    /// Null if the instance was started without limits.
-    limits: Option<Limited>,
-    log_dir: String,
-}
-
-#[derive(Serialize)]
-struct ProcessBody {
-    name: String,
-    role: Role,
-    pid: i32,
-    /// The CPUs to which the instance is bound; empty if it is not bound.
-    cpus: String,
-    exit: Option<String>,
-    /// It and its descendants that live.
-    alive: Vec<programs::Alive>,
-    complaint: Option<Complaint>,
-}
-
-impl From<&Instance> for InstanceBody {
-    fn from(instance: &Instance) -> Self {
-        let processes = instance
-            .processes
-            .iter()
-            .map(|process| ProcessBody {
-                name: process.name.clone(),
-                role: process.role,
-                pid: process.pid,
-                cpus: process.cpus.clone(),
-                exit: process.ending(),
-                alive: programs::alive(process.pid),
-                complaint: process.log.complaint(),
-            })
-            .collect();
-        Self {
-            id: instance.id.clone(),
-            testbed: instance.testbed.clone(),
-            variables: instance.variables.clone(),
-            outputs: instance.outputs.clone(),
-            secret_outputs: None,
-            versions: instance.versions.clone(),
-            processes,
-            namespaces: instance.namespace_names(),
-            link: instance.link().ok().map(|link| link.state()),
-            limits: instance.group.as_ref().map(|group| group.limited()),
-            log_dir: instance.log_dir.display().to_string(),
-        }
-    }
+/// An instance, as JSON.
+fn shown(instance: &Instance) -> Value {
+    let process = |process: &Arc<Supervised>| {
+        json!({
+            "name": process.name,
+            "role": process.role,
+            "pid": process.pid,
+            // The CPUs to which the instance is bound; empty if it is not bound.
+            "cpus": process.cpus,
+            "exit": process.ending(),
+            // It and its descendants that live.
+            "alive": programs::alive(process.pid),
+            "complaint": process.log.complaint(),
+        })
+    };
+    json!({
+        "id": instance.id,
+        "testbed": instance.testbed,
+        "variables": instance.variables,
+        "outputs": instance.outputs,
+        "versions": instance.versions,
+        "processes": instance.processes.iter().map(process).collect::<Vec<_>>(),
+        // Network namespaces that probes and echo servers may name.
+        "namespaces": instance.namespace_names(),
+        // Null if the instance was started without a link.
+        "link": instance.link().ok().map(|link| link.state()),
+        // Null if the instance was started without limits.
+        "limits": instance.group.as_ref().map(|group| group.limited()),
+        "log_dir": instance.log_dir.display().to_string(),
+    })
 }
 
 /// All testbeds. A testbed whose file is malformed has only `error` and `mend`.
-pub async fn testbeds(State(supervisor): Shared) -> Json<Vec<serde_json::Value>> {
+pub async fn testbeds(State(supervisor): Shared) -> Json<Vec<Value>> {
     let catalogue = &supervisor.catalogue;
     let describe = |name: String| match catalogue.load(&name) {
         Ok(testbed) => json!({
@@ -155,11 +117,7 @@ impl Drop for Abandoned {
     }
 }
 
-pub async fn start(
-    State(supervisor): Shared,
-    Path(name): Path<String>,
-    body: Bytes,
-) -> Result<(StatusCode, Json<InstanceBody>)> {
+pub async fn start(State(supervisor): Shared, Path(name): Path<String>, body: Bytes) -> Created {
     let request: StartRequest = read(&body)?;
     let over = request.over()?;
     let limits = request.limits()?;
@@ -182,47 +140,37 @@ pub async fn start(
     })
     .await?;
     drop(waiting);
-    let mut answer = InstanceBody::from(&*instance);
-    answer.secret_outputs = Some(instance.secret_outputs.clone());
-    Ok((StatusCode::CREATED, Json(answer)))
+    let mut answer = shown(&instance);
+    // Only this answer has them.
+    answer["secret_outputs"] = json!(instance.secret_outputs);
+    created(answer)
 }
 
-pub async fn list(State(supervisor): Shared) -> Json<Vec<InstanceBody>> {
-    Json(
-        supervisor
-            .instances()
-            .iter()
-            .map(|instance| InstanceBody::from(&**instance))
-            .collect(),
-    )
+pub async fn list(State(supervisor): Shared) -> Json<Vec<Value>> {
+    let all = supervisor.instances();
+    Json(all.iter().map(|instance| shown(instance)).collect())
 }
 
-pub async fn show(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<InstanceBody>> {
-    Ok(Json(InstanceBody::from(&*supervisor.instance(&id)?)))
+pub async fn show(State(supervisor): Shared, Path(id): Path<String>) -> Answer {
+    Ok(Json(shown(&*supervisor.instance(&id)?)))
 }
 
 /// The files that the instance's processes run, by the kernel.
-pub async fn programs(
-    State(supervisor): Shared,
-    Path(id): Path<String>,
-) -> Result<Json<serde_json::Value>> {
-    blocking(move || {
+pub async fn programs(State(supervisor): Shared, Path(id): Path<String>) -> Answer {
+    answer(move || {
         let instance = supervisor.instance(&id)?;
         let of = |process: &Arc<Supervised>| {
             json!({"name": process.name, "programs": programs::of(process.pid)})
         };
         let processes: Vec<_> = instance.system().map(of).collect();
-        Ok(Json(json!({"processes": processes})))
+        Ok(json!({"processes": processes}))
     })
     .await
 }
 
 /// The TUN devices of the instance's namespaces.
-pub async fn tun(
-    State(supervisor): Shared,
-    Path(id): Path<String>,
-) -> Result<Json<serde_json::Value>> {
-    blocking(move || {
+pub async fn tun(State(supervisor): Shared, Path(id): Path<String>) -> Answer {
+    answer(move || {
         let instance = supervisor.instance(&id)?;
         let mut devices = Vec::new();
         for name in instance.namespace_names() {
@@ -232,7 +180,7 @@ pub async fn tun(
             ))?;
             devices.extend(found);
         }
-        Ok(Json(json!({"devices": devices})))
+        Ok(json!({"devices": devices}))
     })
     .await
 }
@@ -258,19 +206,15 @@ pub fn rest_time(field: &str, seconds: f64) -> Result<Duration> {
 }
 
 /// Measures the instance's idle processes. The caller must send no load meanwhile.
-pub async fn rest(
-    State(supervisor): Shared,
-    Path(id): Path<String>,
-    body: Bytes,
-) -> Result<Json<serde_json::Value>> {
+pub async fn rest(State(supervisor): Shared, Path(id): Path<String>, body: Bytes) -> Answer {
     let RestRequest { seconds } = read(&body)?;
     let time = rest_time("seconds", seconds)?;
-    blocking(move || {
+    answer(move || {
         let instance = supervisor.instance(&id)?;
         let system = instance.system();
         let living = system.map(|process| (process.name.clone(), process.pid));
         let watched = rest::watch(living.collect(), time);
-        Ok(Json(json!({"processes": watched})))
+        Ok(json!({"processes": watched}))
     })
     .await
 }
@@ -285,31 +229,23 @@ struct HeldRequest {
 }
 
 /// Compares what the instance's system holds after a load with what it held when it was ready.
-pub async fn held(
-    State(supervisor): Shared,
-    Path(id): Path<String>,
-    body: Bytes,
-) -> Result<Json<Kept>> {
+pub async fn held(State(supervisor): Shared, Path(id): Path<String>, body: Bytes) -> Answer<Kept> {
     let request: HeldRequest = read(&body)?;
     let settle = rest_time("settle_s", request.settle_s)?;
-    blocking(move || {
+    answer(move || {
         let instance = supervisor.instance(&id)?;
-        Ok(Json(instance.held(settle, request.closes_all)))
+        Ok(instance.held(settle, request.closes_all))
     })
     .await
 }
 
 /// Stops an instance, and everything else in its namespaces.
-pub async fn stop(
-    State(all): State<All>,
-    Path(id): Path<String>,
-) -> Result<Json<serde_json::Value>> {
-    let processes = blocking(move || {
+pub async fn stop(State(all): State<All>, Path(id): Path<String>) -> Answer {
+    answer(move || {
         let processes = all.supervisor.stop(&id)?;
         all.probes.cancel_of(&id);
         all.echoes.stop_of(&id);
-        Ok(processes)
+        Ok(json!({"processes": processes}))
     })
-    .await?;
-    Ok(Json(json!({"processes": processes})))
+    .await
 }

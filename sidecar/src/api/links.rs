@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::json;
 
-use super::answer::{blocking, read};
-use crate::failure::{Failure, Result};
+use super::answer::{Answer, answer, read};
+use crate::failure::Failure;
 use crate::link::calibrate::{self, Calibration};
 use crate::link::{self, Link, OverTime, spec};
 use crate::testbed::supervisor::Supervisor;
@@ -28,20 +28,20 @@ struct Change {
 }
 
 /// Shows the link's settings, and the counts of each direction.
-pub async fn show(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<link::State>> {
-    blocking(move || Ok(Json(supervisor.instance(&id)?.link()?.state()))).await
+pub async fn show(State(supervisor): Shared, Path(id): Path<String>) -> Answer<link::State> {
+    answer(move || Ok(supervisor.instance(&id)?.link()?.state())).await
 }
 
 /// Shows the link's samples over time.
-pub async fn samples(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<OverTime>> {
-    blocking(move || Ok(Json(supervisor.instance(&id)?.link()?.over_time()))).await
+pub async fn samples(State(supervisor): Shared, Path(id): Path<String>) -> Answer<OverTime> {
+    answer(move || Ok(supervisor.instance(&id)?.link()?.over_time())).await
 }
 
 pub async fn change(
     State(supervisor): Shared,
     Path(id): Path<String>,
     body: Bytes,
-) -> Result<Json<link::State>> {
+) -> Answer<link::State> {
     let Change {
         set,
         restart,
@@ -53,7 +53,7 @@ pub async fn change(
             "send {\"set\": \"rate:10mbit\"} or {\"restart\": true}",
         ));
     }
-    blocking(move || {
+    answer(move || {
         let link = supervisor.instance(&id)?.link()?;
         if restart {
             link.restart()?;
@@ -64,21 +64,15 @@ pub async fn change(
         if let Some(text) = later {
             link.later(spec::timetable(&text)?)?;
         }
-        Ok(Json(link.state()))
+        Ok(link.state())
     })
     .await
 }
 
 /// Calibrates the link. It takes some seconds, in which no other traffic may pass. The link is restarted afterwards.
-pub async fn calibrate(
-    State(supervisor): Shared,
-    Path(id): Path<String>,
-) -> Result<Json<Calibration>> {
-    blocking(move || {
-        let link = supervisor.instance(&id)?.link()?;
-        calibrate::calibrate(&link, calibrate::WHOLE).map(Json)
-    })
-    .await
+pub async fn calibrate(State(supervisor): Shared, Path(id): Path<String>) -> Answer<Calibration> {
+    answer(move || calibrate::calibrate(&*supervisor.instance(&id)?.link()?, calibrate::WHOLE))
+        .await
 }
 
 #[derive(Deserialize)]
@@ -94,29 +88,20 @@ struct Fresh {
     brief: bool,
 }
 
-#[derive(Serialize)]
-pub struct Calibrated {
-    link: link::State,
-    calibration: Calibration,
-}
-
 /// Calibrates a new, temporary link with this text, to see how exact such links are on this machine. In the answer, `link` is the state at
 /// the start.
-pub async fn calibrate_fresh(State(supervisor): Shared, body: Bytes) -> Result<Json<Calibrated>> {
+pub async fn calibrate_fresh(State(supervisor): Shared, body: Bytes) -> Answer {
     let Fresh { text, cpus, brief } = read(&body)?;
     let amount = if brief {
         calibrate::BRIEF
     } else {
         calibrate::WHOLE
     };
-    blocking(move || {
+    answer(move || {
         let link = Link::start(spec::read(&supervisor.catalogue.root, &text)?, &cpus)?;
         let state = link.state();
         let calibration = calibrate::calibrate(&link, amount)?;
-        Ok(Json(Calibrated {
-            link: state,
-            calibration,
-        }))
+        Ok(json!({"link": state, "calibration": calibration}))
     })
     .await
 }

@@ -7,12 +7,11 @@ use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
-use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::all::All;
-use super::answer::{blocking, read};
+use super::answer::{Answer, Created, answer, blocking, created, read};
 use crate::echo::registry::Echoes;
 use crate::failure::{Failure, Result};
 use crate::probe::far_end::FarEnd;
@@ -29,10 +28,7 @@ const MAX_WAIT_S: f64 = 20.0;
 const LIMIT: u64 = 100_000;
 const MAX_LIMIT: u64 = 200_000;
 
-pub async fn start(
-    State(all): State<All>,
-    body: Bytes,
-) -> Result<(StatusCode, Json<serde_json::Value>)> {
+pub async fn start(State(all): State<All>, body: Bytes) -> Created {
     let spec: Spec = read(&body)?;
     let id = blocking(move || {
         let All {
@@ -57,7 +53,7 @@ pub async fn start(
         Ok(id)
     })
     .await?;
-    Ok((StatusCode::CREATED, Json(json!({"id": id}))))
+    created(json!({"id": id}))
 }
 
 /// The echo server that the spec names, or else the one at the probe's target; `None` if the target is not one of ours.
@@ -112,7 +108,7 @@ pub async fn show(
     State(all): State<All>,
     Path(id): Path<String>,
     query: std::result::Result<Query<Follow>, QueryRejection>,
-) -> Result<Json<Probe>> {
+) -> Answer<Probe> {
     let wait_s = asked(query)?.wait_s;
     if !(0.0..=MAX_WAIT_S).contains(&wait_s) {
         return Err(Failure::invalid(
@@ -121,7 +117,7 @@ pub async fn show(
         ));
     }
     let patience = Duration::from_secs_f64(wait_s);
-    blocking(move || all.probes.probe(&id, patience).map(Json)).await
+    answer(move || all.probes.probe(&id, patience)).await
 }
 
 #[derive(Deserialize)]
@@ -153,7 +149,7 @@ pub async fn series(
     State(all): State<All>,
     Path((id, name)): Path<(String, String)>,
     query: std::result::Result<Query<Chunk>, QueryRejection>,
-) -> Result<Json<Samples>> {
+) -> Answer<Samples> {
     let chunk = asked(query)?;
     if !(1..=MAX_LIMIT).contains(&chunk.limit) {
         return Err(Failure::invalid(
@@ -185,10 +181,7 @@ pub async fn series(
     }))
 }
 
-pub async fn forget(
-    State(all): State<All>,
-    Path(id): Path<String>,
-) -> Result<Json<serde_json::Value>> {
+pub async fn forget(State(all): State<All>, Path(id): Path<String>) -> Answer {
     let state = blocking(move || all.probes.forget(&id)).await?;
     Ok(Json(json!({"state": state})))
 }

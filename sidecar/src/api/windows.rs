@@ -6,13 +6,12 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::answer::{blocking, read};
+use super::answer::{Answer, Created, answer, blocking, created, read};
 use super::instances::rest_time;
-use crate::failure::{Failure, Result};
+use crate::failure::Failure;
 use crate::process::interference::Sample;
 use crate::process::part::Part;
 use crate::process::role::Role;
@@ -47,10 +46,7 @@ fn yes() -> bool {
     true
 }
 
-pub async fn open(
-    State(supervisor): Shared,
-    body: Bytes,
-) -> Result<(StatusCode, Json<serde_json::Value>)> {
+pub async fn open(State(supervisor): Shared, body: Bytes) -> Created {
     let request: OpenRequest = read(&body)?;
     let mut sources = match &request.instance {
         Some(id) => supervisor.instance(id)?.sources(),
@@ -76,23 +72,20 @@ pub async fn open(
     };
     let open = move || supervisor.windows.open(sources, manner);
     let id = blocking(open).await?;
-    Ok((StatusCode::CREATED, Json(json!({"id": id}))))
+    created(json!({"id": id}))
 }
 
-pub async fn show(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Usage>> {
-    blocking(move || supervisor.windows.usage(&id).map(Json)).await
+pub async fn show(State(supervisor): Shared, Path(id): Path<String>) -> Answer<Usage> {
+    answer(move || supervisor.windows.usage(&id)).await
 }
 
 /// The use of each CPU by programs, over time.
-pub async fn cpus(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Vec<Sample>>> {
-    blocking(move || supervisor.windows.samples(&id).map(Json)).await
+pub async fn cpus(State(supervisor): Shared, Path(id): Path<String>) -> Answer<Vec<Sample>> {
+    answer(move || supervisor.windows.samples(&id)).await
 }
 
 /// Memory, descriptors by kind and threads of the measured processes now.
-pub async fn holding(
-    State(supervisor): Shared,
-    Path(id): Path<String>,
-) -> Result<Json<serde_json::Value>> {
+pub async fn holding(State(supervisor): Shared, Path(id): Path<String>) -> Answer {
     let held = blocking(move || supervisor.windows.holding(&id)).await?;
     Ok(Json(json!({"processes": held})))
 }
@@ -112,11 +105,7 @@ pub async fn list(State(supervisor): Shared) -> Json<serde_json::Value> {
 const NAME_MOST: usize = 200;
 
 /// Begins a part of the measurement. A part can be dropped later.
-pub async fn begin_part(
-    State(supervisor): Shared,
-    Path(id): Path<String>,
-    body: Bytes,
-) -> Result<(StatusCode, Json<serde_json::Value>)> {
+pub async fn begin_part(State(supervisor): Shared, Path(id): Path<String>, body: Bytes) -> Created {
     let PartRequest { name } = read(&body)?;
     if name.chars().count() > NAME_MOST {
         return Err(Failure::invalid(
@@ -125,21 +114,21 @@ pub async fn begin_part(
         ));
     }
     blocking(move || supervisor.windows.begin_part(&id, name)).await?;
-    Ok((StatusCode::CREATED, Json(json!({}))))
+    created(json!({}))
 }
 
 /// The use of each CPU by programs in the last part.
-pub async fn part(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Part>> {
-    blocking(move || supervisor.windows.part(&id).map(Json)).await
+pub async fn part(State(supervisor): Shared, Path(id): Path<String>) -> Answer<Part> {
+    answer(move || supervisor.windows.part(&id)).await
 }
 
 /// Discards the measurements of the last part.
-pub async fn drop_part(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Part>> {
-    blocking(move || supervisor.windows.drop_part(&id).map(Json)).await
+pub async fn drop_part(State(supervisor): Shared, Path(id): Path<String>) -> Answer<Part> {
+    answer(move || supervisor.windows.drop_part(&id)).await
 }
 
-pub async fn close(State(supervisor): Shared, Path(id): Path<String>) -> Result<Json<Usage>> {
-    blocking(move || supervisor.windows.close(&id).map(Json)).await
+pub async fn close(State(supervisor): Shared, Path(id): Path<String>) -> Answer<Usage> {
+    answer(move || supervisor.windows.close(&id)).await
 }
 
 #[derive(Deserialize)]
@@ -162,7 +151,7 @@ pub async fn quiet(
     State(supervisor): Shared,
     Path(id): Path<String>,
     body: Bytes,
-) -> Result<Json<Usage>> {
+) -> Answer<Usage> {
     let request: QuietRequest = read(&body)?;
     let calm = Calm {
         quiet: rest_time("seconds", request.seconds)?,
@@ -170,5 +159,5 @@ pub async fn quiet(
         settle: rest_time("settle_s", request.settle_s)?,
         closes_all: request.closes_all,
     };
-    blocking(move || supervisor.windows.quiet(&id, calm).map(Json)).await
+    answer(move || supervisor.windows.quiet(&id, calm)).await
 }
