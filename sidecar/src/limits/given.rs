@@ -11,8 +11,8 @@ use super::numbers::{self, Throttled};
 /// Groups of generators, with the groups above them: each of them may have a limit.
 #[derive(Debug, Clone, Default)]
 pub struct Given {
-    cpu: BTreeSet<(bool, PathBuf)>,
-    memory: BTreeSet<(bool, PathBuf)>,
+    cpu: BTreeSet<(Version, PathBuf)>,
+    memory: BTreeSet<(Version, PathBuf)>,
 }
 
 /// Limits of others, as in JSON, and what they did to the generators.
@@ -33,8 +33,7 @@ impl Given {
         for pid in pids.into_iter().chain([std::process::id() as i32]) {
             for (all, controller) in [(&mut given.cpu, "cpu"), (&mut given.memory, "memory")] {
                 for own in hierarchy::own(pid, controller) {
-                    let two = own.version == Version::Two;
-                    all.extend(own.upwards().map(|folder| (two, folder.to_owned())));
+                    all.extend(own.upwards().map(|folder| (own.version, folder.to_owned())));
                 }
             }
         }
@@ -52,20 +51,16 @@ impl Given {
 
     /// `None` if no group can be read.
     pub fn shown(&self, throttled: Throttled) -> Option<Shown> {
-        let readable = |(_, folder): &(bool, PathBuf)| numbers::throttled(folder).is_some();
+        let readable = |(_, folder): &(Version, PathBuf)| numbers::throttled(folder).is_some();
         if !self.cpu.iter().any(readable) {
             return None;
         }
-        let version = |two: bool| if two { Version::Two } else { Version::One };
-        let quotas = self.cpu.iter();
-        let memory = self.memory.iter();
+        let (cpu, memory) = (self.cpu.iter(), self.memory.iter());
+        let quotas = cpu.filter_map(|(version, folder)| numbers::quota(*version, folder));
+        let limits = memory.filter_map(|(version, folder)| numbers::memory(*version, folder));
         Some(Shown {
-            cpu_percent: quotas
-                .filter_map(|(two, folder)| numbers::quota(version(*two), folder))
-                .min_by(f64::total_cmp),
-            memory_bytes: memory
-                .filter_map(|(two, folder)| numbers::memory(version(*two), folder))
-                .min(),
+            cpu_percent: quotas.min_by(f64::total_cmp),
+            memory_bytes: limits.min(),
             throttled,
         })
     }

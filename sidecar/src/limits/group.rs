@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -13,6 +13,7 @@ use super::names;
 use super::numbers::{self, Throttled};
 use super::spec::{Limits, size};
 use crate::failure::{Failure, Result};
+use crate::lock::lock;
 
 /// The period of a quota, µs.
 const PERIOD_US: u64 = 100_000;
@@ -106,27 +107,22 @@ impl Group {
         self.cpu.iter().chain(&self.memory)
     }
 
-    fn ended(&self) -> MutexGuard<'_, Option<Effects>> {
-        self.ended.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Up to now, or up to the group's end.
     pub fn effects(&self) -> Effects {
-        let ended = self.ended();
-        ended.unwrap_or_else(|| self.read())
+        lock(&self.ended).unwrap_or_else(|| self.read())
     }
 
     fn read(&self) -> Effects {
-        let cpu = self.cpu.as_ref();
-        let memory = self.memory.as_ref();
-        Effects {
-            throttled: cpu
-                .and_then(|folder| numbers::throttled(&folder.path))
-                .unwrap_or_default(),
-            peak_memory_bytes: memory
-                .and_then(|folder| numbers::peak(folder.version, &folder.path)),
-            killed: memory.and_then(|folder| numbers::killed(folder.version, &folder.path)),
+        let throttled = |folder: &Folder| numbers::throttled(&folder.path);
+        let mut effects = Effects {
+            throttled: self.cpu.as_ref().and_then(throttled).unwrap_or_default(),
+            ..Effects::default()
+        };
+        if let Some(Folder { version, path }) = &self.memory {
+            effects.peak_memory_bytes = numbers::peak(*version, path);
+            effects.killed = numbers::killed(*version, path);
         }
+        effects
     }
 
     pub fn limited(&self) -> Limited {
@@ -145,11 +141,7 @@ impl Group {
 
     /// Keeps the effects, and removes the group, whose processes have ended.
     pub fn remove(&self) {
-        let mut ended = self.ended();
-        if ended.is_none() {
-            *ended = Some(self.read());
-        }
-        drop(ended);
+        lock(&self.ended).get_or_insert_with(|| self.read());
         for folder in self.folders() {
             remove(&folder, REMOVE_PATIENCE);
         }

@@ -1,13 +1,12 @@
 //! The folders of control groups: which group a process is in, and where this process may make others.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use procfs::ProcessCGroup;
 use procfs::process::{MountInfo, Process};
 
 /// A controller has the version of its hierarchy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
     One,
     Two,
@@ -77,7 +76,7 @@ fn owned(
     })?;
     let mount = mounts.iter().find(|mount| match version {
         Version::Two => mount.fs_type == "cgroup2",
-        Version::One => mount.fs_type == "cgroup" && lists(&mount.super_options, controller),
+        Version::One => mount.fs_type == "cgroup" && mount.super_options.contains_key(controller),
     })?;
     // In a container without a namespace for groups, the mount shows only a part of the hierarchy.
     let within = Path::new(&group.pathname)
@@ -88,10 +87,6 @@ fn owned(
         folder: mount.mount_point.join(within),
         top: mount.mount_point.clone(),
     })
-}
-
-fn lists(options: &HashMap<String, Option<String>>, controller: &str) -> bool {
-    options.contains_key(controller)
 }
 
 /// Folders in which a group for `controller` may be made, the best first. With version 2 these are groups above this process's own, or the

@@ -1,11 +1,12 @@
 //! The groups of all systems under test that a run's limits apply to.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::group::{Effects, Group, Limited};
 use super::numbers::Throttled;
 use super::spec::Limits;
 use crate::failure::Result;
+use crate::lock::lock;
 
 #[derive(Debug, Default)]
 pub struct Ledger {
@@ -52,10 +53,6 @@ impl Ledger {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A group for a testbed; `None` without limits. `given` are limits of the start alone, which may be none.
     pub fn group(&self, given: Option<Limits>) -> Result<Option<Arc<Group>>> {
         let limits = given.or(self.limits);
@@ -63,7 +60,7 @@ impl Ledger {
             return Ok(None);
         };
         let group = Group::make(limits)?;
-        self.state().living.push(Arc::clone(&group));
+        lock(&self.state).living.push(Arc::clone(&group));
         Ok(Some(group))
     }
 
@@ -78,7 +75,7 @@ impl Ledger {
     /// Removes a group, whose processes have ended.
     pub fn remove(&self, group: &Arc<Group>) {
         group.remove();
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let before = state.living.len();
         state.living.retain(|living| !Arc::ptr_eq(living, group));
         if state.living.len() < before {
@@ -89,12 +86,12 @@ impl Ledger {
 
     /// How many groups have ended since the sidecar started.
     pub fn ended(&self) -> usize {
-        self.state().ended.len()
+        lock(&self.state).ended.len()
     }
 
     /// Counts of all groups of the run's limits, without the first groups that ended.
     fn effects(&self, without: usize) -> Effects {
-        let state = self.state();
+        let state = lock(&self.state);
         let living = state.living.iter().map(|group| self.counted(group));
         let ended = state.ended.iter().skip(without).copied();
         let mut sum = Effects::default();
@@ -105,7 +102,7 @@ impl Ledger {
     /// Notes a group that has ended after periods in which the quota stopped it, and after kills.
     #[cfg(test)]
     pub fn end(&self, periods: u64, killed: Option<u64>) {
-        self.state().ended.push(Effects {
+        lock(&self.state).ended.push(Effects {
             throttled: Throttled {
                 periods,
                 throttled_periods: periods,
