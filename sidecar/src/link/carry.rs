@@ -38,17 +38,7 @@ const SPIN_MOST_NS: i64 = 1_000_000;
 const LONG_NS: u64 = 3_600_000_000_000;
 
 /// An order to the thread. The answer comes once [`Shared`] shows the result.
-pub enum Order {
-    /// Sets items from now on. The caller has checked them.
-    Set(Vec<(String, String)>, Sender<()>),
-    /// Resets settings, draws, timetable and counts to the start.
-    Restart(Sender<()>),
-    /// Replaces the timetable. Times count from the start or the last restart.
-    Later(Vec<Change>, Sender<()>),
-    /// Applies these settings for a measurement: without the timetable, and with draws and counts from the start.
-    Measure(Box<Settings>, Sender<()>),
-    Stop,
-}
+pub type Order = (Box<dyn FnOnce(&mut Carrier) + Send>, Sender<()>);
 
 /// The thread's state that other threads read.
 #[derive(Default)]
@@ -102,6 +92,7 @@ pub struct Carrier {
     earlier: [Carried; 2],
     /// Whether counts changed since the last sample. If so, the thread wakes for the next sample.
     unsampled: bool,
+    stopped: bool,
 }
 
 impl Carrier {
@@ -125,6 +116,7 @@ impl Carrier {
             began_ns: now_ns(),
             earlier: Default::default(),
             unsampled: false,
+            stopped: false,
         }
     }
 
@@ -148,26 +140,12 @@ impl Carrier {
         let mut waiting = Vec::new();
         let mut spin = Spin::default();
         loop {
-            while let Ok(order) = orders.try_recv() {
-                waiting.push(match order {
-                    Order::Stop => return Ok(()),
-                    Order::Set(items, done) => {
-                        self.set_items(&items);
-                        done
-                    }
-                    Order::Restart(done) => {
-                        self.restart(self.spec.settings.clone(), self.spec.changes.clone());
-                        done
-                    }
-                    Order::Later(timetable, done) => {
-                        (self.timetable, self.changed) = (timetable, 0);
-                        done
-                    }
-                    Order::Measure(settings, done) => {
-                        self.restart(*settings, Vec::new());
-                        done
-                    }
-                });
+            while let Ok((order, done)) = orders.try_recv() {
+                order(self);
+                waiting.push(done);
+            }
+            if self.stopped {
+                return Ok(());
             }
             self.make_changes();
             self.hand_over();
@@ -250,10 +228,14 @@ impl Carrier {
         }
     }
 
-    fn set_items(&mut self, items: &[(String, String)]) {
+    pub fn stop(&mut self) {
+        self.stopped = true;
+    }
+
+    /// Sets items from now on. The caller has checked them.
+    pub fn set_items(&mut self, items: &[(String, String)]) {
         let mut settings = self.settings.clone();
         for (key, value) in items {
-            // The caller has checked the items.
             let _ = settings.set(key, value);
         }
         self.set(settings);
@@ -270,13 +252,24 @@ impl Carrier {
         self.settings = settings;
     }
 
-    fn restart(&mut self, settings: Settings, timetable: Vec<Change>) {
+    /// Replaces the timetable. Times count from the start or the last restart.
+    pub fn replace_timetable(&mut self, timetable: Vec<Change>) {
+        (self.timetable, self.changed) = (timetable, 0);
+    }
+
+    /// Resets settings, draws, timetable and counts to the start.
+    pub fn begin_anew(&mut self) {
+        self.restart(self.spec.settings.clone(), self.spec.changes.clone());
+    }
+
+    /// Applies settings and a timetable, with draws and counts from the start.
+    pub fn restart(&mut self, settings: Settings, timetable: Vec<Change>) {
         self.set(settings);
         for (way, fates) in fates(&self.spec).into_iter().enumerate() {
             self.earlier[way] = self.earlier[way].and(&self.pipes[way].counts);
             self.pipes[way].restart(fates);
         }
-        (self.timetable, self.changed) = (timetable, 0);
+        self.replace_timetable(timetable);
         self.began_ns = now_ns();
         *lock(&self.shared.samples) = Samples::default();
         self.unsampled = false;

@@ -17,7 +17,7 @@ mod settings;
 pub mod spec;
 mod units;
 
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -216,26 +216,27 @@ impl Link {
             settings.set(key, value).map_err(wrong)?;
         }
         settings.check().map_err(wrong)?;
-        self.ask(|done| Order::Set(items.to_vec(), done))
+        let items = items.to_vec();
+        self.ask(move |carrier| carrier.set_items(&items))
     }
 
     /// Replaces the timetable. Its times count from the start or the last restart. Past changes apply at once.
     pub fn later(&self, changes: Vec<Change>) -> Result<()> {
         self.check()?;
         spec::check(&self.shared.seen().settings, &changes)?;
-        self.ask(|done| Order::Later(changes, done))
+        self.ask(|carrier| carrier.replace_timetable(changes))
     }
 
     /// Resets settings, draws, timetable and counts to the start. A run after a calibration then begins like a run without one.
     pub fn restart(&self) -> Result<()> {
         self.count_anew();
-        self.ask(Order::Restart)
+        self.ask(Carrier::begin_anew)
     }
 
     /// Applies other settings, without a timetable, and with draws and counts from the start.
     fn measure(&self, settings: Settings) -> Result<()> {
         self.count_anew();
-        self.ask(|done| Order::Measure(Box::new(settings), done))
+        self.ask(|carrier| carrier.restart(settings, Vec::new()))
     }
 
     fn count_anew(&self) {
@@ -243,11 +244,9 @@ impl Link {
     }
 
     /// Gives an order, and waits until it is carried out.
-    fn ask(&self, order: impl FnOnce(Sender<()>) -> Order) -> Result<()> {
+    fn ask(&self, order: impl FnOnce(&mut Carrier) + Send + 'static) -> Result<()> {
         self.check()?;
-        let (done, answer) = channel();
-        self.order(order(done));
-        answer.recv_timeout(PATIENCE).or_else(|_| {
+        self.order(order).recv_timeout(PATIENCE).or_else(|_| {
             self.check()?;
             Err(Failure::setup(
                 format!("the link {} does not answer", self.spec.text),
@@ -256,17 +255,18 @@ impl Link {
         })
     }
 
-    fn order(&self, order: Order) {
+    fn order(&self, order: impl FnOnce(&mut Carrier) + Send + 'static) -> Receiver<()> {
+        let (done, answer) = channel();
         // A thread that has ended accepts no order, and `check` reports it.
-        let orders = lock(&self.orders);
-        let _ = orders.send(order);
+        let _ = lock(&self.orders).send((Box::new(order), done));
         self.waker.wake();
+        answer
     }
 }
 
 impl Drop for Link {
     fn drop(&mut self) {
-        self.order(Order::Stop);
+        self.order(Carrier::stop);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

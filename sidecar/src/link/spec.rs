@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::settings::{PACKET_BYTES, Settings};
 use super::units::{self, Wrong};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, refuse};
 use crate::toml_files;
 
 const SCHEMA: &str = "windtunnel.link/1";
@@ -132,6 +132,10 @@ pub fn names(root: &Path) -> Vec<String> {
     toml_files::names(&root.join(FOLDER)).unwrap_or_default()
 }
 
+fn wrong(wrong: &str, mend: &str) -> Wrong {
+    (wrong.to_owned(), mend.to_owned())
+}
+
 fn failure(what: &str, (wrong, mend): Wrong) -> Failure {
     Failure::invalid(format!("{what}: {wrong}"), mend)
 }
@@ -141,7 +145,7 @@ impl Spec {
     fn item(&mut self, key: &str, value: &str) -> std::result::Result<(), Wrong> {
         if let Some((at, key)) = key.strip_prefix('@').and_then(|key| key.split_once('/')) {
             let at_ns = units::time_ns(at)?;
-            self.change(at_ns, key, value);
+            add(&mut self.changes, at_ns, key, value);
             return Ok(());
         }
         match key {
@@ -163,10 +167,6 @@ impl Spec {
         Ok(())
     }
 
-    fn change(&mut self, at_ns: u64, key: &str, value: &str) {
-        add(&mut self.changes, at_ns, key, value);
-    }
-
     /// Checks that the settings agree at the start and after each change.
     fn check(&self) -> std::result::Result<(), Wrong> {
         self.settings.check()?;
@@ -175,19 +175,16 @@ impl Spec {
 
     fn file(&mut self, root: &Path, name: &str) -> Result<()> {
         let label = format!("{FOLDER}/{name}.toml");
-        let text = match names(root).iter().any(|one| one == name) {
-            true => std::fs::read_to_string(root.join(&label)),
-            false => {
-                return Err(Failure::invalid(
-                    format!("LINK: there is no link {name:?}"),
-                    format!(
-                        "there are {}; or write rtt:100ms,rate:50mbit",
-                        names(root).join(", ")
-                    ),
-                ));
-            }
-        };
-        let text = text.map_err(Failure::of_invalid(
+        let names = names(root);
+        refuse(
+            !names.iter().any(|one| one == name),
+            &format!("LINK: there is no link {name:?}"),
+            &format!(
+                "there are {}; or write rtt:100ms,rate:50mbit",
+                names.join(", ")
+            ),
+        )?;
+        let text = std::fs::read_to_string(root.join(&label)).map_err(Failure::of_invalid(
             format!("{label}: cannot be read"),
             "make it readable",
         ))?;
@@ -198,21 +195,18 @@ impl Spec {
             Some(toml::Value::String(text)) => text,
             _ => String::new(),
         };
-        if word("schema") != SCHEMA {
-            let mend = format!("write schema = \"{SCHEMA}\"");
-            return Err(Failure::invalid(
-                format!("{label}: schema is not known"),
-                mend,
-            ));
-        }
+        refuse(
+            word("schema") != SCHEMA,
+            &format!("{label}: schema is not known"),
+            &format!("write schema = \"{SCHEMA}\""),
+        )?;
         self.title = word("title");
-        if self.title.is_empty() {
-            let mend = "write title = \"…\", one line";
-            return Err(Failure::invalid(
-                format!("{label}: there is no title"),
-                mend,
-            ));
-        }
+        let untitled = self.title.is_empty();
+        refuse(
+            untitled,
+            &format!("{label}: there is no title"),
+            "write title = \"…\", one line",
+        )?;
         self.table(table).map_err(|wrong| failure(&label, wrong))
     }
 
@@ -223,37 +217,19 @@ impl Spec {
             self.item(&key, &value)
                 .map_err(|(wrong, mend)| (format!("{key}: {wrong}"), mend))?;
         }
-        let changes = match changes {
-            None => return Ok(()),
-            Some(toml::Value::Array(changes)) => changes,
-            Some(_) => {
-                return Err((
-                    "change is not a list".to_owned(),
-                    "write [[change]]".to_owned(),
-                ));
-            }
-        };
-        for (number, change) in changes.into_iter().enumerate() {
+        let changes: Option<Vec<toml::Table>> = changes
+            .map(toml::Value::try_into)
+            .transpose()
+            .map_err(|_| wrong("change is not a list of tables", "write [[change]]"))?;
+        for (number, mut change) in changes.into_iter().flatten().enumerate() {
             let at = |(wrong, mend): Wrong| (format!("change[{number}].{wrong}"), mend);
-            let toml::Value::Table(mut change) = change else {
-                return Err(at((
-                    "is not a table".to_owned(),
-                    "write [[change]]".to_owned(),
-                )));
-            };
-            let when = match change.remove("at") {
-                Some(toml::Value::String(when)) => when,
-                _ => {
-                    return Err(at((
-                        "at: is missing".to_owned(),
-                        "write at = \"5s\"".to_owned(),
-                    )));
-                }
+            let Some(toml::Value::String(when)) = change.remove("at") else {
+                return Err(at(wrong("at: is missing", "write at = \"5s\"")));
             };
             let at_ns = units::time_ns(&when)
                 .map_err(|(wrong, mend)| at((format!("at: {wrong}"), mend)))?;
             for (key, value) in flat(change).map_err(at)? {
-                self.change(at_ns, &key, &value);
+                add(&mut self.changes, at_ns, &key, &value);
             }
         }
         Ok(())

@@ -6,9 +6,10 @@ use super::delays::MS;
 use super::flow::{self, Flow, HEADERS, LEAST_PAYLOAD, Pace, Plan};
 use super::result::Carries;
 use crate::failure::{Failure, Result};
-use crate::link::Link;
+use crate::link::counts::Counts;
 use crate::link::ends::End;
 use crate::link::settings::{Settings, Side};
+use crate::link::{Link, State};
 
 /// The number of datagrams that measure the loss.
 const LOSSES: u64 = 2_000;
@@ -42,26 +43,47 @@ pub const BRIEF: Amount = Amount {
     carry_for: Duration::from_millis(100),
 };
 
+/// One direction of a link.
+#[derive(Clone, Copy)]
+pub struct Way<'a> {
+    pub from: &'a End,
+    pub to: &'a End,
+    pub side: &'a Side,
+    pub counts: fn(&State) -> Counts,
+}
+
+/// The directions up and down.
+pub fn ways(link: &Link) -> [Way<'_>; 2] {
+    let (near, far) = (link.near(), link.far());
+    let Settings { up, down } = &link.spec.settings;
+    let way = |from, to, side, counts| Way {
+        from,
+        to,
+        side,
+        counts,
+    };
+    [
+        way(near, far, up, |state| state.up),
+        way(far, near, down, |state| state.down),
+    ]
+}
+
 /// A flow with few datagrams, so that none waits for another.
-pub fn delay_flow(
-    link: &Link,
-    from: &End,
-    to: &End,
-    (side, amount): (&Side, Amount),
-) -> Result<Flow> {
+pub fn delay_flow(link: &Link, way: &Way<'_>, amount: Amount) -> Result<Flow> {
     let plan = Plan {
         payload: LEAST_PAYLOAD,
         together: 1,
         pace: Pace::Each(5.0 * MS),
         duration: Duration::from_secs(30),
         count: amount.delays,
-        silence: silence(side, 0.0),
+        silence: silence(way.side, 0.0),
         once: true,
     };
-    run(link, from, to, &plan)
+    run(link, way, &plan)
 }
 
-pub fn loss_flow(link: &Link, from: &End, to: &End, side: &Side) -> Result<Flow> {
+pub fn loss_flow(link: &Link, way: &Way<'_>) -> Result<Flow> {
+    let side = way.side;
     let bits = ((LEAST_PAYLOAD + HEADERS) * 8) as f64;
     let line = side
         .rate_bit_s
@@ -75,7 +97,7 @@ pub fn loss_flow(link: &Link, from: &End, to: &End, side: &Side) -> Result<Flow>
         silence: silence(side, 0.0),
         once: side.duplicate == 0.0,
     };
-    run(link, from, to, &plan)
+    run(link, way, &plan)
 }
 
 /// Measures the capacity with packets of full size and of the smallest size.
@@ -100,7 +122,7 @@ pub fn carries(link: &Link, amount: Amount) -> Result<Carries> {
             silence: SILENCE,
             once: true,
         };
-        let flow = run(link, link.near(), link.far(), &plan)?;
+        let flow = run(link, &ways(link)[0], &plan)?;
         Ok(flow.arrivals.len() as f64 / amount.carry_for.as_secs_f64())
     };
     let mtu = link.spec.mtu as usize;
@@ -140,8 +162,8 @@ pub fn silence(side: &Side, queue_ms: f64) -> Duration {
     way + Duration::from_secs_f64(queue_ms / 1e3) + SILENCE
 }
 
-pub fn run(link: &Link, from: &End, to: &End, plan: &Plan) -> Result<Flow> {
-    let flow = flow::run(from, to, plan).map_err(Failure::of_limits(format!(
+pub fn run(link: &Link, way: &Way<'_>, plan: &Plan) -> Result<Flow> {
+    let flow = flow::run(way.from, way.to, plan).map_err(Failure::of_limits(format!(
         "the link {} cannot be measured",
         link.spec.text
     )))?;

@@ -4,12 +4,10 @@ use std::time::Duration;
 
 use super::delays::{DELAY_WITHIN_MS, MS, at_share, delays};
 use super::flow::{Arrival, Flow, HEADERS, Pace, Plan};
-use super::flows::{nothing_came, run, silence};
+use super::flows::{Way, nothing_came, run, silence};
 use super::result::Figure;
 use crate::failure::Result;
 use crate::link::Link;
-use crate::link::ends::End;
-use crate::link::settings::Side;
 
 /// The largest accepted error of a rate, as a share of the requested rate.
 const RATE_WITHIN: f64 = 0.01;
@@ -37,13 +35,14 @@ pub struct Filled {
 }
 
 impl Filled {
+    /// Fills the line of one direction, which has this rate.
     pub fn measure(
         link: &Link,
-        from: &End,
-        to: &End,
-        (side, rate): (&Side, u64),
+        way: &Way<'_>,
+        rate: u64,
         (base_ms, rate_for): (f64, Duration),
     ) -> Result<Self> {
+        let side = way.side;
         let packet = link.spec.mtu as usize;
         let packet_ms = (packet * 8) as f64 / rate as f64 * 1e3;
         let (bytes, packets) = side.room(link.spec.settings.rtt_ns());
@@ -61,7 +60,7 @@ impl Filled {
             silence: silence(side, queue_ms),
             once: true,
         };
-        let flow = run(link, from, to, &plan)?;
+        let flow = run(link, way, &plan)?;
         let arrivals = &flow.arrivals;
         if arrivals.is_empty() {
             return Err(nothing_came(link));

@@ -13,12 +13,11 @@ use std::time::Instant;
 use self::delays::{DELAY_WITHIN_MS, MS, at_share, delays};
 use self::flow::{Flow, HEADERS, LEAST_PAYLOAD};
 pub use self::flows::{Amount, BRIEF, WHOLE};
-use self::flows::{alive, carries, clean, delay_flow, loss_flow};
+use self::flows::{Way, alive, carries, clean, delay_flow, loss_flow, ways};
 use self::line::{FAST, Filled};
 pub use self::result::{Calibration, Figure};
 use self::result::{Carries, Direction, Loss};
 use super::counts::Counts;
-use super::ends::End;
 use super::settings::{Settings, Side};
 use super::{Link, State};
 use crate::failure::{Failure, Result};
@@ -31,21 +30,7 @@ const OF_CARRIED: f64 = 0.8;
 pub fn calibrate(link: &Link, amount: Amount) -> Result<Calibration> {
     let began = Instant::now();
     let asked = &link.spec.settings;
-    let ways = [
-        Way {
-            from: link.near(),
-            to: link.far(),
-            side: &asked.up,
-            counts: |state| state.up,
-        },
-        Way {
-            from: link.far(),
-            to: link.near(),
-            side: &asked.down,
-            counts: |state| state.down,
-        },
-    ];
-    let [up, down] = measured(link, &ways, amount)?;
+    let [up, down] = measured(link, &ways(link), amount)?;
     let carries = carries(link, amount)?;
     link.restart()?;
     let mut wrong = Vec::new();
@@ -64,23 +49,11 @@ pub fn calibrate(link: &Link, amount: Amount) -> Result<Calibration> {
     })
 }
 
-/// One direction of a link.
-#[derive(Clone, Copy)]
-struct Way<'a> {
-    from: &'a End,
-    to: &'a End,
-    side: &'a Side,
-    counts: fn(&State) -> Counts,
-}
-
-/// Runs `work` for both directions at once.
-fn at_once<'a, T: Send>(
-    ways: &[Way<'a>; 2],
-    measure: impl Fn(&Way<'a>) -> Result<T> + Sync,
-) -> Result<[T; 2]> {
+/// Measures both directions at once, by their indices.
+fn at_once<T: Send>(measure: impl Fn(usize) -> Result<T> + Sync) -> Result<[T; 2]> {
     std::thread::scope(|scope| {
-        let up = scope.spawn(|| measure(&ways[0]));
-        let down = measure(&ways[1]);
+        let up = scope.spawn(|| measure(0));
+        let down = measure(1);
         let up = up.join().unwrap_or_else(|panic| resume_unwind(panic));
         Ok([up?, down?])
     })
@@ -88,40 +61,34 @@ fn at_once<'a, T: Send>(
 
 fn measured(link: &Link, ways: &[Way<'_>; 2], amount: Amount) -> Result<[Measured; 2]> {
     link.measure(clean(&link.spec.settings))?;
-    let base_ms = at_once(ways, |way| {
-        let flow = delay_flow(link, way.from, way.to, (way.side, amount))?;
+    let base_ms = at_once(|index| {
+        let flow = delay_flow(link, &ways[index], amount)?;
         Ok(at_share(&delays(&flow.arrivals), 0.5))
     })?;
     let state = link.state();
     let lost_before = [own_lost(&ways[0], &state)?, own_lost(&ways[1], &state)?];
 
-    let fill = |way: &Way<'_>, base_ms: f64| match way.side.rate_bit_s {
-        None => Ok(None),
-        Some(rate) => {
-            let known = (base_ms, amount.rate_for);
-            Filled::measure(link, way.from, way.to, (way.side, rate), known).map(Some)
-        }
+    let fill = |index: usize| {
+        let known = (base_ms[index], amount.rate_for);
+        let rate = ways[index].side.rate_bit_s;
+        rate.map(|rate| Filled::measure(link, &ways[index], rate, known))
+            .transpose()
     };
     link.measure(clean(&link.spec.settings))?;
     let slow = |way: &Way<'_>| way.side.rate_bit_s.is_none_or(|rate| rate <= FAST / 2);
     let filled = if ways.iter().all(slow) {
-        std::thread::scope(|scope| {
-            let up = scope.spawn(|| fill(&ways[0], base_ms[0]));
-            let down = fill(&ways[1], base_ms[1]);
-            let up = up.join().unwrap_or_else(|panic| resume_unwind(panic));
-            Result::Ok([up?, down?])
-        })?
+        at_once(fill)?
     } else {
-        let up = fill(&ways[0], base_ms[0])?;
+        let up = fill(0)?;
         link.measure(clean(&link.spec.settings))?;
-        [up, fill(&ways[1], base_ms[1])?]
+        [up, fill(1)?]
     };
 
     link.measure(Settings {
         up: alive(&link.spec.settings.up),
         down: alive(&link.spec.settings.down),
     })?;
-    let flows = at_once(ways, |way| loss_flow(link, way.from, way.to, way.side))?;
+    let flows = at_once(|index| loss_flow(link, &ways[index]))?;
     let state = link.state();
     let lost_after = [own_lost(&ways[0], &state)?, own_lost(&ways[1], &state)?];
     let [up, down] = filled;
