@@ -13,8 +13,8 @@ use super::launch::Launch;
 use super::parts::Parts;
 use super::ports;
 use super::ready::{self, Check, NotReady};
-use super::setting::Setting;
-use super::variables::{Values, free_ports, given_ports};
+use super::setting::{FIX_COMMAND, Setting};
+use super::variables::{Values, ports as ports_of};
 use crate::failure::{Cause, Failure, Result};
 use crate::process::holding;
 use crate::process::log::Log;
@@ -40,8 +40,8 @@ impl From<Failure> for Attempt {
 impl Launch<'_> {
     /// A given port that is in use ends a start early. Ports in `idle` do not matter.
     fn check_given_ports(&self, variables: &Values, idle: &HashSet<String>) -> Result<()> {
-        for (name, port) in given_ports(&self.testbed.file.variables, variables) {
-            if idle.contains(&name) {
+        for (name, port) in ports_of(&self.testbed.file.variables, variables) {
+            if port == 0 || idle.contains(&name) {
                 continue;
             }
             if let Err(error) = ports::check_free(port) {
@@ -67,13 +67,15 @@ impl Launch<'_> {
     /// Starts all processes, or none.
     pub fn attempt(&self, given: &Values) -> std::result::Result<Instance, Attempt> {
         let mut variables = given.clone();
-        let wanted = free_ports(&self.testbed.file.variables, &variables);
-        let found = (self.reserve_ports)(wanted.len()).map_err(Failure::of_setup(
+        let mut chosen: Vec<_> = ports_of(&self.testbed.file.variables, given)
+            .filter(|(_, port)| *port == 0)
+            .collect();
+        let found = (self.reserve_ports)(chosen.len()).map_err(Failure::of_setup(
             "no free port",
             "stop something that listens",
         ))?;
-        let chosen: Vec<_> = wanted.into_iter().zip(found).collect();
-        for (name, port) in &chosen {
+        for ((name, port), found) in chosen.iter_mut().zip(found) {
+            *port = found;
             variables.insert(name.clone(), Value::Integer(i64::from(*port)));
         }
         let mut setting = self.setting(&variables, chosen)?;
@@ -144,7 +146,8 @@ impl Setting<'_> {
             );
         }
         let (check, timeout) = self.check(&field, process)?;
-        self.check_program(&format!("process {}", process.name), &command[0], &env)
+        let what = self.of_testbed(&format!("process {}", process.name));
+        self.check_program(&what, &command[0], &env, FIX_COMMAND)
             .map_err(|failure| {
                 failure.because(Cause::MissingProgram {
                     program: command[0].clone(),
@@ -223,10 +226,7 @@ impl Setting<'_> {
         timeout: Duration,
         log: &Path,
     ) -> Attempt {
-        let name = format!(
-            "process {} of testbed {}",
-            supervised.name, self.launch.testbed.file.name
-        );
+        let name = self.of_testbed(&format!("process {}", supervised.name));
         // The last output of an ended process may still be on its way.
         let patience = Duration::from_secs(matches!(why, NotReady::Exited(_)).into());
         let lines = supervised.log.tail(patience);

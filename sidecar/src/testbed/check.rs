@@ -1,12 +1,11 @@
 //! Checks values for a testbed's variables, without starting anything.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::file::{TestbedFile, Value, Variable, VariableType};
+use super::file::{TestbedFile, Value, Variable};
 use super::variables::Values;
 
 /// The kind of error in a value.
@@ -78,7 +77,8 @@ pub fn check(file: &TestbedFile, given: &BTreeMap<String, Json>) -> Checked {
                 checked.add(name, Wrong::Value, text, known);
             }
             Ok(value) => {
-                if let Some(text) = leads_nowhere(variable, &value) {
+                if let Some(path) = variable.given_path(&value).filter(|path| !path.exists()) {
+                    let text = format!("is {}, and there is no such file", path.display());
                     checked.add(name, Wrong::NoFile, text, Vec::new());
                 }
                 checked.given.insert(name.clone(), value);
@@ -113,16 +113,6 @@ fn read(variable: &Variable, value: &Json) -> Result<Value, String> {
         .map_err(|_| format!("is {value}, and must be {}", variable.expects()))?;
     variable.check(&read)?;
     Ok(read)
-}
-
-/// A path other than the default that does not exist.
-fn leads_nowhere(variable: &Variable, value: &Value) -> Option<String> {
-    let Value::String(path) = value else {
-        return None;
-    };
-    let given = variable.kind == VariableType::Path && variable.default.as_ref() != Some(value);
-    (given && !path.is_empty() && !Path::new(path).exists())
-        .then(|| format!("is {path}, and there is no such file"))
 }
 
 #[cfg(test)]

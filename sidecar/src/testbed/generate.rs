@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::file::Generate;
 use super::parts::Generated;
-use super::setting::Setting;
+use super::setting::{FIX_COMMAND, Setting};
 use crate::failure::{Failure, Result};
 use crate::process::redact::Redactor;
 
@@ -33,9 +33,8 @@ impl Setting<'_> {
         generate: &Generate,
         command: Vec<String>,
     ) -> Result<BTreeMap<String, String>> {
-        let what = format!("generate {}", generate.name);
-        self.check_program(&what, &command[0], &self.env)?;
-        let what = format!("{what} of testbed {}", self.launch.testbed.file.name);
+        let what = self.of_testbed(&format!("generate {}", generate.name));
+        self.check_program(&what, &command[0], &self.env, FIX_COMMAND)?;
         let command_text = self.redactor.text(&command.join(" "));
         let done = self.errand(&what, command).run()?;
         let patterns = generate.fields.values();

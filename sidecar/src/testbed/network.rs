@@ -164,7 +164,8 @@ impl Setting<'_> {
             .run(|| std::fs::write(&path, value))
             .and_then(|written| written)
             .map_err(|error| {
-                let what = format!("{}: {key} = {value}: {error}", self.of_testbed(namespace));
+                let namespace = self.of_testbed(&format!("namespace {namespace}"));
+                let what = format!("{namespace}: {key} = {value}: {error}");
                 match error.raw_os_error().map(Errno::from_raw) {
                     Some(Errno::EROFS | Errno::EPERM | Errno::EACCES) => Failure::unsupported(
                         what,
@@ -211,11 +212,11 @@ impl Setting<'_> {
 
     /// Runs one command in a namespace. If the program is missing, the error shows `mend`.
     fn inside(&self, namespace: &str, command: Vec<String>, mend: &str) -> Result<()> {
-        let what = self.of_testbed(namespace);
+        let what = self.of_testbed(&format!("namespace {namespace}"));
         let env = self.administrators();
         let command_text = self.redactor.text(&command.join(" "));
         let is_ip = command[0] == IP;
-        self.check_program_of(&what, &command[0], &env, mend)?;
+        self.check_program(&what, &command[0], &env, mend)?;
         let errand = Errand {
             env: &env,
             namespace: Some(self.namespace("setup", namespace)?.path()),
@@ -236,13 +237,6 @@ impl Setting<'_> {
         } else {
             Failure::setup(error, "fix the testbed file")
         })
-    }
-
-    fn of_testbed(&self, namespace: &str) -> String {
-        format!(
-            "namespace {namespace} of testbed {}",
-            self.launch.testbed.file.name
-        )
     }
 
     /// The environment of set-up commands. The iptables lock is separate: only root may use the machine's lock, and it does not apply to

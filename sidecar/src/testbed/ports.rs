@@ -36,7 +36,7 @@ pub fn free(count: usize, avoid: &HashSet<u16>) -> io::Result<Vec<u16>> {
         if found.len() == count {
             return Ok(found);
         }
-        let port = LOWEST + random_below(highest - LOWEST)?;
+        let port = fastrand::u16(LOWEST..highest);
         if !found.contains(&port) && !avoid.contains(&port) && check_free(port).is_ok() {
             found.push(port);
         }
@@ -54,12 +54,6 @@ fn ephemeral_start() -> Option<u16> {
         .next()?
         .parse()
         .ok()
-}
-
-fn random_below(limit: u16) -> io::Result<u16> {
-    let mut bytes = [0; 4];
-    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-    Ok((u32::from_le_bytes(bytes) % u32::from(limit)) as u16)
 }
 
 /// The kernel's inode numbers of the TCP sockets that listen on a port, in the calling thread's network namespace; empty if they cannot be

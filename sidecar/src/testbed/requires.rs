@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::file::{Requirement, Value, VariableType};
+use super::file::Requirement;
 use super::parts::Parts;
 use super::setting::{Setting, can_run};
 use crate::failure::{Cause, Failure, Result};
@@ -12,24 +12,17 @@ impl Setting<'_> {
     pub fn check_requirements(&self, parts: &Parts<'_>) -> Result<()> {
         // A requirement's own advice is more useful than the message about a wrong path, so it comes first.
         for (index, requirement) in &parts.requires {
-            self.check_required_path(*index, requirement)?;
+            if let Some(path) = &requirement.path {
+                let path = self.render(&format!("requires[{index}].path"), path)?;
+                let mend = requirement.mend.as_deref().unwrap_or_default();
+                self.check_exists(Path::new(&path), mend)?;
+            }
         }
         self.check_paths()?;
         parts
             .requires
             .iter()
             .try_for_each(|(index, requirement)| self.check_requirement(*index, requirement))
-    }
-
-    fn check_required_path(&self, index: usize, requirement: &Requirement) -> Result<()> {
-        let Some(path) = &requirement.path else {
-            return Ok(());
-        };
-        let path = self.render(&format!("requires[{index}].path"), path)?;
-        self.check_exists(
-            Path::new(&path),
-            requirement.mend.as_deref().unwrap_or_default(),
-        )
     }
 
     /// The make targets of this start, and further make arguments.
@@ -57,16 +50,10 @@ impl Setting<'_> {
 
     /// A given path, other than the default, must exist.
     fn check_paths(&self) -> Result<()> {
-        let testbed = &self.launch.testbed.file;
-        for (name, variable) in &testbed.variables {
-            let Some(value @ Value::String(path)) = self.variables.get(name) else {
-                continue;
-            };
-            let given =
-                variable.kind == VariableType::Path && variable.default.as_ref() != Some(value);
-            if given && !path.is_empty() {
-                let mend = format!("give the variable {name} another path");
-                self.check_exists(Path::new(path), &mend)?;
+        for (name, variable) in &self.launch.testbed.file.variables {
+            let value = self.variables.get(name);
+            if let Some(path) = value.and_then(|value| variable.given_path(value)) {
+                self.check_exists(path, &format!("give the variable {name} another path"))?;
             }
         }
         Ok(())
@@ -123,7 +110,7 @@ impl Setting<'_> {
         let command = self.render_all(&field, command)?;
         let program = command[0].clone();
         let what = format!("testbed {name}");
-        self.check_program_of(&what, &program, &self.env, mend)?;
+        self.check_program(&what, &program, &self.env, mend)?;
         match self.errand(&what, command).run()?.wrong(|_| true) {
             Some(wrong) => Err(Failure::setup(format!("{what}: {program} {wrong}"), mend)),
             None => Ok(()),

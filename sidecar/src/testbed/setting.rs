@@ -24,6 +24,8 @@ use crate::process::folder::Folder;
 use crate::process::namespace::Namespaces;
 use crate::process::redact::Redactor;
 
+/// How to mend a command whose program is missing.
+pub const FIX_COMMAND: &str = "install it, or fix the command in the testbed file";
 /// Variables of the sidecar's environment that every process gets.
 const PASSED_ON: [&str; 3] = ["PATH", "HOME", "LANG"];
 
@@ -97,16 +99,12 @@ impl Launch<'_> {
             chosen,
         };
         setting.chosen_parts = setting.filled_parts(false)?;
-        setting.names = self
-            .testbed
-            .file
-            .names
-            .iter()
-            .map(|(name, text)| {
-                let text = setting.render(&format!("names.{name}"), text)?;
-                Ok((name.clone(), text))
-            })
-            .collect::<Result<_>>()?;
+        let mut names = BTreeMap::new();
+        for (name, text) in &self.testbed.file.names {
+            let text = setting.render(&format!("names.{name}"), text)?;
+            names.insert(name.clone(), text);
+        }
+        setting.names = names;
         Ok(setting)
     }
 }
@@ -201,12 +199,8 @@ impl Setting<'_> {
             .filter_map(|name| name.strip_prefix("vars."))
             .map(|name| format!(", variable {name}"))
             .collect();
-        let field = format!(
-            "process {} of testbed {}{}",
-            process.name,
-            self.launch.testbed.file.name,
-            variables.concat()
-        );
+        let process = self.of_testbed(&format!("process {}", process.name));
+        let field = process + &variables.concat();
         let wanted = cpus::parse(&list).map_err(|wrong| {
             Failure::invalid(format!("{field}: {wrong}"), "write CPUs as 0-1,3")
         })?;
@@ -214,20 +208,13 @@ impl Setting<'_> {
         Ok(cpus::format(&wanted))
     }
 
-    /// Checks that the program that `what` needs is installed.
-    pub fn check_program(
-        &self,
-        what: &str,
-        program: &str,
-        env: &BTreeMap<String, String>,
-    ) -> Result<()> {
-        let what = format!("{what} of testbed {}", self.launch.testbed.file.name);
-        let mend = "install it, or fix the command in the testbed file";
-        self.check_program_of(&what, program, env, mend)
+    /// The full name of a part, such as `process one of testbed small`.
+    pub fn of_testbed(&self, part: &str) -> String {
+        format!("{part} of testbed {}", self.launch.testbed.file.name)
     }
 
-    /// The same check, with the full name of the part that needs the program.
-    pub fn check_program_of(
+    /// Checks that the program that `what` needs is installed.
+    pub fn check_program(
         &self,
         what: &str,
         program: &str,

@@ -1,8 +1,4 @@
 //! All running testbeds of this sidecar.
-//!
-//! The supervisor does not use process-compose, for three reasons. Every process must end with the sidecar, even after a SIGKILL, which
-//! needs a guard process next to each program. Variables must be typed, checked and filled in (free ports, secrets) from the same testbed
-//! file. And the usage windows, with their exact memory peaks, must see exactly the supervised process groups.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};

@@ -224,14 +224,7 @@ impl Checker<'_> {
         let mut names = HashSet::new();
         for (index, generate) in self.file.generate.iter().enumerate() {
             let field = format!("generate[{index}]");
-            self.named(&format!("{field}.name"), &generate.name, GENERATED_NAME)?;
-            if !names.insert(&generate.name) {
-                return self.wrong(
-                    &format!("{field}.name"),
-                    format!("`{}` is used twice", generate.name),
-                    "give each one its own name",
-                );
-            }
+            self.own_name(&mut names, &field, (&generate.name, GENERATED_NAME), "one")?;
             self.command(&format!("{field}.command"), &generate.command)?;
             if generate.fields.is_empty() {
                 return self.wrong(
@@ -264,17 +257,38 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn when(&self, field: &str, when: Option<&str>) -> Result<()> {
-        when.map_or(Ok(()), |source| {
-            self.template(&format!("{field}.when"), source, SecretsAre::Refused)
+    /// A template that may be left out.
+    fn optional(&self, field: &str, key: &str, source: Option<&str>) -> Result<()> {
+        source.map_or(Ok(()), |source| {
+            self.template(&format!("{field}.{key}"), source, SecretsAre::Refused)
         })
+    }
+
+    /// The name of a part. `names` has those of the parts of the same kind before it.
+    fn own_name<'n>(
+        &self,
+        names: &mut HashSet<&'n str>,
+        field: &str,
+        (name, pattern): (&'n str, &str),
+        kind: &str,
+    ) -> Result<()> {
+        let field = format!("{field}.name");
+        self.named(&field, name, pattern)?;
+        if names.insert(name) {
+            return Ok(());
+        }
+        self.wrong(
+            &field,
+            format!("`{name}` is used twice"),
+            format!("give each {kind} its own name"),
+        )
     }
 
     fn files(&self, dir: &Path) -> Result<()> {
         for (name, version) in &self.file.versions {
             let field = format!("versions.{name}");
             self.command(&field, version.command())?;
-            self.when(&field, version.when())?;
+            self.optional(&field, "when", version.when())?;
         }
         for (index, file) in self.file.file.iter().enumerate() {
             for (field, path) in [("template", &file.template), ("path", &file.path)] {
@@ -289,7 +303,7 @@ impl Checker<'_> {
                     );
                 }
             }
-            self.when(&format!("file[{index}]"), file.when.as_deref())?;
+            self.optional(&format!("file[{index}]"), "when", file.when.as_deref())?;
             let field = format!("file[{index}].template");
             match std::fs::read_to_string(dir.join(&file.template)) {
                 Ok(source) => self.template(&field, &source, SecretsAre::Welcome)?,
@@ -312,14 +326,7 @@ impl Checker<'_> {
         let mut names = HashSet::new();
         for (index, process) in self.file.process.iter().enumerate() {
             let field = format!("process[{index}]");
-            self.named(&format!("{field}.name"), &process.name, PROCESS_NAME)?;
-            if !names.insert(&process.name) {
-                return self.wrong(
-                    &format!("{field}.name"),
-                    format!("`{}` is used twice", process.name),
-                    "give each process its own name",
-                );
-            }
+            self.own_name(&mut names, &field, (&process.name, PROCESS_NAME), "process")?;
             if process.role == Role::Generator {
                 return self.wrong(
                     &format!("{field}.role"),
@@ -327,7 +334,7 @@ impl Checker<'_> {
                     "write system or support",
                 );
             }
-            self.when(&field, process.when.as_deref())?;
+            self.optional(&field, "when", process.when.as_deref())?;
             self.command(&format!("{field}.command"), &process.command)?;
             self.template(&format!("{field}.cpus"), &process.cpus, SecretsAre::Refused)?;
             for (name, value) in &process.env {
@@ -365,22 +372,20 @@ impl Checker<'_> {
             );
         }
         self.seconds(&format!("{field}.timeout_s"), ready.timeout_s, 300.0)?;
-        if let Some(url) = &ready.http {
-            if !url.starts_with("http://") {
-                return self.wrong(
-                    &format!("{field}.http"),
-                    format!("`{url}` is not an http:// address"),
-                    "write http://127.0.0.1:{{ vars.PORT }}/PATH",
-                );
-            }
-            self.template(&format!("{field}.http"), url, SecretsAre::Refused)?;
+        if let Some(url) = ready
+            .http
+            .as_ref()
+            .filter(|url| !url.starts_with("http://"))
+        {
+            return self.wrong(
+                &format!("{field}.http"),
+                format!("`{url}` is not an http:// address"),
+                "write http://127.0.0.1:{{ vars.PORT }}/PATH",
+            );
         }
-        if let Some(address) = &ready.tcp {
-            self.template(&format!("{field}.tcp"), address, SecretsAre::Refused)?;
-        }
-        if let Some(port) = &ready.listens {
-            self.template(&format!("{field}.listens"), port, SecretsAre::Refused)?;
-        }
+        self.optional(field, "http", ready.http.as_deref())?;
+        self.optional(field, "tcp", ready.tcp.as_deref())?;
+        self.optional(field, "listens", ready.listens.as_deref())?;
         if let Some(pattern) = &ready.log
             && let Err(error) = Regex::new(pattern)
         {

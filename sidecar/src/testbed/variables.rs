@@ -1,6 +1,7 @@
 //! Variables of a testbed: typed, checked, with free ports filled in.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use regex::Regex;
 
@@ -20,15 +21,7 @@ impl Value {
     }
 }
 
-impl std::fmt::Display for Value {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Value::Boolean(value) => write!(out, "{value}"),
-            Value::Integer(value) => write!(out, "{value}"),
-            Value::String(value) => write!(out, "{value}"),
-        }
-    }
-}
+shown_as_json!(Value);
 
 impl Variable {
     /// A description of the allowed values.
@@ -98,6 +91,15 @@ impl Variable {
         } else {
             Err(format!("is {value}, and must be {}", self.expects()))
         }
+    }
+
+    /// The path of `value`, if it is one that is given and is not the default.
+    pub fn given_path<'v>(&self, value: &'v Value) -> Option<&'v Path> {
+        let Value::String(path) = value else {
+            return None;
+        };
+        let given = self.kind == VariableType::Path && self.default.as_ref() != Some(value);
+        (given && !path.is_empty()).then(|| Path::new(path))
     }
 
     /// Whether an empty path is allowed.
@@ -173,22 +175,8 @@ pub fn resolve(
     Ok(values)
 }
 
-/// The variables of type port with a given number (not 0), and their ports.
-pub fn given_ports(declared: &BTreeMap<String, Variable>, values: &Values) -> Vec<(String, u16)> {
-    ports(declared, values)
-        .filter(|(_, port)| *port != 0)
-        .collect()
-}
-
-/// The variables of type port that need any free port.
-pub fn free_ports(declared: &BTreeMap<String, Variable>, values: &Values) -> Vec<String> {
-    ports(declared, values)
-        .filter(|(_, port)| *port == 0)
-        .map(|(name, _)| name)
-        .collect()
-}
-
-fn ports<'a>(
+/// The variables of type port with their ports. Port 0 means that any free port is needed.
+pub fn ports<'a>(
     declared: &'a BTreeMap<String, Variable>,
     values: &'a Values,
 ) -> impl Iterator<Item = (String, u16)> + 'a {
@@ -348,7 +336,7 @@ mod tests {
             &Values::from([("b".to_owned(), Value::Integer(81))]),
         )
         .unwrap();
-        assert_eq!(given_ports(&declared, &values), [("b".to_owned(), 81)]);
-        assert_eq!(free_ports(&declared, &values), ["a"]);
+        let ports: Vec<_> = ports(&declared, &values).collect();
+        assert_eq!(ports, [("a".to_owned(), 0), ("b".to_owned(), 81)]);
     }
 }

@@ -16,10 +16,7 @@ impl Setting<'_> {
         let mut versions = BTreeMap::new();
         for (name, version) in &parts.versions {
             let command = self.render_all(&format!("versions.{name}"), version.command())?;
-            let what = format!(
-                "version {name} of testbed {}",
-                self.launch.testbed.file.name
-            );
+            let what = self.of_testbed(&format!("version {name}"));
             let line = match self.errand(&what, command).run() {
                 Err(failure) if failure.kind == Kind::GivenUp => return Err(failure),
                 Ok(done) if done.wrong(|_| false).is_none() => {

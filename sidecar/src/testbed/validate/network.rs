@@ -15,15 +15,9 @@ impl Checker<'_> {
         let mut names = HashSet::new();
         for (index, namespace) in self.file.namespace.iter().enumerate() {
             let field = format!("namespace[{index}]");
-            self.named(&format!("{field}.name"), &namespace.name, PROCESS_NAME)?;
-            if !names.insert(namespace.name.as_str()) {
-                return self.wrong(
-                    &format!("{field}.name"),
-                    format!("`{}` is used twice", namespace.name),
-                    "give each namespace its own name",
-                );
-            }
-            self.when(&field, namespace.when.as_deref())?;
+            let name = (namespace.name.as_str(), PROCESS_NAME);
+            self.own_name(&mut names, &field, name, "namespace")?;
+            self.optional(&field, "when", namespace.when.as_deref())?;
             for (key, value) in &namespace.sysctl {
                 let field = format!("{field}.sysctl.{key}");
                 self.named(&field, key, SYSCTL_NAME)?;
@@ -40,7 +34,7 @@ impl Checker<'_> {
     fn links(&self, namespaces: &HashSet<&str>) -> Result<()> {
         let mut devices = HashSet::new();
         for (index, link) in self.file.link.iter().enumerate() {
-            self.when(&format!("link[{index}]"), link.when.as_deref())?;
+            self.optional(&format!("link[{index}]"), "when", link.when.as_deref())?;
             for (number, end) in link.ends.iter().enumerate() {
                 let field = format!("link[{index}].ends[{number}]");
                 if !namespaces.contains(end.namespace.as_str()) {

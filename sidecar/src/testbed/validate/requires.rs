@@ -40,38 +40,28 @@ impl Checker<'_> {
     pub(super) fn requires(&self) -> Result<()> {
         for (index, requirement) in self.file.requires.iter().enumerate() {
             let field = format!("requires[{index}]");
-            let kinds = [
-                requirement.path.is_some(),
-                requirement.program.is_some(),
-                requirement.make.is_some(),
-                requirement.command.is_some(),
-            ];
-            if kinds.into_iter().filter(|given| *given).count() != 1 {
+            let texts = [&requirement.path, &requirement.program, &requirement.make];
+            let kinds = texts.into_iter().flatten().count();
+            if kinds + usize::from(requirement.command.is_some()) != 1 {
                 return self.wrong(
                     &field,
                     "needs exactly one of path, program, make and command",
                     "give one of them",
                 );
             }
-            if let Some(path) = &requirement.path {
-                self.template(&format!("{field}.path"), path, SecretsAre::Refused)?;
-            }
+            self.optional(&field, "path", requirement.path.as_deref())?;
             if let Some(program) = &requirement.program {
                 self.named(&format!("{field}.program"), program, PROGRAM_NAME)?;
             }
-            if let Some(target) = &requirement.make {
-                self.template(&format!("{field}.make"), target, SecretsAre::Refused)?;
+            self.optional(&field, "make", requirement.make.as_deref())?;
+            if requirement.with.is_some() && requirement.make.is_none() {
+                return self.wrong(
+                    &format!("{field}.with"),
+                    "is allowed only with `make`",
+                    "leave it out",
+                );
             }
-            if let Some(with) = &requirement.with {
-                if requirement.make.is_none() {
-                    return self.wrong(
-                        &format!("{field}.with"),
-                        "is allowed only with `make`",
-                        "leave it out",
-                    );
-                }
-                self.template(&format!("{field}.with"), with, SecretsAre::Refused)?;
-            }
+            self.optional(&field, "with", requirement.with.as_deref())?;
             if let Some(command) = &requirement.command {
                 self.command(&format!("{field}.command"), command)?;
             }
@@ -86,7 +76,7 @@ impl Checker<'_> {
                     return self.wrong(&mend_field, "follows from `make`", "leave it out");
                 }
             }
-            self.when(&field, requirement.when.as_deref())?;
+            self.optional(&field, "when", requirement.when.as_deref())?;
         }
         Ok(())
     }
