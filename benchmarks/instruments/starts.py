@@ -17,7 +17,7 @@ from threading import Event, Thread
 
 from measured import ROOT, run
 
-FLAGS = "-start-after 500ms -reload half -refuses 1s"
+FLAGS = "-start-after 500ms -reload drop,keep -refuses 1s"
 SCENARIO = {"ONLY": "footprint/start", "PROFILE": "smoke", "RULES": "0,10", "TURNS": "1", "RELOADS": "1"}
 EVENTS = ("sched:sched_process_exec", "syscalls:sys_enter_listen", "signal:signal_generate")
 EACH_S = 0.03

@@ -17,8 +17,10 @@ const STARTS = 3;
 const LEAST_S = 1;
 /** The longest flow that the sidecar makes, s. */
 const FLOW_MOST_S = 600;
-/** Longest wait for one new connection, and for a tunnel's answer, ms. */
-const PATIENCE_MS = 3000;
+/** Longest wait for one new connection, and for a tunnel's answer, ms. A later answer counts as this. */
+export const PATIENCE_MS = 3000;
+/** The longest silence that the sidecar takes, ms. */
+const STALL_MOST_MS = 60_000;
 
 /**
  * @typedef {{ tunnels: number, rate: number }} Load `rate`: new connections a second
@@ -28,7 +30,7 @@ const PATIENCE_MS = 3000;
  * @property {number} turn
  * @property {string} how signal or restart
  * @property {number} tunnels
- * @property {number | null} dropped tunnels that ended after the reload was asked for
+ * @property {number | null} dropped tunnels that ended, or carried nothing any more, after the reload was asked for
  * @property {number | null} answer_ms Longest time to an answer over a tunnel that survived.
  * @property {Record<string, number>} ends Tunnels by how they ended.
  * @property {number} refused New connections that failed.
@@ -106,6 +108,8 @@ function openTunnels({ plane, via }, tunnels, seconds) {
     flow: { direction: 'neither', seconds, requests_per_s: REQUESTS_PER_S },
     limit_s: seconds + OPENING_MS / 1000,
     timeout_ms: PATIENCE_MS,
+    // A tunnel that stays open but carries nothing is dropped: no answer came in the second half of the time after the reload, nor later.
+    stall_ms: Math.min(STALL_MOST_MS, (seconds * 1000 - BEFORE_MS) / 2),
   };
   const all = (atFarEnd(plane) ?? NaN) + tunnels;
   const id = startProbe(plane.specOf(via, spec));
@@ -122,17 +126,23 @@ function countsOf(died) {
   return ends;
 }
 
+/** The outstanding requests of dead tunnels are no `timeout`. @param {number} ms @param {Record<string, number>} errors */
+const slowest = (ms, { timeout = 0 }) => (timeout > 0 ? PATIENCE_MS : ms);
+
 /** Counts tunnels by their fate. @param {any} outcome @param {number} orderedAt ms since 1970 */
-function tunnelsOf(outcome, orderedAt) {
+export function tunnelsOf(outcome, orderedAt) {
   if (!outcome?.flow) return { dropped: null, answer_ms: null, ends: {} };
   const { tunnels, began_unix_us: began } = outcome.flow;
   /** @type {{ kind: string, at_s: number }[]} */
   const died = tunnels.map((/** @type {any} */ tunnel) => tunnel.died).filter(Boolean);
-  const early = died.some(({ at_s }) => began / 1000 + at_s * 1000 < orderedAt);
+  // A silent tunnel died at its last answer, which is a little earlier than the reload.
+  const early = died.some(
+    ({ kind, at_s }) => began / 1000 + at_s * 1000 + (kind === 'stalled' ? BEFORE_MS : 0) < orderedAt,
+  );
   const trips = outcome.series.find((/** @type {any} */ { name }) => name === 'round_trip');
   return {
     dropped: early ? null : died.length,
-    answer_ms: died.length < tunnels.length && trips ? trips.max_ns / 1e6 : null,
+    answer_ms: died.length < tunnels.length && trips ? slowest(trips.max_ns / 1e6, outcome.errors) : null,
     ends: countsOf(died),
   };
 }

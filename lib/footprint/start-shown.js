@@ -1,6 +1,7 @@
 /** Results of the scenario `footprint/start`: starts by number of rules with the growth of each figure, and reloads. */
 import { grouped, overTurns, sectionOf } from '../section.js';
 import { median } from '../spread.js';
+import { PATIENCE_MS } from './reload.js';
 import { sentenceOf, wholeTurns } from '../users/by-level.js';
 
 /** @typedef {import('./start.js').Figures} Figures */
@@ -163,7 +164,7 @@ export function startSections({ starts, reloads }, levels, paceMs) {
       rows: rowsOf(reloads, levels),
       finding: reloadFinding(reloads),
       notes: [
-        `New connections fail from the first failure to the start of the next success, in steps of ${paceMs} ms.`,
+        `New connections fail from the first failure to the start of the next success, in steps of ${paceMs} ms. A stalled tunnel stayed open, and carried nothing any more. An answer after ${PATIENCE_MS} ms counts as one of ${PATIENCE_MS} ms.`,
       ],
     }),
   ];

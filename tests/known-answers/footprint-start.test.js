@@ -93,12 +93,16 @@ describe('footprint/start', () => {
   );
 
   test(
-    'a reload that drops all tunnels and refuses connections for a second',
+    'a reload that drops half of the tunnels, silences the others, and refuses connections for a second',
     undisturbed(async () => {
-      const { reload, result } = await run('-reload drop -refuses 1s', { RULES: '0,10', TURNS: '1' });
+      const flags = '-reload drop,silent -refuses 1s';
+      const { reload, result } = await run(flags, { RULES: '0,10', TURNS: '1' });
       for (const row of rowsOf(reload)) {
         assert.deepEqual([row.survived.value, row.dropped.value], [0, 32]);
-        assert.match(row.ends, /^(\d+ × (closed|connection_reset)(, )?)+$/);
+        assert.match(row.ends, /^(\d+ × (closed|connection_reset|stalled)(, )?)+$/);
+        // New connections take their turns, too.
+        const silent = Number(/(\d+) × stalled/.exec(row.ends)?.[1]);
+        assert.ok(silent >= 12 && silent <= 20, row.ends);
         within(row.refused_ms.value, 1000, 0.05);
       }
       assert.match(reload.finding, /64 of 64 tunnels were dropped/);

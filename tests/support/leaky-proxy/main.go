@@ -246,14 +246,14 @@ func serve(client net.Conn) {
 	}
 	_, _ = client.Write([]byte{5, 0, 0, 1, 0, 0, 0, 0, 0, 0})
 	go func() {
-		_, _ = io.Copy(far, client)
+		hold(io.Copy(far, client))
 		if *farSockets {
 			_ = client.Close()
 			return
 		}
 		_ = far.(*net.TCPConn).CloseWrite()
 	}()
-	_, _ = io.Copy(client, far)
+	hold(io.Copy(client, far))
 }
 
 func addressOf(octets []byte) *net.UDPAddr {

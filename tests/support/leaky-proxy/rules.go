@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -22,7 +24,7 @@ var (
 	startAfter = flag.Duration("start-after", 0, "time until it listens")
 	startBusy  = flag.Duration("start-busy", 0, "CPU time of that")
 	ruleBytes  = flag.Int("rule-bytes", 0, "memory of each rule of the configuration")
-	reloads    = flag.String("reload", "", "what SIGHUP does to open connections: drop, half (drops half of them), keep; empty: SIGHUP ends the program")
+	reloads    = flag.String("reload", "", "what SIGHUP does to open connections: drop, keep, silent (open, but nothing goes through), or several, such as drop,keep: the connections take turns; empty: SIGHUP ends the program")
 	refuses    = flag.Duration("refuses", 0, "time without a listener after SIGHUP")
 )
 
@@ -124,19 +126,28 @@ func (r *reloadable) listen() {
 func (r *reloadable) reload() {
 	r.Lock()
 	defer r.Unlock()
-	drops := map[string]int{"drop": len(r.open), "half": len(r.open) / 2}[*reloads]
+	fates, turn := strings.Split(*reloads, ","), 0
 	for client := range r.open {
-		if drops == 0 {
-			break
+		switch fates[turn%len(fates)] {
+		case "drop":
+			_ = client.Close()
+			delete(r.open, client)
+		case "silent":
+			_ = client.SetDeadline(time.Now())
 		}
-		drops--
-		_ = client.Close()
-		delete(r.open, client)
+		turn++
 	}
 	if *refuses > 0 {
 		_ = r.Close()
 		time.Sleep(*refuses)
 		r.listen()
+	}
+}
+
+// hold never returns if a reload has silenced the tunnel.
+func hold(_ int64, err error) {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		select {}
 	}
 }
 
