@@ -9,11 +9,11 @@ use super::outcome::{Idle, IdleProcess};
 use super::plan::Plan;
 use super::spec::IdleSpec;
 use crate::net::clock::{now_ns, seconds};
-use crate::process::holding::{Holding, Switches};
+use crate::process::holding::Holding;
+use crate::process::scheduling::{Counts, Scheduling};
 use crate::wire::{Counter, ports_of};
 
-/// Time between two readings of the switches. A thread that ends takes its count with it, so that at most the switches of this time are
-/// missing.
+/// Time between two readings of the scheduler's counts. A thread that ends takes its own counts of this time with it.
 const LOOK_EVERY_NS: u64 = 1_000_000_000;
 /// The longest time between two readings of the packets.
 const SLICE_NS: u64 = 200_000_000;
@@ -61,8 +61,8 @@ struct Watch<'a> {
     context: &'a Context,
     packets: Option<Counter>,
     before: Vec<Holding>,
-    last: Vec<Switches>,
-    switched: BTreeMap<String, Switches>,
+    last: BTreeMap<String, Counts>,
+    counted: BTreeMap<String, Scheduling>,
     /// Connections that had ended at the far end before.
     ended_there: Option<u64>,
     ended_there_s: Vec<f64>,
@@ -83,8 +83,8 @@ impl<'a> Watch<'a> {
             context,
             packets,
             before,
-            last: context.observer().switches(),
-            switched: BTreeMap::new(),
+            last: context.observer().counts(),
+            counted: BTreeMap::new(),
             ended_there: context.ended_there(),
             ended_there_s: Vec::new(),
             looked_ns: began_ns,
@@ -97,7 +97,7 @@ impl<'a> Watch<'a> {
             packets.read();
         }
         if now_ns() >= self.looked_ns + LOOK_EVERY_NS {
-            self.switches();
+            self.count();
         }
         self.ends_there();
     }
@@ -110,22 +110,19 @@ impl<'a> Watch<'a> {
         self.ended_there_s.resize((now - before) as usize, at_s);
     }
 
-    fn switches(&mut self) {
+    fn count(&mut self) {
         self.looked_ns = now_ns();
-        let now = self.context.observer().switches();
-        for one in &now {
-            let last = self.last.iter().find(|last| last.name == one.name);
-            if let Some(last) = last {
-                let sum = self.switched.entry(one.name.clone()).or_default();
-                sum.voluntary += one.voluntary.saturating_sub(last.voluntary);
-                sum.involuntary += one.involuntary.saturating_sub(last.involuntary);
+        let now = self.context.observer().counts();
+        for (name, counts) in &now {
+            if let Some(last) = self.last.get(name) {
+                *self.counted.entry(name.clone()).or_default() += counts.since(last);
             }
         }
         self.last = now;
     }
 
     fn end(mut self) -> Idle {
-        self.switches();
+        self.count();
         self.ends_there();
         let seconds = seconds(now_ns() - self.began_ns);
         let wire = self.packets.take().and_then(Counter::end);
@@ -145,15 +142,11 @@ impl<'a> Watch<'a> {
 
     fn process(&self, Holding { name, role, held }: Holding) -> Option<IdleProcess> {
         let before = self.before.iter().find(|before| before.name == name)?;
-        let scheduling = held.scheduling.since(before.held.scheduling);
-        let switched = self.switched.get(&name)?;
+        let scheduling = *self.counted.get(&name)?;
         Some(IdleProcess {
             role,
             cpu_s: (held.cpu_s - before.held.cpu_s).max(0.0),
-            voluntary_switches: switched.voluntary,
-            involuntary_switches: switched.involuntary,
-            minor_faults: scheduling.minor_faults,
-            major_faults: scheduling.major_faults,
+            scheduling,
             anon_bytes: held.anon_bytes,
             threads: held.threads,
             descriptors: held.descriptors.map(|all| all.all),

@@ -1,11 +1,13 @@
 //! Measures what a testbed's processes use while a probe measures.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::failure::Result;
-use crate::process::holding::{Holding, Switches};
+use crate::process::holding::Holding;
 use crate::process::role::Role;
+use crate::process::scheduling::Counts;
 use crate::process::usage::Source;
 use crate::process::window::Usage;
 use crate::process::windows::{Manner, Windows};
@@ -84,10 +86,10 @@ impl Observer {
         held.and_then(Result::ok).unwrap_or_default()
     }
 
-    /// How often threads of the observed processes were switched.
-    pub fn switches(&self) -> Vec<Switches> {
-        let switches = self.window.as_ref().map(|id| self.windows.switches(id));
-        switches.and_then(Result::ok).unwrap_or_default()
+    /// Counts of the scheduler for the observed processes, by name.
+    pub fn counts(&self) -> BTreeMap<String, Counts> {
+        let counts = self.window.as_ref().map(|id| self.windows.counts(id));
+        counts.and_then(Result::ok).unwrap_or_default()
     }
 }
 

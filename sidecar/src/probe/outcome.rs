@@ -10,6 +10,7 @@ use super::kinds::ErrorKind;
 use super::nat::report::Report;
 use super::tls::Session;
 use crate::process::role::Role;
+use crate::process::scheduling::Scheduling;
 use crate::process::window::Usage;
 use crate::wire::Packets;
 
@@ -217,10 +218,8 @@ pub struct IdleProcess {
     pub role: Role,
     /// CPU clocks of processes count nanoseconds.
     pub cpu_s: f64,
-    pub voluntary_switches: u64,
-    pub involuntary_switches: u64,
-    pub minor_faults: u64,
-    pub major_faults: u64,
+    #[serde(flatten)]
+    pub scheduling: Scheduling,
     /// At the end of the time.
     pub anon_bytes: u64,
     pub threads: u64,

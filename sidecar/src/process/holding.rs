@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::descriptors::{self, Descriptors};
 use super::role::Role;
-use super::scheduling::Scheduling;
+use super::scheduling::{Counts, Scheduling};
 use super::tree::{self, Entry};
 
 /// A process with its descendants. Counts from the start of each process are of living processes alone.
@@ -21,14 +21,6 @@ pub struct Held {
     pub cpu_s: f64,
     #[serde(flatten)]
     pub scheduling: Scheduling,
-}
-
-/// Context switches of a process and its descendants since the start of each living thread.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Switches {
-    pub name: String,
-    pub voluntary: u64,
-    pub involuntary: u64,
 }
 
 /// A measured process by name.
@@ -55,23 +47,13 @@ pub fn read(roots: Vec<(String, Role, i32)>) -> Vec<Holding> {
     all
 }
 
-/// Reads only the switches, which costs less.
-pub fn switches(name: String, root: i32) -> Option<Switches> {
-    let mut sum = Scheduling::default();
-    for entry in living(root)? {
-        if let Ok(one) = Process::new(entry.pid).and_then(|process| Scheduling::of(&process)) {
-            sum += one;
-        }
-    }
-    Some(Switches {
-        name,
-        voluntary: sum.voluntary_switches,
-        involuntary: sum.involuntary_switches,
-    })
+/// Reads only the counts of the scheduler, which costs less.
+pub fn counts(root: i32) -> Option<Counts> {
+    Some(Counts::of(living(root)?.map(|entry| entry.id())))
 }
 
 /// A process and its descendants; `None` once the process has ended.
-fn living(root: i32) -> Option<impl Iterator<Item = Entry>> {
+pub fn living(root: i32) -> Option<impl Iterator<Item = Entry>> {
     let entry = tree::entry(root).filter(|entry| !entry.zombie)?;
     let mut all = tree::descendants(root);
     all.push(entry);
@@ -80,25 +62,25 @@ fn living(root: i32) -> Option<impl Iterator<Item = Entry>> {
 
 /// All but the descriptors of a process and its descendants, and their pids; `None` once the process has ended.
 fn held_by(root: i32) -> Option<(Held, Vec<i32>)> {
-    let mut held = Held::default();
-    let mut pids = Vec::new();
-    for entry in living(root)? {
-        pids.push(entry.pid);
+    let all: Vec<_> = living(root)?.collect();
+    let mut held = Held {
+        scheduling: Counts::of(all.iter().map(Entry::id)).sum(),
+        ..Held::default()
+    };
+    for entry in &all {
         // A process that has ended meanwhile holds nothing.
-        let _ = held.add(&entry);
+        let _ = held.add(entry);
     }
-    Some((held, pids))
+    Some((held, all.iter().map(|entry| entry.pid).collect()))
 }
 
 impl Held {
     fn add(&mut self, entry: &Entry) -> procfs::ProcResult<()> {
-        let process = Process::new(entry.pid)?;
-        let status = process.status()?;
+        let status = Process::new(entry.pid)?.status()?;
         let kib = |value: Option<u64>| value.unwrap_or(0) * 1024;
         self.anon_bytes += kib(status.vmrss).saturating_sub(kib(status.rssfile));
         self.threads += status.threads;
         self.cpu_s += (entry.own_ns + entry.reaped_ns) as f64 / 1e9;
-        self.scheduling += Scheduling::of(&process)?;
         Ok(())
     }
 }

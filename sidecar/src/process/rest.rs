@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use procfs::process::Process;
 use serde::Serialize;
 
-use super::scheduling::Scheduling;
-use super::tree;
+use super::holding::living;
+use super::scheduling::Counts;
+use super::tree::Entry;
 
 /// One process with its descendants, over some time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -19,10 +19,10 @@ pub struct AtRest {
     pub wakeups_per_s: f64,
 }
 
-#[derive(Clone, Copy, Default)]
 struct Look {
-    cpu_ns: u64,
-    wakeups: u64,
+    /// CPU time of each process by pid.
+    cpu_ns: HashMap<i32, u64>,
+    counts: Counts,
 }
 
 /// Reads the processes now, and again after `time`. Processes that end meanwhile are left out.
@@ -41,8 +41,8 @@ pub struct Watch {
 struct Watched {
     name: String,
     pid: i32,
-    /// The process and its descendants by pid; `None` if it had ended.
-    before: Option<HashMap<i32, Look>>,
+    /// The process and its descendants; `None` if it had ended.
+    before: Option<Look>,
 }
 
 impl Watch {
@@ -65,41 +65,29 @@ impl Watch {
             .into_iter()
             .filter_map(|Watched { name, pid, before }| {
                 let (before, after) = (before?, look(pid)?);
-                let used = |of: fn(&Look) -> u64| {
-                    // A new process made all of its wakeups since the first reading.
-                    after
-                        .iter()
-                        .map(|(pid, now)| {
-                            let then = before.get(pid).copied().unwrap_or_default();
-                            of(now).saturating_sub(of(&then))
-                        })
-                        .sum::<u64>() as f64
-                };
+                // A new process had all of its use since the first reading.
+                let used = after.cpu_ns.iter().map(|(pid, now)| {
+                    let then = before.cpu_ns.get(pid).copied().unwrap_or_default();
+                    now.saturating_sub(then)
+                });
+                let wakeups = after.counts.since(&before.counts).voluntary_switches;
                 Some(AtRest {
                     name,
-                    cpu_percent: used(|look| look.cpu_ns) / 1e7 / seconds,
-                    wakeups_per_s: used(|look| look.wakeups) / seconds,
+                    cpu_percent: used.sum::<u64>() as f64 / 1e7 / seconds,
+                    wakeups_per_s: wakeups as f64 / seconds,
                 })
             })
             .collect()
     }
 }
 
-/// Readings by pid; `None` once the process has ended.
-fn look(root: i32) -> Option<HashMap<i32, Look>> {
-    let entry_of_root = tree::entry(root).filter(|entry| !entry.zombie)?;
-    let mut all = tree::descendants(root);
-    all.push(entry_of_root);
-    let look = |entry: &tree::Entry| Look {
-        cpu_ns: entry.own_ns,
-        wakeups: wakeups(entry.pid),
-    };
-    Some(all.iter().map(|entry| (entry.pid, look(entry))).collect())
-}
-
-fn wakeups(pid: i32) -> u64 {
-    let scheduling = Process::new(pid).and_then(|process| Scheduling::of(&process));
-    scheduling.map_or(0, |counts| counts.voluntary_switches)
+/// `None` once the process has ended.
+fn look(root: i32) -> Option<Look> {
+    let all: Vec<_> = living(root)?.collect();
+    Some(Look {
+        cpu_ns: all.iter().map(|entry| (entry.pid, entry.own_ns)).collect(),
+        counts: Counts::of(all.iter().map(Entry::id)),
+    })
 }
 
 #[cfg(test)]

@@ -3,27 +3,24 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
-use procfs::process::Process;
 use serde::Serialize;
 
 use super::descriptors::{Descriptors, Kinds};
 use super::known::Known;
 use super::part::TargetBefore;
 use super::reading::Reading;
-use super::scheduling::Scheduling;
+use super::scheduling::{Counts, Scheduling};
 use super::tree::Births;
 use super::usage::{Source, percent, reset_high_water, rounded};
 use crate::process::role::Role;
 
-/// Counts of each process, by its pid and its start.
-type Counts = HashMap<(i32, u64), Scheduling>;
-
 fn counts(reading: &Reading) -> Counts {
-    let of = |pid| Process::new(pid).and_then(|process| Scheduling::of(&process));
-    let members = reading.members.iter();
-    members
-        .filter_map(|member| Some(((member.pid, member.start), of(member.pid).ok()?)))
-        .collect()
+    Counts::of(
+        reading
+            .members
+            .iter()
+            .map(|member| (member.pid, member.start)),
+    )
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -117,7 +114,7 @@ impl Target {
             peak_threads: 0,
             closely: false,
             scheduling_before: Some(Scheduling::default()),
-            scheduling_at_open: Counts::new(),
+            scheduling_at_open: Counts::default(),
             scheduling: Some(Scheduling::default()),
             rss_bytes: 0,
             unmarked: HashSet::new(),
@@ -162,14 +159,8 @@ impl Target {
         }
         let now = reading.as_ref().map(counts).unwrap_or_default();
         let root = self.source.root();
-        let has_root = |counts: &Counts| counts.keys().any(|(pid, _)| *pid == root);
-        let ended = has_root(&self.scheduling_at_open) && !has_root(&now);
-        let mut sum = Scheduling::default();
-        for (id, now) in now {
-            let then = self.scheduling_at_open.get(&id);
-            sum += now.since(then.copied().unwrap_or_default());
-        }
-        self.scheduling = (!ended).then_some(sum);
+        let ended = self.scheduling_at_open.has(root) && !now.has(root);
+        self.scheduling = (!ended).then(|| now.since(&self.scheduling_at_open));
     }
 
     /// Closes the files that samples keep open.

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use super::holding::{self, Holding, Switches};
+use super::holding::{self, Holding};
 use super::interference::Sample;
 use super::kept::Kept;
 use super::part::Part;
 use super::rest::Watch;
+use super::scheduling::Counts;
 use super::target::Target;
 use super::tree::{self, Births};
 use super::usage::Source;
@@ -220,10 +221,10 @@ impl Windows {
         self.with(id, |window| window.living()).map(holding::read)
     }
 
-    /// How often threads of the living processes were switched until now, without this process.
-    pub fn switches(&self, id: &str) -> Result<Vec<Switches>> {
+    /// Counts of the scheduler until now, by name of the living processes, without this process.
+    pub fn counts(&self, id: &str) -> Result<BTreeMap<String, Counts>> {
         let living = self.with(id, |window| window.living())?;
-        let read = |(name, _, pid)| holding::switches(name, pid);
+        let read = |(name, _, pid)| Some((name, holding::counts(pid)?));
         Ok(living.into_iter().filter_map(read).collect())
     }
 
