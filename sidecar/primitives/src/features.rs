@@ -8,15 +8,19 @@ pub fn detected() -> Vec<&'static str> {
     present()
 }
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! those_of {
+    ($detects:ident: $($name:tt),*) => {{
+        let all = [$(($name, std::arch::$detects!($name))),*];
+        let present = all.into_iter().filter(|(_, present)| *present);
+        present.map(|(name, _)| name).collect()
+    }};
+}
+
 #[cfg(target_arch = "x86_64")]
 fn present() -> Vec<&'static str> {
-    macro_rules! those_of {
-        ($($name:tt),*) => {
-            [$(($name, std::arch::is_x86_feature_detected!($name))),*]
-        };
-    }
-    filter(&those_of!(
-        "sse2",
+    those_of!(
+        is_x86_feature_detected: "sse2",
         "ssse3",
         "sse4.1",
         "avx",
@@ -30,29 +34,15 @@ fn present() -> Vec<&'static str> {
         "bmi2",
         "adx",
         "sha"
-    ))
+    )
 }
 
 #[cfg(target_arch = "aarch64")]
 fn present() -> Vec<&'static str> {
-    macro_rules! those_of {
-        ($($name:tt),*) => {
-            [$(($name, std::arch::is_aarch64_feature_detected!($name))),*]
-        };
-    }
-    filter(&those_of!("neon", "aes", "pmull", "sha2"))
+    those_of!(is_aarch64_feature_detected: "neon", "aes", "pmull", "sha2")
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn present() -> Vec<&'static str> {
     Vec::new()
-}
-
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-fn filter(features: &[(&'static str, bool)]) -> Vec<&'static str> {
-    features
-        .iter()
-        .filter(|(_, present)| *present)
-        .map(|(name, _)| *name)
-        .collect()
 }

@@ -4,21 +4,17 @@ use crate::probe::outcome::Outcome;
 
 /// One line of counts, one line per kind of error, and one line per series.
 pub fn outcome(outcome: &Outcome) -> String {
-    let rate = if outcome.duration_s > 0.0 {
-        outcome.succeeded as f64 / outcome.duration_s
-    } else {
-        0.0
+    let a_second = |count: u64| match outcome.duration_s {
+        seconds if seconds > 0.0 => count as f64 / seconds,
+        _ => 0.0,
     };
     let mut text = format!(
-        "{} of {} succeeded in {:.3} s: {rate:.1}/s, {:.2} Mbit/s of payload, {:.1} µs of probe CPU each\n",
+        "{} of {} succeeded in {:.3} s: {:.1}/s, {:.2} Mbit/s of payload, {:.1} µs of probe CPU each\n",
         outcome.succeeded,
         outcome.attempted,
         outcome.duration_s,
-        if outcome.duration_s > 0.0 {
-            outcome.bytes as f64 * 8.0 / 1e6 / outcome.duration_s
-        } else {
-            0.0
-        },
+        a_second(outcome.succeeded),
+        a_second(outcome.bytes) * 8.0 / 1e6,
         outcome.probe_cpu_s * 1e6 / outcome.attempted.max(1) as f64,
     );
     for (kind, count) in &outcome.errors {
@@ -67,20 +63,17 @@ pub fn outcome(outcome: &Outcome) -> String {
         "µs", "count", "min", "mean", "p50", "p95", "p99", "p99.9", "max"
     ));
     for series in &outcome.series {
-        let us = |ns: u64| format!("{:>11.1}", ns as f64 / 1e3);
-        text.push_str(&format!("{:12}{:>9}", series.name, series.count));
-        text.push_str(&us(series.min_ns));
-        text.push_str(&format!("{:>11.1}", series.mean_ns / 1e3));
-        for ns in [
-            series.p50_ns,
-            series.p95_ns,
-            series.p99_ns,
-            series.p99_9_ns,
-            series.max_ns,
-        ] {
-            text.push_str(&us(ns));
-        }
-        text.push('\n');
+        let figures = [
+            series.min_ns as f64,
+            series.mean_ns,
+            series.p50_ns as f64,
+            series.p95_ns as f64,
+            series.p99_ns as f64,
+            series.p99_9_ns as f64,
+            series.max_ns as f64,
+        ];
+        let us = figures.map(|ns| format!("{:>11.1}", ns / 1e3)).concat();
+        text.push_str(&format!("{:12}{:>9}{us}\n", series.name, series.count));
     }
     text
 }

@@ -14,42 +14,36 @@ pub fn usage(usage: &Usage) -> String {
         "peak RSS MiB".into(),
         "ended".into(),
     ]];
-    for process in &usage.processes {
+    let mut add = |name: &str, role: Role, cpu: [f64; 2], peaks: [u64; 2], exit: &str| {
         rows.push([
-            process.name.clone(),
-            process.role.to_string(),
-            format!("{:.3}", process.cpu_s),
-            format!("{:.1}", process.cpu_percent),
-            mebibytes(process.peak_anon_bytes),
-            mebibytes(process.peak_rss_bytes),
-            process.exit.clone().unwrap_or_default(),
+            name.into(),
+            role.to_string(),
+            format!("{:.3}", cpu[0]),
+            format!("{:.1}", cpu[1]),
+            mebibytes(peaks[0]),
+            mebibytes(peaks[1]),
+            exit.into(),
         ]);
+    };
+    for process in &usage.processes {
+        let cpu = [process.cpu_s, process.cpu_percent];
+        let peaks = [process.peak_anon_bytes, process.peak_rss_bytes];
+        let exit = process.exit.as_deref().unwrap_or_default();
+        add(&process.name, process.role, cpu, peaks, exit);
     }
-    if usage
-        .processes
-        .iter()
+    let processes = usage.processes.iter();
+    let total = &usage.total;
+    if processes
         .filter(|process| process.role == Role::System)
         .count()
         > 1
     {
-        rows.push([
-            "total".into(),
-            Role::System.to_string(),
-            format!("{:.3}", usage.total.cpu_s),
-            format!("{:.1}", usage.total.cpu_percent),
-            mebibytes(usage.total.peak_anon_bytes),
-            mebibytes(usage.total.peak_rss_bytes),
-            String::new(),
-        ]);
+        let cpu = [total.cpu_s, total.cpu_percent];
+        let peaks = [total.peak_anon_bytes, total.peak_rss_bytes];
+        add("total", Role::System, cpu, peaks, "");
     }
-    let widths: Vec<usize> = (0..7)
-        .map(|column| {
-            rows.iter()
-                .map(|row| row[column].chars().count())
-                .max()
-                .unwrap_or(0)
-        })
-        .collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let widths: Vec<usize> = (0..7).filter_map(width).collect();
     let mut text = String::new();
     for row in &rows {
         let line: Vec<String> = row

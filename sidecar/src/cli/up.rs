@@ -128,16 +128,12 @@ fn keep(instance: &Instance, env_file: Option<&Path>, interrupts: &Interrupts) -
     for (name, value) in &instance.outputs {
         say(format_args!("export {name}={}", quoted(value)));
     }
+    let at = env_file.map_or_else(
+        || "use --env-file FILE to get it".to_owned(),
+        |path| format!("it is in {}", path.display()),
+    );
     for name in instance.secret_outputs.keys() {
-        match env_file {
-            Some(path) => say(format_args!(
-                "# {name} is secret: it is in {}",
-                path.display()
-            )),
-            None => say(format_args!(
-                "# {name} is secret: use --env-file FILE to get it"
-            )),
-        }
+        say(format_args!("# {name} is secret: {at}"));
     }
     eprintln!(
         "sidecar: {} is up, its logs are in {}; Ctrl-C stops it",
@@ -145,21 +141,13 @@ fn keep(instance: &Instance, env_file: Option<&Path>, interrupts: &Interrupts) -
         instance.log_dir.display()
     );
     loop {
-        if interrupts
-            .arrived
-            .recv_timeout(Duration::from_millis(200))
-            .is_ok()
-        {
+        let look_after = Duration::from_millis(200);
+        if interrupts.arrived.recv_timeout(look_after).is_ok() {
             return Ok(0);
         }
-        if let Some(ended) = instance
-            .processes
-            .iter()
-            .find(|process| process.exit().is_some())
+        let mut processes = instance.processes.iter();
+        if let Some((ended, exit)) = processes.find_map(|process| Some((process, process.exit()?)))
         {
-            let exit = ended
-                .exit()
-                .map_or_else(String::new, |exit| exit.to_string());
             return Err(Failure::setup(
                 format!(
                     "process {} of testbed {} ended unexpectedly ({exit})",

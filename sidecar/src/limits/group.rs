@@ -231,15 +231,13 @@ impl Folder {
 
     /// Also keeps the group out of swap, which would hide a lack of memory. A kernel without swap accounting has no such file.
     fn limit_memory(&self, bytes: u64) -> io::Result<()> {
-        let (limit, swap, most) = match self.version {
-            Version::One => (
-                "memory.limit_in_bytes",
-                "memory.memsw.limit_in_bytes",
-                bytes,
-            ),
-            Version::Two => ("memory.max", "memory.swap.max", 0),
-        };
+        let limit = self.version.of("memory.limit_in_bytes", "memory.max");
         self.write(limit, bytes)?;
+        // Version 1 limits memory and swap together.
+        let (swap, most) = match self.version {
+            Version::One => ("memory.memsw.limit_in_bytes", bytes),
+            Version::Two => ("memory.swap.max", 0),
+        };
         if self.path.join(swap).exists() {
             self.write(swap, most)?;
         }

@@ -12,6 +12,16 @@ pub enum Version {
     Two,
 }
 
+impl Version {
+    /// What this version has in place of the other's.
+    pub fn of<T>(self, one: T, two: T) -> T {
+        match self {
+            Self::One => one,
+            Self::Two => two,
+        }
+    }
+}
+
 /// A process's group in one hierarchy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Own {
@@ -24,10 +34,7 @@ pub struct Own {
 impl Own {
     /// Folders in which this process may make a group with these controllers.
     fn fitting(&self, controllers: &[&str]) -> Vec<(Version, PathBuf)> {
-        let depth = match self.version {
-            Version::One => 1,
-            Version::Two => usize::MAX,
-        };
+        let depth = self.version.of(1, usize::MAX);
         let fits = |folder: &&Path| {
             self.version == Version::One
                 || is_free(folder) && controllers.iter().all(|one| offers(folder, one))

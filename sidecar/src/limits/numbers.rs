@@ -88,31 +88,21 @@ const UNLIMITED: u64 = 1 << 60;
 
 /// A group's limit of memory, bytes.
 pub fn memory(version: Version, folder: &Path) -> Option<u64> {
-    let limit = match version {
-        Version::One => number(folder, "memory.limit_in_bytes"),
-        Version::Two => number(folder, "memory.max"),
-    };
-    limit.filter(|bytes| *bytes < UNLIMITED)
+    let file = version.of("memory.limit_in_bytes", "memory.max");
+    number(folder, file).filter(|bytes| *bytes < UNLIMITED)
 }
 
 /// The most memory that a group has used, bytes; `None` if unknown, as with version 2 on Linux before 5.19.
 pub fn peak(version: Version, folder: &Path) -> Option<u64> {
-    match version {
-        Version::One => number(folder, "memory.max_usage_in_bytes"),
-        Version::Two => number(folder, "memory.peak"),
-    }
+    let file = version.of("memory.max_usage_in_bytes", "memory.peak");
+    number(folder, file)
 }
 
 /// How many processes of a group the kernel has killed for memory.
 pub fn killed(version: Version, folder: &Path) -> Option<u64> {
-    let file = match version {
-        Version::One => "memory.oom_control",
-        Version::Two => "memory.events",
-    };
-    after(
-        &std::fs::read_to_string(folder.join(file)).ok()?,
-        "oom_kill",
-    )
+    let file = version.of("memory.oom_control", "memory.events");
+    let text = std::fs::read_to_string(folder.join(file)).ok()?;
+    after(&text, "oom_kill")
 }
 
 #[cfg(test)]

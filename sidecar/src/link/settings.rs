@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::units::{self, Wrong};
+use super::units::{self, Wrong, wrong};
 
 /// The keys of items, in texts and in files. The prefix `up.` or `down.` limits an item to one direction.
 pub const KEYS: [&str; 14] = [
@@ -142,24 +142,22 @@ impl Side {
             "duplicate" => self.duplicate = units::share(value)?,
             "corrupt" => self.corrupt = units::share(value)?,
             "dead" => self.dead = units::yes(value)?,
-            other => return Err(unknown(other)),
+            other => {
+                let mend = format!("there are {}, seed and mtu", KEYS.join(", "));
+                return Err(wrong(format!("a link has no `{other}`"), mend));
+            }
         }
         Ok(())
     }
 
     fn check(&self) -> Result<(), Wrong> {
-        let wrong = |what: &str, mend: &str| Err((what.to_owned(), mend.to_owned()));
         if self.jitter_ns > self.delay_ns {
-            return wrong(
-                "jitter is more than delay",
-                "give a delay of at least the jitter",
-            );
+            let mend = "give a delay of at least the jitter";
+            return Err(wrong("jitter is more than delay", mend));
         }
         if self.burst > 1.0 && self.loss >= self.burst_loss {
-            return wrong(
-                "loss is not less than burst_loss",
-                "give less loss than is lost in a bad spell",
-            );
+            let mend = "give less loss than is lost in a bad spell";
+            return Err(wrong("loss is not less than burst_loss", mend));
         }
         Ok(())
     }
@@ -186,19 +184,11 @@ fn queue(value: &str) -> Result<Queue, Wrong> {
     if value.ends_with('p') {
         return Ok(Queue::Packets(units::packets(value)? as u64));
     }
-    let (wrong, _) = match units::bytes(value) {
-        Ok(bytes) => return Ok(Queue::Bytes(bytes)),
-        Err(wrong) => wrong,
+    let no_queue = |(size, _): Wrong| {
+        let mend = "write 64kib, 100p (packets) or 1bdp";
+        wrong(size.replace("not a size", "not a queue"), mend)
     };
-    let wrong = wrong.replace("not a size", "not a queue");
-    Err((wrong, "write 64kib, 100p (packets) or 1bdp".to_owned()))
-}
-
-fn unknown(key: &str) -> Wrong {
-    (
-        format!("a link has no `{key}`"),
-        format!("there are {}, seed and mtu", KEYS.join(", ")),
-    )
+    units::bytes(value).map(Queue::Bytes).map_err(no_queue)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::settings::{PACKET_BYTES, Settings};
-use super::units::{self, Wrong};
+use super::units::{self, Wrong, wrong};
 use crate::failure::{Failure, Result, refuse};
 use crate::toml_files;
 
@@ -56,9 +56,9 @@ pub fn read(root: &Path, text: &str) -> Result<Spec> {
                 .map_err(|wrong| failure(&format!("LINK: {item}"), wrong))?,
             None if number == 0 && !item.is_empty() => spec.file(root, item)?,
             None => {
-                let wrong = format!("`{item}` is not KEY:VALUE");
                 let mend = "write such as rtt:100ms,rate:50mbit,loss:1%, or a name first";
-                return Err(Failure::invalid(format!("LINK: {wrong}"), mend));
+                let wrong = wrong(format!("`{item}` is not KEY:VALUE"), mend);
+                return Err(failure("LINK", wrong));
             }
         }
     }
@@ -132,10 +132,6 @@ pub fn names(root: &Path) -> Vec<String> {
     toml_files::names(&root.join(FOLDER)).unwrap_or_default()
 }
 
-fn wrong(wrong: &str, mend: &str) -> Wrong {
-    (wrong.to_owned(), mend.to_owned())
-}
-
 fn failure(what: &str, (wrong, mend): Wrong) -> Failure {
     Failure::invalid(format!("{what}: {wrong}"), mend)
 }
@@ -151,15 +147,15 @@ impl Spec {
         match key {
             "seed" => {
                 self.seed = value.parse().map_err(|_| {
-                    let mend = "write a whole number from 0, such as 7".to_owned();
-                    (format!("`{value}` is not a seed"), mend)
+                    let mend = "write a whole number from 0, such as 7";
+                    wrong(format!("`{value}` is not a seed"), mend)
                 })?;
             }
             "mtu" => {
                 self.mtu = units::bytes(value)?;
                 if !(LEAST_MTU..=PACKET_BYTES).contains(&self.mtu) {
-                    let mend = format!("give {LEAST_MTU}b to {PACKET_BYTES}b");
-                    return Err((format!("`{value}` is out of bounds"), mend));
+                    let bounds = format!("{LEAST_MTU}b to {PACKET_BYTES}b");
+                    return Err(units::out_of_bounds(value, &bounds));
                 }
             }
             _ => return self.settings.set(key, value),

@@ -3,6 +3,10 @@
 /// Why a text is not a valid value, and what to write instead.
 pub type Wrong = (String, String);
 
+pub fn wrong(what: impl Into<String>, mend: impl Into<String>) -> Wrong {
+    (what.into(), mend.into())
+}
+
 /// Nanoseconds of a text such as `0.2ms`, `600ms`, `1.5s` or `200us`; up to a minute.
 pub fn time_ns(text: &str) -> Result<u64, Wrong> {
     let units = [("us", 1e3), ("ms", 1e6), ("s", 1e9)];
@@ -63,50 +67,46 @@ pub fn yes(text: &str) -> Result<bool, Wrong> {
     match text {
         "yes" => Ok(true),
         "no" => Ok(false),
-        _ => Err((
+        _ => Err(wrong(
             format!("`{text}` is neither yes nor no"),
-            "write yes or no".to_owned(),
+            "write yes or no",
         )),
     }
 }
 
 /// The number before one of `units`, times the value of that unit. If one unit is the end of another, it comes after the other in `units`.
 fn number(text: &str, units: &[(&str, f64)], what: &str, such: &str) -> Result<f64, Wrong> {
-    let wrong = |why: &str| {
-        (
-            format!("`{text}` is not {what}{why}"),
-            format!("write a number and its unit, {such}"),
-        )
+    let no_number = |why: &str| {
+        let mend = format!("write a number and its unit, {such}");
+        wrong(format!("`{text}` is not {what}{why}"), mend)
     };
-    if !text.is_empty()
-        && text
-            .bytes()
+    let plain = |text: &str| {
+        text.bytes()
             .all(|byte| byte.is_ascii_digit() || byte == b'.')
-    {
-        return Err(wrong(": it has no unit"));
+    };
+    if !text.is_empty() && plain(text) {
+        return Err(no_number(": it has no unit"));
     }
-    let found = units
+    let mut found = units
         .iter()
-        .find_map(|(unit, times)| Some((text.strip_suffix(unit)?, times)));
-    let (digits, times) = found.ok_or_else(|| wrong(""))?;
-    let plain = digits
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let number: f64 = digits.parse().map_err(|_| wrong(""))?;
-    if !plain {
-        return Err(wrong(""));
-    }
-    Ok(number * times)
+        .filter_map(|(unit, times)| Some((text.strip_suffix(unit)?, times)));
+    let (digits, times) = found.next().ok_or_else(|| no_number(""))?;
+    let number = digits.parse::<f64>().ok().filter(|_| plain(digits));
+    Ok(number.ok_or_else(|| no_number(""))? * times)
 }
 
 fn within(text: &str, value: f64, least: f64, most: f64, bounds: &str) -> Result<u64, Wrong> {
     if (least..=most).contains(&value) {
         return Ok(value.round() as u64);
     }
-    Err((
+    Err(out_of_bounds(text, bounds))
+}
+
+pub fn out_of_bounds(text: &str, bounds: &str) -> Wrong {
+    wrong(
         format!("`{text}` is out of bounds"),
         format!("give {bounds}"),
-    ))
+    )
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Runs the workers: finds their programs, starts one per section, and reads their reports.
 
-use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -34,19 +33,12 @@ pub struct Workers {
 impl Workers {
     /// Looks next to this program, or else in `bin` under the root.
     pub fn find(root: Option<&Path>) -> Result<Self> {
-        let beside = std::env::current_exe().ok();
-        let beside = beside
-            .as_deref()
-            .and_then(Path::parent)
-            .map(Path::to_path_buf);
-        let folders: Vec<PathBuf> = beside
-            .into_iter()
-            .chain(root.map(|root| root.join("bin")))
-            .collect();
+        let own = std::env::current_exe().ok();
+        let beside = own.and_then(|own| Some(own.parent()?.to_owned()));
+        let folders = [beside, root.map(|root| root.join("bin"))];
         let find = |name: &str| {
-            folders
-                .iter()
-                .map(|folder| folder.join(name))
+            let mut paths = folders.iter().flatten().map(|folder| folder.join(name));
+            paths
                 .find(|path| path.is_file())
                 .ok_or_else(|| Failure::setup(format!("bin/{name} is not built"), MEND))
         };
@@ -113,30 +105,27 @@ fn answer(
     let work = Folder::create("windtunnel-primitives-")
         .map_err(Failure::of_setup("temporary folder", "make room in TMPDIR"))?;
     words.extend(["--work".to_owned(), work.path().display().to_string()]);
+    let errors = work.path().join("errors");
     // Criterion prints to standard output, and reads the environment.
     let child = exec::command(Signal::SIGKILL, &cpu.to_string(), None, &[], &words)
         .env_clear()
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::piped())
+        .stderr(std::fs::File::create(&errors).map_err(|error| failed(&error))?)
         .spawn()
         .map_err(|error| failed(&error))?;
-    wait(child, name, interrupted)?;
+    wait(child, name, &errors, interrupted)?;
     let text = std::fs::read(work.path().join("report.json")).map_err(|error| failed(&error))?;
     serde_json::from_slice(&text).map_err(|error| failed(&error))
 }
 
 /// Waits for the end of a worker, and kills the worker on an interrupt.
-fn wait(mut child: Child, name: &str, interrupted: &Receiver<Arrived>) -> Result<()> {
-    // The output is read at once: a full pipe would stop the worker.
-    let mut errors = child.stderr.take();
-    let reader = std::thread::spawn(move || {
-        let mut text = String::new();
-        if let Some(errors) = &mut errors {
-            let _ = errors.read_to_string(&mut text);
-        }
-        text
-    });
+fn wait(
+    mut child: Child,
+    name: &str,
+    errors: &Path,
+    interrupted: &Receiver<Arrived>,
+) -> Result<()> {
     let began = Instant::now();
     let status = loop {
         if let Ok(Some(status)) = child.try_wait() {
@@ -156,7 +145,6 @@ fn wait(mut child: Child, name: &str, interrupted: &Receiver<Arrived>) -> Result
             return Err(failure);
         }
     };
-    let errors = reader.join().unwrap_or_default();
     if status.success() {
         return Ok(());
     }
@@ -166,6 +154,7 @@ fn wait(mut child: Child, name: &str, interrupted: &Receiver<Arrived>) -> Result
             "see docs/how-to/primitives.md for what each mode takes, or choose parts with --only",
         ));
     }
+    let errors = std::fs::read_to_string(errors).unwrap_or_default();
     let last_line = errors.lines().rev().find(|line| !line.trim().is_empty());
     Err(Failure::setup(
         format!(
