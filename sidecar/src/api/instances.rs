@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::all::All;
 use super::answer::{Answer, Created, answer, blocking, created, read};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, refuse};
 use crate::limits::spec::Limits;
 use crate::process::kept::Kept;
 use crate::process::namespace::NamespaceOf;
@@ -196,12 +196,11 @@ const REST_MOST_S: f64 = 10.0;
 
 /// Checks the time for which idle processes are sampled. `field` is its name in the request.
 pub fn rest_time(field: &str, seconds: f64) -> Result<Duration> {
-    if !(0.0..=REST_MOST_S).contains(&seconds) {
-        return Err(Failure::invalid(
-            format!("{field} is {seconds}"),
-            format!("give 0 to {REST_MOST_S}"),
-        ));
-    }
+    refuse(
+        !(0.0..=REST_MOST_S).contains(&seconds),
+        &format!("{field} is {seconds}"),
+        &format!("give 0 to {REST_MOST_S}"),
+    )?;
     Ok(Duration::from_secs_f64(seconds))
 }
 

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::all::All;
 use super::answer::{Answer, Created, answer, blocking, created, read};
 use crate::echo::registry::Echoes;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, refuse};
 use crate::probe::far_end::FarEnd;
 use crate::probe::observer::Observer;
 use crate::probe::plan::Plan;
@@ -84,11 +84,9 @@ fn observer(supervisor: &Supervisor, spec: &Spec) -> Result<Observer> {
 }
 
 fn open_window(windows: &Windows, field: &str, id: Option<&String>) -> Result<Option<String>> {
-    if let Some(id) = id.filter(|id| !windows.is_open(id)) {
-        return Err(Failure::invalid(
-            format!("{field}: there is no open window {id:?}"),
-            "open one with POST /windows",
-        ));
+    if let Some(id) = id {
+        let none = format!("{field}: there is no open window {id:?}");
+        refuse(!windows.is_open(id), &none, "open one with POST /windows")?;
     }
     Ok(id.cloned())
 }
@@ -110,12 +108,11 @@ pub async fn show(
     query: std::result::Result<Query<Follow>, QueryRejection>,
 ) -> Answer<Probe> {
     let wait_s = asked(query)?.wait_s;
-    if !(0.0..=MAX_WAIT_S).contains(&wait_s) {
-        return Err(Failure::invalid(
-            format!("wait_s: {wait_s} is out of bounds"),
-            format!("give 0 to {MAX_WAIT_S}"),
-        ));
-    }
+    refuse(
+        !(0.0..=MAX_WAIT_S).contains(&wait_s),
+        &format!("wait_s: {wait_s} is out of bounds"),
+        &format!("give 0 to {MAX_WAIT_S}"),
+    )?;
     let patience = Duration::from_secs_f64(wait_s);
     answer(move || all.probes.probe(&id, patience)).await
 }
@@ -151,12 +148,11 @@ pub async fn series(
     query: std::result::Result<Query<Chunk>, QueryRejection>,
 ) -> Answer<Samples> {
     let chunk = asked(query)?;
-    if !(1..=MAX_LIMIT).contains(&chunk.limit) {
-        return Err(Failure::invalid(
-            format!("limit: {} is out of bounds", chunk.limit),
-            format!("give 1 to {MAX_LIMIT}"),
-        ));
-    }
+    refuse(
+        !(1..=MAX_LIMIT).contains(&chunk.limit),
+        &format!("limit: {} is out of bounds", chunk.limit),
+        &format!("give 1 to {MAX_LIMIT}"),
+    )?;
     let outcome = all.probes.outcome(&id)?;
     let found = outcome
         .as_ref()

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::answer::{Answer, Created, answer, blocking, created, read};
 use super::instances::rest_time;
-use crate::failure::Failure;
+use crate::failure::refuse;
 use crate::process::interference::Sample;
 use crate::process::part::Part;
 use crate::process::role::Role;
@@ -59,12 +59,11 @@ pub async fn open(State(supervisor): Shared, body: Bytes) -> Created {
     if request.sidecar {
         sources.push(("sidecar".to_owned(), Role::Generator, Source::Own));
     }
-    if sources.is_empty() {
-        return Err(Failure::invalid(
-            "there is nothing to measure",
-            "give an instance, pids or both",
-        ));
-    }
+    refuse(
+        sources.is_empty(),
+        "there is nothing to measure",
+        "give an instance, pids or both",
+    )?;
     let manner = Manner {
         paused: request.paused,
         peaks: request.peaks,
@@ -107,12 +106,11 @@ const NAME_MOST: usize = 200;
 /// Begins a part of the measurement. A part can be dropped later.
 pub async fn begin_part(State(supervisor): Shared, Path(id): Path<String>, body: Bytes) -> Created {
     let PartRequest { name } = read(&body)?;
-    if name.chars().count() > NAME_MOST {
-        return Err(Failure::invalid(
-            "name: it is too long",
-            format!("give at most {NAME_MOST} characters"),
-        ));
-    }
+    refuse(
+        name.chars().count() > NAME_MOST,
+        "name: it is too long",
+        &format!("give at most {NAME_MOST} characters"),
+    )?;
     blocking(move || supervisor.windows.begin_part(&id, name)).await?;
     created(json!({}))
 }

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use super::{Starts, Targets, say};
 use crate::api;
 use crate::api::token::Token;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, refuse};
 use crate::probe::plan::Allowed;
 use crate::probe::registry::Registry;
 use crate::process::signals::{END, Signals};
@@ -34,12 +34,11 @@ pub struct Serve {
 
 impl Serve {
     pub fn run(self) -> Result<u8> {
-        if !self.listen.ip().is_loopback() {
-            return Err(Failure::invalid(
-                format!("--listen {}: this is not a loopback address", self.listen),
-                "give 127.0.0.1:PORT",
-            ));
-        }
+        refuse(
+            !self.listen.ip().is_loopback(),
+            &format!("--listen {}: this is not a loopback address", self.listen),
+            "give 127.0.0.1:PORT",
+        )?;
         let failed = Failure::of_limits("the sidecar cannot start");
         crate::process::files::raise_limit();
         let token = Token::from_environment()?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use clap::Args;
 
 use super::{Place, say};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, refuse};
 use crate::testbed::catalogue::{Catalogue, Testbed};
 use crate::testbed::check::check;
 use crate::testbed::needs::{names, targets};
@@ -128,13 +128,8 @@ impl Check {
             }
         }
         say(serde_json::json!(checked));
-        Ok(
-            if checked.problems.is_empty() && checked.refused.is_none() {
-                0
-            } else {
-                2
-            },
-        )
+        let right = checked.problems.is_empty() && checked.refused.is_none();
+        Ok(if right { 0 } else { 2 })
     }
 }
 
@@ -171,12 +166,12 @@ pub fn read_variables(testbed: &Testbed, given: &[String]) -> Result<Values> {
             Some(variable) => variable.read(value),
             None => crate::testbed::file::Value::String(value.to_owned()),
         };
-        if values.insert(name.to_owned(), read).is_some() {
-            return Err(Failure::invalid(
-                format!("--var {name} is given twice"),
-                "give it once",
-            ));
-        }
+        let twice = values.insert(name.to_owned(), read).is_some();
+        refuse(
+            twice,
+            &format!("--var {name} is given twice"),
+            "give it once",
+        )?;
     }
     Ok(values)
 }

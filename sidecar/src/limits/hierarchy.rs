@@ -13,7 +13,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// What this version has in place of the other's.
+    /// Picks the value for this version.
     pub fn of<T>(self, one: T, two: T) -> T {
         match self {
             Self::One => one,

@@ -11,7 +11,7 @@ use crate::host::Host;
 
 pub const SCHEMA: &str = "windtunnel.primitives/2";
 
-/// A row of the tables as a worker wrote it. Its fields are those of the schema.
+/// A row of the tables as a worker wrote it, with the fields of the schema.
 type Fields = Map<String, Value>;
 
 /// A row with its part.

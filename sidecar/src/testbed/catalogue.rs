@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::choices::{self, Choices};
 use super::file::{TestbedFile, read};
 use super::validate::{is_name, validate};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, refuse};
 use crate::toml_files;
 
 /// The repository's root, with its testbeds.
@@ -33,15 +33,12 @@ impl Catalogue {
                 .map(|path| (PathBuf::from(path), "WINDTUNNEL_ROOT"))
         });
         if let Some((path, how)) = named {
-            if !path.join("testbeds").is_dir() {
-                return Err(Failure::invalid(
-                    format!(
-                        "{how} {}: there is no folder testbeds in it",
-                        path.display()
-                    ),
-                    format!("let {how} name the repository's root"),
-                ));
-            }
+            let shown = path.display();
+            refuse(
+                !path.join("testbeds").is_dir(),
+                &format!("{how} {shown}: there is no folder testbeds in it"),
+                &format!("let {how} name the repository's root"),
+            )?;
             return Self::at(&path);
         }
         let current = std::env::current_dir()

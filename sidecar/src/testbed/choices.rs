@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::file::{Requirement, TestbedFile, Variable, read};
 use super::variables::Values;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, refuse};
 use crate::toml_files;
 
 /// By variable and choice: the parts in the choice's file, or null if a choice has no file.
@@ -93,12 +93,11 @@ fn take(
     label: &str,
 ) -> Result<()> {
     for (name, declared) in variables {
-        if file.variables.insert(name.clone(), declared).is_some() {
-            return Err(Failure::invalid(
-                format!("{label}: variables.{name}: is declared elsewhere too"),
-                "give it another name, or use that one",
-            ));
-        }
+        refuse(
+            file.variables.insert(name.clone(), declared).is_some(),
+            &format!("{label}: variables.{name}: is declared elsewhere too"),
+            "give it another name, or use that one",
+        )?;
     }
     for mut requirement in requires {
         let own = requirement.when.as_deref().unwrap_or("true");

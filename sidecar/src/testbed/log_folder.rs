@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, refuse};
 
 const MOST_CHARS: usize = 120;
 /// The most folders with the same name.
@@ -17,12 +17,11 @@ pub fn make(all: &Path, name: &str) -> Result<PathBuf> {
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
     };
-    if name.len() > MOST_CHARS || !name.split('/').all(plain) {
-        return Err(Failure::invalid(
-            format!("log_name: {name:?} is no folder within the logs'"),
-            "give letters, digits, '.', '_' and '-', in parts with '/' between them",
-        ));
-    }
+    refuse(
+        name.len() > MOST_CHARS || !name.split('/').all(plain),
+        &format!("log_name: {name:?} is no folder within the logs'"),
+        "give letters, digits, '.', '_' and '-', in parts with '/' between them",
+    )?;
     let failed = |path: &Path, error: &std::io::Error| {
         Failure::setup(
             format!("log folder {}: {error}", path.display()),

@@ -2,13 +2,26 @@
 
 use std::collections::HashSet;
 
-use super::file::{ConfigFile, Process, VariableType};
-use super::parts::{Indexed, Parts};
+use super::file::{ConfigFile, Link, Namespace, Process, Requirement, VariableType, Version};
 use super::setting::Setting;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, refuse};
 
 /// The longest quoted part of a text that is neither true nor false, characters.
 const MAX_CHARS: usize = 60;
+
+/// The parts in use, in the file's order, each with its index there.
+pub struct Parts<'a> {
+    pub requires: Indexed<'a, Requirement>,
+    pub versions: Vec<(&'a str, &'a Version)>,
+    pub files: Indexed<'a, ConfigFile>,
+    pub namespaces: Indexed<'a, Namespace>,
+    pub links: Indexed<'a, Link>,
+    pub processes: Indexed<'a, Process>,
+    /// Port variables that an unused part names and on which no used part listens.
+    pub idle_ports: HashSet<String>,
+}
+
+pub type Indexed<'a, T> = Vec<(usize, &'a T)>;
 
 /// Used parts, and unused parts.
 type Split<'a, T> = (Indexed<'a, T>, Indexed<'a, T>);
@@ -23,15 +36,11 @@ impl<'a> Setting<'a> {
             self.split("process", &testbed.process, |part| &part.when)?;
         let (namespaces, _) = self.split("namespace", &testbed.namespace, |part| &part.when)?;
         let (links, _) = self.split("link", &testbed.link, |part| &part.when)?;
-        if processes.is_empty() {
-            return Err(Failure::invalid(
-                format!(
-                    "{}: process: `when` leaves out all of them",
-                    self.file_name()
-                ),
-                "let at least one be started",
-            ));
-        }
+        let none = format!(
+            "{}: process: `when` leaves out all of them",
+            self.file_name()
+        );
+        refuse(processes.is_empty(), &none, "let at least one be started")?;
         let mut versions = Vec::new();
         for (name, version) in &testbed.versions {
             if self.takes(&format!("versions.{name}"), version.when())? {

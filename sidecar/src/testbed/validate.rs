@@ -264,7 +264,7 @@ impl Checker<'_> {
         })
     }
 
-    /// The name of a part. `names` has those of the parts of the same kind before it.
+    /// Checks the name of a part. `names` holds the names of earlier parts of its kind.
     fn own_name<'n>(
         &self,
         names: &mut HashSet<&'n str>,

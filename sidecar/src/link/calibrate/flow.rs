@@ -18,6 +18,8 @@ use crate::link::ends::End;
 
 /// Size of the receiver's socket buffer, bytes. It must take a burst of the link without a loss.
 const RECEIVE_BUFFER: usize = 64 * 1024 * 1024;
+/// Nanoseconds of a millisecond.
+pub const MS: f64 = 1e6;
 /// Bytes of the headers of IPv4 and UDP.
 pub const HEADERS: usize = 28;
 /// Bytes of a datagram's number and time of sending.
@@ -228,4 +230,20 @@ fn receive(
             return Ok(arrivals);
         }
     }
+}
+
+/// Delays of the arrivals, the shortest first, ms.
+pub fn delays(arrivals: &[Arrival]) -> Vec<f64> {
+    let mut delays: Vec<f64> = arrivals
+        .iter()
+        .map(|one| (one.arrived_ns as f64 - one.sent_ns as f64) / MS)
+        .collect();
+    delays.sort_by(f64::total_cmp);
+    delays
+}
+
+/// The value below which this share of `sorted` lies.
+pub fn at_share(sorted: &[f64], share: f64) -> f64 {
+    let index = (sorted.len() as f64 * share) as usize;
+    sorted.get(index).copied().unwrap_or(0.0)
 }

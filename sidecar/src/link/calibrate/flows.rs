@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use super::delays::MS;
-use super::flow::{self, Flow, HEADERS, LEAST_PAYLOAD, Pace, Plan};
+use super::flow::{self, Flow, HEADERS, LEAST_PAYLOAD, MS, Pace, Plan};
 use super::result::Carries;
 use crate::failure::{Failure, Result};
 use crate::link::counts::Counts;

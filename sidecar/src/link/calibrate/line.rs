@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use super::delays::{DELAY_WITHIN_MS, MS, at_share, delays};
-use super::flow::{Arrival, Flow, HEADERS, Pace, Plan};
+use super::flow::{Arrival, Flow, HEADERS, MS, Pace, Plan, at_share, delays};
 use super::flows::{Way, nothing_came, run, silence};
-use super::result::Figure;
+use super::result::{DELAY_WITHIN_MS, Figure};
 use crate::failure::Result;
 use crate::link::Link;
 

@@ -1,7 +1,6 @@
 //! Measures a link before a run uses it. Datagrams through the link measure its delay, rate, queue and loss. The calibration also finds
 //! losses that nobody asked for, and the capacity on this machine.
 
-mod delays;
 mod flow;
 mod flows;
 mod line;
@@ -10,13 +9,12 @@ mod result;
 use std::panic::resume_unwind;
 use std::time::Instant;
 
-use self::delays::{DELAY_WITHIN_MS, MS, at_share, delays};
-use self::flow::{Flow, HEADERS, LEAST_PAYLOAD};
+use self::flow::{Flow, HEADERS, LEAST_PAYLOAD, MS, at_share, delays};
 pub use self::flows::{Amount, BRIEF, WHOLE};
 use self::flows::{Way, alive, carries, clean, delay_flow, loss_flow, ways};
 use self::line::{FAST, Filled};
 pub use self::result::{Calibration, Figure};
-use self::result::{Carries, Direction, Loss};
+use self::result::{Carries, DELAY_WITHIN_MS, Direction, Loss};
 use super::counts::Counts;
 use super::settings::{Settings, Side};
 use super::{Link, State};

@@ -2,6 +2,9 @@
 
 use serde::Serialize;
 
+/// The largest accepted error of a delay, ms.
+pub const DELAY_WITHIN_MS: f64 = 0.2;
+
 /// A measured value with its expected value.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Figure {
