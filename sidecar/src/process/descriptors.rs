@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::opened::{Open, open_of};
+use super::opened::{Open, Place, Transport, open_of, transport_of};
 use super::sockets::{Socket, Sockets};
 
 /// Open descriptors by kind.
@@ -12,7 +12,7 @@ use super::sockets::{Socket, Sockets};
 pub struct Descriptors {
     pub all: u64,
     /// TCP sockets by state (RFC 9293), such as `established`, `close_wait` and `listen`. A socket that is neither connected nor listens
-    /// is `close`.
+    /// is `close`, such as one that the other end has reset.
     pub tcp: BTreeMap<String, u64>,
     /// TCP connections that the other end does not need ([`Sockets::is_left`]).
     pub left: u64,
@@ -45,15 +45,27 @@ impl Descriptors {
         self.all += 1;
         match open {
             Open::Pipe => self.pipes += 1,
-            Open::Socket(inode) => match sockets.get(inode) {
+            Open::Socket(inode, place) => match sockets.get(inode) {
                 Some(Socket::Tcp(tcp)) => {
                     *self.tcp.entry(tcp.word()).or_default() += 1;
                     self.left += u64::from(sockets.is_left(tcp));
                 }
                 Some(Socket::Udp) => self.udp += 1,
-                None => self.other += 1,
+                None => self.add_unlisted(place),
             },
             Open::Other => self.other += 1,
+        }
+    }
+
+    /// The kernel lists no TCP socket without a connection, and no UDP socket without a port.
+    fn add_unlisted(&mut self, place: Place) {
+        match transport_of(place) {
+            Some(Transport::Tcp) => {
+                *self.tcp.entry("close".to_owned()).or_default() += 1;
+                self.left += 1;
+            }
+            Some(Transport::Udp) => self.udp += 1,
+            None => self.other += 1,
         }
     }
 }

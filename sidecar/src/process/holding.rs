@@ -92,12 +92,17 @@ mod tests {
 
     /// A Python program is the independent instrument: it opens a known number of each kind.
     const HOLDER: &str = "
-import os, socket, threading, time
+import os, socket, struct, threading, time
 listener = socket.create_server(('127.0.0.1', 0), backlog=20)
 ends = [(socket.create_connection(listener.getsockname()), listener.accept()[0]) for _ in range(7)]
 for near, _ in ends[:3]: near.close()
 datagrams = [socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) for _ in range(5)]
-for one in datagrams: one.bind(('::1', 0))
+for one in datagrams[:3]: one.bind(('::1', 0))
+reset = [(socket.create_connection(listener.getsockname()), listener.accept()[0]) for _ in range(4)]
+for near, _ in reset:
+    near.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+    near.close()
+local = socket.socketpair()
 files = [open('/dev/null') for _ in range(11)]
 for _ in range(4): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
 print(len(os.listdir('/proc/self/fd')) - 1, flush=True)
@@ -118,15 +123,21 @@ time.sleep(60)
             .iter()
             .map(|(state, count)| (state.as_str(), *count))
             .collect();
-        assert_eq!(tcp, [("close_wait", 3), ("established", 8), ("listen", 1)]);
+        let states = [
+            ("close", 4),
+            ("close_wait", 3),
+            ("established", 8),
+            ("listen", 1),
+        ];
+        assert_eq!(tcp, states);
         assert_eq!(descriptors.udp, 5);
         let all: u64 = line.parse().unwrap();
         assert_eq!(descriptors.all, all);
         // Standard output is a pipe. The program may inherit others, such as make's.
         assert!(descriptors.pipes >= 1);
-        assert_eq!(descriptors.other, all - 12 - 5 - descriptors.pipes);
+        assert_eq!(descriptors.other, all - 16 - 5 - descriptors.pipes);
         // The other ends of the rest are in the same process.
-        assert_eq!(descriptors.left, 3);
+        assert_eq!(descriptors.left, 3 + 4);
         assert_eq!(held.threads, 5);
         assert!(
             held.anon_bytes > 1 << 20 && held.cpu_s > 0.0 && held.scheduling.minor_faults > 100,

@@ -51,7 +51,7 @@ impl Default for Sockets {
     fn default() -> Self {
         let own = open_of(&[std::process::id() as i32]).unwrap_or_default();
         let inode = |open| match open {
-            Open::Socket(inode) => Some(inode),
+            Open::Socket(inode, _) => Some(inode),
             _ => None,
         };
         Self {
@@ -129,8 +129,8 @@ impl Sockets {
     /// its probes at the end of a load. Connections to other processes, such as a database, are theirs to keep.
     pub fn is_left(&self, tcp: &Tcp) -> bool {
         match tcp.state {
-            TcpState::Listen | TcpState::Close => false,
-            TcpState::CloseWait => true,
+            TcpState::Listen => false,
+            TcpState::CloseWait | TcpState::Close => true,
             _ => {
                 let (local, remote) = tcp.ends;
                 let other = self.inodes.get(&(remote, local));
