@@ -1,10 +1,10 @@
 //! Memory, descriptors by kind and threads of a process and its descendants at one moment. Also their use since their start: CPU time,
 //! context switches and page faults.
 
-use procfs::process::Process;
 use serde::Serialize;
 
 use super::descriptors::{self, Descriptors};
+use super::memory::Memory;
 use super::role::Role;
 use super::scheduling::{Counts, Scheduling};
 use super::tree::{self, Entry};
@@ -12,7 +12,7 @@ use super::tree::{self, Entry};
 /// A process with its descendants. Counts from the start of each process are of living processes alone.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Held {
-    /// Resident memory without file pages, bytes (proc_pid_status(5), RssAnon and RssShmem).
+    /// Own memory: resident memory without file pages, and swapped memory, bytes (RssAnon, RssShmem and VmSwap of proc_pid_status(5)).
     pub anon_bytes: u64,
     pub threads: u64,
     /// Null if unknown: the kernel shows those of a program with capabilities to its user only as root.
@@ -68,20 +68,20 @@ fn held_by(root: i32) -> Option<(Held, Vec<i32>)> {
         ..Held::default()
     };
     for entry in &all {
-        // A process that has ended meanwhile holds nothing.
-        let _ = held.add(entry);
+        held.add(entry);
     }
     Some((held, all.iter().map(|entry| entry.pid).collect()))
 }
 
 impl Held {
-    fn add(&mut self, entry: &Entry) -> procfs::ProcResult<()> {
-        let status = Process::new(entry.pid)?.status()?;
-        let kib = |value: Option<u64>| value.unwrap_or(0) * 1024;
-        self.anon_bytes += kib(status.vmrss).saturating_sub(kib(status.rssfile));
-        self.threads += status.threads;
+    fn add(&mut self, entry: &Entry) {
+        // A process that has ended meanwhile holds nothing.
+        let Some(memory) = Memory::of(entry.pid) else {
+            return;
+        };
+        self.anon_bytes += memory.own();
+        self.threads += memory.threads;
         self.cpu_s += (entry.own_ns + entry.reaped_ns) as f64 / 1e9;
-        Ok(())
     }
 }
 

@@ -17,6 +17,7 @@ pub struct Memory {
     /// File pages, mainly the program's own text. The kernel decides how many are mapped: if the page cache has a file in larger pieces, a
     /// fault maps more of it.
     pub files: u64,
+    pub swapped: u64,
     pub threads: u64,
 }
 
@@ -47,6 +48,7 @@ impl Memory {
                 "VmHWM" => memory.high_water = number(value)? * 1024,
                 "VmRSS" => (memory.rss, has_memory) = (number(value)? * 1024, true),
                 "RssFile" => memory.files = number(value)? * 1024,
+                "VmSwap" => memory.swapped = number(value)? * 1024,
                 "Threads" => {
                     memory.threads = number(value)?;
                     break;
@@ -57,8 +59,14 @@ impl Memory {
         has_memory.then_some(memory)
     }
 
+    /// Resident memory without file pages.
     pub fn anon(&self) -> u64 {
         self.rss.saturating_sub(self.files)
+    }
+
+    /// The process's own memory, wherever it is: swapped memory may come back at any time.
+    pub fn own(&self) -> u64 {
+        self.anon() + self.swapped
     }
 }
 
@@ -104,6 +112,9 @@ mod tests {
         assert!(found.threads.abs_diff(status.threads) < 64 && found.rss > 0);
         let statm = File::open("/proc/self/statm").unwrap();
         assert!(near(Resident::of(&statm).unwrap().all, found.rss));
+        let swaps = "VmHWM:\t9 kB\nVmRSS:\t7 kB\nRssFile:\t3 kB\nVmSwap:\t5 kB\nThreads:\t1\n";
+        let swaps = Memory::in_status(swaps).unwrap();
+        assert_eq!((swaps.anon(), swaps.own()), (4 << 10, 9 << 10));
         let zombie = "Name:\tVmRSS: 7\nState:\tZ (zombie)\nThreads:\t1\n";
         assert_eq!(Memory::in_status(zombie), None);
     }
