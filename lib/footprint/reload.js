@@ -2,7 +2,8 @@
 import { sleep } from 'k6';
 import { now } from '../clock.js';
 import { outcomeAtEnd, startProbe, tryAsk } from '../meter.js';
-import { RulesProxy, START_MOST_MS, dials } from './rules.js';
+import { START_MOST_MS, dials } from './controlled.js';
+import { RulesProxy } from './rules.js';
 import { operationOf, recorded } from './start.js';
 
 /** Time before the reload, ms, and successful connections in a row that show its end. */

@@ -5,8 +5,9 @@ import { noteBegun, noteLeft, notePeaks } from '../left-open.js';
 import { tryAsk } from '../meter.js';
 import { Operation } from '../operations.js';
 import { usageOf } from '../sidecar.js';
+import { dials } from './controlled.js';
 import { heldNow } from './held.js';
-import { RulesProxy, dials } from './rules.js';
+import { RulesProxy } from './rules.js';
 
 const MIB = 2 ** 20;
 
@@ -49,17 +50,13 @@ function peakOf(window, before) {
 /** Starts the program, and records how long that takes. @param {RulesProxy} proxy @param {number} rules */
 function timesOf(proxy, rules) {
   const began = now();
-  const at = proxy.order();
-  const listens = proxy.listens();
-  const first = listens && proxy.carries();
+  const times = proxy.start();
   const operation = recorded(operationOf('start', rules));
-  if (!first) {
+  if (times.start_ms === null) {
     const why = proxy.ended() ?? 'no byte of the far end came back';
     operation.failure('connection_refused', began, now(), why);
-    return { listen_ms: listens && listens.at - at, start_ms: null, first_ms: null };
-  }
-  operation.success(began, now(), first.at - at);
-  return { listen_ms: listens.at - at, start_ms: first.at - at, first_ms: first.ms };
+  } else operation.success(began, now(), times.start_ms);
+  return times;
 }
 
 /** @param {RulesProxy} proxy @param {number} rules @param {string | null} window */

@@ -19,6 +19,7 @@ import { variablesOf } from './way.js';
  * @property {string} logName folder of its logs
  * @property {string} [name] by which reports say what it left open, '': they do not; default: the row's, with a candidate's side
  * @property {string} [link] link to start it over, instead of the run's
+ * @property {string} [limits] of its processes, in place of those of the run
  * @property {any} [within] another instance that was started over a link: this one runs at the link's near end, and gets no other link
  *
  * @typedef {{ started: any, row?: string, name?: string, versions?: Record<string, string> } | { failed: import('./outcome.js').Outcome }} Started
@@ -53,10 +54,11 @@ export function startSides(wanted, plane, far = { engine: 'events' }) {
   const { link } = plane.data;
   const able = wanted.filter(({ row }) => !link || comesInBySocks(row));
   const requests = able.map(
-    ({ row, side, server, more, logName, within, link: linkText = link?.about.text ?? '' }) => ({
+    ({ row, side, server, more, logName, limits, within, link: linkText = link?.about.text ?? '' }) => ({
       path: '/testbeds/protocols/start',
       body: {
         log_name: logName,
+        limits,
         // A tap in the hop listens on loopback.
         ...(within ? { namespace: within.ends.near.namespace } : wantedLink(more?.hop_port ? '' : linkText)),
         variables: {
@@ -76,8 +78,7 @@ export function startSides(wanted, plane, far = { engine: 'events' }) {
       started.ends = within
         ? within.ends
         : endsOf(started, { ...far, cpus: cpusOf(plane.environment.placement.echo_cpus) });
-      // A tap in the hop does not know its target yet.
-      if (!more?.hop_port) awaitTunnel(row, started, plane);
+      if (takesTraffic(more)) awaitTunnel(row, started, plane);
       // A known fault of one program excuses no other one.
       const versions = server && server.binary !== side.binary ? {} : started.versions;
       return { started, row: row.row, name, versions };
@@ -88,6 +89,9 @@ export function startSides(wanted, plane, far = { engine: 'events' }) {
   });
   return wanted.map((one) => (able.includes(one) ? /** @type {Started} */ (answers.shift()) : NOT_OVER_LINK));
 }
+
+/** A tap in the hop does not know its target yet, and a program with a control port has not started. @param {Wanted['more']} [more] */
+const takesTraffic = ({ hop_port: tap, control } = {}) => !tap && !control;
 
 /** @param {import('./matrix.js').Row} row @param {import('./sides.js').Program | import('./sides.js').Side} side */
 const nameOf = ({ row }, side) => ('name' in side && side.name === 'candidate' ? `${row}, candidate` : row);

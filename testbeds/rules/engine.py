@@ -45,11 +45,10 @@ def main() -> None:
     arguments = [program, "run", "-c", "proxy.json"]
     if control == "none":
         os.execv(program, arguments)
+    if control == "start":
+        starter = os.path.join(os.path.dirname(__file__), "..", "at_connection.py")
+        os.execv(sys.executable, [sys.executable, starter, port, *arguments])
     with socket.create_server(("127.0.0.1", int(port))) as listener:
-        if control == "start":
-            listener.accept()[0].close()
-            listener.close()
-            os.execv(program, arguments)
         listener.settimeout(0.1)
         child = Child(arguments)
         while not child.ended():
