@@ -6,7 +6,7 @@ import { wordsOf } from './held.js';
 /** @typedef {import('./leak.js').Found} Found */
 
 /** Digits after the point that tell small numbers apart. @param {number} value */
-const shown = (value) =>
+export const shown = (value) =>
   (Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3)).replace(/^-0(\.0*)?$/, '0');
 
 /** @param {Found} found */

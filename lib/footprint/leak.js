@@ -172,6 +172,12 @@ function mannerOf(work, times) {
  * @param {(recorded: boolean) => void | Promise<void>} once the work of a cycle
  */
 export async function measureLeak(window, work, times, once) {
+  const all = await cyclesOf(window, work, times, once);
+  say(NOTE, { ...cyclesNow(), [work.name]: all });
+}
+
+/** measureLeak() without a note. @param {string | null} window @param {Work} work @param {Times} times @param {(recorded: boolean) => void | Promise<void>} once */
+export async function cyclesOf(window, work, times, once) {
   const { warmup, lingerMs, paceS, block, settles } = mannerOf(work, times);
   const begin = now();
   const before = openOf(heldNow(window));
@@ -192,7 +198,7 @@ export async function measureLeak(window, work, times, once) {
     least = Math.min(least, held.descriptors.all);
     all.push({ done: (number * work.each) / work.of, held });
   }
-  say(NOTE, { ...cyclesNow(), [work.name]: all });
+  return all;
 }
 
 /** @returns {Cycles} */
@@ -247,9 +253,8 @@ const descriptors = ({ of }) => (of === GIB ? 1 : 0.001);
  * @property {Cycle[]} cycles
  */
 
-/** @param {Work[]} works @param {Times} times @param {{ bytes: number, mibOfGib: number }} most @returns {Found[]} */
-export function foundOf(works, times, most) {
-  const cycles = cyclesNow();
+/** @param {Work[]} works @param {Times} times @param {{ bytes: number, mibOfGib: number }} most @param {Cycles} [cycles] default: of the run @returns {Found[]} */
+export function foundOf(works, times, most, cycles = cyclesNow()) {
   return works.flatMap((work) => {
     const manner = mannerOf(work, times);
     return resourcesOf(most).map((resource) => {

@@ -63,6 +63,35 @@ const effectsOf = (limits) => ({
   peak_mib: limits.peak_memory_bytes === null ? null : limits.peak_memory_bytes / MIB,
 });
 
+/** The probe of a load. @param {Load} load */
+export const carrying = ({ tunnels, mib }) => ({
+  kind: 'throughput',
+  count: tunnels,
+  connections: tunnels,
+  warmup: 0,
+  transfer: { bytes: mib * MIB, write_bytes: WRITE_BYTES, direction: 'down' },
+});
+
+/** The result of the probe, and the effects of the limits. @param {import('../meter.js').Ended} ended @param {Limited} limits @returns {Omit<Turn, 'turn'>} */
+export function carriedOf(ended, limits) {
+  const outcome = 'error' in ended ? null : ended.outcome;
+  const carried = outcome && outcome.succeeded > 0 && outcome.duration_s > 0;
+  return {
+    tunnels: outcome?.succeeded ?? 0,
+    mbit_per_s: carried ? (outcome.bytes * 8) / outcome.duration_s / 1e6 : null,
+    ...effectsOf(limits),
+  };
+}
+
+/** A level at which the testbed does not start. @param {number} killed @returns {Omit<Turn, 'turn'>} */
+export const notStarted = (killed) => ({
+  tunnels: 0,
+  mbit_per_s: null,
+  killed,
+  throttled: null,
+  peak_mib: null,
+});
+
 /**
  * Starts the testbed at a level, and carries the load through it.
  * @param {import('../dataplane/scenario.js').Plane<any>} plane
@@ -71,38 +100,18 @@ const effectsOf = (limits) => ({
  */
 export function measureLevel(plane, { mib, turn, largest }, load) {
   const { found, window } = plane.data;
-  const spec = {
-    kind: 'throughput',
-    count: load.tunnels,
-    connections: load.tunnels,
-    warmup: 0,
-    transfer: { bytes: load.mib * MIB, write_bytes: WRITE_BYTES, direction: 'down' },
-  };
   const record = (/** @type {import('../meter.js').Ended} */ ended) =>
     mib === largest && plane.recorded([LARGEST], ended);
   const { used, refused, cause } = tryFresh({ ...found, limits: limitsAt(mib) }, {}, (instance) => {
     const via = { proxy: proxyOf(instance), instance: instance.id, usage_window: window };
-    const ended = plane.measure(via, spec);
+    const ended = plane.measure(via, carrying(load));
     record(ended);
-    const outcome = 'error' in ended ? null : ended.outcome;
-    const carried = outcome && outcome.succeeded > 0 && outcome.duration_s > 0;
-    return {
-      tunnels: outcome?.succeeded ?? 0,
-      mbit_per_s: carried ? (outcome.bytes * 8) / outcome.duration_s / 1e6 : null,
-      ...effectsOf(ask('GET', `/instances/${instance.id}`).limits),
-    };
+    return carriedOf(ended, ask('GET', `/instances/${instance.id}`).limits);
   });
   if (refused === null) return note(mib, { turn, .../** @type {Omit<Turn, 'turn'>} */ (used) });
   if (cause?.is !== 'killed_for_memory') return stop(`sidecar: ${refused}`);
   record({ error: { kind: 'network', message: refused }, planned: { operations: load.tunnels, seconds: 0 } });
-  return note(mib, {
-    turn,
-    tunnels: 0,
-    mbit_per_s: null,
-    killed: cause.times,
-    throttled: null,
-    peak_mib: null,
-  });
+  return note(mib, { turn, ...notStarted(cause.times) });
 }
 
 /** Whether one turn carried the load; null: unknown. @param {Turn} turn @param {Load} load */

@@ -3,6 +3,7 @@
  * are kept even if the row fails.
  */
 import { say } from 'k6/x/windtunnel/record';
+import { noteCosts } from './costs.js';
 import { crossed } from './cross.js';
 import { programsOf, withSides } from './instances.js';
 import { showTurns } from './live.js';
@@ -70,6 +71,12 @@ export class MeasuredRow {
       for (const side of this.able) showTurns(operationOf(this.row.row, side), this.notes[side.name]);
       say(this.row.row, this.notes);
     }
+  }
+
+  /** Measures what the row costs to keep running. Call it after the planned turns. */
+  async keep() {
+    await noteCosts(this.plane, this.row, this.able, this.notes);
+    say(this.row.row, this.notes);
   }
 
   /** Measures one more turn, unless there are `most` or a side has stopped. @param {number} most */

@@ -2,6 +2,7 @@
 import { MEASURING_BOUND, compareRows, figuresOf } from './compare.js';
 import { besideBaseline, excused, older, wanting } from './excuse.js';
 import { comparisonSection } from './comparison.js';
+import { costsSections } from './costs-shown.js';
 import { coverageSections } from './coverage.js';
 import { sideSection } from './figures.js';
 import { footprintSection } from './footprint.js';
@@ -30,6 +31,7 @@ import { tunSections } from './tun.js';
  * @property {import('./tun.js').Device | null} [tun] its TUN device in the first turn; null: unknown
  * @property {import('./traits.js').Traits} [traits] by protocols/traits
  * @property {import('./traits.js').HalfClose | null} [halfClose] by protocols/matrix
+ * @property {import('./costs.js').Costs} [costs] by protocols/matrix in full
  * @property {number | null} [roundTrips] of the hop until a tunnel has opened, answered and closed
  *
  * @typedef {object} Asked
@@ -62,6 +64,7 @@ export function shownOf(notes, asked) {
       sideSection(found, 'baseline'),
       ...(compared ? [sideSection(found, 'candidate'), comparisonSection(found)] : []),
       ...(asked.quiet ? [footprintSection(found)] : []),
+      ...costsSections(found, notes),
       ...limitsSections(found),
       ...tunSections(asked.rows, notes),
       ...coverageSections(found),

@@ -5,7 +5,8 @@
  * downloads in writes of 1 KiB, 64 KiB and 1 MiB, uploads, datagrams, 10, 100 and 1,000 tunnels at once, CPU seconds per GiB, and
  * peak memory. With CANDIDATE both sides of a row run at the same time, and their probes alternate in random order; each pair
  * of turns has new processes. The first pair determines the size of a transfer. Rows that the profile's turns leave undecided
- * then get further turns, for at most MINUTES.
+ * then get further turns, for at most MINUTES. full also measures what each row costs to keep running: growth by connections, start, and
+ * the smallest memory.
  */
 import { said } from 'k6/x/windtunnel/record';
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
@@ -135,7 +136,8 @@ const script = planeScenario({
   round(_round, index, plane) {
     if (index === rows.length) return measureFurther(measured, asked, minutes);
     measured[index] = new MeasuredRow(plane, rows[index], asked, measures);
-    return measured[index].go(turns);
+    measured[index].go(turns);
+    return currentProfile() === 'full' ? measured[index].keep() : undefined;
   },
   more() {
     const { sections = [], ...rest } = comparedOf(asked, minutes > 0 ? [turns] : []);

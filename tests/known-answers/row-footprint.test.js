@@ -112,6 +112,28 @@ describe('rows of the matrix', { skip: lacking }, () => {
   );
 });
 
+describe('a row in full', { skip: lacking }, () => {
+  test(
+    'growth, start and smallest memory of both sides stand beside each other: the server of one holds 100 MiB',
+    undisturbed(async () => {
+      await matrix(beside('keeps', { PROFILE: 'full', PROTOCOL: 'vless' }), ({ result }) => {
+        const line = lineOf(result, 'costs', 'vless');
+        const told = JSON.stringify(line);
+        for (const side of ['baseline', 'candidate']) {
+          assert.match(line[`${side}_growth`], /^-?[\d.]+ B \(-?[\d.]+ to -?[\d.]+\)$/, told);
+          assert.match(line[`${side}_leaks`], /^no$|^cannot tell: own memory$/, told);
+          for (const end of ['server', 'client', 'first'])
+            assert.ok(line[`${side}_${end}_ms`].value > 0, told);
+        }
+        assert.ok(line.baseline_smallest_mib <= 64, told);
+        assert.ok([128, 'more than 128'].includes(line.candidate_smallest_mib), told);
+        // Its server is another program, which then starts ours.
+        timely(line.candidate_server_ms.value > line.baseline_server_ms.value, told);
+      });
+    }),
+  );
+});
+
 describe('a row as a testbed', { skip: lacking }, () => {
   test('footprint/small finds the memory that a row needs: its server holds 100 MiB', async () => {
     const row = `protocol=vless,security=tls,binary=${CANDIDATE},env=CANDIDATE_FAULT=keeps`;
