@@ -1,7 +1,6 @@
 /** The holdings of a scenario's instances before, during and after their load. */
-import { said, say } from 'k6/x/windtunnel/record';
+import { requestAll, said, say } from 'k6/x/windtunnel/record';
 import { SETTLE_S } from './rest.js';
-import { requestAll } from './sidecar.js';
 
 const NOTE = 'left open';
 const ANSWER_MOST_MS = (SETTLE_S + 10) * 1000;

@@ -2,7 +2,7 @@
  * Requests to the sidecar's API: the machine, the testbed, and the CPU and memory of processes over a measuring window.
  * Without SIDECAR_URL every answer is null, and the result says that processes were not measured.
  */
-import { request as send, requestAll as sendAll } from 'k6/x/windtunnel/record';
+import { request as send } from 'k6/x/windtunnel/record';
 
 /**
  * @typedef {{ name: string, role: 'system' | 'support' | 'generator', cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number,
@@ -28,14 +28,6 @@ export const present = () => Boolean(base);
  * @param {number} [timeout] ms
  */
 export const request = (method, path, body, timeout = TIMEOUT_MS) => send(method, path, body, timeout);
-
-/**
- * Sends several requests at once.
- * @param {'POST' | 'DELETE'} method
- * @param {{ path: string, body?: unknown }[]} requests
- * @param {number} timeout ms
- */
-export const requestAll = (method, requests, timeout) => sendAll(method, requests, timeout);
 
 /** @param {'GET' | 'POST'} method @param {string} path @param {unknown} [body] @param {number} [seconds] that the answer takes @returns {any} */
 function ask(method, path, body, seconds = 0) {

@@ -63,12 +63,8 @@ export function given(name, whole = false) {
   return text;
 }
 
-/**
- * The value of a text variable.
- * @param {string} name
- * @param {string} [scenario] that selects the default
- */
-export const envText = (name, scenario) => given(name) ?? String(defaultOf(name, scenario));
+/** The value of a text variable. @param {string} name */
+export const envText = (name) => given(name) ?? String(defaultOf(name));
 
 /**
  * The items of a list variable, separated by commas.

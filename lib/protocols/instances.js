@@ -1,16 +1,14 @@
 /** Starts and stops the sides of a row, as instances of the testbed `protocols`. */
-import { keepLink } from 'k6/x/windtunnel/record';
+import { keepLink, requestAll } from 'k6/x/windtunnel/record';
 import { cpusOf } from '../dataplane/environment.js';
 import { noteLeft, overLink } from '../left-open.js';
 import { tryAsk } from '../meter.js';
 import { endsOf, wantedLink } from '../link.js';
-import { requestAll } from '../sidecar.js';
 import { awaitTunnel } from './dials.js';
 import { ofFailedStart } from './outcome.js';
 import { variablesOf } from './way.js';
 
 /**
- *
  * @typedef {object} Wanted
  * @property {import('./matrix.js').Row} row
  * @property {import('./sides.js').Program} side program of the client, and of the server unless `server` is given
