@@ -7,8 +7,8 @@
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { controlName, partName, planeScenario, withControl } from '../../lib/dataplane/scenario.js';
+import { measureAll } from '../../lib/meter.js';
 import { envCount, sizesOf } from '../../lib/profiles.js';
-import { measureAtOnce } from '../../lib/protocols/at-once.js';
 import { knownOf } from '../../lib/protocols/excuse.js';
 import { startsRows, withSides } from '../../lib/protocols/instances.js';
 import { candidateLeft, selectedRows, sidesOf } from '../../lib/protocols/sides.js';
@@ -54,6 +54,15 @@ const rowsOf = ({ name, title, latencyIs, series, tunnels }) =>
     bounds: knownOf(row, baseline) ? { failed: 1 - (1 - KNOWN_BREAKS) ** tunnels, errors: undefined } : {},
   });
 
+/**
+ * Runs several probes at once through the same instance. Each is a separate operation.
+ * @param {import('../../lib/dataplane/scenario.js').Plane} plane @param {{ operation: string, spec: Record<string, unknown> }[]} probes @param {any} via
+ */
+function measureAtOnce(plane, probes, via) {
+  const ended = measureAll(probes.map(({ spec }) => plane.specOf(via, spec)));
+  for (const [index, { operation }] of probes.entries()) plane.recorded([operation], ended[index]);
+}
+
 const script = planeScenario({
   ...startsRows,
   name: 'traffic',
@@ -75,10 +84,9 @@ const script = planeScenario({
       const reach = reachOf(started, plane, 'tcp');
       const through = { ...reach, proxy, instance: started.id, usage_window: window };
       for (const [step, together] of steps.entries()) {
-        const probes = together.map(({ name, series, spec }) => ({
+        const probes = together.map(({ name, spec }) => ({
           operation: name,
-          series,
-          spec: { limit_s: seconds + 30, ...spec(seconds) },
+          spec: { limit_s: seconds + 30, warmup: 0, ...spec(seconds) },
         }));
         const controls = probes.map((probe) => ({ ...probe, operation: controlName(probe.operation) }));
         const both = [
