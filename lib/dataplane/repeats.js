@@ -8,14 +8,32 @@ import { now } from '../clock.js';
 import { disturbances } from 'k6/x/windtunnel/judge';
 import { drop, hold, isHeld, release } from 'k6/x/windtunnel/record';
 import { envCount } from '../variables.js';
-import { awaitQuiet } from '../quiet.js';
+import { tryAsk } from '../meter.js';
+import { awaitQuiet, look } from '../quiet.js';
+
+/**
+ * @typedef {import('k6/x/windtunnel/judge').CpuUsage} CpuUsage
+ * @typedef {object} Machine the run's measuring window, divided into parts (sidecar/README.md)
+ * @property {(name: string) => boolean} begin starts a part; false: the run has no window
+ * @property {() => CpuUsage[]} used CPU use in the part so far
+ * @property {() => boolean} drop discards the part's measurements; false: the part counts anyway
+ * @property {() => CpuUsage[]} look measures the CPU use now, which takes a while
+ */
+
+/** @param {string | null} window @returns {Machine} */
+export const partsOf = (window) => ({
+  begin: (name) => window !== null && tryAsk('POST', `/windows/${window}/part`, { name }) !== null,
+  used: () => tryAsk('GET', `/windows/${window}/part`)?.by_cpu ?? [],
+  drop: () => tryAsk('DELETE', `/windows/${window}/part`) !== null,
+  look,
+});
 
 /** Time for waits and repeats, in addition to the measured time, ms. */
 const SPARE_MS = 20_000;
 
 export class Repeats {
   /**
-   * @param {import('./parts.js').Machine} machine
+   * @param {Machine} machine
    * @param {import('k6/x/windtunnel/judge').Placement} placement
    * @param {boolean} [stays] whether an earlier wait for a quiet machine failed
    */

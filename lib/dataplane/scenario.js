@@ -9,11 +9,10 @@ import { cpusOf, loadPlane } from './environment.js';
 import { farEndOf, ownEnds, startFarEnd } from './far-end.js';
 import { SAMPLES_MOST, loadOfRound } from './load.js';
 import { cancelProbes, measure, stopEcho } from '../meter.js';
-import { partsOf } from './parts.js';
 import { recordNothing, recordRest, recordSeries } from './probe-operation.js';
 import { checkFiles } from './open-files.js';
 import { asksForLogin, unreached } from './reach.js';
-import { Repeats } from './repeats.js';
+import { Repeats, partsOf } from './repeats.js';
 
 /** Unrecorded round trips, handshakes or datagrams before each probe. */
 const WARMUP = 50;
@@ -43,11 +42,8 @@ const WARMUP_OVER_LINK = 5;
 /**
  * @template {object} [Prepared=object] what `prepare` returns
  * @template {import('./load.js').Round} [Round=import('./load.js').Round]
- * @typedef {object} PlaneDefinition
- * @property {string} name
- * @property {string} title
+ * @typedef {object} OfPlane
  * @property {import('./load.js').PlaneLoad<Round>} load
- * @property {Record<string, string | number | boolean>} parameters
  * @property {Record<string, PlaneOperation>} operations
  * @property {import('./environment.js').PlaneEnvironment} [environment] default: loadPlane(system)
  * @property {'blocking' | 'events' | 'web'} [echo] engine of the far end, or a web server as the far end; default blocking
@@ -63,12 +59,14 @@ const WARMUP_OVER_LINK = 5;
  * @property {(data: Prepared & Data) => void} [end] called in teardown()
  * @property {(metrics: import('k6/x/windtunnel/record').Metrics, data: Prepared & Data) => import('../section.js').More} [more]
  *   results beyond the operations
- * @property {string[]} [notes]
- * @property {import('../scenario.js').Definition['facts']} [facts]
- * @property {import('../scenario.js').Definition['decided']} [decided]
- * @property {boolean} [ownInstances]
  * @property {string} [link] default link, which the variable LINK overrides; default: loopback
  * @property {string} [system] default dataplane
+ */
+/** @typedef {import('../scenario.js').Definition} Definition */
+/**
+ * @template {object} [Prepared=object]
+ * @template {import('./load.js').Round} [Round=import('./load.js').Round]
+ * @typedef {OfPlane<Prepared, Round> & Pick<Definition, 'name' | 'title' | 'parameters' | 'notes' | 'facts' | 'decided' | 'ownInstances'>} PlaneDefinition
  */
 
 /**
