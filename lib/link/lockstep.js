@@ -2,6 +2,7 @@
  * Measures several ways in step, each over its own link: the next probes of all ways run at the same time. A measurement is a
  * generator. It yields the probes to run at once, and receives their results.
  */
+import { chunked } from '../lists.js';
 import { measureAll } from '../meter.js';
 import { currentProfile } from '../profiles.js';
 
@@ -56,13 +57,17 @@ export function run(steps, measure = measureAll) {
 /** Whether ways are measured in step. A smoke run only checks that everything works; other profiles measure one way at a time. */
 export const inStep = () => currentProfile() === 'smoke';
 
+/** Number of rounds for these steps. In step, one round has all. @param {number} steps */
+export const roundsFor = (steps) => (inStep() ? 1 : steps);
+
 /**
- * Runs measurements of ways: in step and as many at once as the machine carries, or one after the other, as the profile says.
- * @param {(() => Steps<unknown>)[]} all
+ * Runs a step of measurements, one after the other; in step all steps, as many at once as the machine carries.
+ * @param {(() => Steps<unknown>)[][]} steps
+ * @param {number} place of the step
  * @param {{ carried: number, probes: number }} most `carried`: ways that may be full at once; `probes` per way at once
  */
-export function runAll(all, { carried, probes }) {
+export function runStep(steps, place, { carried, probes }) {
+  const all = inStep() ? steps.flat() : steps[place];
   const many = inStep() ? Math.max(1, Math.min(carried, Math.floor(PROBES_MOST / probes))) : 1;
-  for (let first = 0; first < all.length; first += many)
-    run(together(all.slice(first, first + many).map((begin) => begin())));
+  for (const some of chunked(all, many)) run(together(some.map((begin) => begin())));
 }

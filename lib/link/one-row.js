@@ -3,13 +3,34 @@ import { listOf, note } from '../notes.js';
 import { startSides, stopSides } from '../protocols/instances.js';
 import { older, withFault } from '../protocols/excuse.js';
 import { runs } from '../protocols/matrix.js';
+import { currentProfile } from '../profiles.js';
 import { shown, worst } from '../protocols/outcome.js';
 import { operationOf } from '../protocols/row-operation.js';
+import { baselineOf, selectedRows } from '../protocols/sides.js';
 import { controlOf, withDirect } from './controls.js';
-import { toldRate } from './rows.js';
+import { overLink, toldRate } from './rows.js';
 import { Way } from './way.js';
 
 /** @typedef {import('../protocols/outcome.js').Outcome} Outcome */
+
+/**
+ * The rows of a scenario, and plain TCP beside them. A smoke run only checks that everything works, with a few rows.
+ * @param {string} scenario of the system link
+ * @param {string} smoke rows of a smoke run
+ * @param {readonly string[]} congestion controls of plain TCP
+ */
+export function rowsOver(scenario, smoke, congestion) {
+  const baseline = baselineOf();
+  const chosen = selectedRows(`link/${scenario}`, currentProfile() === 'smoke' ? smoke : undefined);
+  const rows = chosen.filter(overLink);
+  const able = rows.filter((row) => runs(row, baseline) === true);
+  const named = [
+    ...able.map(({ row }) => ({ name: operationOf(row), title: row, control: false })),
+    ...congestion.map((name) => ({ name: controlOf(name), title: `TCP, ${name}`, control: true })),
+  ];
+  const parameters = { rows: rows.map(({ row }) => row).join(','), engine: baseline.engine };
+  return { baseline, rows, able, named, parameters };
+}
 
 /** Prefix of the names of these notes. No row has it. */
 const PREFIX = '-ended ';

@@ -12,15 +12,13 @@ import { carriedAtOnce } from '../../lib/link/batch.js';
 import { changeControl, changeRow, metSaid, possible } from '../../lib/link/change.js';
 import { changeSections } from '../../lib/link/change-shown.js';
 import { CHANGES as KNOWN } from '../../lib/link/changes.js';
-import { controlOf } from '../../lib/link/controls.js';
 import { CONTROLS } from '../../lib/link/loaded.js';
-import { inStep, runAll } from '../../lib/link/lockstep.js';
-import { endNotes, outcomesOf } from '../../lib/link/one-row.js';
-import { boundWhole, linkThresholds, overLink } from '../../lib/link/rows.js';
+import { roundsFor, runStep } from '../../lib/link/lockstep.js';
+import { endNotes, outcomesOf, rowsOver } from '../../lib/link/one-row.js';
+import { boundWhole, linkThresholds } from '../../lib/link/rows.js';
 import { currentProfile, envCount, envList, envNumber, sizesOf } from '../../lib/profiles.js';
 import { startsRows } from '../../lib/protocols/instances.js';
-import { operationOf, rowOperation, rowOperations } from '../../lib/protocols/row-operation.js';
-import { baselineOf, selectedRows } from '../../lib/protocols/sides.js';
+import { rowOperation } from '../../lib/protocols/row-operation.js';
 import { spreadOf } from '../../lib/spread.js';
 
 /** Default of LINK: no loss, so that the rate before a change is known, and a rate that every machine can carry. */
@@ -36,21 +34,13 @@ const rounds = envCount('ROUNDS', base.rounds);
 const sizes = { at_s: base.at_s, after_s: envNumber('SECONDS', base.seconds) };
 const asked = envList('CHANGES', base.changes);
 const changes = KNOWN.filter(({ name }) => asked.includes(name));
-/** A smoke run only checks that everything works; other profiles take the rows from the registry. */
-const SMOKE_ROWS = currentProfile() === 'smoke' ? 'trojan' : undefined;
-const baseline = baselineOf();
-const rows = selectedRows('link/change', SMOKE_ROWS).filter(overLink);
-const able = rows.filter(({ engines }) => engines[baseline.engine] === true);
+const { baseline, rows, able, named, parameters } = rowsOver('change', 'trojan', CONTROLS);
 const latencyIs = 'from when the link is as it stays until a transfer has recovered from its change';
-const all = {
-  ...rowOperations(rows, [baseline], latencyIs),
-  ...Object.fromEntries(CONTROLS.map((name) => [controlOf(name), rowOperation(`TCP, ${name}`, latencyIs)])),
-};
+const all = Object.fromEntries(named.map(({ name, title }) => [name, rowOperation(title, latencyIs)]));
 const environment = linkThresholds('change', all);
 const operations = boundWhole(all, environment, 'change');
 
-/** Steps of a round. In lockstep, everything is one step. */
-const places = inStep() ? 1 : able.length + 1;
+const places = roundsFor(able.length + 1);
 
 /** @param {string} operation */
 const figuresOf = (operation) => {
@@ -68,8 +58,7 @@ const script = planeScenario({
   // Each round measures all rows in turn, and the link alone.
   load: roundsLoad(equalRounds(rounds * places)),
   parameters: {
-    rows: rows.map(({ row }) => row).join(','),
-    engine: baseline.engine,
+    ...parameters,
     rounds,
     changes: changes.map(({ name }) => name).join(','),
     ...sizes,
@@ -87,15 +76,10 @@ const script = planeScenario({
       (congestion) => () => changeControl(plane, { side: baseline, congestion }, changes, sizes, link),
     );
     const most = { carried: carriedAtOnce(plane), probes: 2 };
-    if (inStep()) runAll([...rowsOf, ...controls], most);
-    else runAll(place < able.length ? [rowsOf[place]] : controls, most);
+    runStep([...rowsOf.map((one) => [one]), controls], place, most);
   },
   more: (_metrics, { link }) => {
     const had = possible(link, changes);
-    const named = [
-      ...able.map(({ row }) => ({ name: operationOf(row), title: row })),
-      ...CONTROLS.map((name) => ({ name: controlOf(name), title: `TCP, ${name}` })),
-    ];
     const left = changes
       .filter((change) => !had.includes(change))
       .map(({ title }) => `${title}: not on this link, which has none.`);

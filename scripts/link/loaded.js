@@ -7,18 +7,16 @@
  */
 import { equalRounds, roundsLoad } from '../../lib/dataplane/load.js';
 import { planeScenario } from '../../lib/dataplane/scenario.js';
-import { controlOf } from '../../lib/link/controls.js';
 import { carriedAtOnce } from '../../lib/link/batch.js';
 import { CONTROLS, cellsSaid, loadControl, loadRow, recordedLoad } from '../../lib/link/loaded.js';
 import { loadedSections } from '../../lib/link/loaded-shown.js';
 import { loadsOf } from '../../lib/link/loads.js';
-import { inStep, runAll } from '../../lib/link/lockstep.js';
-import { endNotes, outcomesOf } from '../../lib/link/one-row.js';
-import { boundWhole, linkThresholds, overLink } from '../../lib/link/rows.js';
+import { roundsFor, runStep } from '../../lib/link/lockstep.js';
+import { endNotes, outcomesOf, rowsOver } from '../../lib/link/one-row.js';
+import { boundWhole, linkThresholds } from '../../lib/link/rows.js';
 import { currentProfile, envList, envNumber, sizesOf } from '../../lib/profiles.js';
 import { startsRows } from '../../lib/protocols/instances.js';
-import { operationOf, rowOperation, rowOperations } from '../../lib/protocols/row-operation.js';
-import { baselineOf, selectedRows } from '../../lib/protocols/sides.js';
+import { rowOperation } from '../../lib/protocols/row-operation.js';
 import { spreadOf } from '../../lib/spread.js';
 
 /** Default of LINK. Its deep queue shows the difference between protocols that fill it and others: links/throttled.toml. */
@@ -33,21 +31,16 @@ const base = sizesOf(PROFILES, 'latency is measured load by load, so that its sh
 const transfers = envList('TRANSFERS', base.transfers);
 const loads = loadsOf(transfers.map(Number));
 const sizes = { warmup_s: base.warmup_s, seconds: envNumber('SECONDS', base.seconds), tail_s: base.tail_s };
-/** A smoke run only checks that everything works; other profiles take the rows from the registry. */
-const SMOKE_ROWS = currentProfile() === 'smoke' ? 'trojan' : undefined;
-const baseline = baselineOf();
-const rows = selectedRows('link/loaded', SMOKE_ROWS).filter(overLink);
-const able = rows.filter(({ engines }) => engines[baseline.engine] === true);
+const { baseline, rows, able, named, parameters } = rowsOver('loaded', 'trojan', CONTROLS);
 const latencyIs = `from when a request of 1 KiB was meant to be sent on a tunnel that is kept full (${recordedLoad(loads)?.title}) to its answer received`;
-const all = {
-  ...rowOperations(rows, [baseline], latencyIs),
-  ...Object.fromEntries(CONTROLS.map((name) => [controlOf(name), rowOperation(`TCP, ${name}`, latencyIs)])),
-};
 /** Requests have a fixed rate, so all operations are open loops. */
 const open = Object.fromEntries(
-  Object.entries(all).map(([name, one]) => [name, { ...one, loop: /** @type {const} */ ('open') }]),
+  named.map(({ name, title }) => [
+    name,
+    { ...rowOperation(title, latencyIs), loop: /** @type {const} */ ('open') },
+  ]),
 );
-const environment = linkThresholds('loaded', all);
+const environment = linkThresholds('loaded', open);
 const operations = boundWhole(open, environment, 'loaded');
 
 /** @param {string} operation */
@@ -61,10 +54,9 @@ const script = planeScenario({
   title: 'Latency under load',
   environment,
   // The first step measures the link alone.
-  load: roundsLoad(equalRounds(inStep() ? 1 : able.length + 1)),
+  load: roundsLoad(equalRounds(roundsFor(able.length + 1))),
   parameters: {
-    rows: rows.map(({ row }) => row).join(','),
-    engine: baseline.engine,
+    ...parameters,
     transfers: transfers.join(','),
     ...sizes,
   },
@@ -75,14 +67,9 @@ const script = planeScenario({
     );
     const rowsOf = able.map((row) => () => loadRow(plane, { row, side: baseline }, loads, sizes));
     const most = { carried: carriedAtOnce(plane), probes: 3 };
-    if (inStep()) runAll([...controls, ...rowsOf], most);
-    else runAll(index === 0 ? controls : [rowsOf[index - 1]], most);
+    runStep([controls, ...rowsOf.map((one) => [one])], index, most);
   },
   more: () => {
-    const named = [
-      ...able.map(({ row }) => ({ name: operationOf(row), title: row })),
-      ...CONTROLS.map((name) => ({ name: controlOf(name), title: `TCP, ${name}` })),
-    ];
     const entries = named.map((one) => ({ ...one, cells: cellsSaid(one.name) }));
     return {
       protocols: { compared: false, rows: outcomesOf(rows, baseline, figuresOf) },

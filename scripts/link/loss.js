@@ -10,15 +10,14 @@ import { carriedAtOnce } from '../../lib/link/batch.js';
 import { CONGESTION, controlOf, controlOperations, withDirect } from '../../lib/link/controls.js';
 import { curveSaid, curveSection, keepPoint } from '../../lib/link/curves.js';
 import { curveOf } from '../../lib/link/curve-point.js';
-import { inStep, runAll } from '../../lib/link/lockstep.js';
-import { outcomesOf } from '../../lib/link/one-row.js';
+import { roundsFor, runStep } from '../../lib/link/lockstep.js';
+import { outcomesOf, rowsOver } from '../../lib/link/one-row.js';
 import { pointsOf } from '../../lib/link/points.js';
-import { defaultLink, linkThresholds, overLink } from '../../lib/link/rows.js';
+import { defaultLink, linkThresholds } from '../../lib/link/rows.js';
 import { goodput } from '../../lib/link/parts.js';
-import { currentProfile, envCount, envList, envNumber, sizesOf } from '../../lib/profiles.js';
+import { envCount, envList, envNumber, sizesOf } from '../../lib/profiles.js';
 import { startsRows } from '../../lib/protocols/instances.js';
-import { operationOf, rowOperations } from '../../lib/protocols/row-operation.js';
-import { baselineOf, selectedRows } from '../../lib/protocols/sides.js';
+import { rowOperations } from '../../lib/protocols/row-operation.js';
 import { spreadOf } from '../../lib/spread.js';
 
 const PROFILES = {
@@ -35,19 +34,9 @@ const flow = {
   seconds: envNumber('SECONDS', base.seconds),
 };
 const points = pointsOf(envList('LOSSES', base.losses), envList('RTTS', base.rtts));
-/** A smoke run only checks that everything works; other profiles take the rows from the registry. */
-const SMOKE_ROWS = currentProfile() === 'smoke' ? 'trojan,hysteria2' : undefined;
-const baseline = baselineOf();
-const rows = selectedRows('link/loss', SMOKE_ROWS).filter(overLink);
-const able = rows.filter(({ engines }) => engines[baseline.engine] === true);
+const { baseline, rows, able, named: curves, parameters } = rowsOver('loss', 'trojan,hysteria2', CONGESTION);
 const operations = { ...controlOperations(), ...rowOperations(rows, [baseline]) };
-const curves = [
-  ...able.map(({ row }) => ({ name: operationOf(row), title: row })),
-  ...CONGESTION.map((name) => ({ name: controlOf(name), title: `TCP, ${name}`, control: true })),
-];
-
-/** Steps of a round. In lockstep, everything is one step. */
-const places = inStep() ? 1 : able.length + 1;
+const places = roundsFor(able.length + 1);
 
 /** @param {string} operation */
 const figuresOf = (operation) => ({
@@ -83,8 +72,7 @@ const script = planeScenario({
   // Each round measures all rows in turn, and the link alone.
   load: roundsLoad(equalRounds(rounds * places)),
   parameters: {
-    rows: rows.map(({ row }) => row).join(','),
-    engine: baseline.engine,
+    ...parameters,
     rounds,
     seconds: flow.seconds,
     warmup_s: flow.warmup_s,
@@ -99,8 +87,7 @@ const script = planeScenario({
     const rowsOf = able.map((row) => () => curveOf(plane, { row, side: baseline }, flow, points, link));
     const controls = CONGESTION.map((congestion) => () => curveOfControl(plane, congestion, link));
     const most = { carried: carriedAtOnce(plane), probes: 1 };
-    if (inStep()) runAll([...rowsOf, ...controls], most);
-    else runAll(place < able.length ? [rowsOf[place]] : controls, most);
+    runStep([...rowsOf.map((one) => [one]), controls], place, most);
   },
   more: (_metrics, { link }) => {
     const side = link?.about.settings.down;
