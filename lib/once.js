@@ -1,5 +1,5 @@
 /** The load of a scenario that one virtual user runs once, since two would disturb each other. A shape (soak and so on) has full's size. */
-import { currentProfile, sizedProfile } from './profiles.js';
+import { currentProfile, loadOf, sizedProfile } from './profiles.js';
 
 /**
  * @template T
@@ -11,13 +11,11 @@ export function onceLoad(sizes) {
   const closed = /** @type {const} */ ({ executor: 'per-vu-iterations', vus: 1, iterations: 1 });
   return {
     size: sizes[sized ?? 'full'],
-    load: {
+    load: loadOf({
       scenarios: { closed: { ...closed, maxDuration: '10m', gracefulStop: '120s' } },
       iterations: 1,
       iterationsEach: 1,
-      seconds: 0,
       notes: sized ? [] : [`${currentProfile()}: this scenario runs once, with the size of full`],
-      warmupSeconds: 0,
-    },
+    }),
   };
 }

@@ -126,6 +126,9 @@ const lengthOf = (steps) => steps.reduce((sum, step) => sum + step.seconds, 0);
 /** @param {number} seconds */
 const asDuration = (seconds) => `${Math.round(seconds * 1000)}ms`;
 
+/** A load that iterations end, unless it says otherwise. @param {Pick<Load, 'scenarios'> & Partial<Load>} own @returns {Load} */
+export const loadOf = (own) => ({ seconds: 0, notes: [], warmupSeconds: 0, ...own });
+
 /**
  * A fixed number of iterations, divided evenly among the clients, as in the reference documents.
  * @param {number} clients
@@ -135,7 +138,7 @@ const asDuration = (seconds) => `${Math.round(seconds * 1000)}ms`;
 function fixedLoad(clients, iterations) {
   const times = envTimes();
   const each = Math.ceil(iterations / clients) * times;
-  return {
+  return loadOf({
     scenarios: {
       closed: {
         executor: 'per-vu-iterations',
@@ -147,11 +150,8 @@ function fixedLoad(clients, iterations) {
     },
     iterations: each * clients,
     iterationsEach: each,
-    seconds: 0,
-    notes: [],
-    warmupSeconds: 0,
     times,
-  };
+  });
 }
 
 /**
@@ -192,7 +192,7 @@ function openLoad(steps, rate, startSeconds) {
     start: toRate(first.target),
     steps: rest.map((step) => ({ target: toRate(step.target), seconds: step.seconds })),
   };
-  return {
+  return loadOf({
     scenarios: {
       open: {
         ...arrivals(schedule),
@@ -206,9 +206,8 @@ function openLoad(steps, rate, startSeconds) {
     },
     schedule,
     seconds: startSeconds + lengthOf(steps),
-    notes: [],
     warmupSeconds: Math.min(WARMUP_SECONDS, lengthOf(steps) / 4),
-  };
+  });
 }
 
 /** Whether a schedule has one constant rate. @param {Schedule} schedule */
@@ -264,7 +263,7 @@ export function clientLoad(base, iterationsVariable) {
   const clients = envCount('CLIENTS', base.peak);
   const steps = profileSteps();
   const toClients = (/** @type {number} */ target) => Math.max(1, Math.round(target * clients));
-  return {
+  return loadOf({
     scenarios: {
       closed: {
         executor: 'ramping-vus',
@@ -278,8 +277,7 @@ export function clientLoad(base, iterationsVariable) {
     notes: [
       `${currentProfile()}: this load has no open loop, since clients that wait have no send time to be late against; the number of clients is what varies`,
     ],
-    warmupSeconds: 0,
-  };
+  });
 }
 
 /** The maximum number of virtual users of a k6 scenario. @param {any} scenario */

@@ -2,7 +2,7 @@
  * The load of probes that the sidecar runs. k6 runs one round after the other. In each round one probe goes through the
  * proxy and its control goes direct, so that a change on the machine affects both.
  */
-import { currentProfile, roundsOfProfile, sizedProfile } from '../profiles.js';
+import { currentProfile, loadOf, roundsOfProfile, sizedProfile } from '../profiles.js';
 import { durationSeconds, envCount, envNumber, envTimes } from '../variables.js';
 
 /**
@@ -80,7 +80,7 @@ export function roundsLoad(rounds, notes = []) {
   // Closed rounds have no planned duration.
   const shaped = closedOf(rounds).length === 0;
   const seconds = shaped ? openOf(rounds).reduce((sum, round) => sum + 2 * round.seconds, 0) : 0;
-  return {
+  const load = loadOf({
     // An interrupt ends a round at once: teardown() cancels its probe.
     scenarios: {
       rounds: { executor: 'per-vu-iterations', vus: 1, iterations, maxDuration: '25h', gracefulStop: '0s' },
@@ -89,9 +89,8 @@ export function roundsLoad(rounds, notes = []) {
     iterationsEach: iterations,
     seconds,
     notes,
-    warmupSeconds: 0,
-    rounds,
-  };
+  });
+  return { ...load, rounds };
 }
 
 /**

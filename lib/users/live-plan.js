@@ -1,5 +1,5 @@
 /** The load of users-live: which user each change is about, and when changes begin. Each user is changed at most once. */
-import { envCount, envNumber, sizesOf } from '../profiles.js';
+import { envCount, envNumber, loadOf, sizesOf } from '../profiles.js';
 
 /**
  * @typedef {typeof KINDS[number]} Kind of a change
@@ -51,7 +51,7 @@ export const liveParameters = ({ flows, flowRate, quiet }) => ({
 export function liveLoad({ quiet, seconds, tail, rate, patience }) {
   const grace = /** @type {const} */ ({ gracefulStop: '120s' });
   const vus = Math.min(2000, Math.ceil(rate * (patience + 2)) + 10);
-  return {
+  return loadOf({
     scenarios: {
       closed: {
         executor: 'per-vu-iterations',
@@ -74,9 +74,7 @@ export function liveLoad({ quiet, seconds, tail, rate, patience }) {
     },
     schedule: { start: rate, steps: [{ target: rate, seconds }] },
     seconds: quiet + seconds,
-    notes: [],
-    warmupSeconds: 0,
-  };
+  });
 }
 
 /** The users of a run, by the sizes. Indices: flows, then the users of each kind of change. */
