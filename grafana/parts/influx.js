@@ -21,6 +21,12 @@ export const CHOSEN = [RUN, SYSTEM, SCENARIO, OPERATION];
 export const CHOSEN_SCENARIOS = [RUN, SYSTEM, SCENARIO];
 export const CHOSEN_OF_BASELINE = [BASELINE, SYSTEM, SCENARIO, OPERATION];
 
+/** Rows of the chosen scenarios' tables. @param {string} names of the tables, as a regular expression */
+export const ofSections = (names) => ({
+  from: ['sections'],
+  where: [...CHOSEN_SCENARIOS, `"section" =~ /^(${names})$/`],
+});
+
 /** Conditions for a history's series: one class of machine at a time. */
 export const CLASS = '"class" = ${class:singlequote}';
 const METRIC = '"metric" =~ /^${metric:regex}$/';

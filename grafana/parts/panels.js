@@ -25,8 +25,9 @@ import * as tables from '@grafana/grafana-foundation-sdk/table';
 import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
 import * as trends from '@grafana/grafana-foundation-sdk/trend';
 import { overridesOf, selected } from './columns.js';
+import { byThresholds, thresholds } from './colours.js';
 import { DATASOURCE, first } from './influx.js';
-import { highest, inOrder } from './transformations.js';
+import { highest, inOrder, withoutColumns } from './transformations.js';
 
 /**
  * @typedef {object} Spec
@@ -105,9 +106,10 @@ export const graph = ({ log = false, calcs = ['mean', 'max'], ...spec }) =>
 /**
  * @param {Omit<Spec, 'shows'> & { columns: import('./columns.js').Column[], empty: string, shows?: Partial<NonNullable<Spec['shows']>>,
  *   transformations?: import('./transformations.js').Transformation[] }} spec columns from left to right, which are
- * selected unless the query says otherwise; empty is the text for a table without rows
+ * selected unless the query says otherwise; empty is the text for a table without rows. Without transformations,
+ * the time is left out if it is no column
  */
-export const table = ({ columns, empty, transformations = [], shows, ...spec }) =>
+export const table = ({ columns, empty, transformations = timeless(columns), shows, ...spec }) =>
   usual(new tables.PanelBuilder(), {
     ...spec,
     ...(shows && { shows: { select: selected(columns), from: [], where: [], ...shows } }),
@@ -118,16 +120,24 @@ export const table = ({ columns, empty, transformations = [], shows, ...spec }) 
     .transformations([...transformations, inOrder(columns.map(({ name }) => name))])
     .overrides(overridesOf(columns));
 
+/** @param {import('./columns.js').Column[]} columns */
+const timeless = (columns) => (columns.some(({ name }) => name === 'Time') ? [] : [withoutColumns('Time')]);
+
 /** Letters of tiles that share a panel, in pixels. Without this, the longest name would decide the size. */
 const [NAME_PX, VALUE_PX] = [14, 20];
 
-/** @param {Spec & { noValue?: string, names?: boolean }} spec names of the series are shown beside their values */
-export const stat = ({ noValue = '–', names = false, ...spec }) => {
+/**
+ * @param {Spec & { colour: string, noValue?: string, names?: boolean }} spec colour of values without their own, which Grafana would show on green;
+ * names of the series are shown beside their values
+ */
+export const stat = ({ colour, noValue = '–', names = false, ...spec }) => {
   const panel = usual(new stats.PanelBuilder(), { h: 4, ...spec });
   if (names) panel.text(new VizTextDisplayOptionsBuilder().titleSize(NAME_PX).valueSize(VALUE_PX));
   return panel
     .interval(LEAST_INTERVAL)
     .noValue(noValue)
+    .thresholds(thresholds([[null, colour]]))
+    .colorScheme(byThresholds())
     .graphMode(BigValueGraphMode.None)
     .colorMode(BigValueColorMode.Background)
     .textMode(names ? BigValueTextMode.ValueAndName : BigValueTextMode.Value)

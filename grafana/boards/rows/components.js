@@ -1,6 +1,6 @@
 /** The time of the panel's requests by component, and their effect on users. */
 import { GraphDrawStyle, StackingConfigBuilder, StackingMode } from '@grafana/grafana-foundation-sdk/common';
-import { CHOSEN, CHOSEN_SCENARIOS } from '../../parts/influx.js';
+import { CHOSEN, CHOSEN_SCENARIOS, ofSections } from '../../parts/influx.js';
 import { graph, table } from '../../parts/panels.js';
 import { units } from '../../parts/units.js';
 
@@ -73,13 +73,11 @@ const wholeRun = () =>
       { name: 'p95_ms', title: 'P95', fitted: true },
       { name: 'calls', fitted: true, unit: units.count },
       { name: 'source' },
-      { name: 'Time', hidden: true },
     ],
     shows: {
       select:
         '"scenario", "operation", "row" AS "component", "section" AS "source", "calls", "avg_ms", "p95_ms", "latency_share"',
-      from: ['sections'],
-      where: [...CHOSEN_SCENARIOS, `"section" =~ /^(component|prometheus)$/`],
+      ...ofSections('component|prometheus'),
     },
   });
 

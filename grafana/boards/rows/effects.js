@@ -1,5 +1,5 @@
 /** When a panel's changes of users took effect in the data plane, and the flows of other users meanwhile. */
-import { CHOSEN_SCENARIOS } from '../../parts/influx.js';
+import { ofSections } from '../../parts/influx.js';
 import { table } from '../../parts/panels.js';
 import { units } from '../../parts/units.js';
 
@@ -27,12 +27,8 @@ const effects = () =>
       { name: 'least', title: 'at least', fitted: true },
       { name: 'most', title: 'at most', fitted: true },
       { name: 'slowest', fitted: true },
-      { name: 'Time', hidden: true },
     ],
-    shows: {
-      from: ['sections'],
-      where: [...CHOSEN_SCENARIOS, `"section" = 'effects'`],
-    },
+    shows: ofSections('effects'),
   });
 
 const untouched = () =>
@@ -49,10 +45,6 @@ const untouched = () =>
       { name: 'p95_ms', title: 'P95', fitted: true },
       { name: 'p99_ms', title: 'P99', fitted: true },
       { name: 'lost', title: 'flows lost', fitted: true, unit: units.count },
-      { name: 'Time', hidden: true },
     ],
-    shows: {
-      from: ['sections'],
-      where: [...CHOSEN_SCENARIOS, `"section" = 'untouched'`],
-    },
+    shows: ofSections('untouched'),
   });

@@ -2,7 +2,6 @@
 import { GraphDrawStyle } from '@grafana/grafana-foundation-sdk/common';
 import { CHOSEN, overall, series } from '../../parts/influx.js';
 import { graph, table } from '../../parts/panels.js';
-import { withoutColumns } from '../../parts/transformations.js';
 import { units } from '../../parts/units.js';
 
 const BY_KIND = /^operation_errors (.*)$/;
@@ -43,7 +42,6 @@ export const requests = () =>
     unit: units.count,
     w: 10,
     empty: "no request within the board's time",
-    transformations: [withoutColumns('Time')],
     columns: [
       { name: 'scenario', width: 150 },
       { name: 'operation' },

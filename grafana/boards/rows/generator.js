@@ -100,7 +100,6 @@ const checks = () =>
       { name: 'scenario', width: 160 },
       { name: 'check', width: 260 },
       { name: 'detail', long: true },
-      { name: 'Time', hidden: true },
     ],
     shows: { from: ['validity'], where: CHOSEN_SCENARIOS },
   }).sortBy([{ build: () => ({ displayName: 'holds', desc: false }) }]);

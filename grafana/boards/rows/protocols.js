@@ -1,6 +1,6 @@
 /** Rows of the protocol matrix and chains of them: the end of each, and its figures. */
 import { JUDGEMENTS, OUTCOMES } from '../../parts/colours.js';
-import { CHOSEN, CHOSEN_SCENARIOS, points, rows } from '../../parts/influx.js';
+import { CHOSEN, ofSections, points, rows } from '../../parts/influx.js';
 import { table } from '../../parts/panels.js';
 import { joinedBy, withoutColumns } from '../../parts/transformations.js';
 import { units } from '../../parts/units.js';
@@ -26,7 +26,6 @@ const turns = () =>
     unit: units.count,
     w: 9,
     empty: NOTHING,
-    transformations: [withoutColumns('Time')],
     columns: [
       { name: 'scenario', fitted: true },
       { name: 'operation' },
@@ -103,7 +102,6 @@ const results = () =>
     w: 24,
     h: 12,
     empty: 'no scenario with rows of protocols has ended yet',
-    transformations: [withoutColumns('Time')],
     columns: [
       { name: 'row', width: 170 },
       { name: 'side', of: 'section', width: 90 },
@@ -111,10 +109,7 @@ const results = () =>
       ...columnsOf(MEDIANS),
       { name: 'detail', of: 'detail_text', long: true },
     ],
-    shows: {
-      from: ['sections'],
-      where: [...CHOSEN_SCENARIOS, `"section" =~ /^(baseline|candidate)$/`],
-    },
+    shows: ofSections('baseline|candidate'),
   });
 
 /** Judged figures, by the short form in the titles beside them: titles are the keys of a table's cells. */
@@ -136,7 +131,6 @@ const candidate = () =>
     w: 24,
     h: 6,
     empty: 'this run has no candidate, or has not ended: make protocols CANDIDATE=… compares one',
-    transformations: [withoutColumns('Time')],
     columns: [
       { name: 'row' },
       ...Object.entries(TARGETS).flatMap(([target, short]) => [
@@ -149,8 +143,5 @@ const candidate = () =>
         })),
       ]),
     ],
-    shows: {
-      from: ['sections'],
-      where: [...CHOSEN_SCENARIOS, `"section" = 'comparison'`],
-    },
+    shows: ofSections('comparison'),
   });

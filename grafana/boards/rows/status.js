@@ -1,7 +1,7 @@
 /** A summary: whether the system meets its bounds, and whether the figures are valid. */
 import { ReduceDataOptionsBuilder } from '@grafana/grafana-foundation-sdk/common';
 import { units } from '../../parts/units.js';
-import { HOLDS, VERDICTS, VERDICT_CODES, byThresholds, mapped, thresholds } from '../../parts/colours.js';
+import { HOLDS, VERDICTS, VERDICT_CODES, mapped } from '../../parts/colours.js';
 import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE, RUN, overall, points, series } from '../../parts/influx.js';
 import { BOARD_OF_SYSTEM, linkTo } from '../../parts/links.js';
 import { stat, table } from '../../parts/panels.js';
@@ -18,8 +18,6 @@ const BOARDS = mapped(
   ),
 );
 
-/** The colour of unknown values: without it Grafana shows them on green. */
-const UNKNOWN = thresholds([[null, 'gray']]);
 /** Texts for the number of doubtful scenarios. */
 const DOUBTFUL = mapped({ 0: ['trusted', 'green'] });
 const TRUST = mapped({ 1: ['trusted', 'green'], 0: ['doubtful', 'orange'] });
@@ -55,6 +53,7 @@ const verdicts = () =>
     description:
       'How many of the scenarios that have ended have which verdict. Inconclusive: the generator was the bottleneck, or too few samples.',
     unit: units.count,
+    colour: 'gray',
     w: VERDICT,
     noValue: 'running',
     names: true,
@@ -67,8 +66,6 @@ const verdicts = () =>
       alias: '$tag_system $tag_scenario',
     },
   })
-    .thresholds(UNKNOWN)
-    .colorScheme(byThresholds())
     .transformations(countedByValue())
     .overrides(
       Object.entries(VERDICT_CODES).map(([code, [text, colour]]) => ({
@@ -88,6 +85,7 @@ const verdict = () =>
     description:
       'The verdict on the whole run, once it has ended. Those on its scenarios are in the table below.',
     unit: units.none,
+    colour: 'gray',
     w: VERDICT,
     noValue: 'running',
     shows: {
@@ -99,9 +97,7 @@ const verdict = () =>
     },
   })
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).fields('/^verdict$/').values(false))
-    .mappings(VERDICTS)
-    .thresholds(UNKNOWN)
-    .colorScheme(byThresholds());
+    .mappings(VERDICTS);
 
 const trust = () =>
   stat({
@@ -110,12 +106,11 @@ const trust = () =>
     description:
       'How many of the scenarios that have ended are doubtful: a check of validity failed. The table of scenarios says which, the table of checks says why.',
     unit: 'suffix: doubtful',
+    colour: 'orange',
     w: FIGURE,
     noValue: 'running',
   })
     .mappings(DOUBTFUL)
-    .thresholds(thresholds([[null, 'orange']]))
-    .colorScheme(byThresholds())
     .withTarget(
       // A check without a result is -1. The square is 1, because this is no failure either.
       series(
@@ -132,6 +127,7 @@ const requests = () =>
     title: 'Requests',
     description: "Requests so far, within the board's time.",
     unit: units.count,
+    colour: 'blue',
     w: FIGURE,
     shows: {
       ask: overall,
@@ -140,9 +136,7 @@ const requests = () =>
       where: CHOSEN,
       alias: 'requests',
     },
-  })
-    .thresholds(thresholds([[null, 'blue']]))
-    .colorScheme(byThresholds());
+  });
 
 const failed = () =>
   stat({
@@ -151,11 +145,10 @@ const failed = () =>
     description:
       "Share of the requests that failed so far, within the board's time. Red from the strictest bound on failures that a threshold sets; blue without such a threshold.",
     unit: units.share,
+    colour: 'blue',
     w: FIGURE,
     shows: { ask: overall, select: FAILED_SHARE, from: ['operation_failed'], where: CHOSEN, alias: 'failed' },
   })
-    .thresholds(thresholds([[null, 'blue']]))
-    .colorScheme(byThresholds())
     .transformations([redFrom('bound', 'bound')])
     .withTarget(
       series(
@@ -176,6 +169,7 @@ const slowest = () =>
     title: 'P95 of the slowest second',
     description: `The highest P95 of any second within the board's time, of the ${SLOWEST_SHOWN} slowest operations.`,
     unit: units.ms,
+    colour: 'blue',
     w: SLOWEST,
     names: true,
     shows: {
@@ -186,10 +180,7 @@ const slowest = () =>
       by: ['scenario', 'operation'],
       alias: '$tag_scenario $tag_operation',
     },
-  })
-    .thresholds(thresholds([[null, 'blue']]))
-    .colorScheme(byThresholds())
-    .transformations(highestSeries(SLOWEST_SHOWN));
+  }).transformations(highestSeries(SLOWEST_SHOWN));
 
 /** @param {string} board that has the row */
 const scenarios = (board) =>
@@ -232,7 +223,7 @@ const scenarios = (board) =>
       },
       { name: 'seconds', title: 'lasted', fitted: true, unit: units.seconds, decimals: 1 },
       { name: 'reasons', long: true },
-      ...['Time', 'from', 'to'].map((name) => ({ name, hidden: true })),
+      ...['from', 'to'].map((name) => ({ name, hidden: true })),
     ],
     shows: {
       select:
@@ -260,7 +251,6 @@ const thresholdTable = () =>
       { name: 'value', width: 120 },
       { name: 'bound', width: 120 },
       { name: 'unit', width: 100 },
-      { name: 'Time', hidden: true },
     ],
     shows: { from: ['thresholds'], where: CHOSEN_SCENARIOS },
   }).sortBy([{ build: () => ({ displayName: 'holds', desc: false }) }]);
