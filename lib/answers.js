@@ -1,5 +1,7 @@
 /** Reads an HTTP answer: whether it was accepted, where it leads, and which part of its body may be shown. */
 
+import { attempt } from './attempt.js';
+
 /** @typedef {{ status: number, headers?: Record<string, string>, url?: string, error?: string, body?: unknown }} Answer */
 
 const MAX_LENGTH = 120;
@@ -82,10 +84,5 @@ export function shown(response) {
 }
 
 /** A part of an answer's JSON; undefined if the JSON is malformed. @param {any} response @param {string} [part] @returns {any} */
-export function partOf(response, part) {
-  try {
-    return part === undefined ? response.json() : response.json(part);
-  } catch {
-    return undefined;
-  }
-}
+export const partOf = (response, part) =>
+  attempt(() => (part === undefined ? response.json() : response.json(part)), undefined);

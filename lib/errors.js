@@ -17,7 +17,7 @@ export const KINDS = /** @type {ErrorKind[]} */ (Object.keys(LIST));
 /** Kinds that a busy machine can cause. All other kinds are evidence against the system under test. */
 export const OF_A_BUSY_MACHINE = KINDS.filter((kind) => LIST[kind].busy_machine);
 
-/** A kind of its own for a status or a code; undefined without. @param {string} kind @returns {ErrorKind | undefined} */
+/** The own kind of a status or a code; undefined without. @param {string} kind @returns {ErrorKind | undefined} */
 const own = (kind) => KINDS.find((one) => one === kind);
 
 /**

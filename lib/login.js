@@ -9,6 +9,7 @@
 import encoding from 'k6/encoding';
 import http from 'k6/http';
 import { Counter, once, said, say } from 'k6/x/windtunnel/record';
+import { attempt } from './attempt.js';
 import { isAccepted, partOf, shown } from './answers.js';
 import { ofResponse } from './errors.js';
 import { stop } from './execution.js';
@@ -45,16 +46,13 @@ export function expectLoad(seconds) {
 }
 
 /** When a JSON Web Token expires, ms since 1970; null if the token does not say. @param {string} token */
-export function endOf(token) {
-  try {
+export const endOf = (token) =>
+  attempt(() => {
     const { exp } = JSON.parse(
       /** @type {string} */ (encoding.b64decode(token.split('.')[1], 'rawurl', 's')),
     );
     return Number.isFinite(exp) ? exp * 1000 : null;
-  } catch {
-    return null;
-  }
-}
+  }, null);
 
 /** The session of a token. The answer to the log-in gives its life in seconds; else the token itself may say when it expires. @param {string} token @param {unknown} lifeSeconds @returns {Session} */
 function sessionOf(token, lifeSeconds) {

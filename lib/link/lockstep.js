@@ -61,7 +61,7 @@ export const inStep = () => currentProfile() === 'smoke';
 export const roundsFor = (steps) => (inStep() ? 1 : steps);
 
 /**
- * Runs a step of measurements, one after the other; in step all steps, as many at once as the machine carries.
+ * Runs a step of measurements, one after the other; in step all steps, together up to what the machine carries.
  * @param {(() => Steps<unknown>)[][]} steps
  * @param {number} place of the step
  * @param {{ carried: number, probes: number }} most `carried`: ways that may be full at once; `probes` per way at once

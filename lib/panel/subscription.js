@@ -1,5 +1,6 @@
 /** Reads a subscription in each client's format, and judges whose keys it holds. Keys are compared, and never shown. */
 import encoding from 'k6/encoding';
+import { attempt } from '../attempt.js';
 
 /** @typedef {import('./dialect.js').Format} Format */
 /** @typedef {{ name: string, address: string, protocols: string[], keys: string[], before: string[] }} Subscriber `before`: its keys before their changes */
@@ -17,30 +18,14 @@ export const keysOf = (settings) =>
 function decoded(text) {
   const plain = text.trim().replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '');
   if (!/^[A-Za-z0-9+/]+$/.test(plain)) return '';
-  try {
-    return String(encoding.b64decode(plain, 'rawstd', 's'));
-  } catch {
-    return '';
-  }
+  return attempt(() => String(encoding.b64decode(plain, 'rawstd', 's')), '');
 }
 
 /** @param {string} text @returns {any} undefined if the text is no JSON */
-function jsonOf(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+const jsonOf = (text) => attempt(() => JSON.parse(text), undefined);
 
 /** A text without %-escapes; the text itself, if a percent sign in it is no escape. @param {string} text */
-function unescaped(text) {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
+const unescaped = (text) => attempt(() => decodeURIComponent(text), text);
 
 /** The key of a share link: before the at sign; of VMess in JSON in base64, of Shadowsocks after its method, also in base64. @param {string} link @returns {string} */
 function keyOfLink(link) {

@@ -1,5 +1,6 @@
 /** Identifies a program's file: two builds may have the same version. */
 import crypto from 'k6/crypto';
+import { attempt } from '../attempt.js';
 import { pathOf } from '../file.js';
 
 /**
@@ -10,9 +11,5 @@ import { pathOf } from '../file.js';
  */
 export function digestOf({ engine, binary }) {
   const path = binary || pathOf(import.meta.resolve(`../../bin/${engine}`));
-  try {
-    return crypto.sha256(open(path, 'b'), 'hex');
-  } catch {
-    return null;
-  }
+  return attempt(() => crypto.sha256(open(path, 'b'), 'hex'), null);
 }

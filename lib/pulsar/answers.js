@@ -1,18 +1,14 @@
 /** Reads the relay's answers. */
 
+import { attempt } from '../attempt.js';
 import { isAccepted, partOf } from '../answers.js';
 import { ofResponse } from '../errors.js';
 
 /** @typedef {import('k6/http').RefinedResponse<'text'>} Response */
 
 /** Sequence numbers of the messages in a poll's answer; null if the answer is malformed. @param {Response} response @returns {number[] | null} */
-function seqsOf(response) {
-  try {
-    return partOf(response, 'messages').map((/** @type {any} */ { payload }) => payload.seq);
-  } catch {
-    return null;
-  }
-}
+const seqsOf = (response) =>
+  attempt(() => partOf(response, 'messages').map((/** @type {any} */ { payload }) => payload.seq), null);
 
 /**
  * The error of a poll's answer, which must have exactly the wanted messages; null: no error.

@@ -7,6 +7,7 @@ import encoding from 'k6/encoding';
 import http from 'k6/http';
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'k6/timers';
 import { WebSocket } from 'k6/websockets';
+import { attempt } from '../attempt.js';
 import { fromWall, now } from '../clock.js';
 import { detailOf } from '../answers.js';
 import { ofClose, ofHandshake, ofText } from '../errors.js';
@@ -43,13 +44,7 @@ export const subscription = (clientId, topics) =>
   JSON.stringify({ type: 'subscribe', client_id: clientId, topics });
 
 /** Parses a frame of the relay. A malformed frame has no type. @param {string} text @returns {any} */
-function parse(text) {
-  try {
-    return JSON.parse(text) ?? {};
-  } catch {
-    return {};
-  }
-}
+const parse = (text) => attempt(() => JSON.parse(text), null) ?? {};
 
 /**
  * Finds out why a handshake was refused. k6 does not give the answer, so the same handshake is sent again as a request.
