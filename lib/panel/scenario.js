@@ -40,15 +40,11 @@ const MOST_AT_ONCE = 100;
  *   answer, or null or a text that says what is wrong with the answer
  */
 
+/** @typedef {import('../scenario.js').Definition} Definition */
 /**
- * @typedef {object} Spec
- * @property {string} name
- * @property {string} title
- * @property {import('../profiles.js').Load} load
+ * @typedef {object} OfPanel
  * @property {number} clients of the closed loop
- * @property {boolean} [atOnce] the load can run at once with the load of another panel
- * @property {Record<string, string | number | boolean>} [parameters] additional parameters
- * @property {Record<string, import('../scenario.js').Operations>} operations
+ * @property {Definition['parameters']} [parameters] additional parameters
  * @property {number} [existing] default of EXISTING: number of users to seed on a testbed and on an empty panel. Seeding
  *   restarts the panel's core
  * @property {(panel: Panel, session: import('./panel.js').Session) => object | void} [prepare] called last in setup();
@@ -60,6 +56,7 @@ const MOST_AT_ONCE = 100;
  * @property {() => string[]} [remarks] notes of the scenario's own
  * @property {(turn: Turn) => void} iterate
  */
+/** @typedef {OfPanel & Pick<Definition, 'name' | 'title' | 'load' | 'atOnce' | 'operations'>} Spec */
 
 /**
  * @param {Spec} spec
@@ -69,14 +66,10 @@ const MOST_AT_ONCE = 100;
  */
 const defined = (spec, environment, evidence, existing) =>
   defineScenario({
+    ...spec,
     system: 'panel',
     environment,
-    name: spec.name,
-    title: spec.title,
-    load: spec.load,
-    atOnce: spec.atOnce,
     parameters: { ...loadParameters(spec.load), clients: spec.clients, existing, ...spec.parameters },
-    operations: spec.operations,
     leftovers: (runId) => `users whose names begin with ${runPrefix(runId)} or ${seedPrefix(runId)}`,
     setupSeconds: SETUP_SECONDS,
     decided: ({ existing: there }) => ({ existing: there }),
