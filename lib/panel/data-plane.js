@@ -7,7 +7,7 @@ import { refuse } from '../environment.js';
 import { currentProfile } from '../profiles.js';
 import { named } from '../section.js';
 import { present, request } from '../sidecar.js';
-import { asked, ended } from '../users/live-tries.js';
+import { asked, usersTried } from '../users/live-tries.js';
 import { messageOf } from './database.js';
 import { runPrefix, userName } from './users.js';
 
@@ -15,7 +15,6 @@ const NOTE = 'data plane';
 /** Users that are tried, except in `full`, which tries all. */
 const SAMPLE = 20;
 const AT_ONCE = 64;
-const BYTES = 64;
 /** An active user may be slow on a busy machine. */
 const ACTIVE_TIMEOUT_MS = 5000;
 const DISABLED_TIMEOUT_MS = 2000;
@@ -66,16 +65,14 @@ export const inboundFor = (address, user) => ({
  */
 function carried(address, target, users, timeoutMs) {
   if (users.length === 0) return new Map();
-  const { id } = asked('POST', '/probes', {
-    kind: 'users',
+  const tried = usersTried({
     target,
-    payload_bytes: BYTES,
     connections: Math.min(AT_ONCE, users.length),
     timeout_ms: timeoutMs,
     limit_s: 5 + Math.ceil((users.length / AT_ONCE + 1) * (timeoutMs / 1000)),
     users: { ...inboundFor(address, users[0]), list: users.map(triedOf) },
   });
-  return new Map(ended(id).users.map((/** @type {any} */ user) => [user.name, user.carried]));
+  return new Map(tried.map((user) => [user.name, user.carried]));
 }
 
 /**

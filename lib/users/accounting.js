@@ -5,6 +5,7 @@ import { noteLeft, notePeaks } from '../left-open.js';
 import { ask, outcomeAtEnd, startProbe, tryAsk } from '../meter.js';
 import { closeWindow, usageOf } from '../sidecar.js';
 import { movedBy, rowsOf, totalOf } from './charges.js';
+import { openGate } from './testbed.js';
 import { addCounts, move, usersOf, viaOf } from './traffic.js';
 
 /**
@@ -91,10 +92,7 @@ function restart(plane, statistics, outputs, moved, seconds) {
   sleep(seconds);
   const done = ids.reduce((sum, id) => sum + tryAsk('GET', `/probes/${id}`).done, 0) * 2 * TRIP_BYTES;
   const during = chargedTo(statistics.read(), moved);
-  const order = plane.measure(
-    { proxy: null, instance: null, usage_window: null },
-    { kind: 'handshake', warmup: 0, count: 1, target: outputs.USERS_GATE },
-  );
+  const order = openGate(plane, outputs);
   const counted = ids.map((id, index) => {
     const outcome = outcomeAtEnd(id);
     return outcome ? addCounts(users[index], 'tcp', outcome) : false;

@@ -29,13 +29,17 @@ export function asked(method, path, body) {
 }
 
 /** The outcome of a probe, at its end. @param {string} id @returns {any} */
-export function ended(id) {
+function ended(id) {
   const probe = tryEnd(id);
   if (probe?.outcome) return probe.outcome;
   throw new Error(
     `the probe of users: ${probe?.error?.message ?? probe?.state ?? 'the sidecar does not answer'}`,
   );
 }
+
+/** Has users send bytes through an inbound. @param {object} spec @returns {any[]} what was seen of each. Throws if the sidecar refuses */
+export const usersTried = (spec) =>
+  ended(asked('POST', '/probes', { kind: 'users', payload_bytes: BYTES, ...spec }).id).users;
 
 /** Starts the tries of one user. @param {object} spec @returns {string} its id. Throws if the sidecar refuses */
 function tried(spec) {

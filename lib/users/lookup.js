@@ -1,7 +1,7 @@
 /** How long a proxy takes to find the user of a new connection, and whether it tries one user after the other. */
 import { said, say } from 'k6/x/windtunnel/record';
 import { spreadOf } from '../spread.js';
-import { EVERY_MS, asked, ended } from './live-tries.js';
+import { EVERY_MS, usersTried } from './live-tries.js';
 
 const NOTE = 'lookup';
 /** Connections of each of the two users. */
@@ -24,20 +24,15 @@ export function lookUp({ inbound, target }, keys) {
   const list = Array.from({ length: TURNS }, () =>
     Object.entries(keys).map(([name, key]) => ({ name, key })),
   );
-  const { users } = ended(
-    asked('POST', '/probes', {
-      kind: 'users',
-      target,
-      payload_bytes: 64,
-      connections: 1,
-      timeout_ms: TIMEOUT_MS,
-      limit_s: (2 * TURNS * TIMEOUT_MS) / 1000,
-      users: { ...inbound, list: list.flat() },
-    }).id,
-  );
+  const users = usersTried({
+    target,
+    connections: 1,
+    timeout_ms: TIMEOUT_MS,
+    limit_s: (2 * TURNS * TIMEOUT_MS) / 1000,
+    users: { ...inbound, list: list.flat() },
+  });
   const leastOf = (/** @type {keyof Lookup} */ wanted) =>
-    spreadOf(users.map((/** @type {any} */ one) => (one.name === wanted ? one.first_byte_ms : null)))?.min ??
-    null;
+    spreadOf(users.map((one) => (one.name === wanted ? one.first_byte_ms : null)))?.min ?? null;
   say(NOTE, { first: leastOf('first'), last: leastOf('last') });
 }
 

@@ -3,7 +3,7 @@ import { now, quantile } from 'k6/x/windtunnel/record';
 import { sleep } from 'k6';
 import { noteBegun, noteLeft } from '../left-open.js';
 import { ask, tryAsk } from '../meter.js';
-import { usersAt } from './testbed.js';
+import { openGate, usersAt } from './testbed.js';
 
 const MIB = 1024 * 1024;
 export const PLACES = /** @type {const} */ (['first', 'middle', 'last']);
@@ -61,7 +61,7 @@ class Server {
    * @param {Record<string, unknown>} spec @param {number} [bytes] of each; default: the payload
    */
   measure(places, spec, bytes) {
-    const measured = this.plane.measure(
+    return this.plane.measure(
       { proxy: null, instance: this.instance.id, usage_window: this.plane.data.window },
       {
         kind: 'users',
@@ -72,16 +72,12 @@ class Server {
         ...spec,
       },
     );
-    return measured;
   }
 
   /** Opens the gate and tries the first user, until a byte of our far end is back. @returns {number | null} ms */
   start() {
     const began = now();
-    this.plane.measure(
-      { proxy: null, instance: null, usage_window: null },
-      { kind: 'handshake', warmup: 0, count: 1, target: this.instance.outputs.USERS_GATE },
-    );
+    openGate(this.plane, this.instance.outputs);
     while (now() - began < START_MOST_MS) {
       const one = this.connections('first', 1);
       if ('outcome' in one && one.outcome.succeeded === 1) return now() - began;

@@ -36,6 +36,13 @@ export function usersAt({ variables, outputs, secret_outputs: secrets }, places,
   };
 }
 
+/** Connects to the server's gate, which starts it, or starts it again. @param {import('../dataplane/scenario.js').Plane<any>} plane @param {any} outputs of the testbed */
+export const openGate = (plane, { USERS_GATE: target }) =>
+  plane.measure(
+    { proxy: null, instance: null, usage_window: null },
+    { kind: 'handshake', warmup: 0, count: 1, target },
+  );
+
 /** In setup(): variables of the bench's testbed that a scenario starts its own servers with. @param {string} scenario */
 export function baseOf(scenario) {
   const own = instance();
