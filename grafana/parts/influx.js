@@ -45,25 +45,26 @@ const quoted = (name) => `"${name}"`;
  * @typedef {object} Query
  * @property {string} select
  * @property {string[]} from measurements; one that has no points yet is no error
- * @property {string[]} where
+ * @property {string[]} [where] the user's choice, unless given
  * @property {string[]} [by] tags
  *
  * @param {Query & { fill?: 'null' | 'none' | '0' }} query
  * @returns {string} a figure for each interval of the board's time
  */
-export const overTime = ({ select, from, where, by = [], fill = 'null' }) =>
+export const overTime = ({ select, from, where = CHOSEN, by = [], fill = 'null' }) =>
   `SELECT ${select} FROM ${from.map(quoted).join(', ')} WHERE ${[...where, '$timeFilter'].join(' AND ')} ` +
   `GROUP BY ${['time($__interval)', ...by.map(quoted)].join(', ')} fill(${fill})`;
 
 /** @param {Query} query @returns {string} one figure for the board's time */
-export const overall = (query) => points({ ...query, where: [...query.where, '$timeFilter'] });
+export const overall = ({ where = CHOSEN, ...query }) =>
+  points({ ...query, where: [...where, '$timeFilter'] });
 
 /**
  * Whole-run figures, which are written once, and other points without regard to their time: testid selects
  * the run.
  * @param {Query & { order?: string }} query
  */
-export const points = ({ select, from, where, by = [], order = '' }) =>
+export const points = ({ select, from, where = CHOSEN, by = [], order = '' }) =>
   `SELECT ${select} FROM ${from.map(quoted).join(', ')} WHERE ${where.join(' AND ')}` +
   (by.length > 0 ? ` GROUP BY ${by.map(quoted).join(', ')}` : '') +
   (order ? ` ${order}` : '');

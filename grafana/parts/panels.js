@@ -28,6 +28,7 @@ import { overridesOf, selected } from './columns.js';
 import { byThresholds, thresholds } from './colours.js';
 import { DATASOURCE, first } from './influx.js';
 import { highest, inOrder, withoutColumns } from './transformations.js';
+import { units } from './units.js';
 
 /**
  * @typedef {object} Spec
@@ -104,15 +105,17 @@ export const graph = ({ log = false, calcs = ['mean', 'max'], ...spec }) =>
     .legend(legend(spec.w, calcs));
 
 /**
- * @param {Omit<Spec, 'shows'> & { columns: import('./columns.js').Column[], empty: string, shows?: Partial<NonNullable<Spec['shows']>>,
+ * @param {Omit<Spec, 'shows' | 'unit' | 'w'> & { unit?: string, w?: number, columns: import('./columns.js').Column[], empty: string, shows?: Partial<NonNullable<Spec['shows']>>,
  *   transformations?: import('./transformations.js').Transformation[] }} spec columns from left to right, which are
  * selected unless the query says otherwise; empty is the text for a table without rows. Without transformations,
  * the time is left out if it is no column
  */
 export const table = ({ columns, empty, transformations = timeless(columns), shows, ...spec }) =>
   usual(new tables.PanelBuilder(), {
+    unit: units.none,
+    w: 24,
     ...spec,
-    ...(shows && { shows: { select: selected(columns), from: [], where: [], ...shows } }),
+    ...(shows && { shows: { select: selected(columns), from: [], ...shows } }),
   })
     .noValue(empty)
     .showHeader(true)

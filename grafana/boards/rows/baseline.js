@@ -86,7 +86,6 @@ const figures = () => {
     description:
       'Exact figures of the whole runs. Base is the baseline; Δ is the change from the baseline. Two runs cannot tell whether a difference is real: `make compare` can.',
     unit: units.ms,
-    w: 24,
     empty: 'neither run has a result of this scenario yet',
     transformations: [...joined, ...changed(names)],
     columns: [

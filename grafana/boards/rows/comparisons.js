@@ -19,8 +19,6 @@ const comparisons = () =>
     id: 161,
     title: 'Judgements',
     description: `The newest ${MOST} comparisons that were streamed, each with its verdict. The file compare.md has every metric.`,
-    unit: units.none,
-    w: 24,
     empty: 'no comparison has been streamed yet',
     columns: [
       { name: 'Time', title: 'made', width: 190 },

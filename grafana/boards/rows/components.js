@@ -49,7 +49,6 @@ const slowest = () =>
     shows: {
       select: 'max("p95")',
       from: ['component_ms'],
-      where: CHOSEN,
       by: ['component'],
       alias: '$tag_component',
     },

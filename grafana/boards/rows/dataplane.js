@@ -1,6 +1,6 @@
 /** Traffic and loss of a proxy, and the cost of the same traffic without the proxy. */
 import { GraphDrawStyle } from '@grafana/grafana-foundation-sdk/common';
-import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE } from '../../parts/influx.js';
+import { CHOSEN_SCENARIOS, FAILED_SHARE } from '../../parts/influx.js';
 import { bars, graph, readable } from '../../parts/panels.js';
 import { withoutColumns } from '../../parts/transformations.js';
 import { units } from '../../parts/units.js';
@@ -76,7 +76,6 @@ const latency = (percentile, id) => {
     shows: {
       select: `"operation", "${field}" AS "through the proxy", "control_${field}" AS "direct"`,
       from: ['results'],
-      where: CHOSEN,
     },
   });
 };

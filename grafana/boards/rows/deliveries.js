@@ -1,5 +1,5 @@
 /** Messages on their way from publishers to subscribers. */
-import { CHOSEN, RUN, SYSTEM, aSecond } from '../../parts/influx.js';
+import { RUN, SYSTEM, aSecond } from '../../parts/influx.js';
 import { graph } from '../../parts/panels.js';
 import { units } from '../../parts/units.js';
 
@@ -61,7 +61,6 @@ const carried = () =>
     shows: {
       select: aSecond('count'),
       from: ['operation_ms', 'operation_items'],
-      where: CHOSEN,
       alias: '$m',
     },
   })

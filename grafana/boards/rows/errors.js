@@ -52,7 +52,6 @@ export const requests = () =>
       ask: overall,
       select: 'sum("count") AS "requests", sum("hits") AS "failed"',
       from: ['operation_failed'],
-      where: CHOSEN,
       by: ['scenario', 'operation'],
     },
   });

@@ -1,6 +1,6 @@
 /** Was the generator fast enough? If not, the figures describe the generator, not the system. */
 import { HOLDS } from '../../parts/colours.js';
-import { CHOSEN, CHOSEN_SCENARIOS, aSecond, overTime, series } from '../../parts/influx.js';
+import { CHOSEN_SCENARIOS, aSecond, overTime, series } from '../../parts/influx.js';
 import { graph, table } from '../../parts/panels.js';
 import { units } from '../../parts/units.js';
 
@@ -49,7 +49,6 @@ const lateness = () =>
     shows: {
       select: 'max("p99")',
       from: ['operation_ms', 'operation_lateness_ms'],
-      where: CHOSEN,
       alias: '$m',
     },
   })
@@ -92,8 +91,6 @@ const checks = () =>
     title: 'Checks',
     description:
       'Checks of validity, made when a scenario has ended. docs/explanation/verdicts.md explains each.',
-    unit: units.none,
-    w: 24,
     empty: 'no scenario has been checked yet',
     columns: [
       { name: 'ok', title: 'holds', fitted: true, colours: HOLDS },

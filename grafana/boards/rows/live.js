@@ -1,5 +1,5 @@
 /** The run at present: rate, latency and errors in large graphs, and the time of each scenario. */
-import { CHOSEN, CHOSEN_SCENARIOS, aSecond } from '../../parts/influx.js';
+import { CHOSEN_SCENARIOS, aSecond } from '../../parts/influx.js';
 import { graph } from '../../parts/panels.js';
 import { units } from '../../parts/units.js';
 import { bounds, dashingBounds } from './bounds.js';
@@ -34,7 +34,7 @@ const rate = (by) =>
     unit: units.requests,
     w: 12,
     h: 10,
-    shows: { select: aSecond('count'), from: ['operation_failed'], where: CHOSEN, by, alias: named(by) },
+    shows: { select: aSecond('count'), from: ['operation_failed'], by, alias: named(by) },
   });
 
 /** @param {string[]} by */
@@ -49,7 +49,7 @@ const latency = (by) =>
       w: 12,
       h: 10,
       log: true,
-      shows: { select: 'max("p95")', from: ['operation_ms'], where: CHOSEN, by, alias: named(by) },
+      shows: { select: 'max("p95")', from: ['operation_ms'], by, alias: named(by) },
     })
       .spanNulls(SPAN_MS)
       .withTarget(bounds('operation_ms p\\(95\\)', 'operation')),

@@ -59,7 +59,6 @@ const soFar = () =>
     title: 'Figures so far',
     description:
       'Means over the turns so far. Reply: the first reply of a tunnel. Trip: a round trip of 1 KiB. 64 KiB: payload in writes of that size. Memory: the peak of client and server. The report has medians and more sizes.',
-    unit: units.none,
     w: 15,
     empty: NOTHING,
     transformations: [withoutColumns('Time'), joinedBy('operation')],
@@ -98,8 +97,6 @@ const results = () =>
     title: 'Rows of the whole run',
     description:
       'Known when a scenario has ended: each side’s outcome with the reason, and P50 of its turns. Reply: first reply. Trip: round trip of 1 KiB; UDP: of a datagram. 1K to 1M: payload in writes of 1 KiB to 1 MiB. Memory and RSS: peaks. Impossible here: this machine or program cannot.',
-    unit: units.none,
-    w: 24,
     h: 12,
     empty: 'no scenario with rows of protocols has ended yet',
     columns: [
@@ -128,7 +125,6 @@ const candidate = () =>
     description:
       'Of a run with CANDIDATE, when it has ended: candidate / baseline of the medians (64K: payload in writes of 64 KiB; trip: round trip), with the confidence interval, and whether the target is met. A dash: too few turns.',
     unit: units.share,
-    w: 24,
     h: 6,
     empty: 'this run has no candidate, or has not ended: make protocols CANDIDATE=… compares one',
     columns: [

@@ -1,5 +1,5 @@
 /** Rate, errors, duration, and the distribution of latencies. */
-import { CHOSEN, CHOSEN_SCENARIOS, FAILED_SHARE, aSecond, overTime, series } from '../../parts/influx.js';
+import { CHOSEN_SCENARIOS, FAILED_SHARE, aSecond, overTime, series } from '../../parts/influx.js';
 import { graph, heatmap } from '../../parts/panels.js';
 import { units } from '../../parts/units.js';
 import { bounds, dashingBounds } from './bounds.js';
@@ -33,7 +33,6 @@ const rate = (line) =>
     shows: {
       select: aSecond('count'),
       from: ['operation_failed'],
-      where: CHOSEN,
       by: [line],
       alias: `$tag_${line}`,
     },
@@ -51,7 +50,6 @@ const errors = (line) =>
       shows: {
         select: FAILED_SHARE,
         from: ['operation_failed'],
-        where: CHOSEN,
         by: [line],
         alias: `$tag_${line}`,
       },
@@ -76,7 +74,6 @@ const duration = (line) =>
       shows: {
         select: 'mean("p50") AS "P50", max("p95") AS "P95", max("p99") AS "P99"',
         from: ['operation_ms'],
-        where: CHOSEN,
         by: [line],
         alias: `$col $tag_${line}`,
       },
@@ -109,7 +106,6 @@ const latencies = () =>
     shows: {
       select: 'sum("count")',
       from: ['operation_ms_bucket'],
-      where: CHOSEN,
       by: ['le'],
       fill: '0',
       alias: '$tag_le',

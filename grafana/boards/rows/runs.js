@@ -4,7 +4,6 @@ import { points, rows } from '../../parts/influx.js';
 import { linkTo } from '../../parts/links.js';
 import { table } from '../../parts/panels.js';
 import { calculated, joinedBy, renamed } from '../../parts/transformations.js';
-import { units } from '../../parts/units.js';
 
 const MOST = 100;
 /** Margin before the start of a run: the first points carry the time at which their second begins. */
@@ -30,8 +29,6 @@ const runs = () =>
     id: 151,
     title: 'Runs',
     description: `The newest ${MOST} runs. A click on a run offers to show it at its time, or to watch one that has not ended; the other way is to choose it above, and the time by hand. A run without a verdict is running, or was killed.`,
-    unit: units.none,
-    w: 24,
     empty: 'no run is in this database',
     transformations: [
       renamed({ Time: 'began' }, 'begin'),

@@ -133,7 +133,6 @@ const requests = () =>
       ask: overall,
       select: 'sum("count")',
       from: ['operation_failed'],
-      where: CHOSEN,
       alias: 'requests',
     },
   });
@@ -147,7 +146,7 @@ const failed = () =>
     unit: units.share,
     colour: 'blue',
     w: FIGURE,
-    shows: { ask: overall, select: FAILED_SHARE, from: ['operation_failed'], where: CHOSEN, alias: 'failed' },
+    shows: { ask: overall, select: FAILED_SHARE, from: ['operation_failed'], alias: 'failed' },
   })
     .transformations([redFrom('bound', 'bound')])
     .withTarget(
@@ -176,7 +175,6 @@ const slowest = () =>
       ask: overall,
       select: 'max("p95")',
       from: ['operation_ms'],
-      where: CHOSEN,
       by: ['scenario', 'operation'],
       alias: '$tag_scenario $tag_operation',
     },
@@ -189,8 +187,6 @@ const scenarios = (board) =>
     title: 'Scenarios',
     description:
       "Scenarios that have ended. A click on a scenario shows it on its system's board, one on its beginning zooms this board to it.",
-    unit: units.none,
-    w: 24,
     empty: 'no scenario has ended yet',
     columns: [
       // The board's name is in its address too.
@@ -240,8 +236,6 @@ const thresholdTable = () =>
     title: 'Thresholds',
     description:
       'What was asked of each operation and what was measured, judged when a scenario has ended. A dash: nothing to judge.',
-    unit: units.none,
-    w: 24,
     empty: 'no threshold has been judged yet',
     columns: [
       { name: 'ok', title: 'holds', fitted: true, colours: HOLDS },

@@ -67,8 +67,6 @@ const changes = () =>
     title: 'Where metrics changed',
     description:
       'By how much the mean of what follows differs from the mean before, and what was measured on either side. This gates nothing.',
-    unit: units.none,
-    w: 24,
     empty: 'no change was found',
     columns: [
       { name: 'Time', title: 'since', width: 190 },
