@@ -1,7 +1,7 @@
 /** The sizes of footprint/leak in each profile: the error rates of its decision hold for them. */
 
 export const LEAK_PROFILES = {
-  smoke: { warmup: 2, cycles: 12, block: 2, connections: 100, mib: 8, associations: 20, lingerS: 0 },
+  smoke: { warmup: 2, cycles: 18, block: 2, connections: 60, mib: 5, associations: 13, lingerS: 0 },
   quick: { warmup: 6, cycles: 48, block: 3, connections: 500, mib: 32, associations: 100, lingerS: 0 },
   full: { warmup: 12, cycles: 192, block: 6, connections: 2000, mib: 128, associations: 20, lingerS: 330 },
 };

@@ -3,7 +3,7 @@ import { said, say } from 'k6/x/windtunnel/record';
 import { sleep } from 'k6';
 import { now } from '../clock.js';
 import { heldNow } from './held.js';
-import { growthOf, within } from './growth.js';
+import { falls, growthOf, within } from './growth.js';
 import { MEMORY_SLACK } from './leak-sizes.js';
 import { awaitFresh, proxyOf } from '../dataplane/fresh.js';
 import { firstReply } from '../meter.js';
@@ -14,6 +14,8 @@ const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 /** Readings after a block of cycles until the system has closed what it opened, and the time between two, s. */
 const READINGS = 21;
+/** Readings without a fall, after which the system closes nothing more. */
+const SAME = 10;
 const BETWEEN_S = 0.05;
 
 /**
@@ -32,7 +34,7 @@ const BETWEEN_S = 0.05;
  * @typedef {{ done: number, held: Held }} Cycle `done` since the start of this work, units
  * @typedef {Record<string, Cycle[]>} Cycles of each work
  * @typedef {object} Times
- * @property {number} warmup cycles
+ * @property {number} warmup cycles, at least
  * @property {number} lingerS least warm-up of work that lingers, s. After it, ends balance begins. 0: such work is not judged
  * @property {number} udpTimeoutMs in place of that, the idle time after which the proxy ends a UDP association; 0: unknown
  * @property {number} cycles
@@ -85,21 +87,30 @@ export const worksOf = ({ connections, mib, associations }) => [
   },
 ];
 
+/** Readings that are judged. @type {Record<string, (held: Held) => number>} */
+const READ = {
+  memory: (held) => held.anon_bytes,
+  descriptors: (held) => held.descriptors.all,
+  threads: (held) => held.threads,
+};
+
+/** @param {Held | null} held */
+const openOf = (held) => (held ? READ.descriptors(held) : 0);
+
 /**
  * Reads until the system holds no more descriptors than `least`, for which it gets some time.
  * @param {string | null} window @param {number} least
  */
 function settled(window, least) {
   let held = heldNow(window);
-  for (let reading = 1; reading < READINGS && held && held.descriptors.all > least; reading++) {
+  for (let reading = 1, same = 0; reading < READINGS && same < SAME && openOf(held) > least; reading++) {
     sleep(BETWEEN_S);
-    held = heldNow(window);
+    const next = heldNow(window);
+    same = openOf(next) < openOf(held) ? 0 : same + 1;
+    held = next;
   }
   return held;
 }
-
-/** @param {Held | null} held */
-const openOf = (held) => held?.descriptors.all ?? 0;
 
 /** Time of a cycle of work that lingers, s: a steady pace, and few at once. */
 const PACE_S = 1;
@@ -147,23 +158,28 @@ const endsSoon = ({ lingers }, { udpTimeoutMs }) => Boolean(lingers) && udpTimeo
 /**
  * How the cycles of work run.
  * @typedef {object} Manner
- * @property {number} warmup cycles
+ * @property {number} warmup cycles, at least
  * @property {number} lingerMs least warm-up
  * @property {number} paceS least time of a cycle
- * @property {number} block cycles
  * @property {boolean} settles whether the last reading of a block waits until the system has ended its part
  */
 
 /** @param {Work} work @param {Times} times @returns {Manner} */
 function mannerOf(work, times) {
-  const { warmup, block, cycles, lingerS, udpTimeoutMs } = times;
-  if (!work.lingers) return { warmup, lingerMs: 0, paceS: 0, block, settles: true };
+  const { warmup, cycles, lingerS, udpTimeoutMs } = times;
+  if (!work.lingers) return { warmup, lingerMs: 0, paceS: 0, settles: true };
   if (!endsSoon(work, times))
-    return { warmup, lingerMs: lingerS * 1000, paceS: lingerS > 0 ? PACE_S : 0, block, settles: false };
-  // A program may see only at the second look that an association was idle. All has ended after each cycle, so that each is a block.
+    return { warmup, lingerMs: lingerS * 1000, paceS: lingerS > 0 ? PACE_S : 0, settles: false };
+  // A program may see only at the second look that an association was idle.
   const paceS = (2 * udpTimeoutMs) / 1000;
-  return { warmup: Math.ceil(cycles * SOON_WARMUP), lingerMs: 0, paceS, block: 1, settles: true };
+  return { warmup: Math.ceil(cycles * SOON_WARMUP), lingerMs: 0, paceS, settles: true };
 }
+
+/** The longest warm-up of what still falls, in warm-ups. */
+const WARMUP_MOST = 3;
+
+/** Whether something that is held is not at a plateau yet. @param {Held[]} warm readings of the warm-up @param {number} block */
+const stillFalls = (warm, block) => Object.values(READ).some((of) => falls(warm.map(of), block));
 
 /**
  * @param {string | null} window
@@ -178,7 +194,8 @@ export async function measureLeak(window, work, times, once) {
 
 /** measureLeak() without a note. @param {string | null} window @param {Work} work @param {Times} times @param {(recorded: boolean) => void | Promise<void>} once */
 export async function cyclesOf(window, work, times, once) {
-  const { warmup, lingerMs, paceS, block, settles } = mannerOf(work, times);
+  const { block } = times;
+  const { warmup, lingerMs, paceS, settles } = mannerOf(work, times);
   const begin = now();
   const before = openOf(heldNow(window));
   const cycle = async (/** @type {boolean} */ recorded) => {
@@ -186,7 +203,15 @@ export async function cyclesOf(window, work, times, once) {
     await once(recorded);
     if (paceS > 0) sleep(Math.max(0, paceS - (now() - from) / 1000));
   };
-  for (let done = 0; done < warmup || now() - begin < lingerMs; done++) await cycle(false);
+  /** @type {Held[]} */
+  const warm = [];
+  const more = (/** @type {number} */ done) =>
+    done < warmup || now() - begin < lingerMs || (done < WARMUP_MOST * warmup && stillFalls(warm, block));
+  for (let done = 0; more(done); done++) {
+    await cycle(false);
+    const held = heldNow(window);
+    if (held) warm.push(held);
+  }
   /** @type {Cycle[]} */
   const all = [];
   let least = openOf(settles && paceS > 0 ? settled(window, before) : heldNow(window));
@@ -223,7 +248,7 @@ const resourcesOf = ({ bytes, mibOfGib }) => [
     name: 'memory',
     title: 'own memory',
     unit: 'B',
-    of: (held) => held.anon_bytes,
+    of: READ.memory,
     bound: ({ of, lingers }) => (of === GIB ? mibOfGib * MIB : bytes * (lingers ? OF_AN_ASSOCIATION : 1)),
     slack: MEMORY_SLACK,
   },
@@ -231,11 +256,11 @@ const resourcesOf = ({ bytes, mibOfGib }) => [
     name: 'descriptors',
     title: 'descriptors',
     unit: '',
-    of: (held) => held.descriptors.all,
+    of: READ.descriptors,
     bound: descriptors,
     slack: 10,
   },
-  { name: 'threads', title: 'threads', unit: '', of: (held) => held.threads, bound: descriptors, slack: 10 },
+  { name: 'threads', title: 'threads', unit: '', of: READ.threads, bound: descriptors, slack: 10 },
 ];
 
 /** One in a thousand connections or associations, and one in a GiB. @param {Work} work */
@@ -261,7 +286,7 @@ export function foundOf(works, times, most, cycles = cyclesNow()) {
       const of = cycles[work.name] ?? [];
       const points = of.map(({ done, held }) => ({ x: done, y: resource.of(held) }));
       const bound = resource.bound(work);
-      const growth = growthOf(points, manner.block);
+      const growth = growthOf(points, times.block);
       const done = (work.each * of.length) / work.of;
       const judged = manner.settles || manner.lingerMs > 0;
       return {

@@ -11,9 +11,9 @@ import { rowsOf, sectionOf } from '../support/sections.js';
 const folder = temporaryFolder('footprint-leak');
 after(folder.remove);
 const built = buildLeakyProxy(folder.fresh());
-const UDP_TIMEOUT_MS = 200;
+const UDP_TIMEOUT_MS = 100;
 
-/** The proxy in place of sing-box. It keeps ended associations for 200 ms. @param {string} flags */
+/** The proxy in place of sing-box. It keeps ended associations for 100 ms. @param {string} flags */
 const proxy = (flags) =>
   `sing-box:binary=${withFlags(built, folder.fresh(), flags)},udp_timeout_ms=${UDP_TIMEOUT_MS}`;
 
@@ -23,8 +23,6 @@ async function run(testbed, variables = {}) {
     ONLY: 'footprint/leak',
     PROFILE: 'smoke',
     TESTBED: testbed,
-    CYCLES: '18',
-    CYCLE_CONNECTIONS: '60',
     CYCLE_MIB: '1',
     CYCLE_ASSOCIATIONS: '5',
     ...variables,
@@ -54,8 +52,7 @@ function near(shown, expected) {
 describe('footprint/leak', () => {
   test('1 MiB, a descriptor and a thread of each connection are found, and 1 MiB of each association', async () => {
     const found = await run(proxy('-bytes 1048576 -descriptors -threads -udp-bytes 1048576'), {
-      CYCLE_CONNECTIONS: '20',
-      CYCLES: '12',
+      CYCLE_CONNECTIONS: '13',
     });
     assert.equal(found.result.run.parameters.udp_timeout_ms, UDP_TIMEOUT_MS);
     for (const work of ['connection', 'association']) {
@@ -83,7 +80,7 @@ describe('footprint/leak', () => {
   });
 
   test('the stack of a goroutine of each connection is found', async () => {
-    const found = await run(proxy('-goroutines'), { CYCLES: '12' });
+    const found = await run(proxy('-goroutines'), { CYCLE_CONNECTIONS: '40' });
     const row = rowOf(found, 'own memory', 'connection');
     assert.equal(row.leaks, 'yes');
     // 120 KiB of a stack of 128 KiB are one frame.
@@ -107,9 +104,8 @@ describe('footprint/leak', () => {
 
   test('64 KiB of each request and a descriptor of each WebSocket of a relay are found', async () => {
     const found = await run(`pulsar-relay:source=${join(ROOT, 'tests/fixtures/keeping-relay')}`, {
-      CYCLES: '12',
-      CYCLE_CONNECTIONS: '20',
-      CYCLE_ASSOCIATIONS: '20',
+      CYCLE_CONNECTIONS: '13',
+      CYCLE_ASSOCIATIONS: '13',
     });
     for (const work of ['request', 'kept request']) {
       const row = rowOf(found, 'own memory', work);
@@ -124,13 +120,12 @@ describe('footprint/leak', () => {
     assert.equal(found.result.verdict, 'fail');
     // Each request of the first round opened a connection, and one or two connections served all of the second.
     const { opened } = found.result.connections;
-    assert.ok(opened >= 12 * 20 && opened <= 12 * 20 + 10, String(opened));
+    assert.ok(opened >= 18 * 13 && opened <= 18 * 13 + 10, String(opened));
   });
 
   test('a descriptor of each request with its own connection of a panel is found, and none of a kept one', async () => {
     const found = await run(`panel:source=${join(ROOT, 'tests/fixtures/keeping-panel')}`, {
-      CYCLES: '12',
-      CYCLE_CONNECTIONS: '10',
+      CYCLE_CONNECTIONS: '7',
     });
     assert.deepEqual([...new Set(found.rows.map(({ work }) => work))], ['request', 'kept request']);
     const descriptors = rowOf(found, 'descriptors', 'request');

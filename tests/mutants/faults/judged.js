@@ -134,4 +134,12 @@ export default [
     to: 'Math.floor',
     tests: [{ js: 'unit/footprint-leak' }],
   },
+  {
+    name: 'leak-under-a-fall',
+    what: 'a fall of the level hides a leak, and the run says that there is none',
+    file: 'lib/footprint/growth.js',
+    from: 'growth.low >= -bound ? true : null',
+    to: 'true',
+    tests: [{ js: 'unit/footprint-growth' }],
+  },
 ];
