@@ -3,13 +3,14 @@
  *
  * `make benchmark-leak` runs it. tests/support/leaky-proxy leaves 100 bytes of each connection behind, and then nothing. footprint/leak
  * carries 120,000 connections through each: it tells 100 bytes from the bound of 64 and from nothing. Then each harmless shape runs
- * RUNS times (50), each for eight seconds. The benchmark fails if a verdict is wrong, or if the slope of the leak is off by
- * more than 5 %.
+ * RUNS times (50) with the cycles and blocks of quick, and a fifth of its connections. The benchmark fails if a verdict is wrong, or if the
+ * slope of the leak is off by more than 5 %.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { LEAK_PROFILES, MEMORY_SLACK } from '../../lib/footprint/leak-sizes.js';
 import { startBench } from '../../tests/support/bench.js';
 import { leakyProxy } from '../../tests/support/leaky-proxy.js';
 import { rowsOf, sectionOf } from '../../tests/support/sections.js';
@@ -17,8 +18,14 @@ import { rowsOf, sectionOf } from '../../tests/support/sections.js';
 const LEAK = 100;
 const OFF_MOST = 0.05;
 
-/** Harmless shapes: flags of the proxy. A run has 1,200 connections. */
-const HARMLESS = { 'a step of 50 MiB': '-step-at 700', 'a saw-tooth of 20 MiB': '-teeth 120' };
+/** Connections of a cycle of harmless shapes, and of a whole run. */
+const CYCLE = 100;
+const ALL = CYCLE * LEAK_PROFILES.quick.cycles;
+/** Flags of the proxy: a step in the middle of the run, and teeth of two cycles. */
+const HARMLESS = {
+  'a step of 50 MiB': `-step-at ${ALL / 2}`,
+  'a saw-tooth of 20 MiB': `-teeth ${2 * CYCLE}`,
+};
 const RUNS = Number(process.env.RUNS ?? 50);
 
 const folder = mkdtempSync(join(tmpdir(), 'leak-'));
@@ -54,15 +61,19 @@ async function found(bytes) {
 async function leaksOf(shape, flags) {
   const answers = { yes: 0, no: 0, undecided: 0 };
   for (let run = 0; run < RUNS; run += 1) {
-    const { rows } = await measured(flags, { PROFILE: 'smoke', CYCLES: '18', CYCLE_CONNECTIONS: '60' });
-    // The shapes are of connections: smoke does not judge associations, and it cannot tell what few transfers leave.
+    const { rows } = await measured(flags, {
+      PROFILE: 'quick',
+      CYCLE_CONNECTIONS: String(CYCLE),
+      CYCLE_ASSOCIATIONS: '1',
+    });
+    // The shapes are of connections, and so few transfers say nothing of a GiB.
     const ofConnections = rows.filter(({ work }) => work === 'connection');
     if (rows.some(({ leaks }) => leaks === 'yes')) answers.yes += 1;
     else if (ofConnections.every(({ leaks }) => leaks === 'no')) answers.no += 1;
     else answers.undecided += 1;
   }
   console.log(
-    `${shape}, ${RUNS} runs: leak ${answers.yes}, no leak ${answers.no}, undecided ${answers.undecided}`,
+    `${shape}, ${RUNS} runs, a leak would be ${Math.ceil(MEMORY_SLACK / ALL)} B a connection or more: leak ${answers.yes}, no leak ${answers.no}, undecided ${answers.undecided}`,
   );
   return answers.yes;
 }
