@@ -1,4 +1,4 @@
-/** What a row costs to keep running, beyond a turn: growth by connections, start, and the smallest memory. Each has new processes. */
+/** The costs of a running row, beyond a turn: growth by connections, start, and the smallest memory. Each has new processes. */
 import { Controlled } from '../footprint/controlled.js';
 import { cyclesOf, foundOf, worksOf } from '../footprint/leak.js';
 import { carriedOf, carries, carrying, limitsAt, notStarted, smallestOf } from '../footprint/small.js';
@@ -108,12 +108,12 @@ async function growthOf(plane, row, side) {
     const via = { ...wayOf(plane, one.started), instance: null, usage_window: null };
     const window = openCpuWindow(one.started.id);
     let done = 0;
-    const cycles = await cyclesOf(window, work, TIMES, () => {
+    const cycles = await cyclesOf(window, work, TIMES, (recorded) => {
       const ended = plane.measure(/** @type {any} */ (via), work.spec(work));
-      done += 'outcome' in ended ? ended.outcome.succeeded : 0;
+      if (recorded && 'outcome' in ended) done += ended.outcome.succeeded;
     });
     closeWindow(window);
-    const all = (TIMES.warmup + TIMES.cycles) * work.each;
+    const all = TIMES.cycles * work.each;
     if (done < all * (1 - FAILED_MOST)) return `${all - done} of ${all} connections failed`;
     return foundOf(WORKS, TIMES, BOUNDS, { [work.name]: cycles }).map(
       ({ growth, within, least, resource: { title, unit } }) => ({ growth, within, least, title, unit }),
