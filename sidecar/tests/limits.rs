@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::common::{Root, eventually, one_line, pid, signal};
+use crate::common::{Root, Server, eventually, one_line, pid, signal};
 use nix::sys::signal::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A process of the system that takes memory or CPU time, and one that supports it.
 const TWO: &str = "
@@ -150,6 +150,82 @@ fn a_system_that_needs_more_than_its_limit_is_killed_for_memory() {
     assert!(root.logs().contains(line), "{}", root.logs());
     assert_eq!(folders(pid(&server.child)), Vec::<PathBuf>::new());
     root.nothing_is_left();
+}
+
+/// Joins groups, as if it had a container. At a sign it uses CPU time, and a child of it takes 80 MiB.
+const JOINS: &str = "
+[[process]]
+name = \"joins\"
+command = [\"python3\", \"-c\", \"\"\"
+import os, subprocess, sys, time
+folders, root = sys.argv[1:]
+for folder in folders.split():
+    with open(folder + '/cgroup.procs', 'w') as file: file.write(str(os.getpid()))
+print('ready', flush=True)
+while not os.path.exists(root + '/go'): time.sleep(0.01)
+until = time.process_time() + 0.2
+while time.process_time() < until: pass
+code = subprocess.call([sys.executable, '-c', 'x = bytearray(80 << 20)'])
+with open(root + '/done', 'w') as file: file.write(str(code))
+time.sleep(600)
+\"\"\", \"{{ vars.folders }}\", \"{{ root }}\"]
+env = { MARK_OF_TEST = \"@MARK@\" }
+ready = { log = '^ready$' }
+
+[variables.folders]
+type = \"string\"
+description = \"The groups.\"
+
+[outputs]
+";
+
+#[test]
+fn limits_of_others_for_the_system_say_what_they_did() {
+    let (root, others) = (Root::new(), root());
+    if !permitted(&root) {
+        return;
+    }
+    let container = others.serve();
+    let limits = json!({"limits": "cpu:20%,memory:64mib"}).to_string();
+    let made = container.start("two", &limits);
+    let folders = folders(pid(&container.child));
+    let folders: Vec<_> = folders
+        .iter()
+        .map(|folder| folder.to_string_lossy())
+        .collect();
+    root.testbed("joins", JOINS);
+    let server = root.serve();
+    let body = json!({"variables": {"folders": folders.join(" ")}});
+    let started = server.start("joins", &body.to_string());
+    let window = |server: &Server, instance: &Value| {
+        let body = json!({"instance": instance["id"]}).to_string();
+        let opened = server.post("/windows", &body).1;
+        format!("/windows/{}", opened["id"].as_str().unwrap())
+    };
+    let its_own = window(&container, &made);
+    let path = window(&server, &started);
+    std::fs::write(root.file("go"), "").unwrap();
+    let done = root.file("done");
+    eventually("the child has ended", || {
+        std::fs::read_to_string(&done).is_ok_and(|code| code == "-9")
+    });
+    let limits = &server.post(&format!("{path}/close"), "").1["limits"];
+    let given = &limits["given"];
+    assert_eq!(
+        (&limits["system"], &given["killed"]),
+        (&Value::Null, &json!(1)),
+        "{limits}"
+    );
+    assert_eq!(given["cpu_percent"], 20.0, "{limits}");
+    assert_eq!(given["memory_bytes"], 64 << 20, "{limits}");
+    let count = given["throttled_periods"].as_u64().unwrap();
+    // Each period has 20 ms.
+    assert!(
+        count >= 8 && given["throttled_s"].as_f64() > Some(0.1),
+        "{limits}"
+    );
+    let limits = &container.post(&format!("{its_own}/close"), "").1["limits"];
+    assert_eq!(limits["given"], Value::Null, "its own group: {limits}");
 }
 
 #[test]

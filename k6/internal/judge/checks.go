@@ -199,13 +199,12 @@ func limitChecks(limits *result.Limits) (checks []*result.Validity) {
 		}
 		checks = append(checks, c)
 	}
+	if g := limits.Given; g != nil && g.Killed != nil && *g.Killed > 0 {
+		checks = append(checks, check("memory limit", "system", false, limits.Remark()))
+	}
 	if g := limits.Generator; g != nil && (g.CPUPercent != nil || g.ThrottledPeriods > 0) {
-		quota := "a quota that has ended"
-		if g.CPUPercent != nil {
-			quota = fmt.Sprintf("a quota of %g %% of one CPU", *g.CPUPercent)
-		}
 		checks = append(checks, check(checkThrottling, result.Generator, g.ThrottledPeriods == 0,
-			fmt.Sprintf("k6 and the sidecar have %s from outside: %s", quota, g.Words())))
+			fmt.Sprintf("k6 and the sidecar have %s from outside: %s", g.Quota(), g.Words())))
 	}
 	return checks
 }
@@ -222,6 +221,9 @@ func worstLimits(a, b *result.Limits) *result.Limits {
 	}
 	if b.System != nil && (a.System == nil || b.System.Killed != nil && (a.System.Killed == nil || *b.System.Killed > *a.System.Killed)) {
 		worst.System = b.System
+	}
+	if b.Given != nil && (a.Given == nil || b.Given.IsWorse(*a.Given)) {
+		worst.Given = b.Given
 	}
 	return &worst
 }

@@ -132,7 +132,7 @@ func judge(e Evidence, m Metrics) (Judged, error) {
 	}
 	found := opinionOf(e, m, j)
 	j.Notes = append(j.Notes, waitNotes(e, j)...)
-	for _, remark := range []string{j.Held.Remark(), j.Held.Uncounted()} {
+	for _, remark := range []string{j.Held.Remark(), j.Held.Uncounted(), j.Limits.Remark()} {
 		if remark != "" {
 			j.Notes = append(j.Notes, remark)
 		}

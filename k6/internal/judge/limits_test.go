@@ -3,6 +3,7 @@
 package judge
 
 import (
+	"slices"
 	"testing"
 
 	"windtunnel/k6/internal/result"
@@ -46,6 +47,23 @@ func TestAThrottledGeneratorIsInconclusive(t *testing.T) {
 	}
 }
 
+func TestLimitsOfOthersForTheSystemAreARemarkAndKillsFail(t *testing.T) {
+	e := limited(nil, nil)
+	given := &result.GivenLimits{GeneratorLimits: result.GeneratorLimits{CPUPercent: p(60.0), MemoryBytes: p(int64(64 << 20)),
+		Throttled: result.Throttled{Periods: 40, ThrottledPeriods: 7, ThrottledS: 0.5}}, Killed: p(int64(0))}
+	e.Usage.Limits.Given = given
+	const quota = "the system has limits from outside, such as a container's: a quota of 60 % of one CPU: throttled in 7 of 40 periods, 0.50 s; 64.0 MiB of memory: killed for memory "
+	if j := judged(t, e, sent(1000, 0)); j.Verdict != result.Pass || !slices.Contains(j.Notes, quota+"0 times") {
+		t.Errorf("%s: %v", j.Verdict, j.Notes)
+	}
+	given.Killed = p(int64(1))
+	isJudgedFirst(t, "killed", judged(t, e, sent(1000, 0)), result.Fail, "memory limit: "+quota+"1 time")
+	e.Usage.Limits.Given = &result.GivenLimits{}
+	if j := judged(t, e, sent(1000, 0)); len(j.Notes) > 0 {
+		t.Errorf("no limit: %v", j.Notes)
+	}
+}
+
 func TestTheWorstOfAllRunnersCounts(t *testing.T) {
 	of := func(periods int64) *result.Limits {
 		return &result.Limits{Generator: &result.GeneratorLimits{Throttled: result.Throttled{ThrottledPeriods: periods}}}
@@ -65,8 +83,9 @@ func TestTheWorstOfAllRunnersCounts(t *testing.T) {
 		}
 	}
 	seven.System, one.System = memoryLimit(p(int64(0))), memoryLimit(p(int64(1)))
+	seven.Given, one.Given = &result.GivenLimits{GeneratorLimits: *seven.Generator}, &result.GivenLimits{Killed: p(int64(1))}
 	for _, pair := range [][2]*result.Limits{{one, seven}, {seven, one}} {
-		if got := worstLimits(pair[0], pair[1]); got.Generator != seven.Generator || got.System != one.System {
+		if got := worstLimits(pair[0], pair[1]); got.Generator != seven.Generator || got.System != one.System || got.Given != one.Given {
 			t.Errorf("%+v: %+v", pair, got)
 		}
 	}

@@ -3,6 +3,7 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -10,10 +11,12 @@ import (
 )
 
 // Limits are limits of CPU and memory: System has the limits that the run set for the system under test, nil without;
-// Generator has the limits that others set for the generators, nil if unknown.
+// Generator has the limits that others set for the generators, nil if unknown; Given has limits of others for
+// the system alone, nil without.
 type Limits struct {
 	System    *SystemLimits    `json:"system"`
 	Generator *GeneratorLimits `json:"generator"`
+	Given     *GivenLimits     `json:"given,omitempty"`
 }
 
 // Throttled says how often a CPU quota stopped processes while something was measured.
@@ -41,17 +44,63 @@ type GeneratorLimits struct {
 	Throttled
 }
 
+// GivenLimits are limits of others for the system, such as its container's. Killed is nil without a limit of memory, and if unknown.
+type GivenLimits struct {
+	GeneratorLimits
+	Killed *int64 `json:"killed,omitempty"`
+}
+
+// Remark says what limits of others did to the system; "" without such limits.
+func (l *Limits) Remark() string {
+	if l == nil || l.Given == nil {
+		return ""
+	}
+	g := l.Given
+	var parts []string
+	if g.CPUPercent != nil || g.ThrottledPeriods > 0 {
+		parts = append(parts, g.Quota()+": "+g.Words())
+	}
+	if g.MemoryBytes != nil {
+		parts = append(parts, fmt.Sprintf("%s MiB of memory: %s", format.MiB(*g.MemoryBytes), killing(g.Killed)))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "the system has limits from outside, such as a container's: " + strings.Join(parts, "; ")
+}
+
+// IsWorse reports more kills, or more throttled periods with equal kills.
+func (g GivenLimits) IsWorse(than GivenLimits) bool {
+	kills := func(one GivenLimits) int64 {
+		if one.Killed == nil {
+			return 0
+		}
+		return *one.Killed
+	}
+	return cmp.Or(cmp.Compare(kills(g), kills(than)), cmp.Compare(g.ThrottledPeriods, than.ThrottledPeriods)) > 0
+}
+
+// Quota is the CPU quota in words.
+func (g GeneratorLimits) Quota() string {
+	if g.CPUPercent == nil {
+		return "a quota that has ended"
+	}
+	return fmt.Sprintf("a quota of %g %% of one CPU", *g.CPUPercent)
+}
+
 // Words says how often a quota stopped processes.
 func (t Throttled) Words() string {
 	return fmt.Sprintf("throttled in %d of %d periods, %.2f s", t.ThrottledPeriods, t.Periods, t.ThrottledS)
 }
 
 // Killing says how often the kernel killed a process for memory.
-func (s SystemLimits) Killing() string {
-	if s.Killed == nil {
+func (s SystemLimits) Killing() string { return killing(s.Killed) }
+
+func killing(times *int64) string {
+	if times == nil {
 		return "the number of processes that the kernel killed for memory is unknown"
 	}
-	return "killed for memory " + format.Plural(int(*s.Killed), "time")
+	return "killed for memory " + format.Plural(int(*times), "time")
 }
 
 // Sentence says in one line what a run's limits did; "" without limits.

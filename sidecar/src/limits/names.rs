@@ -1,16 +1,28 @@
 //! Names of groups, which identify their sidecar.
 
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use procfs::process::Process;
 
 const PREFIX: &str = "windtunnel-";
 
-/// The name of a group of this process.
-pub fn name(number: u64) -> String {
+/// The begin of the names of this process's groups.
+fn own() -> String {
     let me = std::process::id() as i32;
     let start = start_of(me).unwrap_or_default();
-    format!("{PREFIX}{me}-{start}-{number}-{}", namespace())
+    format!("{PREFIX}{me}-{start}-")
+}
+
+/// The name of a group of this process.
+pub fn name(number: u64) -> String {
+    format!("{}{number}-{}", own(), namespace())
+}
+
+/// Whether this process made the group.
+pub fn is_own(folder: &Path) -> bool {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with(&own())
 }
 
 /// The PID namespace of this process. The same pid means another process in another namespace, such as a container's.

@@ -9,7 +9,7 @@ use super::descriptors::Kinds;
 use super::host_time::HostTime;
 use super::interference::{CpuUsage, Interference};
 use super::scheduling::Scheduling;
-use crate::limits::watch::Both;
+use crate::limits::watch::All;
 
 /// The most parts of one window that may be dropped.
 pub const DROPPED_MOST: usize = 4_000;
@@ -31,7 +31,7 @@ pub struct Before {
     pub host: Option<HostTime>,
     pub targets: Vec<TargetBefore>,
     pub interference: Option<Interference>,
-    pub limits: Both,
+    pub limits: All,
 }
 
 #[derive(Debug, Clone)]

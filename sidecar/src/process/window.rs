@@ -98,7 +98,9 @@ pub struct Window {
 impl Window {
     /// A paused window. [`Window::resume`] begins it. Without peaks, peak memory is the highest reading.
     pub fn new(id: String, targets: Vec<Target>, peaks: bool, ledger: Arc<Ledger>) -> Self {
-        let limits = Watch::new(generators(&targets), ledger);
+        let system = targets.iter().filter(|target| target.is_system());
+        let living = system.filter_map(Target::living).map(|(_, pid)| pid);
+        let limits = Watch::new(generators(&targets), living.collect(), ledger);
         Self {
             id,
             opened: Instant::now(),
