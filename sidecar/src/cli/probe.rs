@@ -64,6 +64,14 @@ struct NatOptions {
     far_ends: Vec<Ipv4Addr>,
 }
 
+fn timeout_help() -> String {
+    use ProbeKind::{Dns, Nat, Tcp, Udp};
+    let [udp, nat, dns, other] = [Udp, Nat, Dns, Tcp].map(ProbeKind::timeout_ms);
+    format!(
+        "Timeout of one operation, milliseconds [default: {udp} for udp, {nat} for nat, {dns} for dns, else {other}]"
+    )
+}
+
 /// Common options of the probes, with the options of one kind of probe.
 #[derive(Args)]
 struct With<T: Args> {
@@ -127,8 +135,7 @@ struct Options {
     /// Open loop: operations per second, latency from the intended time [default: closed loop]
     #[arg(long, value_name = "PER_S")]
     rate: Option<f64>,
-    /// Timeout of one operation, milliseconds [default: 300 for udp, 500 for nat, 1000 for dns, else 5000]
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", help = timeout_help())]
     timeout_ms: Option<u64>,
     /// Seconds after which no operation begins; operations under way have their own timeout
     #[arg(long, value_name = "S", default_value_t = 60.0)]

@@ -114,12 +114,7 @@ impl Plan {
                 (MAX_PAYLOAD - header) as u64,
             )?;
         }
-        let timeout_ms = spec.timeout_ms.unwrap_or(match spec.kind {
-            ProbeKind::Udp => 300,
-            ProbeKind::Nat => 500,
-            ProbeKind::Dns | ProbeKind::Associations => 1_000,
-            _ => 5_000,
-        });
+        let timeout_ms = spec.timeout_ms.unwrap_or(spec.kind.timeout_ms());
         let stall_ms = spec.stall_ms.unwrap_or(match spec.kind {
             // A single lost datagram causes silence for its whole timeout.
             ProbeKind::Udp | ProbeKind::Dns => STALL_MS.max(SILENT_TIMEOUTS * timeout_ms),

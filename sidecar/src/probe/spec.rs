@@ -54,6 +54,16 @@ impl ProbeKind {
         )
     }
 
+    /// The default timeout of one operation, milliseconds.
+    pub fn timeout_ms(self) -> u64 {
+        match self {
+            Self::Udp => 300,
+            Self::Nat => 500,
+            Self::Dns | Self::Associations => 1_000,
+            _ => 5_000,
+        }
+    }
+
     /// Whether the far end is a web server.
     pub fn of_web(self) -> bool {
         matches!(self, Self::H2 | Self::H3)
@@ -289,7 +299,7 @@ pub struct Spec {
     /// Datagrams in flight.
     #[serde(default = "defaults::number::<1>")]
     pub window: u64,
-    /// Timeout of one operation. The default is 300 for udp, 500 for nat, 1,000 for dns and 5,000 for other kinds.
+    /// Timeout of one operation. The default is [`ProbeKind::timeout_ms`].
     pub timeout_ms: Option<u64>,
     /// The probe ends after this time without any datagram, or without any byte of the tunnels that are held. The default is 3,000; for
     /// udp and dns it is ten timeouts if that is more.

@@ -27,6 +27,9 @@ fn defaults_are_those_of_the_contract() {
     let plan = check("udp", "", json!(null)).unwrap_or_else(|failure| panic!("{failure}"));
     assert_eq!(plan.timeout, Duration::from_millis(300));
     assert_eq!(plan.stall, Duration::from_secs(3));
+    let open = json!({"open": {"rate_per_s": 10}});
+    let plan = check("associations", "loop", open).unwrap_or_else(|failure| panic!("{failure}"));
+    assert_eq!(plan.timeout, Duration::from_secs(1));
     for (kind, stall_s) in [("udp", 30), ("dns", 30), ("flow", 3)] {
         let plan =
             check(kind, "timeout_ms", json!(3_000)).unwrap_or_else(|failure| panic!("{failure}"));
