@@ -5,12 +5,10 @@ use std::collections::BTreeMap;
 use regex::Regex;
 
 use super::file::Generate;
+use super::parts::Generated;
 use super::setting::{FIX_COMMAND, Setting};
 use crate::failure::{Failure, Result};
 use crate::process::redact::Redactor;
-
-/// Values of `[[generate]]` by group, then by field.
-pub type Generated = BTreeMap<String, BTreeMap<String, String>>;
 
 impl Setting<'_> {
     /// Runs the commands of `[[generate]]`. The values that they make count as secrets from now on.

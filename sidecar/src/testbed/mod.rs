@@ -13,6 +13,7 @@ mod launch;
 mod log_folder;
 pub mod needs;
 pub mod network;
+mod parts;
 mod ports;
 mod ready;
 mod requires;

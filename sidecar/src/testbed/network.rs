@@ -10,7 +10,7 @@ use nix::unistd::geteuid;
 use super::errand::Errand;
 use super::file::{End, Process};
 use super::hop::{Place, WITHIN};
-use super::select::Parts;
+use super::parts::Parts;
 use super::setting::Setting;
 use crate::failure::{Cause, Failure, Result};
 use crate::link::Link;

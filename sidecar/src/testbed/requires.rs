@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::file::Requirement;
-use super::select::Parts;
+use super::parts::Parts;
 use super::setting::{Setting, can_run};
 use crate::failure::{Cause, Failure, Result};
 

@@ -2,26 +2,13 @@
 
 use std::collections::HashSet;
 
-use super::file::{ConfigFile, Link, Namespace, Process, Requirement, VariableType, Version};
+use super::file::{ConfigFile, Process, VariableType};
+use super::parts::{Indexed, Parts};
 use super::setting::Setting;
 use crate::failure::{Failure, Result, refuse};
 
 /// The longest quoted part of a text that is neither true nor false, characters.
 const MAX_CHARS: usize = 60;
-
-/// The parts in use, in the file's order, each with its index there.
-pub struct Parts<'a> {
-    pub requires: Indexed<'a, Requirement>,
-    pub versions: Vec<(&'a str, &'a Version)>,
-    pub files: Indexed<'a, ConfigFile>,
-    pub namespaces: Indexed<'a, Namespace>,
-    pub links: Indexed<'a, Link>,
-    pub processes: Indexed<'a, Process>,
-    /// Port variables that an unused part names and on which no used part listens.
-    pub idle_ports: HashSet<String>,
-}
-
-pub type Indexed<'a, T> = Vec<(usize, &'a T)>;
 
 /// Used parts, and unused parts.
 type Split<'a, T> = (Indexed<'a, T>, Indexed<'a, T>);

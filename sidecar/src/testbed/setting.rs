@@ -10,11 +10,10 @@ use serde::Serialize;
 
 use super::choices::{self, Chosen};
 use super::file::{ConfigFile, Process};
-use super::generate::Generated;
 use super::hop::Hop;
 use super::launch::Launch;
+use super::parts::{Generated, Parts};
 use super::secrets;
-use super::select::Parts;
 use super::template::Templates;
 use super::variables::Values;
 use crate::failure::{Failure, Result};

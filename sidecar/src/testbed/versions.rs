@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anstream::adapter::strip_str;
 
-use super::select::Parts;
+use super::parts::Parts;
 use super::setting::Setting;
 use crate::failure::{Kind, Result};
 
