@@ -20,6 +20,7 @@ use crate::process::supervised::Supervised;
 use crate::process::{programs, rest, tun};
 use crate::testbed::hop::{Over, Wanted};
 use crate::testbed::instance::Instance;
+use crate::testbed::launch::Asked;
 use crate::testbed::supervisor::Supervisor;
 use crate::testbed::variables::Values;
 
@@ -41,23 +42,28 @@ struct StartRequest {
 }
 
 impl StartRequest {
-    fn limits(&self) -> Result<Option<Limits>> {
-        match self.limits.as_deref() {
-            Some("") => Ok(Some(Limits::default())),
-            given => given.map(str::parse).transpose(),
-        }
-    }
-
-    fn over(&self) -> Result<Over> {
-        match (&self.link, &self.namespace) {
-            (Some(_), Some(_)) => Err(Failure::invalid(
-                "link and namespace: a hop has one or the other",
-                "leave one of them out",
-            )),
-            (Some(link), None) => Ok(Over::Link(link.clone())),
-            (None, Some(of)) => Ok(Over::Within(of.clone())),
-            (None, None) => Ok(Over::Loopback),
-        }
+    fn asked(self) -> Result<Asked> {
+        let over = match (self.link, self.namespace) {
+            (Some(_), Some(_)) => {
+                return Err(Failure::invalid(
+                    "link and namespace: a hop has one or the other",
+                    "leave one of them out",
+                ));
+            }
+            (Some(link), None) => Over::Link(link),
+            (None, Some(of)) => Over::Within(of),
+            (None, None) => Over::Loopback,
+        };
+        let limits = match self.limits.as_deref() {
+            Some("") => Some(Limits::default()),
+            given => given.map(str::parse).transpose()?,
+        };
+        Ok(Asked {
+            variables: self.variables,
+            over,
+            limits,
+            log_name: self.log_name,
+        })
     }
 }
 
@@ -118,21 +124,12 @@ impl Drop for Abandoned {
 }
 
 pub async fn start(State(supervisor): Shared, Path(name): Path<String>, body: Bytes) -> Created {
-    let request: StartRequest = read(&body)?;
-    let over = request.over()?;
-    let limits = request.limits()?;
+    let asked = read::<StartRequest>(&body)?.asked()?;
     let flag = Arc::new(AtomicBool::new(false));
     let waiting = Abandoned(Arc::clone(&flag));
     let instance = blocking(move || {
         let abandoned = || flag.load(Ordering::SeqCst);
-        let instance = supervisor.start(
-            &name,
-            &request.variables,
-            &over,
-            limits,
-            request.log_name.as_deref(),
-            &abandoned,
-        )?;
+        let instance = supervisor.start(&name, &asked, &abandoned)?;
         if abandoned() {
             supervisor.stop(&instance.id)?;
         }

@@ -11,7 +11,7 @@ use super::{Targets, probe_table, say};
 use crate::echo::transfer::Transfer;
 use crate::echo::zone::Zone;
 use crate::echo::{Echo, Engine, Request};
-use crate::failure::{Failure, Result, exit_code};
+use crate::failure::{Failure, Result, exit_code, refuse};
 use crate::net::wait::Wait;
 use crate::probe::far_end::FarEnd;
 use crate::probe::observer::Observer;
@@ -154,22 +154,22 @@ struct Options {
 
 impl Probe {
     pub fn run(self) -> Result<u8> {
-        let (mut transfer, mut dns, mut fetch, mut flow, mut nat) = (None, None, None, None, None);
+        let mut spec = Spec::new(ProbeKind::Tcp, String::new());
         let (kind, options) = match self.kind {
             Kind::Tcp(options) => (ProbeKind::Tcp, options),
             Kind::Udp(options) => (ProbeKind::Udp, options),
             Kind::Handshake(options) => (ProbeKind::Handshake, options),
             Kind::Concurrency(options) => (ProbeKind::Concurrency, options),
             Kind::Throughput(more) => {
-                transfer = Some(more.spec);
+                spec.transfer = Some(more.spec);
                 (ProbeKind::Throughput, more.options)
             }
             Kind::Dns(more) => {
-                dns = Some(more.spec);
+                spec.dns = Some(more.spec);
                 (ProbeKind::Dns, more.options)
             }
             Kind::Flow(more) => {
-                flow = Some(more.spec);
+                spec.flow = Some(more.spec);
                 (ProbeKind::Flow, more.options)
             }
             Kind::Nat(NatOptions {
@@ -180,11 +180,11 @@ impl Probe {
                 let far_ends = far_ends.try_into().map_err(|_| {
                     Failure::invalid("--far-ends: give two addresses", "separate them by a comma")
                 })?;
-                nat = Some(NatSpec { idle_s, far_ends });
+                spec.nat = Some(NatSpec { idle_s, far_ends });
                 (ProbeKind::Nat, options)
             }
             Kind::Fetch(more) => {
-                fetch = Some(more.with.spec);
+                spec.fetch = Some(more.with.spec);
                 let kind = match more.http {
                     None => ProbeKind::Fetch,
                     Some(Http::H2) => ProbeKind::H2,
@@ -205,15 +205,9 @@ impl Probe {
             kind if kind.over_udp() => echo.udp.to_string(),
             _ => echo.tcp.to_string(),
         });
-        let target = options.target.clone().or(own).unwrap_or_default();
-        let spec = Spec {
-            transfer,
-            dns,
-            fetch,
-            flow,
-            nat,
-            ..spec(kind, target, options)?
-        };
+        spec.kind = kind;
+        spec.target = options.target.clone().or(own).unwrap_or_default();
+        options.put_into(&mut spec)?;
         let plan = Plan::check(spec, &allowed)?;
         let registry = Registry::new(allowed);
         let far_end = echo.as_ref().map(|echo| FarEnd::new(echo, false));
@@ -243,37 +237,35 @@ impl Probe {
     }
 }
 
-fn spec(kind: ProbeKind, target: String, options: Options) -> Result<Spec> {
-    let password = options.user.as_ref().map(|_| {
-        std::env::var(PASSWORD).map_err(|_| {
-            Failure::invalid(
-                format!("--user is given and {PASSWORD} is not"),
-                format!("put the password in the environment variable {PASSWORD}"),
-            )
-        })
-    });
-    let password = password.transpose()?;
-    let mut spec = Spec::new(kind, target);
-    let tls = options.tls.spec()?;
-    spec.proxy = options.proxy.map(|address| ProxySpec {
-        address,
-        username: options.user,
-        password,
-        tls,
-    });
-    spec.pace = options
-        .rate
-        .map_or(Loop::Closed, |rate_per_s| Loop::Open { rate_per_s });
-    spec.count = options.count;
-    spec.warmup = options.warmup;
-    spec.connections = options.connections;
-    spec.payload_bytes = options.payload;
-    spec.window = options.window;
-    spec.timeout_ms = options.timeout_ms;
-    spec.limit_s = options.limit_s;
-    spec.cpus = options.cpus;
-    spec.wait = options.wait;
-    Ok(spec)
+impl Options {
+    fn put_into(self, spec: &mut Spec) -> Result<()> {
+        let password = self.user.as_ref().and(std::env::var(PASSWORD).ok());
+        refuse(
+            self.user.is_some() && password.is_none(),
+            &format!("--user is given and {PASSWORD} is not"),
+            &format!("put the password in the environment variable {PASSWORD}"),
+        )?;
+        let tls = self.tls.spec()?;
+        spec.proxy = self.proxy.map(|address| ProxySpec {
+            address,
+            username: self.user,
+            password,
+            tls,
+        });
+        spec.pace = self
+            .rate
+            .map_or(Loop::Closed, |rate_per_s| Loop::Open { rate_per_s });
+        spec.count = self.count;
+        spec.warmup = self.warmup;
+        spec.connections = self.connections;
+        spec.payload_bytes = self.payload;
+        spec.window = self.window;
+        spec.timeout_ms = self.timeout_ms;
+        spec.limit_s = self.limit_s;
+        spec.cpus = self.cpus;
+        spec.wait = self.wait;
+        Ok(())
+    }
 }
 
 /// An echo server in this process, which is not pinned to CPUs.

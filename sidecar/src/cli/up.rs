@@ -17,6 +17,7 @@ use crate::failure::{Failure, Result};
 use crate::process::signals::{Arrived, END, Signals};
 use crate::testbed::hop::{Over, Wanted};
 use crate::testbed::instance::Instance;
+use crate::testbed::launch::Asked;
 use crate::testbed::supervisor::Supervisor;
 
 /// Which testbed to start, and how.
@@ -47,9 +48,12 @@ impl Start {
             let cpus = Vec::new();
             Over::Link(Wanted { text, cpus })
         });
-        let instance = supervisor.start(&self.name, &variables, &over, None, None, &|| {
-            interrupts.interrupted()
-        })?;
+        let asked = Asked {
+            variables,
+            over,
+            ..Asked::default()
+        };
+        let instance = supervisor.start(&self.name, &asked, &|| interrupts.interrupted())?;
         let result = work(&supervisor, &instance, &interrupts);
         supervisor.end();
         Ok(result)

@@ -5,11 +5,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::catalogue::Testbed;
-use super::hop::Place;
+use super::hop::{Over, Place};
 use super::log_folder;
+use super::variables::Values;
 use crate::failure::Result;
 use crate::limits::ledger::Ledger;
 use crate::limits::spec::Limits;
+
+/// What the caller of a start asks for.
+#[derive(Debug, Default)]
+pub struct Asked {
+    pub variables: Values,
+    pub over: Over,
+    /// Limits of this start alone.
+    pub limits: Option<Limits>,
+    /// The name of the folder of the instance's logs; the default is its id.
+    pub log_name: Option<String>,
+}
 
 pub struct Launch<'a> {
     pub testbed: &'a Testbed,

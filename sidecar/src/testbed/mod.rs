@@ -9,7 +9,7 @@ pub mod file;
 mod generate;
 pub mod hop;
 pub mod instance;
-mod launch;
+pub mod launch;
 mod log_folder;
 pub mod needs;
 pub mod network;

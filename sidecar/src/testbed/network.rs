@@ -74,21 +74,21 @@ impl Setting<'_> {
             )
             .because(Cause::NoHop));
         }
-        let (spec, cpus) = match &self.launch.place {
-            Place::Loopback => return Ok(()),
+        match &self.launch.place {
+            Place::Loopback => {}
             Place::Within(namespace) => {
                 self.namespaces
                     .insert(WITHIN.to_owned(), Arc::clone(namespace));
-                return Ok(());
             }
-            Place::Link { spec, cpus } => (spec.clone(), cpus),
-        };
-        let link = Link::start(*spec, cpus)?;
-        for end in [link.near(), link.far()] {
-            let name = end.place.namespace.to_owned();
-            self.namespaces.insert(name, Arc::clone(&end.namespace));
+            Place::Link { spec, cpus } => {
+                let link = Link::start(*spec.clone(), cpus)?;
+                for end in [link.near(), link.far()] {
+                    let name = end.place.namespace.to_owned();
+                    self.namespaces.insert(name, Arc::clone(&end.namespace));
+                }
+                self.link = Some(Arc::new(link));
+            }
         }
-        self.link = Some(Arc::new(link));
         Ok(())
     }
 

@@ -24,7 +24,7 @@ use crate::process::folder::Folder;
 use crate::process::namespace::Namespaces;
 use crate::process::redact::Redactor;
 
-/// How to mend a command whose program is missing.
+/// How to fix a command whose program is missing.
 pub const FIX_COMMAND: &str = "install it, or fix the command in the testbed file";
 /// Variables of the sidecar's environment that every process gets.
 const PASSED_ON: [&str; 3] = ["PATH", "HOME", "LANG"];

@@ -10,10 +10,10 @@ use std::time::Duration;
 use super::catalogue::Catalogue;
 use super::hop::{Over, Place};
 use super::instance::{Instance, Stopped};
-use super::launch::Launch;
+use super::launch::{Asked, Launch};
 use super::ports;
 use super::secrets::random_hex;
-use super::variables::{Values, resolve};
+use super::variables::resolve;
 use crate::failure::{Failure, Kind, Result};
 use crate::limits::ledger::Ledger;
 use crate::limits::spec::Limits;
@@ -93,15 +93,11 @@ impl Supervisor {
         Ok(supervisor)
     }
 
-    /// Starts a testbed over the requested hop, and returns when all of its processes are ready. Its logs are in a folder named `log_name`,
-    /// or by default its id. `abandoned` becomes true if the caller no longer waits.
+    /// Starts a testbed, and returns when all of its processes are ready. `abandoned` becomes true if the caller no longer waits.
     pub fn start(
         &self,
         name: &str,
-        given: &Values,
-        over: &Over,
-        limits: Option<Limits>,
-        log_name: Option<&str>,
+        asked: &Asked,
         abandoned: &dyn Fn() -> bool,
     ) -> Result<Arc<Instance>> {
         {
@@ -111,7 +107,7 @@ impl Supervisor {
             }
             state.busy += 1;
         }
-        let started = self.launch(name, given, over, limits, log_name, abandoned);
+        let started = self.launch(name, asked, abandoned);
         let mut state = lock(&self.state);
         state.busy -= 1;
         let result = started.map(|instance| {
@@ -126,18 +122,10 @@ impl Supervisor {
         result
     }
 
-    fn launch(
-        &self,
-        name: &str,
-        given: &Values,
-        over: &Over,
-        limits: Option<Limits>,
-        log_name: Option<&str>,
-        abandoned: &dyn Fn() -> bool,
-    ) -> Result<Instance> {
+    fn launch(&self, name: &str, asked: &Asked, abandoned: &dyn Fn() -> bool) -> Result<Instance> {
         let testbed = self.catalogue.load(name)?;
-        let variables = resolve(name, &testbed.file.variables, given)?;
-        let place = match over {
+        let variables = resolve(name, &testbed.file.variables, &asked.variables)?;
+        let place = match &asked.over {
             Over::Loopback => Place::Loopback,
             Over::Link(wanted) => Place::Link {
                 spec: Box::new(crate::link::spec::read(&self.catalogue.root, &wanted.text)?),
@@ -150,11 +138,11 @@ impl Supervisor {
         let launch = Launch {
             testbed: &testbed,
             place,
-            limits,
+            limits: asked.limits,
             ledger: Arc::clone(&self.ledger),
             root: &self.catalogue.root,
             logs: &self.log_dir,
-            log_name: log_name.unwrap_or(&id),
+            log_name: asked.log_name.as_deref().unwrap_or(&id),
             log_dir: OnceCell::new(),
             id: id.clone(),
             cancelled: &cancelled,
