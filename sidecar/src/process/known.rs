@@ -63,7 +63,12 @@ impl Known {
             start: Some(start),
         };
         let is_same = self.sizes(measured, births) == Some(false);
-        Some((!is_same).then(|| self.reading(measured)))
+        // Children that have ended were measured separately.
+        let own_ns = self.0.nodes.first()?.entry.own_ns;
+        Some((!is_same).then(|| Reading {
+            cpu_s: own_ns as f64 / 1e9,
+            ..self.reading(measured)
+        }))
     }
 
     /// Reads each process. Returns whether a figure has changed, and `None` if a process has ended.

@@ -288,6 +288,18 @@ mod tests {
         assert!(least < 10_000_000, "{least} ns is a whole tick");
     }
 
+    /// A testbed that has ended was such a child.
+    #[test]
+    fn a_sample_of_this_process_has_no_time_of_children_that_ended() {
+        let spin = "import time\nwhile time.process_time() < 0.5: pass";
+        let mut child = std::process::Command::new("python3");
+        assert!(child.args(["-c", spin]).status().unwrap().success());
+        let sampled = Source::Own.sample(&mut Known::default(), &Births::default());
+        let sampled = sampled.unwrap().unwrap().cpu_s;
+        let read = Source::Own.read().unwrap().cpu_s;
+        assert!(sampled <= read, "{sampled} s sampled, {read} s after that");
+    }
+
     #[test]
     fn percent_is_of_one_core() {
         assert_eq!(percent(3.0, 2.0), 150.0);
