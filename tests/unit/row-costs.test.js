@@ -1,9 +1,10 @@
 /** What a row costs to keep running: the table of made figures, and the search for the smallest memory. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { sidecar } from '../fakes/k6-record.js';
 import { rowsOf } from '../support/sections.js';
 
-/** @type {any} */ (globalThis).__ENV = { PROFILE: 'full' };
+/** @type {any} */ (globalThis).__ENV = { PROFILE: 'full', SIDECAR_URL: 'http://127.0.0.1:9' };
 const { LEVELS, LOAD, noStart, noteCosts, smallestBy } = await import('../../lib/protocols/costs.js');
 const { costsSections } = await import('../../lib/protocols/costs-shown.js');
 const { MATRIX } = await import('../../lib/protocols/matrix.js');
@@ -151,6 +152,102 @@ test('a row whose program starts otherwise, or that is in namespaces, has no sta
     'naive-client starts otherwise',
     'in network namespaces',
   ]);
+});
+
+describe('a made row', () => {
+  const [SERVER, CLIENT, START_SERVER, START_CLIENT] = [1, 2, 3, 4];
+  const LISTENS_MS = { server: 30, client: 20 };
+  const CARRIES_MS = 45;
+  /** A connection takes a millisecond. */
+  let clock = 0;
+  /** When each program was started. @type {Record<number, number>} */
+  let started = {};
+  let connections = 0;
+  /** Limits of all starts. @type {(string | undefined)[]} */
+  const limits = [];
+
+  const holding = () => ({
+    role: 'system',
+    anon_bytes: 2 ** 20,
+    threads: 4,
+    descriptors: { all: 20 + connections, tcp: {}, left: 0, udp: 0, pipes: 0, other: 20 + connections },
+  });
+  /** It needs 20 MiB, and keeps a descriptor of each connection. @param {string} path @param {any} body */
+  function answerOf(path, body) {
+    if (path.endsWith('/holding')) return { answer: { processes: [holding()] }, error: null };
+    if (path === '/windows') return { answer: { id: 'w1' }, error: null };
+    if (path !== '/testbeds/protocols/start')
+      return {
+        answer: { processes: [], limits: { cpu_percent: null, peak_memory_bytes: 1, killed: 0 } },
+        error: null,
+      };
+    limits.push(body.limits);
+    started = {};
+    connections = 0;
+    const mib = Number(/memory:(\d+)mib/.exec(body.limits)?.[1] ?? Infinity);
+    if (mib < 20) {
+      const cause = { is: 'killed_for_memory', times: 1 };
+      return { status: 500, answer: { error: 'it ended', cause }, error: 'it ended' };
+    }
+    const variables = {
+      server_port: SERVER,
+      socks_port: CLIENT,
+      server_control: START_SERVER,
+      client_control: START_CLIENT,
+    };
+    const outputs = { DATAPLANE_URL: `socks5://127.0.0.1:${CLIENT}` };
+    return {
+      answer: { id: 'i1', variables: body.variables.control ? variables : {}, outputs, versions: {} },
+      error: null,
+    };
+  }
+
+  /** @param {number} program @param {number} ms */
+  const isUp = (program, ms) => clock - (started[program] ?? Infinity) >= ms;
+
+  /** Whether a connection succeeds. @param {any} via @param {any} spec */
+  function reaches({ proxy }, { target }) {
+    if (proxy) return isUp(START_CLIENT, CARRIES_MS) || Object.keys(started).length === 0;
+    const port = Number(target.split(':')[1]);
+    if (port === SERVER) return isUp(START_SERVER, LISTENS_MS.server);
+    if (port === CLIENT) return isUp(START_CLIENT, LISTENS_MS.client);
+    started[port] = clock;
+    return true;
+  }
+
+  const plane = {
+    data: { link: null, runId: 'r' },
+    environment: { placement: {} },
+    target: () => '127.0.0.1:9',
+    measure(/** @type {any} */ via, /** @type {any} */ spec) {
+      const succeeded = reaches(via, spec) ? spec.count : 0;
+      clock += 1;
+      connections += succeeded;
+      const outcome = { succeeded, attempted: spec.count, bytes: 2 ** 27, duration_s: 1, usage: null };
+      return { outcome, ends: { total: [clock] }, values: { total: [1e6] } };
+    },
+  };
+
+  test('has the times of its starts, a descriptor of each connection, and the memory that it needs', async () => {
+    sidecar.send = (_method, path, body) => answerOf(path, body);
+    const row = MATRIX.find((one) => one.row === 'vless') ?? assert.fail();
+    const notes = /** @type {any} */ ({
+      baseline: { outcomes: [{ outcome: 'measured' }], turns: [{ rtt_ms: 1, mbit_64k: 1 }] },
+    });
+    const side = { name: 'baseline', engine: 'sing-box', binary: '' };
+    await noteCosts(/** @type {any} */ (plane), row, /** @type {any} */ ([side]), notes);
+    const { line } = lineOf(notes.baseline.costs);
+    for (const [name, ms] of Object.entries({ ...LISTENS_MS, first: CARRIES_MS })) {
+      const { value } = line[`baseline_${name}_ms`];
+      // In steps of a connection.
+      assert.ok(value >= ms && value <= ms + 2, `${name}: ${value} ms`);
+    }
+    assert.equal(line.baseline_leaks, 'yes: descriptors 1.00');
+    assert.equal(line.baseline_growth, '0.00 B (0.00 to 0.00)');
+    assert.equal(line.baseline_smallest_mib, 32);
+    const tried = [128, 64, 32, 16].map((mib) => `memory:${mib}mib`);
+    assert.deepEqual(limits, [undefined, undefined, undefined, undefined, ...tried]);
+  });
 });
 
 test('over a link nothing starts, and each figure says so; a side that cannot go on has no costs', async () => {
