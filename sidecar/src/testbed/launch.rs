@@ -12,7 +12,7 @@ use crate::failure::Result;
 use crate::limits::ledger::Ledger;
 use crate::limits::spec::Limits;
 
-/// What the caller of a start asks for.
+/// The wishes of a start's caller.
 #[derive(Debug, Default)]
 pub struct Asked {
     pub variables: Values,
