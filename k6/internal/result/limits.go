@@ -10,8 +10,8 @@ import (
 	"windtunnel/k6/internal/format"
 )
 
-// Limits are limits of CPU and memory: System has the limits that the run set for the system under test, nil without;
-// Generator has the limits that others set for the generators, nil if unknown; Given has limits of others for
+// Limits are limits of CPU and memory. System has the limits that the run set for the system under test, nil without.
+// Generator has the limits that others set for the generators, nil if unknown. Given has limits of others for
 // the system alone, nil without.
 type Limits struct {
 	System    *SystemLimits    `json:"system"`
