@@ -53,7 +53,6 @@ var kept struct {
 	left   []byte
 	used   int
 	rules  []byte
-	step   []byte
 	tooth  [][]byte
 	needed []byte
 	files  []*os.File
@@ -93,6 +92,11 @@ func block() {
 func leave(size int) {
 	kept.Lock()
 	defer kept.Unlock()
+	take(size)
+}
+
+// take is leave while kept is locked.
+func take(size int) {
 	clear(kept.left[kept.used : kept.used+size])
 	kept.used += size
 }
@@ -110,9 +114,9 @@ func leavable() []byte {
 }
 
 func keep() {
-	leave(*bytes)
 	kept.Lock()
 	defer kept.Unlock()
+	take(*bytes)
 	kept.count++
 	if *descriptors {
 		file, err := os.Open(os.DevNull)
@@ -128,7 +132,8 @@ func keep() {
 		go park()
 	}
 	if kept.count == *stepAt {
-		kept.step = touched(50 * mib)
+		// On the heap, it would let Go collect garbage less often: a tooth longer than a run.
+		take(50 * mib)
 	}
 	if *teeth > 0 {
 		kept.tooth = append(kept.tooth, touched(20*mib / *teeth))
