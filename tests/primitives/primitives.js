@@ -148,7 +148,7 @@ test('which cipher is the faster one is told, and one round cannot tell', () => 
   const { rows, notes } = sectionOf('ciphers');
   assert.ok(rows.length > 0 && rows.length <= 42, `${rows.length} rows`);
   for (const cells of rows) assert.match(cells.at(-1), /^cannot tell/);
-  assert.match(notes[0], /these are 1\.$/);
+  assert.match(notes[0], /this run has 1\.$/);
 });
 
 test('a run is reported again as any other', async () => {
