@@ -258,7 +258,7 @@ describe('an interval', () => {
 
   // `make benchmark-leak` is the real run.
   test('a leak of 100 bytes is told from 64 by 120,000 connections, and not by the 24,000 of quick', () => {
-    const many = { ...quick, each: 2500 };
+    const many = { ...quick, cycles: 96, each: 1250 };
     const [few, found] = [quick, many].map((sizes) => shares(sizes, leaky, 100));
     assert.ok(few.beyond === 0 && few.unclear > 0.9, JSON.stringify(few));
     assert.ok(found.beyond > 0.95 && found.near > 0.95, JSON.stringify(found));
