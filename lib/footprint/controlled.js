@@ -33,10 +33,10 @@ export class Controlled {
     this.mostMs = mostMs;
     /** Without a measurement of its use. */
     this.via = {
-      proxy: { address, username: null, password: null },
       instance: null,
       usage_window: null,
-      ...way,
+      proxy: null,
+      ...(way ?? { proxy: { address, username: null, password: null } }),
     };
   }
 

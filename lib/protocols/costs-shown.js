@@ -46,13 +46,20 @@ const OF_GROWTH = {
       : Math.max(...all.map(({ growth, least }) => (growth?.slope ?? NaN) / least)),
 };
 
+/** @param {Costs['starts']} starts @param {keyof import('./costs.js').Start} figure @returns {Cell} */
+function startCell(starts, figure) {
+  if (typeof starts === 'string') return starts;
+  const all = starts.map((start) => start[figure]);
+  return all.every((one) => one === undefined)
+    ? 'no server'
+    : rangeOf(spreadOf(all.map((one) => one ?? null)));
+}
+
 /** A text in place of figures stays. @param {Costs} costs @param {string} figure @returns {Cell} */
 function cellOf({ growth, starts, smallest }, figure) {
   if (figure in OF_GROWTH) return typeof growth === 'string' ? growth : OF_GROWTH[figure](growth);
   if (figure !== 'smallest_mib')
-    return typeof starts === 'string'
-      ? starts
-      : rangeOf(spreadOf(starts.map((start) => start[/** @type {'first_ms'} */ (figure)])));
+    return startCell(starts, /** @type {keyof import('./costs.js').Start} */ (figure));
   return smallest === false ? `more than ${LEVELS.at(-1)}` : (smallest ?? 'cannot tell');
 }
 

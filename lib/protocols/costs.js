@@ -34,8 +34,8 @@ const BOUNDS = {
  * @typedef {import('./matrix.js').Row} Row
  * @typedef {import('./sides.js').Side} Side
  * @typedef {Pick<import('../footprint/leak.js').Found, 'growth' | 'within' | 'least'> & { title: string, unit: string }} Grown
- * @typedef {Record<'server_ms' | 'client_ms' | 'first_ms', number | null>} Start from the start of each end; `first_ms`: of the client, to the
- *   first byte of the far end
+ * @typedef {{ server_ms?: number | null, client_ms: number | null, first_ms: number | null }} Start from the start of each end; `first_ms`: of the
+ *   client, to the first byte of the far end; a row without a server has no `server_ms`
  * @typedef {object} Costs of a side; a text says why there is no figure
  * @property {Start[] | string} starts
  * @property {Grown[] | string} growth
@@ -75,16 +75,17 @@ function startOf(plane, row, instance, log) {
       way,
       mostMs: START_MOST_MS,
     });
-  let server_ms = null;
+  /** @type {Pick<Start, 'server_ms'>} */
+  const before = {};
   if (hasHop(row)) {
     const server = endOf('server', server_port, server_control);
     const at = server.order();
     const listens = server.listens();
     if (!listens) return NO_START;
-    server_ms = listens.at - at;
+    before.server_ms = listens.at - at;
   }
   const { listen_ms, start_ms } = endOf('client', socks_port, client_control).start();
-  return { server_ms, client_ms: listen_ms, first_ms: start_ms };
+  return { ...before, client_ms: listen_ms, first_ms: start_ms };
 }
 
 /** @type {Start} */

@@ -106,6 +106,15 @@ describe('the costs of a row', () => {
     assert.equal(rowsOf(section)[1].baseline_first_ms, 'died in mid-run');
   });
 
+  test('a row without a server says so', () => {
+    const alone = [
+      { client_ms: 5, first_ms: 6 },
+      { client_ms: null, first_ms: null },
+    ];
+    const { line } = lineOf({ growth, starts: alone, smallest: 8 });
+    assert.deepEqual([line.baseline_server_ms, line.baseline_first_ms.value], ['no server', 6]);
+  });
+
   test('a run that measured none has no table', () => {
     assert.equal(lineOf(null).section, undefined);
   });
