@@ -185,10 +185,15 @@ func TestQuotasOfOthersMustAgreeWhereTheyAreKnown(t *testing.T) {
 		return &result.Limits{Generator: &result.GeneratorLimits{CPUPercent: &percent, Throttled: result.Throttled{Periods: int64(percent)}}}
 	}
 	none := &result.Limits{Generator: &result.GeneratorLimits{Throttled: result.Throttled{Periods: 7}}}
+	contained := func(percent float64) *result.Limits {
+		return &result.Limits{Generator: none.Generator, Given: &result.GivenLimits{GeneratorLimits: *quota(percent).Generator}}
+	}
 	for about, c := range map[string]struct {
 		a, b    *result.Limits
 		refused bool
 	}{
+		"a system in a container":     {none, contained(50), true},
+		"equal containers":            {contained(50), contained(50), false},
 		"a quota on one side":         {none, quota(50), true},
 		"another quota":               {quota(50), quota(60), true},
 		"the same":                    {quota(50), quota(50), false},

@@ -122,10 +122,12 @@ func (l *Limits) Sentence() string {
 	return fmt.Sprintf("Limits of the system, %s: %s", s.Text, strings.Join(parts, "; "))
 }
 
-// OfOthers are the limits that others set for the generators.
+// OfOthers are the limits that others set for the generators, and for the system alone.
 type OfOthers struct {
-	CPUPercent  *float64 `json:"cpu_percent"`
-	MemoryBytes *int64   `json:"memory_bytes"`
+	CPUPercent        *float64 `json:"cpu_percent"`
+	MemoryBytes       *int64   `json:"memory_bytes"`
+	SystemCPUPercent  *float64 `json:"system_cpu_percent,omitempty"`
+	SystemMemoryBytes *int64   `json:"system_memory_bytes,omitempty"`
 }
 
 // OfOthers returns the limits that others set, nil if they were not recorded.
@@ -133,7 +135,11 @@ func (l *Limits) OfOthers() *OfOthers {
 	if l == nil || l.Generator == nil {
 		return nil
 	}
-	return &OfOthers{l.Generator.CPUPercent, l.Generator.MemoryBytes}
+	all := OfOthers{CPUPercent: l.Generator.CPUPercent, MemoryBytes: l.Generator.MemoryBytes}
+	if l.Given != nil {
+		all.SystemCPUPercent, all.SystemMemoryBytes = l.Given.CPUPercent, l.Given.MemoryBytes
+	}
+	return &all
 }
 
 // Link is the link between the two ends of each pair: docs/explanation/link.md.
