@@ -194,6 +194,6 @@ declare module 'k6/x/windtunnel/judge' {
   export function carries(share: number, samples: number): boolean;
   /** Disturbances by other programs on a placement's CPUs, if they exceed the limit. */
   export function disturbances(byCpu: CpuUsage[], placement: Placement | undefined): Disturbance[];
-  /** Indices of protocol rows that more turns would decide, those that need the fewest turns first. */
+  /** Indices of protocol rows that more turns would decide. Rows with the fewest needed turns come first. */
   export function undecided(rows: unknown[]): number[];
 }

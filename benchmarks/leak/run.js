@@ -71,7 +71,7 @@ async function leaksOf(shape, flags) {
       CYCLE_ASSOCIATIONS: '1',
       LEAK_BYTES: String(LEAST),
     });
-    // The shapes are of connections, and so few transfers say nothing of a GiB.
+    // Only connections have the shapes. The run has too few transfers to judge a GiB.
     const ofConnections = rows.filter(({ work }) => work === 'connection');
     if (rows.some(({ leaks }) => leaks === 'yes')) answers.yes += 1;
     else if (ofConnections.every(({ leaks }) => leaks === 'no')) answers.no += 1;

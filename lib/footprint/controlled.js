@@ -89,7 +89,7 @@ export class Controlled {
     return this.until(() => this.dialled(this.via, dials(1)));
   }
 
-  /** Starts the program. Times count from the order, but that of the first connection from its dial. @returns {{ listen_ms: number | null, start_ms: number | null, first_ms: number | null }} */
+  /** Starts the program. Times count from the order; `first_ms` counts from the dial. @returns {{ listen_ms: number | null, start_ms: number | null, first_ms: number | null }} */
   start() {
     const at = this.order();
     const listens = this.listens();

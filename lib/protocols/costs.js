@@ -21,7 +21,7 @@ const FAILED_MOST = 0.01;
 /** Memory of both ends together, MiB, and the load as in footprint/small, with few tunnels. */
 export const LEVELS = [4, 8, 16, 32, 64, 128];
 export const LOAD = { tunnels: 8, mib: 16, mbitPerS: defaultNumber('SMALL_MBIT', 'footprint/small') };
-/** No working system is so slow, s. */
+/** Longest time of the load, s: every working system takes less. */
 const LOAD_MOST_S = 15;
 
 const BOUNDS = {

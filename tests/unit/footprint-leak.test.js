@@ -1,4 +1,4 @@
-/** What footprint/leak says of a growth. tests/unit/footprint-growth.test.js has the decision, by simulation. */
+/** The facts and the table of footprint/leak. tests/unit/footprint-growth.test.js has the decision, by simulation. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leakFacts, leakSections } from '../../lib/footprint/leak-shown.js';

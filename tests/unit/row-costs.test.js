@@ -1,4 +1,4 @@
-/** What a row costs to keep running: the table of made figures, and the search for the smallest memory. */
+/** The running costs of a row: the table of made figures, and the search for the smallest memory. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sidecar } from '../fakes/k6-record.js';

@@ -164,7 +164,7 @@ func TestWhatRepeatsAnotherIsLeftOut(t *testing.T) {
 		r.add(name, metrics.Counter, 1, 0)
 	}
 	r.add("http_req_failed", metrics.Rate, 0, 0)
-	// A user's own metric, whose name begins like those of lib/panel.
+	// The name of a user's metric may begin like the names of lib/panel.
 	r.add("panel_logins", metrics.Counter, 3, 0)
 	wantLines(t, r.lines(1), "http_req_failed,testid=t1 count=1i,hits=0i +00", "panel_logins,testid=t1 count=3 +00")
 }
