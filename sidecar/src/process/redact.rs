@@ -110,8 +110,13 @@ impl Redactor {
     }
 }
 
+/// A pattern that matches the bytes. Short, because each start of a system compiles it, with the system's keys.
 fn literal(value: &[u8]) -> String {
-    value.iter().map(|byte| format!("\\x{byte:02x}")).collect()
+    let of_byte = |&byte: &u8| match byte {
+        _ if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        _ => format!("\\x{byte:02x}"),
+    };
+    value.iter().map(of_byte).collect()
 }
 
 /// The forms of a secret: unchanged, and as requests and logs encode it.
@@ -135,15 +140,16 @@ fn forms(secret: &str) -> [Vec<u8>; 8] {
     .map(String::into_bytes)
 }
 
+static IN_URL: LazyLock<[regex::Regex; 2]> = LazyLock::new(|| {
+    let compiled = |pattern: &String| regex::Regex::new(pattern).expect("a constant");
+    KNOWN.in_url.each_ref().map(compiled)
+});
+
 /// The passwords in a secret that is a URL, both as written and decoded. A driver's error may show the password alone.
 fn passwords(secret: &str) -> Vec<String> {
-    KNOWN
-        .in_url
+    IN_URL
         .iter()
-        .filter_map(|pattern| {
-            let pattern = regex::Regex::new(pattern).expect("a constant");
-            Some(pattern.captures(secret)?[1].to_owned())
-        })
+        .filter_map(|pattern| Some(pattern.captures(secret)?[1].to_owned()))
         .flat_map(|password| {
             let meant = percent_decode_str(&password)
                 .decode_utf8_lossy()

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::catalogue::Catalogue;
+use super::catalogue::{Catalogue, Testbed};
 use super::hop::{Over, Place};
 use super::instance::{Instance, Stopped};
 use super::launch::{Asked, Launch};
@@ -41,6 +41,8 @@ pub struct Supervisor {
 #[derive(Default)]
 struct State {
     instances: BTreeMap<String, Arc<Instance>>,
+    /// Testbed files that were started, by name. A run must not mix two versions of a file, and its check takes a third of a start.
+    testbeds: BTreeMap<String, Arc<Testbed>>,
     /// Starts and stops that are under way.
     busy: usize,
     /// Ports that were chosen. A port is chosen only once while this sidecar lives.
@@ -122,8 +124,20 @@ impl Supervisor {
         result
     }
 
+    /// A testbed, which is read at its first start.
+    fn testbed(&self, name: &str) -> Result<Arc<Testbed>> {
+        if let Some(known) = lock(&self.state).testbeds.get(name) {
+            return Ok(Arc::clone(known));
+        }
+        let read = Arc::new(self.catalogue.load(name)?);
+        lock(&self.state)
+            .testbeds
+            .insert(name.to_owned(), Arc::clone(&read));
+        Ok(read)
+    }
+
     fn launch(&self, name: &str, asked: &Asked, abandoned: &dyn Fn() -> bool) -> Result<Instance> {
-        let testbed = self.catalogue.load(name)?;
+        let testbed = self.testbed(name)?;
         let variables = resolve(name, &testbed.file.variables, &asked.variables)?;
         let place = match &asked.over {
             Over::Loopback => Place::Loopback,
