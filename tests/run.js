@@ -37,6 +37,8 @@ const TOLD = 12;
  * systems, and never run again.
  */
 const ACCIDENTS_MOST = 5;
+/** s after its last test (--stays): a process that still runs never ends. Node.js 20 sometimes spins while it closes its handles. */
+const STAYS = '120';
 /** Characters of an error that are shown at the end: the log above has the whole error. */
 const ERROR_TOLD = 400;
 
@@ -53,6 +55,7 @@ const testsOf = (folder) =>
  * @property {string} name
  * @property {string} [pattern] the name that a second run selects, if it differs from `name`
  * @property {string} why
+ * @property {boolean} [whole] the file failed, and none of its tests did
  *
  * @typedef {object} Found
  * @property {number} passed
@@ -88,14 +91,23 @@ async function runFile(file, patterns) {
   /** Failed inner tests: the outer test says only that inner tests failed. @type {Told[]} */
   let inner = [];
   const began = performance.now();
+  const stays = new AbortController();
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer;
+  const count = (/** @type {number} */ more) => {
+    open += more;
+    clearTimeout(timer);
+    if (open === 0 && more < 0) timer = setTimeout(() => stays.abort(), 1000 * staysS);
+  };
   const stream = run({
     files: [path],
+    signal: stays.signal,
     ...(patterns && { testNamePatterns: patterns }),
   });
-  stream.on('test:enqueue', ({ nesting, name }) => void (open += Number(nesting === 0 && name !== path)));
+  stream.on('test:enqueue', ({ nesting, name }) => count(Number(nesting === 0 && name !== path)));
   stream.on('test:pass', ({ nesting, skip, name, details }) => {
     // The file itself is reported if none of its tests was.
-    open -= name === path ? -1 : Number(nesting === 0);
+    count(name === path ? 1 : -Number(nesting === 0));
     if (typeof skip === 'string' && !/does not match pattern/.test(skip))
       (skip.startsWith(BUSY) ? found.spoilt : found.skipped).push({ file, name, why: skip });
     if (skip !== undefined || name === path) return;
@@ -108,7 +120,12 @@ async function runFile(file, patterns) {
       inner.push({ file, name, why });
       return;
     }
-    open -= Number(name !== path);
+    if (stays.signal.aborted && name === path) {
+      const stayed = `it still ran ${staysS} s after its tests`;
+      found.failed.push({ file, name: 'to its end', why: stayed, whole: true });
+      return;
+    }
+    count(-Number(name !== path));
     const [first] = inner;
     const deeper = first?.why ?? why;
     // One failed test of a suite runs again without the others.
@@ -119,6 +136,7 @@ async function runFile(file, patterns) {
   });
   let log = '';
   for await (const text of stream.compose(tap)) log += text;
+  clearTimeout(timer);
   process.stdout.write(log);
   if (open > 0 && !patterns)
     found.failed.push({ file, name: 'to its end', why: 'it ended before its tests' });
@@ -160,12 +178,13 @@ async function runAccidentsAgain(parts) {
   if (failed.length > ACCIDENTS_MOST) return [];
   const passed = [];
   for (const told of failed.filter(({ file }) => !file.startsWith('unit/'))) {
-    const { pattern = told.name } = told;
-    const found = await runAlone(told.file, [exactly(pattern)]);
+    const { pattern = told.name, whole } = told;
+    const found = await runAlone(told.file, whole ? undefined : [exactly(pattern)]);
     // Other tests may have the same end of their names.
-    if (found.failed.length > 0 || found.passed === 0 || !found.names.includes(pattern)) continue;
+    if (found.failed.length > 0 || found.passed === 0 || !(whole || found.names.includes(pattern))) continue;
     for (const part of parts) part.failed = part.failed.filter((one) => one !== told);
-    parts.push(found);
+    // The tests of a whole file were counted at its first try.
+    parts.push(whole ? { ...found, passed: 0 } : found);
     passed.push(told);
   }
   return passed;
@@ -186,29 +205,30 @@ function asked() {
     options: {
       tier: { type: 'string' },
       name: { type: 'string' },
+      stays: { type: 'string', default: STAYS },
     },
     allowPositionals: true,
   });
-  const { tier, name: words } = values;
+  const { tier, name: words, stays } = values;
   const patterns = words === undefined ? undefined : [new RegExp(escaped(words))];
   if (tier !== undefined && tier !== 'first' && tier !== 'rest')
     throw new Error(`--tier=${tier}: there are ${Object.keys(TIERS).join(' and ')}`);
   if (positionals.length > 0) {
     const named = positionals.map((path) => path.replace(/^(.*\/)?tests\//, '').replace(/\.test\.js$/, ''));
-    return { files: named, patterns };
+    return { files: named, patterns, staysS: Number(stays) };
   }
   const folders = readdirSync(TESTS, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const all = folders.flatMap(({ name }) => testsOf(name));
   const runs = (/** @type {string} */ name) =>
     tier === undefined ? !(name in IN_THE_REST) : isOf(tier, name);
-  return { files: all.filter(runs), patterns };
+  return { files: all.filter(runs), patterns, staysS: Number(stays) };
 }
 
 /** @param {string} name */
 const isAlone = (name) => name.startsWith(`${ALONE}/`);
 
 findPython();
-const { files: all, patterns } = asked();
+const { files: all, patterns, staysS } = asked();
 const lender = await startLender();
 process.env[LENDER] = lender.address;
 for (const [signal, code] of /** @type {const} */ ([

@@ -108,17 +108,21 @@ const BOUND = {
 
 describe('the probe nat names', { concurrency: 4 }, () => {
   for (const [what, { kind, nat, of }] of Object.entries(RELAYS)) {
-    test(what, async () => {
-      const outcome = await probed(kind);
-      const report = outcome.nat;
-      assert.equal(natOf(report)?.kind, nat, JSON.stringify(report));
-      for (const [name, value] of Object.entries(of ?? {})) assert.deepEqual(report[name], value, name);
-      if (kind)
-        assert.deepEqual([report.bound.is, report.bound.works], BOUND[kind.bound ?? ''] ?? ['proxy', true]);
-      assert.match(lifeOf(report.idle.inbound), /^at least 0\.[234]/);
-      const errors = kind?.elsewhere ? { other_source: outcome.attempted } : {};
-      assert.deepEqual(outcome.errors, errors);
-    });
+    test(
+      what,
+      undisturbed(async () => {
+        const outcome = await probed(kind);
+        const report = outcome.nat;
+        assert.equal(natOf(report)?.kind, nat, JSON.stringify(report));
+        for (const [name, value] of Object.entries(of ?? {})) assert.deepEqual(report[name], value, name);
+        if (kind)
+          assert.deepEqual([report.bound.is, report.bound.works], BOUND[kind.bound ?? ''] ?? ['proxy', true]);
+        const life = lifeOf(report.idle.inbound);
+        timely(/^at least 0\.[234]/.test(life), life);
+        const errors = kind?.elsewhere ? { other_source: outcome.attempted } : {};
+        assert.deepEqual(outcome.errors, errors);
+      }),
+    );
   }
 
   for (const [what, kind, lasts] of /** @type {[string, Kind, [number, number] | null][]} */ ([
@@ -132,7 +136,7 @@ describe('the probe nat names', { concurrency: 4 }, () => {
         const ended = (await probed(kind, '2.5')).nat.after_control;
         const lives = lasts === null;
         timely(ended.up === lives && ended.down === lives, JSON.stringify(ended));
-        assert.deepEqual([ended.relay_closed, ended.source_closed], [!lives, !lives]);
+        timely(ended.relay_closed === !lives && ended.source_closed === !lives, JSON.stringify(ended));
         for (const last of [ended.up_s ?? 0, ended.down_s ?? 0])
           timely(lives ? last > 2 : last >= lasts[0] && last <= lasts[1], JSON.stringify(ended));
         timely(lives ? ended.watched_s >= 2.5 : ended.watched_s < 2.5, JSON.stringify(ended));

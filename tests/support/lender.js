@@ -180,8 +180,9 @@ export async function startLender(trade = ofSidecar) {
     /** The lender does not keep its process alive. Its systems end with the process. */
     unref: () => void server.unref(),
     stop: async () => {
-      server.close();
+      // The server keeps the process alive until the systems have ended.
       await own.stop();
+      server.close();
       process.off('exit', folder.remove);
       folder.remove();
     },

@@ -145,3 +145,22 @@ test('a borrower that ends without giving back frees its system, or its place in
 test('what is not lent is refused by name', async () => {
   await assert.rejects(idOf(['influxdb']), /influxdb is not lent: pulsar-relay, panel, sing-box-pair are/);
 });
+
+test('a process that lends waits for the end of its systems, which do not keep it alive', async () => {
+  const script = `import { spawn } from 'node:child_process';
+    import { once } from 'node:events';
+    import { startLender } from ${JSON.stringify(new URL('../support/lender.js', import.meta.url))};
+    const stop = async () => {
+      const child = spawn('sleep', ['0.2']);
+      child.unref();
+      await once(child, 'exit');
+    };
+    const lender = await startLender(() => ({ stop }));
+    await lender.stop();
+    console.log('stopped');`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script]);
+  let output = '';
+  child.stdout.on('data', (text) => void (output += text));
+  const [code] = await once(child, 'close');
+  assert.deepEqual([code, output], [0, 'stopped\n']);
+});

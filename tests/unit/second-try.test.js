@@ -31,7 +31,7 @@ import { describe, test } from 'node:test';`;
   return join(folder.path, name);
 }
 
-/** @param {string[]} names of planted files */
+/** @param {string[]} names of planted files, and flags */
 function run(...names) {
   // The runner runs no tests within a test.
   const env = { ...process.env, NODE_TEST_CONTEXT: undefined };
@@ -65,6 +65,16 @@ test('one failed test of a suite runs again without the others', () => {
 test('a test that fails twice fails', () => {
   const { status, closing, again } = run(plant('twice', [2]));
   assert.deepEqual([status, closing, again], [1, '0 passed, 1 failed', []]);
+});
+
+test('a process that stays after its tests is ended, and its file runs again', () => {
+  const mark = JSON.stringify(join(folder.path, 'stayed'));
+  const stays = `if (!existsSync(${mark})) setInterval(() => {}, 1000); writeFileSync(${mark}, '');`;
+  const { status, closing, again } = run('--stays=10', plant('stays', [0], false, stays));
+  assert.deepEqual([status, closing, again.length], [0, '1 passed, 0 failed', 1]);
+  assert.match(again[0], /stays: to its end: it still ran 10 s after its tests/);
+  const always = run('--stays=1', plant('always', [0], false, 'setInterval(() => {}, 1000);'));
+  assert.deepEqual([always.status, always.closing], [1, '1 passed, 1 failed']);
 });
 
 test('no test runs again if many failed', () => {
