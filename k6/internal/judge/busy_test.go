@@ -171,15 +171,15 @@ func TestARowIsExcusedByOthersOnItsCPUsWhereAllItsErrorsCanBeTheirs(t *testing.T
 	}
 }
 
-// A link that was too slow on a busy machine is measured again, a link that died is not.
-func TestALinkThatOthersHeldUpIsMeasuredAgain(t *testing.T) {
+// A link that was too slow is measured again: a short pause of the machine is enough to make it late. A link that died is not.
+func TestASlowLinkIsMeasuredAgain(t *testing.T) {
 	died := "the device is gone"
 	slow := carried("trojan", LinkCounts{Sent: 100, Delivered: 98, OwnUnread: new(int64(2))})
 	for _, c := range []struct {
 		use   LinkUse
 		busy  bool
 		again bool
-	}{{slow, true, true}, {slow, false, false}, {LinkUse{Name: "trojan", Failed: &died}, true, false}} {
+	}{{slow, true, true}, {slow, false, true}, {LinkUse{Name: "trojan", Failed: &died}, true, false}} {
 		e := complete()
 		if c.busy {
 			e = crowded()

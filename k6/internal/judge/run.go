@@ -64,15 +64,16 @@ func ExitCode(outcomes []string, recorded *int) int {
 	return exit.Worst(codes...)
 }
 
-// Spoilt says why only the machine and the generator made a result inconclusive, so that it may pass if it is measured
-// again. It is "" for any other result: an error of the system, or too few samples, would come again. Errors that other
+// Spoilt says why only the machine, the generator and a slow link made a result inconclusive, so that it may pass if it is
+// measured again. It is "" for any other result: an error of the system, or too few samples, would come again. Errors that other
 // programs on the CPUs may have caused count as the machine's.
 func Spoilt(measured result.Result) string {
 	if measured.Verdict != result.Inconclusive || len(measured.Reasons) == 0 {
 		return ""
 	}
 	for _, reason := range measured.Reasons {
-		if !reason.BusyMachine && !slices.Contains([]string{result.Machine, result.Generator}, reason.Kind) {
+		ofMachine := reason.BusyMachine || slices.Contains([]string{result.Machine, result.Generator}, reason.Kind)
+		if !ofMachine && (reason.Kind != meter || !isSlowLink(reason.Text)) {
 			return ""
 		}
 	}

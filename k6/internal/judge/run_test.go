@@ -80,7 +80,7 @@ func TestTheVerdictOfARunIsTheWorstOfItsScenarios(t *testing.T) {
 	}
 }
 
-func TestOnlyTheMachineAndTheGeneratorSpoilAMeasurement(t *testing.T) {
+func TestOnlyTheMachineTheGeneratorAndASlowLinkSpoilAMeasurement(t *testing.T) {
 	because := func(kinds ...string) (reasons []result.Reason) {
 		for _, kind := range kinds {
 			reasons = append(reasons, result.Reason{Kind: kind, Text: "because of " + kind})
@@ -98,6 +98,10 @@ func TestOnlyTheMachineAndTheGeneratorSpoilAMeasurement(t *testing.T) {
 		{result.Inconclusive, []result.Reason{{Kind: "row", Text: "2 × lost", BusyMachine: true}}, "2 × lost"},
 		{result.Inconclusive, append(because(result.Machine), result.Reason{Kind: "error", BusyMachine: true}), "because of machine"},
 		{result.Inconclusive, append(because("error"), result.Reason{Kind: "row", BusyMachine: true}), ""},
+		{result.Inconclusive, []result.Reason{{Kind: meter, Text: "link: socks: down: too slow"}}, "link: socks: down: too slow"},
+		{result.Inconclusive, []result.Reason{{Kind: meter, Text: "link: socks: " + linkDied + "killed"}}, ""},
+		{result.Inconclusive, []result.Reason{{Kind: meter, Text: "generator limits: 1,024 descriptors"}}, ""},
+		{result.Fail, []result.Reason{{Kind: meter, Text: "link: socks: down: too slow"}}, ""},
 		{result.Fail, []result.Reason{{Kind: "row", BusyMachine: true}}, ""},
 		{result.Inconclusive, nil, ""},
 		{result.Fail, because(result.Machine), ""},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/operations"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/seq"
 )
@@ -18,18 +19,9 @@ const reasonsMost = 5
 func (j Judged) Text() string {
 	var run struct{ System, Scenario, Profile, Environment string }
 	_ = json.Unmarshal(j.Run, &run)
-	rows := [][]string{{"operation", "requests", "success", "rate /s", "avg ms", "P50 ms", "P95 ms", "P99 ms"}}
+	rows := [][]string{append([]string{"Operation"}, operations.Screen(operations.Usual)...)}
 	for _, op := range j.Operations {
-		latency := result.Latency{}
-		avg := format.None
-		if op.LatencyMS != nil {
-			latency = *op.LatencyMS
-			avg = format.MS(&latency.Avg)
-		}
-		rows = append(rows, []string{
-			op.Name, format.Count(op.Requests), format.Count(op.Success), format.Rate(op.RatePerS),
-			avg, format.MS(latency.P50), format.MS(latency.P95), format.MS(latency.P99),
-		})
+		rows = append(rows, append([]string{op.Name}, operations.Row(operations.Usual, op)...))
 	}
 	lines := []string{"", fmt.Sprintf("%s/%s (%s) on %s: %s", run.System, run.Scenario, run.Profile, run.Environment, j.Verdict)}
 	lines = append(lines, format.Align(rows, func(column int) bool { return column > 0 })...)

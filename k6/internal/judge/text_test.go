@@ -38,8 +38,8 @@ func TestTheTableOfASingleRun(t *testing.T) {
 	e.Run, e.Notes = json.RawMessage(`{"system":"pulsar","scenario":"ingest","profile":"smoke","environment":"local"}`), []string{"a note"}
 	want := `
 pulsar/ingest (smoke) on local: pass
-operation  requests  success  rate /s  avg ms  P50 ms  P95 ms  P99 ms
-send          1,000    1,000    500.0    5.00    4.00    10.0    20.0
+Operation  Requests       Success  Rate /s  Avg ms  P50 ms  P95 ms  P99 ms
+send          1,000  1,000 (100%)    500.0    5.00    4.00    10.0    20.0
   · a note
 `
 	if got := judged(t, e, sent(1000, 0)).Text(); got != want {

@@ -130,6 +130,11 @@ func excusedLimit(found opinion, j Judged) opinion {
 	return found
 }
 
+// isSlowLink reports whether a reason of the kind meter is a link that was too slow, and that did not end.
+func isSlowLink(text string) bool {
+	return strings.HasPrefix(text, checkLink) && !strings.Contains(text, linkDied)
+}
+
 // markBusy marks the reasons of an inconclusive run that other programs on the CPUs may have caused.
 func markBusy(found opinion, j Judged) opinion {
 	if found.verdict != result.Inconclusive || !isDisturbed(j.Validity) {
@@ -143,8 +148,7 @@ func markBusy(found opinion, j Judged) opinion {
 		case "limit":
 			found.reasons[i].busy = all && r.text != noneBroke
 		case meter:
-			slowLink := strings.HasPrefix(r.text, checkLink) && !strings.Contains(r.text, linkDied)
-			found.reasons[i].busy = slowLink || all && strings.HasPrefix(r.text, checkControls+": ")
+			found.reasons[i].busy = isSlowLink(r.text) || all && strings.HasPrefix(r.text, checkControls+": ")
 		}
 	}
 	return found

@@ -68,7 +68,7 @@ const read = JSON.parse(result);
 		t.Error(got)
 	}
 	if got := says(t, evidence+`judge(evidence).text`); !strings.Contains(got, "pulsar/ingest") ||
-		!strings.Contains(got, "\noperation  requests  success  rate /s  avg ms  P50 ms  P95 ms  P99 ms\nsend              0        0") || !strings.Contains(got, "complete: 12.0 s of 30.0 s: ended early") {
+		!strings.Contains(got, "\nOperation  Requests  Success  Rate /s  Avg ms  P50 ms  P95 ms  P99 ms\nsend              0    0 (—)") || !strings.Contains(got, "complete: 12.0 s of 30.0 s: ended early") {
 		t.Error(got)
 	}
 	value, err := script(t, evidence+`recordOf(evidence)`)
