@@ -17,12 +17,13 @@ import (
 // goes from the plan through the record and the judge to the report. Runs call all of them, comparisons call runs.
 var layers = []struct{ name, packages string }{
 	{"base", "ambient closest cpus difference difference/power document exit format influx jsvalue kinds " +
-		"listing machine markdown neighbour profiles protocolrows result root run schema seq startup testbed testsupport/busy variables"},
+		"listing machine markdown neighbour operations profiles protocolrows result root run schema seq startup " +
+		"testbed testsupport/busy variables"},
 	{"ask", "builds check connect contents doctor environment plan target"},
 	{"record", "farend record redact sidecar stream"},
 	{"judge", "judge testsupport/madeup"},
 	{"tell", "comment junit report terminal"},
-	{"run", "barrier bench children cleanup cluster coordinator coordinator/alone primitives"},
+	{"run", "barrier bench bundle children cleanup cluster coordinator coordinator/alone primitives"},
 	{"compare", "baseline compare trend"},
 	{"front", "command door"},
 }

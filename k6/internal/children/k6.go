@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -20,6 +21,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"windtunnel/k6/internal/bundle"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/influx"
 	"windtunnel/k6/internal/redact"
@@ -72,7 +74,14 @@ func (c K6) Run() (code int, message string, err error) {
 		}
 	}}
 	args := append([]string{"run", "--address", "", "--log-output", "stderr", "--log-format", "json", "--no-color"}, c.Args...)
-	cmd := exec.Command(c.Program, append(args, c.Script)...)
+	cmd := exec.Command(c.Program)
+	if bundled, err := c.bundled(); err == nil {
+		defer bundled.Close()
+		cmd.ExtraFiles = []*os.File{bundled}
+		cmd.Args = append(append(cmd.Args, args...), firstExtraFile)
+	} else { // k6 reports what is wrong with the script
+		cmd.Args = append(append(cmd.Args, args...), c.Script)
+	}
 	cmd.Dir = c.Dir
 	cmd.Env = c.Env
 	cmd.Stdout, cmd.Stderr = stdout, stderr
@@ -99,6 +108,30 @@ func (c K6) Run() (code int, message string, err error) {
 		return 0, "", err
 	}
 	return code, c.Redactor.Clean(cmp.Or(lastError, lastConsole)), nil
+}
+
+// firstExtraFile is the path of a child's first extra file.
+const firstExtraFile = "/proc/self/fd/3"
+
+// bundled returns the script and its modules as one file, which is in memory only.
+func (c K6) bundled() (*os.File, error) {
+	path := c.Script
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(c.Dir, path)
+	}
+	script, err := bundle.Join(path)
+	if err != nil {
+		return nil, err
+	}
+	fd, err := unix.MemfdCreate("script.js", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	file := os.NewFile(uintptr(fd), c.Script)
+	if _, err := file.Write(script); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
 }
 
 // awaitExit returns when a child process has ended, without reaping it.

@@ -323,22 +323,25 @@ func TestAControlThatMovesWithTheSideIsTheSidesDoing(t *testing.T) {
 }
 
 func TestLostDatagrams(t *testing.T) {
-	lossy := func(m *Measured, lost int64) {
-		m.Result.Operations[0] = operation("udp", 1)
-		if lost > 0 {
-			m.Result.Operations[0] = withErrors(operation("udp", 1), "lost", lost)
+	// Only a loss shows that the second operation sends datagrams.
+	for _, name := range []string{"udp", "value"} {
+		lossy := func(m *Measured, lost int64) {
+			m.Result.Operations[0] = operation(name, 1)
+			if lost > 0 {
+				m.Result.Operations[0] = withErrors(operation(name, 1), "lost", lost)
+			}
 		}
-	}
-	for lost, want := range map[int64]int{10: exit.Pass, 100: exit.Fail} { // of 2,000: 0.5 and 5 points; the gate is 1
-		q := pairsOf(12, noise(13), noise(14))
-		for i := range q.A {
-			lossy(&q.A[i], 0)
-			lossy(&q.B[i], lost+int64(i))
-		}
-		c := Make(q)
-		valid(t, c)
-		if m := c.rowOf(t, "udp", "lost"); m.Judgement != Worse || m.Change.Unit != "points" || c.ExitCode() != want {
-			t.Errorf("%d: %+v %v", lost, m, c.Reasons)
+		for lost, want := range map[int64]int{10: exit.Pass, 100: exit.Fail} { // of 2,000: 0.5 and 5 points; the gate is 1
+			q := pairsOf(12, noise(13), noise(14))
+			for i := range q.A {
+				lossy(&q.A[i], 0)
+				lossy(&q.B[i], lost+int64(i))
+			}
+			c := Make(q)
+			valid(t, c)
+			if m := c.rowOf(t, name, "lost"); m.Judgement != Worse || m.Change.Unit != "points" || c.ExitCode() != want {
+				t.Errorf("%s, %d: %+v %v", name, lost, m, c.Reasons)
+			}
 		}
 	}
 }

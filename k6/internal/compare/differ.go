@@ -70,6 +70,7 @@ func (c *Comparison) compare(q Request, a, b []Measured) {
 	have := map[key]bool{}
 	valuesA, valuesB := tabulate(a), tabulate(b)
 	others := c.leftOut(q)
+	noteNoLoss(slices.Concat(valuesA, valuesB, others.tables()))
 	both := append(slices.Clone(a), b...)
 	var all []row
 	for _, run := range slices.Concat(valuesA, valuesB) {

@@ -52,7 +52,7 @@ var ofOperation = []measure{
 		share := float64(op.Success) / float64(op.Requests)
 		return &share
 	}},
-	{"lost", "lost", "share", false, func(_ result.Result, op result.Operation) *float64 {
+	{lostShare, "lost", "share", false, func(_ result.Result, op result.Operation) *float64 {
 		if op.Requests == 0 || !op.IsDatagrams() {
 			return nil
 		}
@@ -83,6 +83,7 @@ var ofOperation = []measure{
 }
 
 const (
+	lostShare       = "lost"
 	peakMemory      = "peak_anon_bytes"
 	peakDescriptors = "peak_open_files"
 	leftDescriptors = "left_descriptors"
@@ -249,6 +250,19 @@ func tabulate(runs []Measured) []table {
 		all = append(all, t)
 	}
 	return all
+}
+
+// noteNoLoss gives runs without a loss a share of 0, if any run has the metric: an operation of another name than udp… shows only
+// by a loss that it sends datagrams.
+func noteNoLoss(runs []table) {
+	for _, r := range runs {
+		for _, op := range r.result.Operations {
+			of := key{op.Name, lostShare}
+			if _, has := r.values[of]; !has && op.Requests > 0 && op.Transfer != nil && len(valuesOf(runs, of)) > 0 {
+				r.values[of] = op.LostShare()
+			}
+		}
+	}
 }
 
 // Figure is a judged metric's value in one run. Better is higher or lower.

@@ -15,6 +15,7 @@ import (
 
 	"windtunnel/k6/commands/baseline"
 	"windtunnel/k6/commands/bench"
+	"windtunnel/k6/commands/bundle"
 	"windtunnel/k6/commands/cleanup"
 	"windtunnel/k6/commands/cluster"
 	"windtunnel/k6/commands/comment"
@@ -59,7 +60,7 @@ func sections() []section {
 			{"", sidecars("link", "List, check, measure and start links between two network namespaces")},
 			{"", sidecars("testbed", "List, show and start testbeds")}}},
 		{"Look at the machine and the checkout", []entry{{"doctor", doctor.New}, {"validate", validate.New}, {"variables", variables.New}, {"", completion}}},
-		{"For other programs", []entry{{"needs", needs.New}, {"target", target.New}, {"coordinate", coordinate.New}, {"", reference}}},
+		{"For other programs", []entry{{"bundle", bundle.New}, {"needs", needs.New}, {"target", target.New}, {"coordinate", coordinate.New}, {"", reference}}},
 	}
 }
 

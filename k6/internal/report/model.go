@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/operations"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/seq"
@@ -206,29 +207,19 @@ func variables(values map[string]any) string {
 
 // summaryTable has a row for each operation of all scenarios; controls are in the scenarios' own tables.
 func summaryTable(entries []Entry) Table {
-	t := Table{
-		Head: []string{"Scenario", "Operation", "Requests", "Success", "Rate (/s)", "Avg (ms)", "P50 (ms)",
-			"P95 (ms)", "P99 (ms)", "Verdict"},
-		Numbers: from(2), State: 9,
+	shown := operations.Usual
+	if slices.ContainsFunc(entries, func(e Entry) bool { return e.Result != nil && e.Result.Transfers() }) {
+		shown = append(slices.Clone(shown), operations.Mbit)
 	}
-	probed := slices.ContainsFunc(entries, func(e Entry) bool { return e.Result != nil && e.Result.Transfers() })
-	if probed {
-		t.Head = slices.Insert(t.Head, 9, "Mbit/s")
-		t.State++
-	}
-	cells := func(op result.Operation) []string {
-		if !probed {
-			return operationRow(op)
-		}
-		return append(operationRow(op), Mbit(op))
-	}
+	head := slices.Concat([]string{"Scenario", "Operation"}, operations.Heads(shown), []string{"Verdict"})
+	t := Table{Head: head, Numbers: from(2), State: len(head) - 1}
 	for _, e := range entries {
 		if e.Result == nil || len(e.Result.Operations) == 0 {
 			t.Rows = append(t.Rows, append(append([]string{e.Name}, dashes(len(t.Head)-2)...), e.Outcome))
 			continue
 		}
 		for i, op := range e.Result.Judged() {
-			row := append([]string{e.Name}, cells(op)...)
+			row := append([]string{e.Name, op.Title}, operations.Row(shown, op)...)
 			verdict := e.Outcome
 			if i > 0 {
 				row[0], verdict = "", ""
@@ -240,16 +231,6 @@ func summaryTable(entries []Entry) Table {
 }
 
 func dashes(n int) []string { return slices.Repeat([]string{format.None}, n) }
-
-// operationRow is a row of the reference documents: operation, requests, success, rate, avg, P50, P95, P99.
-func operationRow(op result.Operation) []string {
-	row := []string{op.Title, format.Count(op.Requests), format.Success(op.Success, op.Requests), format.Rate(op.RatePerS)}
-	l := op.LatencyMS
-	if l == nil {
-		return append(row, dashes(4)...)
-	}
-	return append(row, format.MS(&l.Avg), format.MS(l.P50), format.MS(l.P95), format.MS(l.P99))
-}
 
 // anchor is an HTML id for a scenario's name.
 func anchor(name string) string {

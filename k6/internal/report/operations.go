@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/operations"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/run"
 )
@@ -29,24 +30,14 @@ func placement(p *result.Placement) string {
 	return fmt.Sprintf("%s: probe %s, echo %s, system %s; %s", p.Name, on(p.ProbeCPUs), on(p.EchoCPUs), on(p.SystemCPUs), wait)
 }
 
-type column struct {
-	head string
-	cell func(result.Operation) string
-}
-
-// Mbit is the payload rate of an operation in one direction, a dash without payload.
-func Mbit(op result.Operation) string {
-	return orNone(op.Transfer, func(t result.Transfer) string { return format.Mbit(t.MbitPerS) })
-}
-
 // transferColumns are the columns of operations with payload: nil if no operation has any.
-func transferColumns(r result.Result) []column {
-	var columns []column
+func transferColumns(r result.Result) []operations.Column {
+	var more []operations.Column
 	if r.Transfers() {
-		columns = append(columns, column{"Mbit/s", Mbit})
+		more = append(more, operations.Mbit)
 	}
 	if slices.ContainsFunc(r.Operations, result.Operation.IsDatagrams) {
-		columns = append(columns, column{"Lost", func(op result.Operation) string {
+		more = append(more, operations.Column{Head: "Lost", Cell: func(op result.Operation) string {
 			if !op.IsDatagrams() {
 				return format.None
 			}
@@ -55,14 +46,14 @@ func transferColumns(r result.Result) []column {
 		}})
 	}
 	if slices.ContainsFunc(r.Operations, func(op result.Operation) bool { return op.CPU != nil && op.CPU.SystemS != nil }) {
-		columns = append(columns, column{"CPU (µs/op)", func(op result.Operation) string {
+		more = append(more, operations.Column{Head: "CPU (µs/op)", Cell: func(op result.Operation) string {
 			if op.CPU == nil || r.IsControl(op.Name) { // a control does not involve the system
 				return format.None
 			}
 			return decimals(op.CPU.SystemUSPerOperation, 1)
 		}})
 	}
-	return columns
+	return more
 }
 
 func controlsTable(r result.Result) Table {

@@ -10,6 +10,7 @@ import (
 
 	"windtunnel/k6/internal/format"
 	"windtunnel/k6/internal/kinds"
+	"windtunnel/k6/internal/operations"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/seq"
 )
@@ -47,29 +48,25 @@ func parametersTable(r result.Result) Table {
 }
 
 func resultsTable(r result.Result, options Options) Table {
-	t := Table{
-		Title: "Results",
-		Head:  []string{"Operation", "Requests", "Success", "Rate (/s)", "Avg (ms)", "P50 (ms)", "P95 (ms)", "P99 (ms)"},
-		State: -1,
-	}
-	extra := transferColumns(r)
-	t.Numbers = between(1, len(t.Head)+len(extra))
+	shown := append(slices.Clone(operations.Usual), transferColumns(r)...)
+	t := Table{Title: "Results", State: -1, Numbers: between(1, len(shown)+1)}
 	if slices.ContainsFunc(r.Operations, func(op result.Operation) bool { return op.Items != nil }) {
-		extra = append(extra, column{"Items", func(op result.Operation) string { return orNone(op.Items, items) }})
+		shown = append(shown, operations.Column{Head: "Items", Cell: func(op result.Operation) string { return orNone(op.Items, items) }})
 	}
 	var published []published
 	if options.Reference {
 		published = references()[r.Run.System]
 	}
 	for _, p := range published {
-		extra = append(extra, column{"Published (another machine: " + p.Machine + ")", func(op result.Operation) string { return p.cell(r.Run.Scenario, op.Name) }})
+		shown = append(shown, operations.Column{Head: "Published (another machine: " + p.Machine + ")",
+			Cell: func(op result.Operation) string { return p.cell(r.Run.Scenario, op.Name) }})
 		t.Notes = append(t.Notes, fmt.Sprintf(
 			"The published figures are from “%s”, measured on another machine (%s) with another client; they are shown, not judged.",
 			p.Source, p.Machine))
 	}
-	t.Head = append(t.Head, seq.Map(extra, func(c column) string { return c.head })...)
+	t.Head = append([]string{"Operation"}, operations.Heads(shown)...)
 	for _, op := range r.Operations {
-		t.Rows = append(t.Rows, append(operationRow(op), seq.Map(extra, func(c column) string { return c.cell(op) })...))
+		t.Rows = append(t.Rows, append([]string{op.Title}, operations.Row(shown, op)...))
 		t.Notes = append(t.Notes, operationNotes(op)...)
 	}
 	return t

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/format"
+	"windtunnel/k6/internal/operations"
 	"windtunnel/k6/internal/report"
 	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/seq"
@@ -15,13 +16,14 @@ import (
 
 // Summary prints a row for each operation without controls, then the reasons of each scenario that did not pass.
 func (s *Screen) Summary(set report.Set) {
-	head := []string{"SCENARIO", "OPERATION", "REQUESTS", "SUCCESS", "RATE/S", "P50 MS", "P95 MS", "P99 MS", "VERDICT"}
+	shown := []operations.Column{operations.Requests, operations.Success, operations.Rate}
 	entries := set.Entries()
-	probed := slices.ContainsFunc(entries, func(e report.Entry) bool { return e.Result != nil && e.Result.Transfers() })
-	if probed {
-		head = slices.Insert(head, 5, "MBIT/S")
+	if slices.ContainsFunc(entries, func(e report.Entry) bool { return e.Result != nil && e.Result.Transfers() }) {
+		shown = append(shown, operations.Mbit)
 	}
-	rows := [][]string{head}
+	shown = append(shown, operations.Percentiles...)
+	head := slices.Concat([]string{"scenario", "operation"}, operations.Screen(shown), []string{"verdict"})
+	rows := [][]string{seq.Map(head, strings.ToUpper)}
 	for _, e := range entries {
 		if e.Result == nil || len(e.Result.Operations) == 0 {
 			dashes := slices.Repeat([]string{format.None}, len(head)-2)
@@ -30,17 +32,7 @@ func (s *Screen) Summary(set report.Set) {
 		}
 		name, outcome := e.Name, e.Outcome
 		for _, op := range e.Result.Judged() {
-			row := []string{name, op.Name, format.Count(op.Requests), format.Success(op.Success, op.Requests),
-				format.Rate(op.RatePerS)}
-			if probed {
-				row = append(row, report.Mbit(op))
-			}
-			if l := op.LatencyMS; l != nil {
-				row = append(row, format.MS(l.P50), format.MS(l.P95), format.MS(l.P99), outcome)
-			} else {
-				row = append(row, format.None, format.None, format.None, outcome)
-			}
-			rows = append(rows, row)
+			rows = append(rows, slices.Concat([]string{name, op.Name}, operations.Row(shown, op), []string{outcome}))
 			name, outcome = "", ""
 		}
 	}
