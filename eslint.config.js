@@ -30,5 +30,8 @@ export default [
     },
   },
   { files: ['lib/**', 'scripts/**', 'benchmarks/**'], languageOptions: { globals: k6Globals } },
-  { files: ['tests/**', 'grafana/**', 'ci/**', '*.config.js'], languageOptions: { globals: globals.node } },
+  {
+    files: ['tests/**', 'grafana/**', 'types/**', 'ci/**', '*.config.js'],
+    languageOptions: { globals: globals.node },
+  },
 ];

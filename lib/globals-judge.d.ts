@@ -118,55 +118,17 @@ declare module 'k6/x/windtunnel/judge' {
     sections: Section[];
     runner?: Runner;
   }
-  /** A number with its minimum and maximum, or the ends of an interval. */
-  export interface Range {
-    value: number | null;
-    low: number | null;
-    high: number | null;
-    significant?: boolean;
-  }
   /** A figure of an operation that only the judge computes. `by`: divide by the same figure of another operation. */
   export interface FigureOf {
     operation: string;
     figure: 'rate_per_s' | 'p50_ms' | 'p95_ms' | 'p99_ms' | 'lost_share';
     by?: string;
   }
-  export type Cell = number | string | boolean | null | Range | FigureOf;
-  export interface Column {
-    name: string;
-    /** Without the unit. */
-    title: string;
-    unit: string;
-    digits?: number;
-    print?: 'value' | 'none';
-    compare?: 'lower' | 'higher';
-    /** A comparison judges its numbers by its bound, in place of speed and CPU time. Lower must be better. */
-    judged?: true;
-    /** A comparison judges its numbers beside speed and CPU time. Lower must be better. */
-    secondary?: true;
-    /** A comparison takes smaller numbers of a judged column as this one. */
-    least?: number;
-  }
+  type OfResult = import('../types/result.d.ts').Section;
+  export type Cell = import('../types/result.d.ts').Cell | FigureOf;
+  export type Column = OfResult['columns'][number];
   /** Part of the result: k6/schemas/result.schema.json describes each field. */
-  export interface Section {
-    name: string;
-    title: string;
-    operation?: string;
-    columns: Column[];
-    rows: Cell[][];
-    finding?: string;
-    answer?: string;
-    headline?: { value: string; of: string; detail?: string };
-    notes?: string[];
-    plot?: {
-      kind: string;
-      x: string;
-      y: string[];
-      log?: boolean;
-      below?: { title: string; y: string[] };
-      marks?: string;
-    };
-  }
+  export type Section = Omit<OfResult, 'rows'> & { rows: Cell[][] };
   /**
    * One of several k6 processes. Its load began `start_offset_ms` after the common start. `clock_offset_ms` converts its clock to
    * the coordinator's. `zero_unix_ms` is measureOffset(). `machine` is equal for runners on the same kernel. `teardown`: it ran

@@ -6,42 +6,10 @@ import { dialectProblems } from 'k6/x/windtunnel/environment';
 import { isAccepted, partOf } from '../answers.js';
 import { textAt } from '../file.js';
 
-/** @typedef {'create' | 'read' | 'enable' | 'disable' | 'delete' | 'list' | 'system' | 'restart'} Operation */
-/**
- * @typedef {object} Request how the panel takes an operation
- * @property {string} method
- * @property {string} path with {name}, {offset}, {limit}, {page} (the page's number from 1), {key} (of the name, secret), or a field of the environment's `user`
- * @property {number} [status] the only status of a success; any 2xx unless given
- * @property {string} [user] where the answer has the user, with {name}; '' for the whole answer; an answer has no user unless given
- * @property {object} [body] with the same values as `path`, and {note}
- * @property {string} [part] field of the environment's `user` that is put into the body, '' for the whole `user`; of `create` '' unless given
- */
-/** @typedef {{ path: string, is: 'object' | 'array', with?: string[], without?: string[] }} Sign an address with different answers of panels */
-/**
- * @typedef {object} DialectFile
- * @property {string} title
- * @property {string | null} login path of the log-in form; null: the panel takes only a token
- * @property {string} [cookie] that the panel wants in place of a bearer token; its log-in sets it
- * @property {number} [at_once] most changes at once in set-up and clean-up
- * @property {Sign} sign
- * @property {string} [success] field of every answer that is false in a refusal with a status of 2xx
- * @property {Record<Operation, Request>} operations
- * @property {{ users: string, total: string | null, figures: string, username: string, note: string, status: { field: string, active: unknown, disabled: unknown } }} fields `total` is null: each list has all users
- * @property {{ search: string, active: string, disabled: string }} filters parts of a list's query, with {search}
- * @property {string[]} needs fields of the environment's `user`
- * @property {Subscription | null} subscription null: subscriptions cannot be asked for
- * @property {Tables | null} tables null: users are neither seeded nor counted by SQL
- */
-/**
- * @typedef {object} Tables names of the database's tables and columns, and what a seeded user has in them
- * @property {{ name: string, id: string, username: string, note: string, status: { column: string, active: Cell, disabled: Cell }, row: Record<string, Cell> }} users
- *   `row`: further columns, with {now}
- * @property {{ name: string, user: string, type: string, settings: string, protocols: Record<string, { type: Cell, settings: object }> }} proxies
- *   `user` has the user's id. `protocols`, by their names in the environment's `user`: texts of `settings` may have {key} and {uuid}
- */
-/** @typedef {string | number | boolean | null} Cell */
-/** @typedef {{ kind: 'links' | 'clash' | 'sing-box' | 'outline', agent: string }} Format of a subscription. `agent` is a client that gets this format. */
-/** @typedef {{ url: string, keys: string, formats: Record<string, Format> }} Subscription fields of a user. `url` is the address. `keys` has the settings of protocols. */
+/** @typedef {import('../../types/panel-dialect.d.ts').PanelDialect} DialectFile */
+/** @typedef {keyof DialectFile['operations']} Operation */
+/** @typedef {NonNullable<DialectFile['tables']>} Tables */
+/** @typedef {NonNullable<DialectFile['subscription']>['formats'][string]} Format */
 /** @typedef {{ status: number, json?: Function }} Answer */
 
 export const DIALECTS = ['marzban', 'pasarguard', '3x-ui', '3x-ui-1'];

@@ -7,6 +7,8 @@ import { pathOf } from '../file.js';
 
 /**
  * true: the engine runs the row; a text: why it does not.
+ * @typedef {import('../../types/protocol-row.d.ts').Row} RowOfFile
+ * @typedef {Pick<Row, 'transport' | 'security' | 'multiplex'>} Given variables of a row that has others than the defaults
  * @typedef {true | string} Runs
  * @typedef {string} Engine a format of configurations, which programs read: sing-box, xray, mihomo or another of testbeds/protocols/engines
  *
@@ -25,14 +27,14 @@ import { pathOf } from '../file.js';
  * @property {string} [since] first version of sing-box that has it, if newer than 1.12; older versions refuse it with a message
  * @property {boolean} [dialsAtStart] its client connects when it starts, and refuses traffic until it is connected
  * @property {boolean} encrypts whether an observer of its hop must not be able to read the traffic
- * @property {'plain' | 'tls' | 'quic' | 'random' | 'ssh' | 'wireguard' | 'openvpn'} wire what an observer of its hop must see
+ * @property {NonNullable<RowOfFile['wire']>} wire what an observer of its hop must see
  * @property {Partial<Record<Engine, string>>} [known] known intermittent fault of an engine
  * @property {Partial<Record<Engine, string>>} [knownOfDatagrams] known fault of an engine with large datagrams: `panics`,
  *   `garbles` or `merges`, then its text
  * @property {Partial<Record<Engine, string>>} [firstHop] why it cannot be the first hop of a chain with an engine
- * @property {'namespaces' | 'tun2proxy'} [needs] what it needs that a machine may lack; tun2proxy: namespaces and this program
+ * @property {RowOfFile['needs']} [needs] what it needs that a machine may lack; tun2proxy: namespaces and this program
  * @property {string} [told] its variable for the sending rate of both ends, in Mbit/s
- * @property {{ client?: string, server?: string }} [foreign] program that is always one of its ends
+ * @property {RowOfFile['foreign']} [foreign] program that is always one of its ends
  * @property {Record<string, string | number | boolean>} variables of the testbed, apart from the engine
  */
 
@@ -45,7 +47,7 @@ import { pathOf } from '../file.js';
  *   instead: Record<string, string>, parts: EngineParts }} EngineFile
  */
 
-/** @type {{ rows: { name: string, protocol: string, row: any }[], protocols: Record<string, Protocol>, engines: Record<string, EngineFile> }} */
+/** @type {{ rows: { name: string, protocol: string, row: RowOfFile }[], protocols: Record<string, Protocol>, engines: Record<string, EngineFile> }} */
 const {
   rows,
   protocols,
@@ -74,7 +76,7 @@ function wireOf(security, encrypts) {
   return encrypts ? 'random' : 'plain';
 }
 
-/** @param {{ name: string, row: any }} file @returns {Row} */
+/** @param {{ name: string, row: RowOfFile }} file @returns {Row} */
 function rowOf({ name, row }) {
   const {
     without,
@@ -85,9 +87,12 @@ function rowOf({ name, row }) {
     encrypts = false,
     dials_at_start: dialsAtStart,
     first_hop: firstHop,
+    variables: given,
     ...rest
   } = row;
-  const { protocol, transport = 'tcp', security = 'none', multiplex = false } = rest.variables;
+  // matrix() has put the protocol there.
+  const variables = /** @type {Row['variables'] & Record<'protocol', string> & Partial<Given>} */ (given);
+  const { protocol, transport = 'tcp', security = 'none', multiplex = false } = variables;
   return {
     row: name,
     inbound: protocol,
@@ -105,6 +110,7 @@ function rowOf({ name, row }) {
     ...(knownOfDatagrams ? { knownOfDatagrams: faultsOf(knownOfDatagrams, true) } : {}),
     ...(dialsAtStart ? { dialsAtStart } : {}),
     ...(firstHop ? { firstHop } : {}),
+    variables,
     ...rest,
   };
 }
