@@ -3,22 +3,27 @@
  * docs/reference/errors.md explains each kind.
  */
 
-import { pathOf } from './file.js';
+import { textOf } from './file.js';
 
 /** @typedef {keyof typeof import('../k6/lists/kinds.json')} ErrorKind */
 /** @typedef {{ says: string, at_set_up?: string, busy_machine?: boolean }} Kind see k6/internal/kinds */
 
-/** @type {Record<ErrorKind, Kind>} */
-const LIST = JSON.parse(open(pathOf(import.meta.resolve('../k6/lists/kinds.json'))));
+const TEXT = textOf(import.meta.resolve('../k6/lists/kinds.json'));
 
-/** Every kind that an operation may report. Each kind gets a submetric. */
-export const KINDS = /** @type {ErrorKind[]} */ (Object.keys(LIST));
+/** @type {Record<ErrorKind, Kind> | undefined} */
+let list;
 
-/** Kinds that a busy machine can cause. All other kinds are evidence against the system under test. */
-export const OF_A_BUSY_MACHINE = KINDS.filter((kind) => LIST[kind].busy_machine);
+/** All kinds. A virtual user without an error parses no list. */
+const kinds = () => (list ??= /** @type {Record<ErrorKind, Kind>} */ (JSON.parse(TEXT)));
+
+/** Whether an operation may report it. @param {string} kind @returns {kind is ErrorKind} */
+export const isKind = (kind) => Object.hasOwn(kinds(), kind);
+
+/** Whether a busy machine can cause it. All other kinds are evidence against the system under test. @param {string} kind */
+export const isOfBusyMachine = (kind) => isKind(kind) && Boolean(kinds()[kind].busy_machine);
 
 /** The own kind of a status or a code; undefined without. @param {string} kind @returns {ErrorKind | undefined} */
-const own = (kind) => KINDS.find((one) => one === kind);
+const own = (kind) => (isKind(kind) ? kind : undefined);
 
 /**
  * k6's error codes: https://grafana.com/docs/k6/latest/javascript-api/error-codes/
@@ -137,7 +142,7 @@ export function ofClose(code) {
 }
 
 /** @param {string} kind @returns {Kind | undefined} */
-const kindOf = (kind) => LIST[/** @type {ErrorKind} */ (kind)];
+const kindOf = (kind) => kinds()[/** @type {ErrorKind} */ (kind)];
 
 /** One line that explains a kind of error. @param {string} kind */
 export const explain = (kind) => kindOf(kind)?.says || kind.replace(/_/g, ' ');

@@ -7,7 +7,7 @@
  * the number of clients varies.
  */
 
-import { pathOf } from './file.js';
+import { textOf } from './file.js';
 import { defaultOf, durationSeconds, envCount, envNumber, envTimes } from './variables.js';
 
 // Scripts import these beside their load.
@@ -41,7 +41,7 @@ export { envChoice, envCount, envList, envNumber } from './variables.js';
  */
 
 /** @type {Record<Profile, Meaning>} */
-const LIST = JSON.parse(open(pathOf(import.meta.resolve('../k6/lists/profiles.json'))));
+const LIST = JSON.parse(textOf(import.meta.resolve('../k6/lists/profiles.json')));
 
 export const PROFILES = /** @type {Profile[]} */ (Object.keys(LIST));
 

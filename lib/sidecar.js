@@ -6,7 +6,8 @@ import { request as send } from 'k6/x/windtunnel/record';
 
 /**
  * @typedef {{ name: string, role: 'system' | 'support' | 'generator', cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number,
- *   peak_open_files: number | null, exit: string | null, exit_after_s?: number | null }} ProcessUsage `exit_after_s` counts from the opening of the window
+ *   peak_open_files: number | null, voluntary_switches?: number, exit: string | null, exit_after_s?: number | null }} ProcessUsage `exit_after_s` counts from the
+ *   opening of the window; a window without peaks has no `voluntary_switches`
  * @typedef {{ duration_s: number, host: { cpus: number | null, busy_percent: number | null, by_cpu?: import('k6/x/windtunnel/judge').CpuUsage[] }, processes: ProcessUsage[],
  *   total: { cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number, peak_open_files: number | null },
  *   repeated?: import('k6/x/windtunnel/judge').Part[], at_rest?: AtRest[],
@@ -56,6 +57,13 @@ export function openWindow(instance, paused = false) {
   });
   return opened ? opened.id : null;
 }
+
+/**
+ * Opens a window over an instance's processes alone. The sidecar samples the processes.
+ * @param {string} instance
+ * @returns {string | null} the window's id
+ */
+export const openSystemWindow = (instance) => ask('POST', '/windows', { instance })?.id ?? null;
 
 /**
  * Opens a window for CPU time alone: the sidecar reads the processes only at each request.

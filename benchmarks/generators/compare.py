@@ -2,12 +2,14 @@
 
 `make benchmark-generators` runs it inside `sidecar testbed run pulsar-relay`: the three
 generators publish to the same relay in turn, ROUNDS times. It prints the median rate of each,
-the ratios pair by pair, and the CPU time of k6 per iteration with and without our lib.
+the ratios pair by pair, and the CPU time of k6 per iteration with and without our lib. Then it
+prints CPU time and memory that one more virtual user takes to start.
 """
 
 import json
 import os
 import re
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -20,6 +22,8 @@ MESSAGES = int(os.environ.get("MESSAGES", "1000"))
 SHAPES = {"ingest": (1, 10), "concurrent": (20, 20)}
 # The cost of an iteration is the slope between a short and a long run: the start of k6 cancels out.
 SHORT, LONG = 1000, 6000
+# The cost of a virtual user is the slope between few and many that send the same number of messages.
+FEW, MANY, SENT = 20, 220, 440
 
 
 def seconds(text: str) -> float:
@@ -29,10 +33,30 @@ def seconds(text: str) -> float:
     return float(found[1])
 
 
+def command(script: str) -> list[str]:
+    return [str(ROOT / "bin/k6"), "run", "--quiet", "--no-usage-report", "--address", "", script]
+
+
 def k6(script: str, **variables: str) -> tuple[str, float]:
-    command = [str(ROOT / "bin/k6"), "run", "--quiet", "--no-usage-report", "--address", "", script]
-    out, log, used = run(command, **variables)
+    out, log, used = run(command(script), **variables)
     return out + log, used
+
+
+def process(script: str, **variables: str) -> tuple[float, float]:
+    """CPU time in ms and peak of resident memory in MiB of one k6 process."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = {"RESULT_DIR": folder, "RUN_ID": "benchmark"} | variables
+        k6_process = subprocess.Popen(
+            command(script),
+            cwd=ROOT,
+            env=os.environ | settings,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        _, status, usage = os.wait4(k6_process.pid, 0)
+    if status != 0:
+        sys.exit(f"{script} with {variables}: exit code {os.waitstatus_to_exitcode(status)}")
+    return (usage.ru_utime + usage.ru_stime) * 1000, usage.ru_maxrss / 1024
 
 
 def httpx_rate(name: str, messages: int, *more: str) -> float:
@@ -49,6 +73,14 @@ def bare(name: str, messages: int) -> tuple[float, float]:
     return messages / seconds(text), used
 
 
+def bundled(name: str, folder: str) -> str:
+    """Our script as one module, as a bench runs it."""
+    made, _, _ = run([str(ROOT / "bin/k6"), "x", "bundle", f"scripts/pulsar/{name}.js"])
+    path = Path(folder) / f"{name}.js"
+    path.write_text(made)
+    return str(path)
+
+
 def ours(name: str, messages: int) -> tuple[float, float]:
     """Rate and CPU seconds of our scenario."""
     with tempfile.TemporaryDirectory() as folder:
@@ -58,7 +90,7 @@ def ours(name: str, messages: int) -> tuple[float, float]:
             "RESULT_DIR": folder,
             "RUN_ID": "benchmark",
         }
-        _, used = k6(f"scripts/pulsar/{name}.js", **variables)
+        _, used = k6(bundled(name, folder), **variables)
         result = json.loads((Path(folder) / f"pulsar-{name}.json").read_text())
     return result["operations"][0]["rate_per_s"], used
 
@@ -95,8 +127,27 @@ def cost(name: str) -> None:
     print(f"  ours / bare k6  {spread(ratios(slopes['ours'], slopes['bare k6']), 2)}")
 
 
+def cost_of_users(folder: str) -> None:
+    scripts = {"bare k6": str(HERE / "bare.js"), "ours": bundled("concurrent", folder)}
+    cpu: dict[str, list[float]] = {generator: [] for generator in scripts}
+    memory: dict[str, list[float]] = {generator: [] for generator in scripts}
+    for _ in range(ROUNDS):
+        for generator, script in scripts.items():
+            few, many = (
+                process(script, PROFILE="quick", CLIENTS=str(users), TOPICS="20", MESSAGES=str(SENT))
+                for users in (FEW, MANY)
+            )
+            cpu[generator].append((many[0] - few[0]) / (MANY - FEW))
+            memory[generator].append((many[1] - few[1]) / (MANY - FEW))
+    print(f"\none more virtual user, from {FEW} to {MANY}; median (min–max)")
+    for generator in scripts:
+        print(f"  {generator:10} {spread(cpu[generator], 2)} ms of CPU, {spread(memory[generator], 2)} MiB")
+
+
 if __name__ == "__main__":
     for shape in SHAPES:
         compare(shape)
     for shape in SHAPES:
         cost(shape)
+    with tempfile.TemporaryDirectory() as scripts:
+        cost_of_users(scripts)

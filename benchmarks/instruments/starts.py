@@ -166,6 +166,8 @@ def starts(folder: Path, proxy: Path) -> list[tuple[str, float, float, str]]:
     ports = {pid: configured_port(folder / f"{pid}.json") for pid in seen.listens}
     packets = packets_of(capture, list(ports.values()))
     reloaded = [pid for pid in seen.listens if pid in seen.hangups]
+    if not reloaded:
+        sys.exit(f"footprint/start made no reload: {[one['text'] for one in result['reasons']]}")
     # The first process is the run's own testbed.
     started = [pid for pid in seen.listens if pid not in seen.hangups][1:]
 

@@ -12,7 +12,7 @@
  * | probes_cut                   | counter | count | probes that ended early                          |
  */
 import { Operation, Counter, Trend } from 'k6/x/windtunnel/record';
-import { KINDS } from '../errors.js';
+import { isKind } from '../errors.js';
 
 const active = new Counter('operation_active_s');
 const bytes = new Counter('operation_bytes');
@@ -26,12 +26,7 @@ const probesCut = new Counter('probes_cut');
 
 /** Replaces unknown kinds, for which there is no explanation, by `network`. @param {Record<string, number>} counts */
 export const knownErrors = (counts) =>
-  Object.fromEntries(
-    Object.entries(counts).map(([kind, count]) => [
-      /** @type {any} */ (KINDS).includes(kind) ? kind : 'network',
-      count,
-    ]),
-  );
+  Object.fromEntries(Object.entries(counts).map(([kind, count]) => [isKind(kind) ? kind : 'network', count]));
 
 /** @type {Map<string, Operation>} of this VU */
 const operations = new Map();

@@ -5,7 +5,6 @@ import { tryAsk } from '../meter.js';
  * @typedef {object} Held by all processes of the system; sidecar/src/process/holding.rs
  * @property {number} anon_bytes own memory
  * @property {number} threads
- * @property {number} voluntary_switches since the start of living threads
  * @property {number} cpu_s CPU time since the start of each process
  * @property {{ all: number, tcp: Record<string, number>, left: number, udp: number, pipes: number, other: number }} descriptors `tcp` by state; the sidecar says null if unknown
  */
@@ -22,7 +21,6 @@ export function heldNow(window) {
   return {
     anon_bytes: sum((held) => held.anon_bytes),
     threads: sum((held) => held.threads),
-    voluntary_switches: sum((held) => held.voluntary_switches),
     cpu_s: sum((held) => held.cpu_s),
     descriptors: {
       all: sum((held) => held.descriptors.all),

@@ -100,6 +100,12 @@ const over = (flow) => tryAsk('GET', `/probes/${flow}`)?.state !== 'running';
 const atFarEnd = ({ data }) =>
   (data.echo && tryAsk('GET', `/echoes/${data.echo.id}`)?.tcp_connections) ?? null;
 
+/**
+ * A tunnel that stays open but carries nothing is dropped: no answer came in the second half of the time after the reload, nor later.
+ * @param {number} seconds that the tunnels last @returns {number} whole ms, as the sidecar takes them
+ */
+export const stallMs = (seconds) => Math.min(STALL_MOST_MS, Math.ceil((seconds * 1000 - BEFORE_MS) / 2));
+
 /** Opens tunnels that carry requests, and waits until all are open. @param {RulesProxy} proxy @param {number} tunnels @param {number} seconds @returns {string} the probe's id */
 function openTunnels({ plane, via }, tunnels, seconds) {
   const spec = {
@@ -109,8 +115,7 @@ function openTunnels({ plane, via }, tunnels, seconds) {
     flow: { direction: 'neither', seconds, requests_per_s: REQUESTS_PER_S },
     limit_s: seconds + OPENING_MS / 1000,
     timeout_ms: PATIENCE_MS,
-    // A tunnel that stays open but carries nothing is dropped: no answer came in the second half of the time after the reload, nor later.
-    stall_ms: Math.min(STALL_MOST_MS, (seconds * 1000 - BEFORE_MS) / 2),
+    stall_ms: stallMs(seconds),
   };
   const all = (atFarEnd(plane) ?? NaN) + tunnels;
   const id = startProbe(plane.specOf(via, spec));

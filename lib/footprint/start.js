@@ -2,9 +2,8 @@
 import { quantile } from 'k6/x/windtunnel/record';
 import { now } from '../clock.js';
 import { noteBegun, noteLeft, notePeaks } from '../left-open.js';
-import { tryAsk } from '../meter.js';
 import { Operation } from '../operations.js';
-import { usageOf } from '../sidecar.js';
+import { openSystemWindow, usageOf } from '../sidecar.js';
 import { dials } from './controlled.js';
 import { heldNow } from './held.js';
 import { RulesProxy } from './rules.js';
@@ -97,7 +96,7 @@ export function measureStart(plane, rules, turn, sizes) {
   const proxy = new RulesProxy(plane, rules, 'start', `${rules}-rules-${turn + 1}`);
   const { id, versions } = proxy.instance;
   try {
-    const window = tryAsk('POST', '/windows', { instance: id })?.id ?? null;
+    const window = openSystemWindow(id);
     const started = startOf(proxy, rules, window);
     noteBegun(id);
     const after = started.start_ms === null ? NOTHING : connectionsOf(plane, proxy, rules, sizes);

@@ -1,7 +1,6 @@
 /** Identifies a program's file: two builds may have the same version. */
 import crypto from 'k6/crypto';
-import { attempt } from '../attempt.js';
-import { pathOf } from '../file.js';
+import { bytesAt, pathOf } from '../file.js';
 
 /**
  * SHA-256 of a program's file, hexadecimal; null if the file cannot be read, which its start will report. It reads a file, so it
@@ -11,5 +10,6 @@ import { pathOf } from '../file.js';
  */
 export function digestOf({ engine, binary }) {
   const path = binary || pathOf(import.meta.resolve(`../../bin/${engine}`));
-  return attempt(() => crypto.sha256(open(path, 'b'), 'hex'), null);
+  const bytes = bytesAt(path);
+  return bytes && crypto.sha256(bytes, 'hex');
 }

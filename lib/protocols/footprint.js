@@ -17,21 +17,18 @@ export function holdings(windows) {
 /**
  * Notes a turn's figures.
  * @param {import('./turn.js').Turn} turn
- * @param {Held[] | null} before the quiet period
- * @param {Held[] | null} after the quiet period
+ * @param {Held[] | null} held after the quiet period
+ * @param {number | null} woken wake-ups in it
  * @param {number} seconds of the quiet period
  */
-export function noteFootprint({ figures }, before, after, seconds) {
-  const sum = (/** @type {Held[] | null} */ all, /** @type {(held: Held) => number} */ of) =>
-    all && all.reduce((total, held) => total + of(held), 0);
-  const memory = sum(after, (held) => held.anon_bytes);
+export function noteFootprint({ figures }, held, woken, seconds) {
+  const sum = (/** @type {(held: Held) => number} */ of) =>
+    held && held.reduce((total, one) => total + of(one), 0);
+  const memory = sum((one) => one.anon_bytes);
   figures.after_anon_mib = memory && memory / MIB;
-  figures.after_descriptors = sum(after, ({ descriptors }) => descriptors.all);
-  figures.after_left = sum(after, ({ descriptors }) => descriptors.left);
-  const woken = (/** @type {Held[] | null} */ all) => sum(all, (held) => held.voluntary_switches);
-  const [from, to] = [woken(before), woken(after)];
-  figures.after_wakeups_per_s =
-    from === null || to === null || seconds <= 0 ? null : Math.max(0, to - from) / seconds;
+  figures.after_descriptors = sum(({ descriptors }) => descriptors.all);
+  figures.after_left = sum(({ descriptors }) => descriptors.left);
+  figures.after_wakeups_per_s = woken === null || seconds <= 0 ? null : woken / seconds;
 }
 
 /** A comparison takes less than `least` as that: it harms nobody. Each of a row's two ends may leave 10 connections. Wake-ups have the bound of

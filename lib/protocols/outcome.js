@@ -1,5 +1,5 @@
 /** Outcomes: how a row ended on one side. */
-import { OF_A_BUSY_MACHINE } from '../errors.js';
+import { isOfBusyMachine } from '../errors.js';
 import { PROGRAMS } from './matrix.js';
 
 /**
@@ -135,7 +135,7 @@ export function ofProbes(errors, processes) {
   if (kinds.length === 0) return { outcome: 'measured', detail: null };
   const detail = kinds.map((kind) => `${errors[kind]} × ${kind}`).join(', ');
   if (kinds.some((kind) => CORRUPT.includes(kind))) return { outcome: 'corrupted payload', detail };
-  const busy = kinds.every((kind) => /** @type {string[]} */ (OF_A_BUSY_MACHINE).includes(kind));
+  const busy = kinds.every(isOfBusyMachine);
   return { outcome: 'errors', detail, ...(busy ? { busy } : {}) };
 }
 

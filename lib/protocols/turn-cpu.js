@@ -1,7 +1,7 @@
 /** The CPU time of a whole turn. It includes work that a program defers until nothing is sent, which the probes do not see. */
 import { sleep } from 'k6';
 import { closingSeconds } from '../link.js';
-import { closeWindow, openCpuWindow, usageOf } from '../sidecar.js';
+import { closeWindow, openCpuWindow, openSystemWindow, usageOf } from '../sidecar.js';
 import { holdings, noteFootprint } from './footprint.js';
 
 /** CPU time of a turn's processes, and what they hold, from before the first probe to the end of a quiet period after the last one. */
@@ -34,6 +34,23 @@ export class TurnCpu {
 }
 
 /**
+ * Closes windows, and counts how often the processes woke meanwhile.
+ * @param {(string | null)[]} windows @returns {number | null} null: one is unknown
+ */
+function wokenIn(windows) {
+  windows.forEach(closeWindow);
+  const all = windows.map((window) => {
+    const system = usageOf(window)?.processes.filter(({ role }) => role === 'system') ?? [];
+    return system.reduce(
+      (sum, { voluntary_switches: woken = NaN }) => sum + woken,
+      system.length > 0 ? 0 : NaN,
+    );
+  });
+  const sum = all.reduce((total, woken) => total + woken, 0);
+  return Number.isFinite(sum) ? sum : null;
+}
+
+/**
  * Waits while nothing is sent to any side. Deferred work happens now, and counts.
  * @param {TurnCpu[]} all of the sides' turns @param {number} seconds
  */
@@ -41,12 +58,15 @@ export function awaitQuiet(all, seconds) {
   // Deferred work begins at once: its CPU time counts from here.
   const before = all.map((cpu) => cpu.used());
   if (seconds > 0) sleep(closingSeconds(all[0]?.turn.plane.data.link));
-  const held = all.map(({ windows }) => holdings(windows));
+  const quiet = all.map(({ turn }) =>
+    seconds > 0 ? turn.instances.map(({ id }) => openSystemWindow(id)) : [],
+  );
   sleep(seconds);
   for (const [index, cpu] of all.entries()) {
+    const woken = wokenIn(quiet[index]);
     // Without an end that has died the sum would be too small.
-    const after = cpu.turn.hasEnded() ? null : holdings(cpu.windows);
-    noteFootprint(cpu.turn, held[index], after, seconds);
+    const whole = !cpu.turn.hasEnded();
+    noteFootprint(cpu.turn, whole ? holdings(cpu.windows) : null, whole ? woken : null, seconds);
     cpu.end(before[index]);
   }
 }

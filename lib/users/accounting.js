@@ -90,7 +90,8 @@ function restart(plane, statistics, outputs, moved, seconds) {
     return startProbe(plane.specOf(via, { ...spec, ...limits }));
   });
   sleep(seconds);
-  const done = ids.reduce((sum, id) => sum + tryAsk('GET', `/probes/${id}`).done, 0) * 2 * TRIP_BYTES;
+  const done =
+    ids.reduce((sum, id) => sum + (tryAsk('GET', `/probes/${id}`)?.done ?? NaN), 0) * 2 * TRIP_BYTES;
   const during = chargedTo(statistics.read(), moved);
   const order = openGate(plane, outputs);
   const counted = ids.map((id, index) => {
@@ -106,7 +107,7 @@ function restart(plane, statistics, outputs, moved, seconds) {
     due: after,
     kept: again && chargedTo(statistics.read(), moved),
     moved: after === null ? null : after - due,
-    open: before === null || during === null || done === 0 ? null : Math.min(1, (during - before) / done),
+    open: before === null || during === null || !(done > 0) ? null : Math.min(1, (during - before) / done),
   };
 }
 

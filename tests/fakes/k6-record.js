@@ -1,5 +1,5 @@
 /** k6/x/windtunnel/record as far as lib/ uses it: it keeps every sample and every message. */
-import { OF_A_BUSY_MACHINE } from '../../lib/errors.js';
+import { isOfBusyMachine } from '../../lib/errors.js';
 import execution from './k6-execution.js';
 
 /** @type {{ metric: string, value: number | boolean, tags: Record<string, string> | undefined }[]} */
@@ -54,7 +54,7 @@ export class Operation {
 
   /** @param {string} kind @param {number} count */
   failures(kind, count) {
-    if (!(/** @type {string[]} */ (OF_A_BUSY_MACHINE).includes(kind))) release();
+    if (!isOfBusyMachine(kind)) release();
     errors.add(count, { ...this.tags, kind });
     for (let index = 0; index < count; index += 1) failed.add(true, this.tags);
   }

@@ -28,11 +28,13 @@ async function run(flags, variables = {}) {
     await bench.ended;
     assert.ok(bench.has('footprint-start.json'), bench.output.stdout + bench.output.stderr);
     const result = bench.result('footprint-start');
+    const reload = sectionOf(result, 'reload');
+    assert.ok(reload || variables.RELOADS === '0', reasonsOf(result).join('\n') + bench.output.stderr);
     return {
       result,
       start: sectionOf(result, 'start'),
       starts: rowsOf(sectionOf(result, 'start')),
-      reload: sectionOf(result, 'reload'),
+      reload,
     };
   } finally {
     bench.remove();

@@ -1,7 +1,7 @@
 /** How long a reload refuses new connections, and which testbeds footprint/start takes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PATIENCE_MS, refusedMs, tunnelsOf } from '../../lib/footprint/reload.js';
+import { PATIENCE_MS, refusedMs, stallMs, tunnelsOf } from '../../lib/footprint/reload.js';
 import { engineOf } from '../../lib/footprint/rules.js';
 
 /** A dial each 10 ms. @param {string} words such as 'ok no' */
@@ -14,6 +14,13 @@ test('a refusal lasts from the first failure to the next success', () => {
   assert.equal(refusedMs(dialsOf('no ok no ok')), 30, 'successes in between do not end it');
   assert.equal(refusedMs(dialsOf('ok no no')), null, 'it is not back');
   assert.equal(refusedMs(dialsOf('ok ok ok'), 'the program ended'), null, 'it ended after the last dial');
+});
+
+test('the silence of a dropped tunnel is half of the time after the reload, in whole ms', () => {
+  assert.equal(stallMs(1.3), 500);
+  // Three starts of 623.2 ms.
+  assert.equal(stallMs(0.3 + (3 * 623.2) / 1000), 935);
+  assert.equal(stallMs(600), 60_000);
 });
 
 test('a tunnel that carries nothing after a reload is dropped, and late answers show', () => {

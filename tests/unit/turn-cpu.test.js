@@ -11,33 +11,36 @@ const { TurnCpu, awaitQuiet } = await import('../../lib/protocols/turn-cpu.js');
 const calls = [];
 /** CPU seconds at each look, by instance. @type {Record<string, number[]>} */
 const seen = {};
+/** The looks of an instance whose process ended while it was idle: its counts are unknown. */
+const ENDED = [0.5, 1];
 
-/** Readings of what is held so far. */
-let looks = 0;
-
-/** @param {number} look */
-const holding = (look) => ({
+const HELD = {
   role: 'system',
   anon_bytes: 2 ** 20,
   threads: 4,
-  voluntary_switches: 100 * look,
   descriptors: { all: 20, tcp: { listen: 1 }, left: 3, udp: 0, pipes: 2, other: 17 },
-});
+};
+/** Windows of quiet periods, which count switches. */
+const QUIET = 'quiet-';
+const system = { name: 'proxy', role: 'system' };
 
 sidecar.send = (method, path, body) => {
   calls.push(`${method} ${path}`);
   if (path === '/windows') {
-    assert.equal(body.peaks, false, 'a window that is sampled costs CPU time beside what is measured');
-    return body.instance in seen ? { answer: { id: body.instance }, error: null } : { error: 'no instance' };
+    const id = body.peaks === false ? body.instance : QUIET + body.instance;
+    return body.instance in seen ? { answer: { id }, error: null } : { error: 'no instance' };
   }
   if (path.endsWith('/close')) return { answer: {}, error: null };
-  if (path.endsWith('/holding')) {
-    const [, window] = /windows\/(\w+)/.exec(path) ?? [];
-    looks += 1;
-    return window in seen ? { answer: { processes: [holding(looks)] }, error: null } : { error: 'unknown' };
+  const [, window = ''] = /windows\/([\w-]+)/.exec(path) ?? [];
+  if (path.endsWith('/holding'))
+    return window in seen ? { answer: { processes: [HELD] }, error: null } : { error: 'unknown' };
+  if (window.startsWith(QUIET)) {
+    assert.ok(calls.includes(`POST /windows/${window}/close`), 'an open window has no last reading');
+    const ended = seen[window.slice(QUIET.length)] === ENDED;
+    const counted = ended ? system : { ...system, voluntary_switches: 200 };
+    return { answer: { processes: [{ role: 'generator', voluntary_switches: 9 }, counted] }, error: null };
   }
-  const cpu = seen[path.replace('/windows/', '')].shift();
-  return { answer: { processes: [{ role: 'system' }], total: { cpu_s: cpu } }, error: null };
+  return { answer: { processes: [system], total: { cpu_s: seen[window].shift() } }, error: null };
 };
 
 /** @param {string[]} ids @param {any} [link] */
@@ -53,7 +56,6 @@ const turnOf = (ids, link = null) =>
 beforeEach(() => {
   calls.length = 0;
   slept.length = 0;
-  looks = 0;
   for (const id of Object.keys(seen)) delete seen[id];
 });
 
@@ -91,6 +93,13 @@ test('a turn of which an end has died has no footprint', () => {
     after_wakeups_per_s: woken,
   } = turn.figures;
   assert.deepEqual([cpu, memory, all, woken], [1, null, null, null]);
+});
+
+test('a turn of which a process has ended while it was idle has no wake-ups', () => {
+  seen.first = ENDED;
+  const turn = turnOf(['first']);
+  awaitQuiet([new TurnCpu(turn)], 0.5);
+  assert.equal(turn.figures.after_wakeups_per_s, null);
 });
 
 test('a turn of which one instance is unknown has no CPU time', () => {
