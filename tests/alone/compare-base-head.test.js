@@ -1,4 +1,7 @@
-/** A comparison of two commits finds the slower one. Other tests would disturb it. tests/real/compare-base-head.test.js has all else. */
+/**
+ * A comparison of two commits finds the slower one. Other tests would disturb it. tests/real/compare-base-head.test.js has the tests
+ * without a measurement.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertNothingLeft, git, sides, variables } from '../support/base-head.js';

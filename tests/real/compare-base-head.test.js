@@ -1,4 +1,4 @@
-/** Base and head of a repository are built before they are measured. What cannot be built or compared is one line, and nothing is left. */
+/** Base and head of a repository are built before they are measured. A failed build or a wrong name is one line, and nothing is left. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -20,6 +20,9 @@ var resolves = regexp.MustCompile(`\bimport\.meta\.resolve\(`)
 
 const opens = "__opens_a_path_of_its_own__"
 
+// opener is a module of k6 that opens files by paths that are relative to the script.
+const opener = "k6/experimental/fs"
+
 // ErrOpens says that a module opens a file itself, perhaps by a path that is relative to the module.
 var ErrOpens = errors.New("a module opens a file without lib/file.js")
 
@@ -30,14 +33,16 @@ func Join(script string) ([]byte, error) {
 		EntryPoints: []string{script}, AbsWorkingDir: "/", Outfile: "bundle.js", Bundle: true, Format: api.FormatESModule, Platform: api.PlatformNeutral,
 		Target: api.ESNext, Charset: api.CharsetUTF8, External: []string{"k6", "k6/*", "https://*"}, Sourcemap: api.SourceMapInline, SourceRoot: "file:///",
 		SourcesContent: api.SourcesContentExclude, LogLevel: api.LogLevelSilent, Define: map[string]string{"open": opens},
-		Plugins: []api.Plugin{{Name: "resolve", Setup: func(build api.PluginBuild) { build.OnLoad(api.OnLoadOptions{Filter: `\.js$`}, load) }}},
+		Plugins: []api.Plugin{{Name: "resolve", Setup: func(build api.PluginBuild) { build.OnLoad(api.OnLoadOptions{Filter: `\.[cm]?[jt]s$`}, load) }}},
 	})
 	if len(built.Errors) > 0 {
 		return nil, errors.New(built.Errors[0].Text)
 	}
 	made := built.OutputFiles[0].Contents
-	if bytes.Contains(made, []byte(opens)) {
-		return nil, ErrOpens
+	for _, sign := range []string{opener, opens} {
+		if bytes.Contains(made, []byte(sign)) {
+			return nil, ErrOpens
+		}
 	}
 	return made, nil
 }
@@ -50,6 +55,6 @@ func load(module api.OnLoadArgs) (loaded api.OnLoadResult, err error) {
 	}
 	folder := url.URL{Scheme: "file", Path: filepath.Dir(module.Path) + "/"}
 	contents := resolves.ReplaceAllLiteralString(string(text), `import.meta.resolve("`+folder.String()+`" + `)
-	loaded.Contents, loaded.Loader = &contents, api.LoaderJS
+	loaded.Contents, loaded.Loader = &contents, api.LoaderDefault
 	return loaded, nil
 }

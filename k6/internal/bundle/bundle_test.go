@@ -28,9 +28,11 @@ func written(t *testing.T, files map[string]string) string {
 
 func TestModulesBecomeOne(t *testing.T) {
 	folder := written(t, map[string]string{
-		"s.js":      "import http from 'k6/http'; import { a } from './lib/a.js'; export default () => http.get(a)",
+		"s.js":      "import http from 'k6/http'; import { a } from './lib/a.js'; import { t } from './lib/t.ts'; export default () => http.get(a, t)",
+		"lib/t.ts":  "export const t: string = import.meta.resolve('./y')",
 		"lib/a.js":  "export const a = import.meta.resolve('../x')",
 		"opens.js":  "export default () => {}; const data = open('./data.csv'); export const options = { data }",
+		"fs.js":     "import { open } from 'k6/experimental/fs'; const file = await open('./data.csv'); export default () => file.read()",
 		"own.js":    "const loop = { open: (open) => open(1) }; export default () => loop.open(() => globalThis.open('/x'))",
 		"wrong.js":  "import './nothing.js'",
 		"syntax.js": "export default () => {",
@@ -40,7 +42,7 @@ func TestModulesBecomeOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(made)
-	for _, part := range []string{`from "k6/http"`, `/a%20%22b%22%20%C3%A4%23%2541/lib/../x"`, "//# sourceMappingURL=data:application/json;base64,"} {
+	for _, part := range []string{`from "k6/http"`, `/a%20%22b%22%20%C3%A4%23%2541/lib/../x"`, `/lib/./y"`, "//# sourceMappingURL=data:application/json;base64,"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("%q is not in %s", part, text)
 		}
@@ -53,8 +55,10 @@ func TestModulesBecomeOne(t *testing.T) {
 	if err != nil || !strings.Contains(string(sources), "%2541/lib/a.js") {
 		t.Errorf("stack traces do not name the module: %s, %v", sources, err)
 	}
-	if _, err := Join(filepath.Join(folder, "opens.js")); !errors.Is(err, ErrOpens) {
-		t.Errorf("opens.js: %v", err)
+	for _, name := range []string{"opens.js", "fs.js"} {
+		if _, err := Join(filepath.Join(folder, name)); !errors.Is(err, ErrOpens) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	if _, err := Join(filepath.Join(folder, "own.js")); err != nil {
 		t.Errorf("own.js: %v", err)
