@@ -23,8 +23,11 @@ const opens = "__opens_a_path_of_its_own__"
 // opener is a module of k6 that opens files by paths that are relative to the script.
 const opener = "k6/experimental/fs"
 
-// ErrOpens says that a module opens a file itself, perhaps by a path that is relative to the module.
-var ErrOpens = errors.New("a module opens a file without lib/file.js")
+// commonJS is the wrapper of a module with require(). k6 would not find what such a script exports.
+const commonJS = "__commonJS("
+
+// ErrUnbundled says that a script must run as it is: a module opens a file, perhaps by a relative path, or is no ES module.
+var ErrUnbundled = errors.New("a module opens a file without lib/file.js, or is no ES module")
 
 // Join returns a script and its modules as one module. Modules of k6 and of the web stay imports. A source map gives stack traces the
 // names and lines of the original files.
@@ -39,9 +42,9 @@ func Join(script string) ([]byte, error) {
 		return nil, errors.New(built.Errors[0].Text)
 	}
 	made := built.OutputFiles[0].Contents
-	for _, sign := range []string{opener, opens} {
+	for _, sign := range []string{opener, opens, commonJS} {
 		if bytes.Contains(made, []byte(sign)) {
-			return nil, ErrOpens
+			return nil, ErrUnbundled
 		}
 	}
 	return made, nil

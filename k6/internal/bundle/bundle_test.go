@@ -33,6 +33,7 @@ func TestModulesBecomeOne(t *testing.T) {
 		"lib/a.js":  "export const a = import.meta.resolve('../x')",
 		"opens.js":  "export default () => {}; const data = open('./data.csv'); export const options = { data }",
 		"fs.js":     "import { open } from 'k6/experimental/fs'; const file = await open('./data.csv'); export default () => file.read()",
+		"common.js": "const http = require('k6/http'); exports.default = () => http.get('')",
 		"own.js":    "const loop = { open: (open) => open(1) }; export default () => loop.open(() => globalThis.open('/x'))",
 		"wrong.js":  "import './nothing.js'",
 		"syntax.js": "export default () => {",
@@ -55,8 +56,8 @@ func TestModulesBecomeOne(t *testing.T) {
 	if err != nil || !strings.Contains(string(sources), "%2541/lib/a.js") {
 		t.Errorf("stack traces do not name the module: %s, %v", sources, err)
 	}
-	for _, name := range []string{"opens.js", "fs.js"} {
-		if _, err := Join(filepath.Join(folder, name)); !errors.Is(err, ErrOpens) {
+	for _, name := range []string{"opens.js", "fs.js", "common.js"} {
+		if _, err := Join(filepath.Join(folder, name)); !errors.Is(err, ErrUnbundled) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
