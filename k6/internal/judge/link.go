@@ -14,6 +14,9 @@ import (
 const (
 	checkLink = "link"
 	linkDied  = "it died: "
+	linkSlow  = "was too slow"
+	// lossUnknown is a fault of the sidecar's count.
+	lossUnknown = "the number of packets that the link itself lost is unknown"
 	// The largest acceptable mean lateness of a link's packets, in ms, or as a share of the link's delay, whichever is
 	// more.
 	lateMostMS    = 0.2
@@ -99,10 +102,10 @@ func (l *Link) carried(use LinkUse) *result.Validity {
 		if unread := side.counts.OwnUnread; unread != nil {
 			own += *unread
 		} else if use.Failed == nil {
-			wrong = append(wrong, side.name+": the number of packets that the link itself lost is unknown")
+			wrong = append(wrong, side.name+": "+lossUnknown)
 		}
 		if own > 0 {
-			wrong = append(wrong, fmt.Sprintf("%s: the link itself lost %d of %d packets, because it was too slow", side.name, own, side.counts.Sent))
+			wrong = append(wrong, fmt.Sprintf("%s: the link itself lost %d of %d packets, because it %s", side.name, own, side.counts.Sent, linkSlow))
 		}
 		if side.counts.Delivered == 0 {
 			continue
@@ -110,7 +113,7 @@ func (l *Link) carried(use LinkUse) *result.Validity {
 		mean := float64(side.counts.LateSumNS) / float64(side.counts.Delivered) / 1e6
 		most := math.Max(lateMostMS, lateMostOfWay*float64(side.wayNS)/1e6)
 		if mean > most {
-			wrong = append(wrong, fmt.Sprintf("%s: packets were late by %.3f ms on average, at most %.3f ms is allowed: the link was too slow", side.name, mean, most))
+			wrong = append(wrong, fmt.Sprintf("%s: packets were late by %.3f ms on average, at most %.3f ms is allowed: the link %s", side.name, mean, most, linkSlow))
 		}
 		late = append(late, fmt.Sprintf("%s %.3f", side.name, mean))
 	}

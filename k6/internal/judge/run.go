@@ -73,7 +73,15 @@ func Spoilt(measured result.Result) string {
 	}
 	for _, reason := range measured.Reasons {
 		ofMachine := reason.BusyMachine || slices.Contains([]string{result.Machine, result.Generator}, reason.Kind)
-		if !ofMachine && (reason.Kind != meter || !isSlowLink(reason.Text)) {
+		if ofMachine {
+			continue
+		}
+		texts := reason.All // of several reasons, Text has the first
+		if len(texts) == 0 {
+			texts = []string{reason.Text}
+		}
+		isOther := func(text string) bool { return !isSlowLink(text) }
+		if reason.Kind != meter || slices.ContainsFunc(texts, isOther) {
 			return ""
 		}
 	}

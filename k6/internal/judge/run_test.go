@@ -87,6 +87,7 @@ func TestOnlyTheMachineTheGeneratorAndASlowLinkSpoilAMeasurement(t *testing.T) {
 		}
 		return reasons
 	}
+	slow, died := "link: socks: down: the link "+linkSlow, "link: socks: "+linkDied+"killed"
 	for _, c := range []struct {
 		verdict string
 		reasons []result.Reason
@@ -98,10 +99,14 @@ func TestOnlyTheMachineTheGeneratorAndASlowLinkSpoilAMeasurement(t *testing.T) {
 		{result.Inconclusive, []result.Reason{{Kind: "row", Text: "2 × lost", BusyMachine: true}}, "2 × lost"},
 		{result.Inconclusive, append(because(result.Machine), result.Reason{Kind: "error", BusyMachine: true}), "because of machine"},
 		{result.Inconclusive, append(because("error"), result.Reason{Kind: "row", BusyMachine: true}), ""},
-		{result.Inconclusive, []result.Reason{{Kind: meter, Text: "link: socks: down: too slow"}}, "link: socks: down: too slow"},
-		{result.Inconclusive, []result.Reason{{Kind: meter, Text: "link: socks: " + linkDied + "killed"}}, ""},
+		{result.Inconclusive, []result.Reason{{Kind: meter, Text: slow}}, slow},
+		{result.Inconclusive, []result.Reason{{Kind: meter, Text: slow + " (and 1 more)", All: []string{slow, slow}}}, slow + " (and 1 more)"},
+		{result.Inconclusive, []result.Reason{{Kind: meter, Text: slow + " (and 1 more)", All: []string{slow, died}}}, ""},
+		{result.Inconclusive, []result.Reason{{Kind: meter, Text: slow + "; up: " + lossUnknown}}, ""},
+		{result.Inconclusive, []result.Reason{{Kind: meter, Text: "link rtt:20ms: down: 31 ms, because it was too slow"}}, ""},
+		{result.Inconclusive, []result.Reason{{Kind: meter, Text: died}}, ""},
 		{result.Inconclusive, []result.Reason{{Kind: meter, Text: "generator limits: 1,024 descriptors"}}, ""},
-		{result.Fail, []result.Reason{{Kind: meter, Text: "link: socks: down: too slow"}}, ""},
+		{result.Fail, []result.Reason{{Kind: meter, Text: slow}}, ""},
 		{result.Fail, []result.Reason{{Kind: "row", BusyMachine: true}}, ""},
 		{result.Inconclusive, nil, ""},
 		{result.Fail, because(result.Machine), ""},

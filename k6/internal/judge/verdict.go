@@ -130,9 +130,9 @@ func excusedLimit(found opinion, j Judged) opinion {
 	return found
 }
 
-// isSlowLink reports whether a reason of the kind meter is a link that was too slow, and that did not end.
+// isSlowLink reports whether a reason of the kind meter is a link that was too slow, and nothing worse.
 func isSlowLink(text string) bool {
-	return strings.HasPrefix(text, checkLink) && !strings.Contains(text, linkDied)
+	return strings.HasPrefix(text, linkOf("")) && strings.Contains(text, linkSlow) && !strings.Contains(text, linkDied) && !strings.Contains(text, lossUnknown)
 }
 
 // markBusy marks the reasons of an inconclusive run that other programs on the CPUs may have caused.
@@ -148,7 +148,8 @@ func markBusy(found opinion, j Judged) opinion {
 		case "limit":
 			found.reasons[i].busy = all && r.text != noneBroke
 		case meter:
-			found.reasons[i].busy = isSlowLink(r.text) || all && strings.HasPrefix(r.text, checkControls+": ")
+			slowLink := strings.HasPrefix(r.text, checkLink) && !strings.Contains(r.text, linkDied)
+			found.reasons[i].busy = slowLink || all && strings.HasPrefix(r.text, checkControls+": ")
 		}
 	}
 	return found
