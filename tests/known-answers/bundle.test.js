@@ -1,6 +1,6 @@
 /** `k6 x bundle` prints a script that k6 runs without a bench, with the same result. A script that cannot be one module is refused. */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { withRelay } from '../support/faulty.js';
@@ -40,4 +40,28 @@ test('a script that cannot be one module is one line with its name', async () =>
   assert.equal(await run.ended, 4, run.output.stderr);
   const line = new RegExp(`^${path}: a module opens a file without lib/file.js, or is no ES module\\n$`);
   assert.match(run.output.stderr, line);
+});
+
+test('paths that a bundle resolves are those of its modules', async () => {
+  const own = join(folder.path, "it's ä#%41");
+  mkdirSync(join(own, 'lib'), { recursive: true });
+  const resolved = "import.meta.resolve(__ENV.NONE ? './a' : '../b'), ['/c/../d', 'file:///e'].map(import.meta.resolve)";
+  writeFileSync(join(own, 'lib', 'paths.js'), `export const paths = [${resolved}].flat();`);
+  writeFileSync(
+    join(own, 'script.js'),
+    `import { paths } from './lib/paths.js';
+paths.push(import.meta.resolve('./lib/../f'));
+export default () => console.log(paths.join(' '));`,
+  );
+  const printed = [];
+  for (const pipe of ['"$0" run -q "$1"', '"$0" x bundle "$1" | "$0" run -q -']) {
+    const options = "--no-usage-report --no-summary --address '' --log-format raw";
+    const run = start('bash', ['-o', 'pipefail', '-c', `${pipe} ${options}`, K6, join(own, 'script.js')], {
+      env: cleanEnvironment(),
+    });
+    assert.equal(await run.ended, 0, run.output.stderr);
+    printed.push(run.output.stderr);
+  }
+  assert.match(printed[0], /%C3%A4%23%2541\/b file:\/\/\/d file:\/\/\/e file:\S+41\/f\n/);
+  assert.equal(printed[1], printed[0]);
 });

@@ -7,6 +7,7 @@ package bundle
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -16,15 +17,19 @@ import (
 )
 
 // Paths of import.meta.resolve() and of open() are relative to their module. lib/file.js opens absolute paths, as globalThis.open.
-var resolves = regexp.MustCompile(`\bimport\.meta\.resolve\(`)
+var resolves = regexp.MustCompile(`\bimport\.meta\.resolve\b`)
 
-const opens = "__opens_a_path_of_its_own__"
+// resolver is import.meta.resolve of the bundle, which has no folder of its own.
+const resolver = "const __k6_resolve = import.meta.resolve;"
 
-// opener is a module of k6 that opens files by paths that are relative to the script.
-const opener = "k6/experimental/fs"
-
-// commonJS is the wrapper of a module with require(). k6 would not find what such a script exports.
-const commonJS = "__commonJS("
+// Signs of a module that must run as it is.
+const (
+	opens    = "__opens_a_path_of_its_own__"
+	meta     = "__import_meta_of_its_own__"
+	opener   = "k6/experimental/fs" // paths are relative to the script
+	commonJS = "__commonJS("        // k6 would not find what such a script exports
+	requires = "__require("
+)
 
 // ErrUnbundled says that a script must run as it is: a module opens a file, perhaps by a relative path, or is no ES module.
 var ErrUnbundled = errors.New("a module opens a file without lib/file.js, or is no ES module")
@@ -35,14 +40,15 @@ func Join(script string) ([]byte, error) {
 	built := api.Build(api.BuildOptions{
 		EntryPoints: []string{script}, AbsWorkingDir: "/", Outfile: "bundle.js", Bundle: true, Format: api.FormatESModule, Platform: api.PlatformNeutral,
 		Target: api.ESNext, Charset: api.CharsetUTF8, External: []string{"k6", "k6/*", "https://*"}, Sourcemap: api.SourceMapInline, SourceRoot: "file:///",
-		SourcesContent: api.SourcesContentExclude, LogLevel: api.LogLevelSilent, Define: map[string]string{"open": opens},
+		SourcesContent: api.SourcesContentExclude, LogLevel: api.LogLevelSilent, Define: map[string]string{"open": opens, "import.meta": meta},
+		Banner:  map[string]string{"js": resolver},
 		Plugins: []api.Plugin{{Name: "resolve", Setup: func(build api.PluginBuild) { build.OnLoad(api.OnLoadOptions{Filter: `\.[cm]?[jt]s$`}, load) }}},
 	})
 	if len(built.Errors) > 0 {
-		return nil, errors.New(built.Errors[0].Text)
+		return nil, reported(built.Errors[0])
 	}
 	made := built.OutputFiles[0].Contents
-	for _, sign := range []string{opener, opens, commonJS} {
+	for _, sign := range []string{opens, meta, opener, commonJS, requires} {
 		if bytes.Contains(made, []byte(sign)) {
 			return nil, ErrUnbundled
 		}
@@ -50,14 +56,26 @@ func Join(script string) ([]byte, error) {
 	return made, nil
 }
 
-// load makes the paths of a module's import.meta.resolve() absolute.
+// reported is an error of esbuild with its place.
+func reported(message api.Message) error {
+	if at := message.Location; at != nil {
+		return fmt.Errorf("/%s:%d: %s", at.File, at.Line, message.Text)
+	}
+	return errors.New(message.Text)
+}
+
+// load gives a module that resolves paths the resolver of its folder. It stays on the first line, because of the source map.
 func load(module api.OnLoadArgs) (loaded api.OnLoadResult, err error) {
 	text, err := os.ReadFile(module.Path)
 	if err != nil {
 		return loaded, err
 	}
-	folder := url.URL{Scheme: "file", Path: filepath.Dir(module.Path) + "/"}
-	contents := resolves.ReplaceAllLiteralString(string(text), `import.meta.resolve("`+folder.String()+`" + `)
+	contents := string(text)
+	if resolves.MatchString(contents) {
+		folder := url.URL{Path: filepath.Dir(module.Path) + "/"}
+		contents = fmt.Sprintf(`const __resolve = (path) => __k6_resolve(path[0] === "." ? %q + path : path); `, folder.EscapedPath()) +
+			resolves.ReplaceAllLiteralString(contents, "__resolve")
+	}
 	loaded.Contents, loaded.Loader = &contents, api.LoaderDefault
 	return loaded, nil
 }
