@@ -129,6 +129,21 @@ fn a_testbed_starts_tells_its_secrets_once_and_stops() {
 }
 
 #[test]
+fn a_changed_testbed_is_read_again() {
+    let root = Root::new();
+    web(&root);
+    let server = root.serve();
+    let sizes = ["default = 5", "default = 6"];
+    assert_eq!(server.start("web", "{}")["outputs"]["WEB_SIZE"], "5");
+    let path = root.file("testbeds/web.toml");
+    let changed = std::fs::read_to_string(&path)
+        .unwrap()
+        .replace(sizes[0], sizes[1]);
+    std::fs::write(&path, changed).unwrap();
+    assert_eq!(server.start("web", "{}")["outputs"]["WEB_SIZE"], "6");
+}
+
+#[test]
 fn the_environment_of_a_process_is_what_was_declared() {
     let root = Root::new();
     root.python(

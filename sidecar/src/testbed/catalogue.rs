@@ -1,6 +1,7 @@
 //! Finds and reads testbed files.
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::choices::{self, Choices};
 use super::file::{TestbedFile, read};
@@ -22,6 +23,22 @@ pub struct Testbed {
     pub choices: Choices,
     /// The folder of the testbed's templates. It need not exist.
     pub dir: PathBuf,
+}
+
+/// When the newest file of a testbed changed, and the number of the files and folders.
+type Newest = (Option<SystemTime>, usize);
+
+/// Changes with the testbed's file, and with the templates and choices of its folder.
+pub type Changed = (Newest, Newest);
+
+fn newest(path: &Path) -> Newest {
+    let own = path.metadata().and_then(|found| found.modified()).ok();
+    let within = std::fs::read_dir(path).into_iter().flatten().flatten();
+    within
+        .map(|entry| newest(&entry.path()))
+        .fold((own, 1), |(last, count), (time, more)| {
+            (last.max(time), count + more)
+        })
 }
 
 impl Catalogue {
@@ -66,6 +83,13 @@ impl Catalogue {
     /// The names of all testbed files, sorted.
     pub fn names(&self) -> Vec<String> {
         toml_files::names(&self.root.join("testbeds")).unwrap_or_default()
+    }
+
+    /// When a testbed's files changed. A missing file has no time.
+    pub fn changed(&self, name: &str) -> Changed {
+        let folder = self.root.join("testbeds");
+        let file = folder.join(format!("{name}.toml"));
+        (newest(&file), newest(&folder.join(name)))
     }
 
     /// Reads and checks one testbed file.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::catalogue::{Catalogue, Testbed};
+use super::catalogue::{Catalogue, Changed, Testbed};
 use super::hop::{Over, Place};
 use super::instance::{Instance, Stopped};
 use super::launch::{Asked, Launch};
@@ -41,8 +41,8 @@ pub struct Supervisor {
 #[derive(Default)]
 struct State {
     instances: BTreeMap<String, Arc<Instance>>,
-    /// Testbed files that were started, by name. A run must not mix two versions of a file, and its check takes a third of a start.
-    testbeds: BTreeMap<String, Arc<Testbed>>,
+    /// Testbed files that were started, by name, and when they changed. Their check takes a third of a start.
+    testbeds: BTreeMap<String, (Changed, Arc<Testbed>)>,
     /// Starts and stops that are under way.
     busy: usize,
     /// Ports that were chosen. A port is chosen only once while this sidecar lives.
@@ -124,15 +124,18 @@ impl Supervisor {
         result
     }
 
-    /// A testbed, which is read at its first start.
+    /// A testbed, which is read at its first start, and again after a change.
     fn testbed(&self, name: &str) -> Result<Arc<Testbed>> {
-        if let Some(known) = lock(&self.state).testbeds.get(name) {
+        let changed = self.catalogue.changed(name);
+        if let Some((then, known)) = lock(&self.state).testbeds.get(name)
+            && *then == changed
+        {
             return Ok(Arc::clone(known));
         }
         let read = Arc::new(self.catalogue.load(name)?);
         lock(&self.state)
             .testbeds
-            .insert(name.to_owned(), Arc::clone(&read));
+            .insert(name.to_owned(), (changed, Arc::clone(&read)));
         Ok(read)
     }
 
