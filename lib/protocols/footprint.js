@@ -18,17 +18,16 @@ export function holdings(windows) {
  * Notes a turn's figures.
  * @param {import('./turn.js').Turn} turn
  * @param {Held[] | null} held after the quiet period
- * @param {number | null} woken wake-ups in it
- * @param {number} seconds of the quiet period
+ * @param {number | null} woken wake-ups in a second of it
  */
-export function noteFootprint({ figures }, held, woken, seconds) {
+export function noteFootprint({ figures }, held, woken) {
   const sum = (/** @type {(held: Held) => number} */ of) =>
     held && held.reduce((total, one) => total + of(one), 0);
   const memory = sum((one) => one.anon_bytes);
   figures.after_anon_mib = memory && memory / MIB;
   figures.after_descriptors = sum(({ descriptors }) => descriptors.all);
   figures.after_left = sum(({ descriptors }) => descriptors.left);
-  figures.after_wakeups_per_s = woken === null || seconds <= 0 ? null : woken / seconds;
+  figures.after_wakeups_per_s = woken;
 }
 
 /** A comparison takes less than `least` as that: it harms nobody. Each of a row's two ends may leave 10 connections. Wake-ups have the bound of

@@ -34,20 +34,18 @@ export class TurnCpu {
 }
 
 /**
- * Closes windows, and counts how often the processes woke meanwhile.
- * @param {(string | null)[]} windows @returns {number | null} null: one is unknown
+ * How often the processes of closed windows woke in a second.
+ * @param {(string | null)[]} windows @returns {number | null} null: one is unknown, or there is none
  */
-function wokenIn(windows) {
-  windows.forEach(closeWindow);
-  const all = windows.map((window) => {
-    const system = usageOf(window)?.processes.filter(({ role }) => role === 'system') ?? [];
-    return system.reduce(
-      (sum, { voluntary_switches: woken = NaN }) => sum + woken,
-      system.length > 0 ? 0 : NaN,
-    );
+function wokenPerSecond(windows) {
+  const rates = windows.map((window) => {
+    const { processes = [], duration_s: seconds = NaN } = usageOf(window) ?? {};
+    const system = processes.filter(({ role }) => role === 'system');
+    const woken = system.reduce((sum, { voluntary_switches: one = NaN }) => sum + one, 0);
+    return system.length > 0 ? woken / seconds : NaN;
   });
-  const sum = all.reduce((total, woken) => total + woken, 0);
-  return Number.isFinite(sum) ? sum : null;
+  const sum = rates.reduce((total, rate) => total + rate, 0);
+  return rates.length > 0 && Number.isFinite(sum) ? sum : null;
 }
 
 /**
@@ -62,11 +60,13 @@ export function awaitQuiet(all, seconds) {
     seconds > 0 ? turn.instances.map(({ id }) => openSystemWindow(id)) : [],
   );
   sleep(seconds);
+  // All windows close before any is read: they are of the same time.
+  quiet.flat().forEach(closeWindow);
   for (const [index, cpu] of all.entries()) {
-    const woken = wokenIn(quiet[index]);
+    const woken = wokenPerSecond(quiet[index]);
     // Without an end that has died the sum would be too small.
     const whole = !cpu.turn.hasEnded();
-    noteFootprint(cpu.turn, whole ? holdings(cpu.windows) : null, whole ? woken : null, seconds);
+    noteFootprint(cpu.turn, whole ? holdings(cpu.windows) : null, whole ? woken : null);
     cpu.end(before[index]);
   }
 }

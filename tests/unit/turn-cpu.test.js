@@ -20,8 +20,9 @@ const HELD = {
   threads: 4,
   descriptors: { all: 20, tcp: { listen: 1 }, left: 3, udp: 0, pipes: 2, other: 17 },
 };
-/** Windows of quiet periods, which count switches. */
+/** Windows of quiet periods, which count switches. They last a little longer than the period. */
 const QUIET = 'quiet-';
+const QUIET_S = 0.625;
 const system = { name: 'proxy', role: 'system' };
 
 sidecar.send = (method, path, body) => {
@@ -38,7 +39,8 @@ sidecar.send = (method, path, body) => {
     assert.ok(calls.includes(`POST /windows/${window}/close`), 'an open window has no last reading');
     const ended = seen[window.slice(QUIET.length)] === ENDED;
     const counted = ended ? system : { ...system, voluntary_switches: 200 };
-    return { answer: { processes: [{ role: 'generator', voluntary_switches: 9 }, counted] }, error: null };
+    const processes = [{ role: 'generator', voluntary_switches: 9 }, counted];
+    return { answer: { processes, duration_s: QUIET_S }, error: null };
   }
   return { answer: { processes: [system], total: { cpu_s: seen[window].shift() } }, error: null };
 };
@@ -70,9 +72,17 @@ test('what is used in the quiet period is in the turn, and told apart', () => {
     after_anon_mib: 2,
     after_descriptors: 40,
     after_left: 6,
-    after_wakeups_per_s: 800,
+    after_wakeups_per_s: (2 * 200) / QUIET_S,
   });
   assert.deepEqual(slept, [0, 0.5]);
+});
+
+test('the quiet windows of all sides close before any is read', () => {
+  Object.assign(seen, { first: [0.5, 1], second: [0.25, 0.25] });
+  awaitQuiet([new TurnCpu(turnOf(['first'])), new TurnCpu(turnOf(['second']))], 0.5);
+  const from = calls.findIndex((call) => call.endsWith('/close'));
+  const closed = ['first', 'second'].map((id) => `POST /windows/${QUIET}${id}/close`);
+  assert.deepEqual(calls.slice(from, from + 2), closed);
 });
 
 test('over a link the ends have some round trips to close before the quiet period', () => {
