@@ -179,12 +179,12 @@ async function runAccidentsAgain(parts) {
   const passed = [];
   for (const told of failed.filter(({ file }) => !file.startsWith('unit/'))) {
     const { pattern = told.name, whole } = told;
-    const found = await runAlone(told.file, whole ? undefined : [exactly(pattern)]);
+    const found = await runAlone(told.file, whole ? patterns : [exactly(pattern)]);
     // Other tests may have the same end of their names.
     if (found.failed.length > 0 || found.passed === 0 || !(whole || found.names.includes(pattern))) continue;
     for (const part of parts) part.failed = part.failed.filter((one) => one !== told);
     // The tests of a whole file were counted at its first try.
-    parts.push(whole ? { ...found, passed: 0 } : found);
+    parts.push(whole ? { ...found, passed: 0, skipped: [] } : found);
     passed.push(told);
   }
   return passed;
