@@ -35,7 +35,10 @@ test('k6 runs a bundle from its standard input, and the result has each message'
 
 test('a script that cannot be one module is one line with its name', async () => {
   const path = join(folder.path, 'common.js');
-  writeFileSync(path, "const http = require('k6/http'); exports.default = () => http.get('http://127.0.0.1:1')");
+  writeFileSync(
+    path,
+    "const http = require('k6/http'); exports.default = () => http.get('http://127.0.0.1:1')",
+  );
   const run = start(K6, ['x', 'bundle', path], { env: cleanEnvironment() });
   assert.equal(await run.ended, 4, run.output.stderr);
   const line = new RegExp(`^${path}: a module opens a file without lib/file.js, or is no ES module\\n$`);
@@ -45,7 +48,8 @@ test('a script that cannot be one module is one line with its name', async () =>
 test('paths that a bundle resolves are those of its modules', async () => {
   const own = join(folder.path, "it's ä#%41");
   mkdirSync(join(own, 'lib'), { recursive: true });
-  const resolved = "import.meta.resolve(__ENV.NONE ? './a' : '../b'), ['/c/../d', 'file:///e'].map(import.meta.resolve)";
+  const resolved =
+    "import.meta.resolve(__ENV.NONE ? './a' : '../b'), ['/c/../d', 'file:///e'].map(import.meta.resolve)";
   writeFileSync(join(own, 'lib', 'paths.js'), `export const paths = [${resolved}].flat();`);
   writeFileSync(
     join(own, 'script.js'),

@@ -19,13 +19,13 @@ import (
 // Paths of import.meta.resolve() and of open() are relative to their module. lib/file.js opens absolute paths, as globalThis.open.
 var resolves = regexp.MustCompile(`\bimport\.meta\.resolve\b`)
 
-// resolver is import.meta.resolve of the bundle, which has no folder of its own.
+// resolver is import.meta.resolve of the bundle. Its paths are relative to the folder of no module.
 const resolver = "const __k6_resolve = import.meta.resolve;"
 
 // Signs of a module that must run as it is.
 const (
-	opens    = "__opens_a_path_of_its_own__"
-	meta     = "__import_meta_of_its_own__"
+	opens    = "__opens_a_path__"
+	meta     = "__uses_import_meta__"
 	opener   = "k6/experimental/fs" // paths are relative to the script
 	commonJS = "__commonJS("        // k6 would not find what such a script exports
 	requires = "__require("
