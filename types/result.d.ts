@@ -605,7 +605,10 @@ export interface Result {
      * The most of each CPU in what was thrown away.
      */
     disturbed_by: {
-      cpu: number;
+      /**
+       * null: all CPUs together, if nothing is pinned.
+       */
+      cpu: number | null;
       others_percent: number;
       steal_percent: number;
     }[];

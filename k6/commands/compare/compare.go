@@ -238,7 +238,6 @@ func finish(stdout, stderr io.Writer, all []compare.Request, dir, here string, t
 		ExitCode() int
 	}
 	var text string
-	name := compare.FileName
 	if len(all) == 1 && all[0].Folder == "" {
 		c := compare.Make(all[0])
 		tell([]compare.Comparison{c})
@@ -246,7 +245,7 @@ func finish(stdout, stderr io.Writer, all []compare.Request, dir, here string, t
 	} else {
 		s := compare.MakeSet(all)
 		tell(s.Comparisons())
-		made, text, name = s, s.Summary(), compare.PageName
+		made, text = s, s.Summary()
 	}
 	fmt.Fprint(stdout, "\n"+text)
 	err := os.MkdirAll(dir, 0o755)
@@ -259,7 +258,7 @@ func finish(stdout, stderr io.Writer, all []compare.Request, dir, here string, t
 	if relative, err := filepath.Rel(here, dir); err == nil {
 		dir = relative
 	}
-	fmt.Fprintf(stdout, "\ncomparison: %s\n", filepath.Join(dir, name))
+	fmt.Fprintf(stdout, "\ncomparison: %s\n", filepath.Join(dir, compare.PageName))
 	return made.ExitCode()
 }
 

@@ -216,6 +216,7 @@ func TestPreflight(t *testing.T) {
 		"remote":             {"remote", "pulsar/passes", []string{"RELAY_TOKEN=t0ken"}, nil, exit.Usage, "set CONFIRM_REMOTE=relay.example.org\n"},
 		"wrong confirmation": {"remote", "pulsar/passes", []string{"RELAY_TOKEN=t0ken", "CONFIRM_REMOTE=example.org"}, nil, exit.Usage, "set CONFIRM_REMOTE=relay.example.org\n"},
 		"secret":             {"remote", "pulsar/passes", []string{"CONFIRM_REMOTE=relay.example.org"}, nil, exit.Usage, "RELAY_TOKEN is not set"},
+		"url":                {"local", "pulsar/passes", []string{"PULSAR_URL=http://127.0.0.1:9"}, nil, exit.Usage, "PULSAR_URL is set, but the run starts testbeds/"},
 		"influx":             {"local", "pulsar/passes", []string{"INFLUX=http://me:geheim@127.0.0.1:8086"}, nil, exit.Usage, "INFLUX holds a login; give it by INFLUX_USERNAME and INFLUX_PASSWORD, or by INFLUX_TOKEN\n"},
 		"sidecar":            {"local", "pulsar/passes", nil, withoutSidecar, exit.Setup, "bin/sidecar is missing; run `make build`"},
 		"results": {"loop", "pulsar/passes", nil, func(t *testing.T, tr *trial) {

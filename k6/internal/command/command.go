@@ -9,8 +9,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"go.k6.io/k6/cmd/state"
 
+	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/exit"
 )
 
@@ -51,11 +53,21 @@ func Alone(gs *state.GlobalState, cmd *cobra.Command, instead string, run func(d
 
 var wrongValue = regexp.MustCompile(`^invalid argument ("(?s:.*)") for "(?:-., )?--(\S+)" flag: `)
 
+const unknownFlag = "unknown flag: --"
+
 // wanted describes the values of a flag, by the name of its type.
 var wanted = map[string]string{"int": "a whole number", "float64": "a number", "bool": "true or false"}
 
 // wrongFlag says what is wrong with a flag. It replaces the parser's words for a value of the wrong type.
 func wrongFlag(cmd *cobra.Command, err error) string {
+	if unknown, found := strings.CutPrefix(err.Error(), unknownFlag); found {
+		var names []string
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+		if meant := closest.Match(unknown, names); meant != "" {
+			return err.Error() + "; is it --" + meant + "?"
+		}
+		return err.Error()
+	}
 	m := wrongValue.FindStringSubmatch(err.Error())
 	if m == nil {
 		return err.Error()

@@ -39,7 +39,8 @@ func TestWrongFlag(t *testing.T) {
 		`--runs "99999999999999999999": a whole number is wanted`: {"--runs", "99999999999999999999"},
 		`--worse-by "1,5": a number is wanted`:                    {"--worse-by", "1,5"},
 		`--dashboard "maybe": true or false is wanted`:            {"--dashboard=maybe"},
-		`unknown flag: --rnus`:                                    {"--rnus", "3"},
+		`unknown flag: --frobnicate`:                              {"--frobnicate"},
+		`unknown flag: --rnus; is it --runs?`:                     {"--rnus", "3"},
 	} {
 		cmd := &cobra.Command{Use: "x"}
 		cmd.Flags().Int("runs", 1, "")

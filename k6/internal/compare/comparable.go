@@ -103,6 +103,12 @@ func Refusal(a, b []Measured, beds func(name string) testbed.Testbed) string {
 	return ""
 }
 
+// differ reports whether the sides ran with different settings, so that Refusal will refuse them.
+func (q Request) differ() bool {
+	a, b := results(q.A), results(q.B)
+	return len(a) > 0 && len(b) > 0 && refusal(a, b, common, q.Beds) != ""
+}
+
 // refusal is Refusal for results with the given common fields.
 func refusal(resultsA, resultsB []result.Result, common []field, beds func(name string) testbed.Testbed) string {
 	all := append(slices.Clone(resultsA), resultsB...)

@@ -45,6 +45,15 @@ func TestIncomparableAreRefused(t *testing.T) {
 	if got := Refusal(q.A, q.B, noBeds); !strings.Contains(got, "the runs of A are not of one thing: they differ in testbed variables") {
 		t.Error(got)
 	}
+	// Settings that differ show in the first pair: no further pair is measured.
+	q = pairsOf(1, noise(1), noise(2))
+	if q.differ() {
+		t.Error("equal settings differ")
+	}
+	q.B[0].Result.Run.Parameters["auth"] = false
+	if !q.differ() {
+		t.Error("settings that differ are not seen")
+	}
 	// A port is recognized by its type, whatever its name.
 	q = pairsOf(2, noise(1), noise(2))
 	q.A[1].Result.Run.Testbed.Variables["inlet"] = 7.0

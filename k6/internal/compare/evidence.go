@@ -67,13 +67,16 @@ func evidence(r result.Result) []row {
 	return all
 }
 
+// atLeast is in the title of a metric that counts small values alike.
+const atLeast = ", at least "
+
 // leastText is the part of a title about the least value of a column, in at most four digits; "" without one.
 func leastText(least float64) string {
 	if least == 0 {
 		return ""
 	}
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(least, 'g', 4, 64), 64)
-	return ", at least " + strconv.FormatFloat(rounded, 'f', -1, 64)
+	return atLeast + strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
 // answers returns for each section the findings in the runs of both sides, one line each.

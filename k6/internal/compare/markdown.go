@@ -288,8 +288,12 @@ func (c Comparison) legend() []string {
 	if c.Looks > 0 {
 		looks = fmt.Sprintf("; this was look %d at the pairs, and the interval allows for repeated looks", c.Looks)
 	}
+	medians := "A, B: medians of the runs"
+	if slices.ContainsFunc(c.Metrics, func(m Metric) bool { return strings.Contains(m.Title, atLeast) }) {
+		medians += "; of a metric whose name ends with" + atLeast + "N, a smaller value counts as N, because it harms nobody, and N is shown"
+	}
 	return []string{
-		"A, B: medians of the runs",
+		medians,
 		change + looks + "; pp: percentage points, for shares",
 		"better, worse: the interval excludes 0, without a correction for the number of metrics; this decides nothing",
 		fmt.Sprintf("within: the whole interval is less than %g %% worse (%g times the time, memory or CPU; of a rate 1/%g of it; of shares %g points); "+

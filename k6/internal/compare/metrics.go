@@ -93,6 +93,8 @@ const (
 	fewDescriptors = 100
 	// littleMemory is the growth that footprint/leak never takes for a leak, in MiB.
 	littleMemory = 8
+	// littleCPU is the CPU time of one tick of the kernel, in s. A ratio of shorter times says nothing.
+	littleCPU = 0.01
 )
 
 // Units of a growth for each unit of work, in bytes and in descriptors or threads.
@@ -126,21 +128,21 @@ var ofRun = []measure{
 		}
 		return new(float64(*p.PeakAnonBytes))
 	})},
-	{peakDescriptors, fmt.Sprintf("total peak descriptors, at least %d", fewDescriptors), "count", false, ofTotal(func(p result.Process) *float64 {
+	{peakDescriptors, fmt.Sprintf("total peak descriptors"+atLeast+"%d", fewDescriptors), "count", false, ofTotal(func(p result.Process) *float64 {
 		if p.PeakOpenFiles == nil {
 			return nil
 		}
 		return new(max(float64(*p.PeakOpenFiles), fewDescriptors))
 	})},
 	// One counts like none, so that a ratio exists.
-	{leftDescriptors, "descriptors left beyond the slack, at least 1", "count", false, func(r result.Result, _ result.Operation) *float64 {
+	{leftDescriptors, "descriptors left beyond the slack" + atLeast + "1", "count", false, func(r result.Result, _ result.Operation) *float64 {
 		left := r.Held.Beyond()
 		if left == nil {
 			return nil
 		}
 		return new(max(*left, 1))
 	}},
-	{leftMemory, fmt.Sprintf("own memory that stays after the load, at least %d", littleMemory), "bytes", false, func(r result.Result, _ result.Operation) *float64 {
+	{leftMemory, fmt.Sprintf("own memory that stays after the load"+atLeast+"%d", littleMemory), "bytes", false, func(r result.Result, _ result.Operation) *float64 {
 		stays := r.Held.Grown()
 		if stays == nil {
 			return nil
@@ -162,11 +164,11 @@ var ofRun = []measure{
 		}
 		return new(r.CPU.SystemS * 1e6 / done)
 	}},
-	{"quiet_cpu_s", "CPU in the quiet period after the load", "s", false, func(r result.Result, _ result.Operation) *float64 {
+	{"quiet_cpu_s", fmt.Sprintf("CPU in the quiet period after the load"+atLeast+"%g", littleCPU), "s", false, func(r result.Result, _ result.Operation) *float64 {
 		if r.CPU == nil {
 			return nil
 		}
-		return &r.CPU.QuietSystemS
+		return new(max(r.CPU.QuietSystemS, littleCPU))
 	}},
 }
 

@@ -81,6 +81,10 @@ func Measure(o bench.Options, scenarios string, length Length, common Request) (
 			if !open[i] {
 				continue
 			}
+			if all[i].differ() { // no later pair makes them comparable
+				open[i] = false
+				continue
+			}
 			before := all[i].Look.Number
 			open[i] = !all[i].decided(length)
 			if open[i] && all[i].Look.Number > before {

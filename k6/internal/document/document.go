@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -86,6 +87,16 @@ func load(path string) ([]byte, error) {
 	return data, nil
 }
 
+var comma = regexp.MustCompile(`,\s*[}\]]$`)
+
+// commaBefore explains a closing bracket behind a comma, where text is all up to the bracket; "" for any other fault.
+func commaBefore(text []byte) string {
+	if comma.Match(text) {
+		return "; remove the comma before it"
+	}
+	return ""
+}
+
 func parseJSON(data []byte) (any, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if len(bytes.TrimSpace(data)) == 0 {
@@ -96,7 +107,7 @@ func parseJSON(data []byte) (any, error) {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
 		line, column := position(data, syntax.Offset)
-		return nil, fmt.Errorf("line %d, column %d: bad JSON: %s", line, column, syntax.Error())
+		return nil, fmt.Errorf("line %d, column %d: bad JSON: %s%s", line, column, syntax.Error(), commaBefore(data[:syntax.Offset]))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("bad JSON: %w", err)

@@ -11,7 +11,7 @@ import (
 
 func TestReadSaysWhere(t *testing.T) {
 	for name, c := range map[string]struct{ file, text, want string }{
-		"bad JSON":      {"x.json", "{\n  \"a\": 1,\n  }\n", "line 3, column 3: bad JSON: invalid character '}'"},
+		"bad JSON":      {"x.json", "{\n  \"a\": 1,\n  }\n", "line 3, column 3: bad JSON: invalid character '}' looking for beginning of object key string; remove the comma before it"},
 		"cut off":       {"x.json", "{\"a\": [1,", "line 1, column 9: bad JSON: unexpected end of JSON input"},
 		"umlaut before": {"x.json", "{\"ä\": x}", "line 1, column 7: bad JSON"},
 		"trailing":      {"x.json", "{} {}", "line 1, column 4: bad JSON"},

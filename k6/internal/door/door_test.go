@@ -100,7 +100,7 @@ func TestMistakesAreToldInOneLineThatNamesTheHelp(t *testing.T) {
 	for args, want := range map[string]string{
 		"bnch":                      `windtunnel has no command "bnch"; is it bench?; see windtunnel --help`,
 		"--frobnicate":              "unknown flag: --frobnicate; see windtunnel --help",
-		"bench --rnus 3":            "unknown flag: --rnus; see windtunnel bench --help",
+		"bench --rnus 3":            "unknown flag: --rnus; is it --runs?; see windtunnel bench --help",
 		"bench pulsar":              `unexpected argument "pulsar"; to choose scenarios give --only; see windtunnel bench --help`,
 		"compare --a x":             "give both --a and --b; see windtunnel compare --help",
 		"panel-compare --a pymysql": "give both --a and --b; see windtunnel compare --help",

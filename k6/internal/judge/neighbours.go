@@ -133,8 +133,12 @@ func placementLoad(usage *Usage, placement *result.Placement) *result.Validity {
 			continue
 		}
 		ok = ok && !cpu.disturbed()
-		details = append(details, fmt.Sprintf("CPU %d: %.1f %% used by others, %.1f %% taken by the hypervisor",
-			*cpu.CPU, percent(cpu.OthersS, cpu.SpanS), percent(cpu.StealS, cpu.SpanS)))
+		detail := fmt.Sprintf("CPU %d: %.1f %% used by others, %.1f %% taken by the hypervisor",
+			*cpu.CPU, percent(cpu.OthersS, cpu.SpanS), percent(cpu.StealS, cpu.SpanS))
+		if !cpu.disturbed() && percent(cpu.OthersS+cpu.StealS, cpu.SpanS) > disturbedPercent {
+			detail += fmt.Sprintf(" (less than %g s, which is too short to count)", disturbedLeastS)
+		}
+		details = append(details, detail)
 	}
 	if len(details) == 0 {
 		return nil

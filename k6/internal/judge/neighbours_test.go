@@ -128,6 +128,11 @@ func TestWithoutAPlacementOrALookAtTheCPUsOfItNoCheckTellsOfNeighbours(t *testin
 	if c := placementLoad(u, pinned); c == nil || !*c.OK || c.Detail != "CPU 1: 1.0 % used by others, 0.0 % taken by the hypervisor; at most 10 %" {
 		t.Errorf("%+v", c)
 	}
+	u.Host.ByCPU = []CPUUsage{{CPU: p(1), SpanS: 0.1, OthersS: 0.04}}
+	want := "CPU 1: 40.0 % used by others, 0.0 % taken by the hypervisor (less than 0.05 s, which is too short to count); at most 10 %"
+	if c := placementLoad(u, pinned); c == nil || !*c.OK || c.Detail != want {
+		t.Errorf("%+v", c)
+	}
 }
 
 func TestSecondsAreOfTheRunAndTheWorstOfACPUIsOfAllThatWasThrownAway(t *testing.T) {

@@ -35,8 +35,8 @@ func (p *Plan) replaceTestbed(a Asked, chosen []Scenario) *exit.Fault {
 		return exit.BadUsage("%v", err)
 	}
 	if _, ok := p.Env.Systems[bed.System]; !ok {
-		return exit.BadUsage("testbeds/%s.toml starts the system %s, which environments/%s.json does not have (it has: %s)",
-			ref.Name, bed.System, p.Env.Name, strings.Join(p.Env.Names(), ", "))
+		return exit.BadUsage("testbeds/%s.toml starts the system %s, which %s does not have (it has: %s)",
+			ref.Name, bed.System, a.shownEnvironment(), strings.Join(p.Env.Names(), ", "))
 	}
 	if f := checkOf(bed, chosen); f != nil {
 		return f
@@ -88,8 +88,8 @@ func (p *Plan) split(a Asked, chosen []Scenario) *exit.Fault {
 			continue
 		case ref == nil && s.its.Testbed != "":
 			p.LeftOut = append(p.LeftOut, fmt.Sprintf(
-				"%s is left out: it starts a testbed again and again, and environments/%s.json has none for %s; give TESTBED=…",
-				s, p.Env.Name, s.System))
+				"%s is left out: it starts a testbed again and again, and %s has none for %s; give TESTBED=…",
+				s, a.shownEnvironment(), s.System))
 			continue
 		case ref != nil:
 			bed, f := p.readTestbed(a, ref.Name)
@@ -109,8 +109,8 @@ func (p *Plan) split(a Asked, chosen []Scenario) *exit.Fault {
 	for _, s := range chosen {
 		if n := missing[s.System]; n > 0 {
 			p.LeftOut = append(p.LeftOut, fmt.Sprintf(
-				"environments/%s.json has no system %s: %d of its scenarios left out (it has: %s)",
-				p.Env.Name, s.System, n, strings.Join(p.Env.Names(), ", ")))
+				"%s has no system %s: %d of its scenarios left out (it has: %s)",
+				a.shownEnvironment(), s.System, n, strings.Join(p.Env.Names(), ", ")))
 			delete(missing, s.System)
 		}
 	}

@@ -85,7 +85,7 @@ func (p *Plan) checkLink(a Asked) *exit.Fault {
 			return exit.BadUsage("LINK=%s: %s tests a proxy that is up already, but a link needs a pair of proxies that the run starts: give TESTBED=…", own, s)
 		}
 		if system.Target.TCP != "" || system.Target.UDP != "" {
-			return exit.BadUsage("LINK=%s: environments/%s.json names a far end for %s, but with a link the far end must be the link's own: remove systems.%s.target", own, p.Env.Name, s, s.System)
+			return exit.BadUsage("LINK=%s: %s names a far end for %s, but with a link the far end must be the link's own: remove systems.%s.target", own, a.shownEnvironment(), s, s.System)
 		}
 	}
 	if text == "" {

@@ -68,6 +68,14 @@ func isFixed(s Scenario) bool {
 	return slices.Contains(variables.Scenarios(), s.String()) && !variables.ReadBy("CLIENTS", s.String())
 }
 
+// shownEnvironment is the environment's file in messages.
+func (a Asked) shownEnvironment() string {
+	if filepath.IsAbs(a.Env) {
+		return a.Env
+	}
+	return "environments/" + a.Env + ".json"
+}
+
 func (a Asked) environmentFile() string {
 	if filepath.IsAbs(a.Env) {
 		return a.Env

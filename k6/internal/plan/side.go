@@ -76,7 +76,7 @@ func (p *Plan) replaceURL(a Asked, chosen []Scenario) *exit.Fault {
 	name := chosen[0].System
 	system, ok := p.Env.Systems[name]
 	if !ok {
-		return exit.BadUsage("environments/%s.json has no system %s (it has: %s): give ENV=… that says how to sign in there", p.Env.Name, name,
+		return exit.BadUsage("%s has no system %s (it has: %s): give ENV=… that says how to sign in there", a.shownEnvironment(), name,
 			strings.Join(p.Env.Names(), ", "))
 	}
 	system.URL, system.Testbed, system.Testbeds = a.URL, nil, nil

@@ -29,6 +29,9 @@ func (p *Plan) checkSystems(a Asked) *exit.Fault {
 		seen[s.System] = true
 		system := p.Env.Systems[s.System]
 		if system.Testbed != nil {
+			if variable := environment.URLVariable(s.System); a.Getenv(variable) != "" {
+				return exit.BadUsage("%s is set, but the run starts testbeds/%s.toml: unset it, or give ENV=… with the url of a system that is up", variable, system.Testbed.Name)
+			}
 			if _, f := p.readTestbed(a, system.Testbed.Name); f != nil {
 				return f
 			}
@@ -40,7 +43,7 @@ func (p *Plan) checkSystems(a Asked) *exit.Fault {
 			return f
 		}
 		if err := connect.Check(system.TLS, filepath.Dir(a.environmentFile())); err != nil {
-			return exit.BadUsage("environments/%s.json: systems.%s.%v", p.Env.Name, s.System, err)
+			return exit.BadUsage("%s: systems.%s.%v", a.shownEnvironment(), s.System, err)
 		}
 		p.NeedsSidecar = p.NeedsSidecar || s.NeedsSidecar(system)
 	}
@@ -124,12 +127,12 @@ func (p *Plan) checkSecrets(a Asked, name string, system environment.System) *ex
 			continue
 		}
 		if system.Testbed == nil {
-			return exit.BadUsage("%s is not set; environments/%s.json takes a secret of systems.%s.auth from it",
-				variable, p.Env.Name, name)
+			return exit.BadUsage("%s is not set; %s takes a secret of systems.%s.auth from it",
+				variable, a.shownEnvironment(), name)
 		}
 		if _, ok := p.outputs(system)[variable]; !ok {
-			return exit.BadUsage("environments/%s.json takes a secret of systems.%s.auth from %s, which is neither an output of testbeds/%s.toml nor set",
-				p.Env.Name, name, variable, system.Testbed.Name)
+			return exit.BadUsage("%s takes a secret of systems.%s.auth from %s, which is neither an output of testbeds/%s.toml nor set",
+				a.shownEnvironment(), name, variable, system.Testbed.Name)
 		}
 	}
 	return p.checkDatabase(a, name, system)
@@ -164,8 +167,8 @@ func (p *Plan) checkDatabase(a Asked, name string, system environment.System) *e
 	}
 	outputs := p.outputs(system)
 	if _, ok := outputs[variable]; !ok {
-		return exit.BadUsage("environments/%s.json takes systems.%s.database_env from %s, which is neither an output of testbeds/%s.toml nor set%s",
-			p.Env.Name, name, variable, system.Testbed.Name, closest.Hint(variable, slices.Sorted(maps.Keys(outputs))))
+		return exit.BadUsage("%s takes systems.%s.database_env from %s, which is neither an output of testbeds/%s.toml nor set%s",
+			a.shownEnvironment(), name, variable, system.Testbed.Name, closest.Hint(variable, slices.Sorted(maps.Keys(outputs))))
 	}
 	return nil
 }

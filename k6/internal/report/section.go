@@ -189,7 +189,11 @@ func integrityTable(r result.Result) Table {
 		Numbers: between(3, 5), State: 0,
 	}
 	for _, c := range r.Integrity {
-		t.Rows = append(t.Rows, []string{tick(c.OK), c.Check, sourceText(c.Source), count(c.Reported), count(c.Found), c.Detail})
+		reported := count(c.Reported)
+		if c.Source == "processes" && c.Reported != nil { // the bound of a growth or a rate
+			reported = "at most " + reported
+		}
+		t.Rows = append(t.Rows, []string{tick(c.OK), c.Check, sourceText(c.Source), reported, count(c.Found), c.Detail})
 	}
 	return t
 }

@@ -36,6 +36,19 @@ func TestADocumentOfAnotherFormHasOneProblem(t *testing.T) {
 	}
 }
 
+func TestAPartMayBeDisturbedOnAllCPUsTogether(t *testing.T) {
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(`{"schema": "windtunnel.result/2", "repeated": [{"part": "tcp", "times": 1,
+		"thrown_away_s": 0.2, "disturbed_by": [{"cpu": null, "others_percent": 40, "steal_percent": 0}], "settled": true}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range Check(Result, doc) {
+		if strings.Contains(p.String(), "repeated") {
+			t.Error(p)
+		}
+	}
+}
+
 func TestResultProblems(t *testing.T) {
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(`{"schema": "windtunnel.result/2", "run": {"id": "a b", "start": "yesterday"},
 		"operations": [{"requests": -1, "latency_ms": 3}], "sections": [{"name": "Time", "columns": [{"unit": 7}], "rows": [[[1]], [{"value": 1}]]}], "integrity": [{"source": "SQL"}], "processes": [], "thresholds": {}, "validity": [],
