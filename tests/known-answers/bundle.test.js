@@ -12,6 +12,7 @@ after(folder.remove);
 
 const SCRIPT = 'scripts/pulsar/ingest.js';
 const MESSAGES = 40;
+const MODULE = './lib/paths.js';
 
 test('k6 runs a bundle from its standard input, and the result has each message', async () => {
   await withRelay({ publishError: { every: 10, status: 503 } }, async (relay) => {
@@ -50,10 +51,10 @@ test('paths that a bundle resolves are those of its modules', async () => {
   mkdirSync(join(own, 'lib'), { recursive: true });
   const resolved =
     "import.meta.resolve(__ENV.NONE ? './a' : '../b'), ['/c/../d', 'file:///e'].map(import.meta.resolve)";
-  writeFileSync(join(own, 'lib', 'paths.js'), `export const paths = [${resolved}].flat();`);
+  writeFileSync(join(own, MODULE), `export const paths = [${resolved}].flat();`);
   writeFileSync(
     join(own, 'script.js'),
-    `import { paths } from './lib/paths.js';
+    `import { paths } from '${MODULE}';
 paths.push(import.meta.resolve('./lib/../f'));
 export default () => console.log(paths.join(' '));`,
   );
