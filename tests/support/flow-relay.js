@@ -53,6 +53,8 @@ export async function startFlowRelay({
     let last;
     relays.add(own);
     own.near.on('message', (bytes, from) => {
+      // A datagram without the header of SOCKS5 and an IPv4 address is of another program.
+      if (bytes.length < UDP_HEADER || bytes.readUInt32BE(0) !== 1) return;
       own.peer = from;
       sent += 1;
       if (sent === 1 && repeats && old) own.near.send(repeats(old), from.port, LOOPBACK);
