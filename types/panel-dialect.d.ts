@@ -154,7 +154,7 @@ export interface Request {
    */
   status?: number;
   /**
-   * Where the answer has the user, with {name}; "": the whole answer. An answer has no user unless given.
+   * The place of the user in the answer, with {name}; "" is the whole answer. Without this field the answer has no user.
    */
   user?: string;
   /**

@@ -35,7 +35,7 @@ export class TurnCpu {
 
 /**
  * How often the processes of closed windows woke in a second.
- * @param {(string | null)[]} windows @returns {number | null} null: one is unknown, or there is none
+ * @param {(string | null)[]} windows @returns {number | null} null: a window is unknown, or the list is empty
  */
 function wokenPerSecond(windows) {
   const rates = windows.map((window) => {

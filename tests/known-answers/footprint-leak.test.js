@@ -112,7 +112,7 @@ describe('footprint/leak', () => {
       const row = rowOf(found, 'own memory', work);
       assert.equal(row.leaks, 'yes');
       near(row.slope, 2 ** 16);
-      // On a busy machine a reading can come before the last clients have closed, which leaves a run this short open.
+      // A busy machine can read before the last clients have closed. A run this short is then undecided.
       assert.notEqual(rowOf(found, 'descriptors', work).leaks, 'yes');
     }
     const descriptors = rowOf(found, 'descriptors', 'subscriber');
