@@ -6,7 +6,7 @@
  * | connections_opened | counter | count | connections that requests of the load opened                             |
  * | idle_resets        | counter | count | requests on a connection that the target had closed while idle; each was sent again |
  */
-import { Counter, opened, wholeMs } from 'k6/x/windtunnel/record';
+import { Counter, exchange, opened } from 'k6/x/windtunnel/record';
 import { detailOf, isAccepted } from './answers.js';
 import { now } from './clock.js';
 import { ofResponse } from './errors.js';
@@ -33,12 +33,11 @@ let lastEnd = -Infinity;
  * Counts the connection that a request opened. Returns whether the target had closed the reused connection while it
  * was idle.
  * @param {Response} response
- * @param {number} startedAt
+ * @param {{ fresh: boolean, status: number, startedAt: number }} exchanged
  */
-function metClosed(response, startedAt) {
-  const fresh = opened(response);
+function metClosed(response, { fresh, status, startedAt }) {
   if (fresh) connectionsOpened.add(1);
-  if (fresh || response.status !== 0 || startedAt - lastEnd < IDLE_MS) return false;
+  if (fresh || status !== 0 || startedAt - lastEnd < IDLE_MS) return false;
   const closed = ofResponse(response) === 'connection_reset';
   if (closed) idleResets.add(1);
   return closed;
@@ -46,24 +45,26 @@ function metClosed(response, startedAt) {
 
 /**
  * Sends a request. If the target had closed the idle connection, sends the request once more, as browsers and HTTP
- * libraries do. `startedAt` and `endedAt` are now() before and after.
+ * libraries do. `ms` is the request's own time by k6, or the time of both requests.
  * @param {() => Response} send
  */
 export function sent(send) {
-  const startedAt = now();
-  const first = send();
-  const again = metClosed(first, startedAt);
-  const response = again ? send() : first;
-  if (again && opened(response)) connectionsOpened.add(1);
-  lastEnd = now();
-  return { response, again, startedAt, endedAt: lastEnd };
+  const first = exchange(send);
+  const again = metClosed(first.response, first);
+  lastEnd = first.endedAt;
+  if (!again) return first;
+  const second = exchange(send);
+  if (second.fresh) connectionsOpened.add(1);
+  const { startedAt } = first;
+  lastEnd = second.endedAt;
+  return { ...second, startedAt, ms: lastEnd - startedAt };
 }
 
 /** sent() for an asynchronous request. @param {() => Promise<Response>} send */
 export async function sentAsync(send) {
   const startedAt = now();
   const first = await send();
-  const again = metClosed(first, startedAt);
+  const again = metClosed(first, { fresh: opened(first), status: first.status, startedAt });
   const response = again ? await send() : first;
   if (again && opened(response)) connectionsOpened.add(1);
   lastEnd = now();
@@ -78,16 +79,16 @@ export function connected(response) {
 
 /**
  * Judges an answer: the number of its items, or the kind and the detail of its error.
- * @param {Response} response
- * @param {number | null} status
+ * @param {{ response: Response, status: number }} exchanged
+ * @param {number | null} wanted
  * @param {Carried} [carried]
  * @returns {number | [import('./errors.js').ErrorKind, string | undefined]}
  */
-function judged(response, status, carried) {
-  if (!isAccepted(response, status)) return [ofResponse(response), detailOf(response)];
+function judged({ response, status }, wanted, carried) {
+  if (!isAccepted({ status }, wanted)) return [ofResponse(response), detailOf(response)];
   const count = carried ? carried(response) : 1;
   if (typeof count === 'number') return count;
-  return ['bad_response', `HTTP ${response.status}: ${count ?? 'the content is wrong'}`];
+  return ['bad_response', `HTTP ${status}: ${count ?? 'the content is wrong'}`];
 }
 
 /**
@@ -99,10 +100,10 @@ function judged(response, status, carried) {
  */
 export function timed(operation, status, send, carried) {
   operation.begin();
-  const { response, again, startedAt, endedAt } = sent(send);
-  const found = judged(response, status, carried);
+  const exchanged = sent(send);
+  const { startedAt, endedAt, ms } = exchanged;
+  const found = judged(exchanged, status, carried);
   if (typeof found !== 'number') return operation.failure(found[0], startedAt, endedAt, found[1]);
-  const ms = again ? endedAt - startedAt : wholeMs(response);
   return operation.success(startedAt, startedAt + ms, ms, found);
 }
 
@@ -118,10 +119,11 @@ export function timed(operation, status, send, carried) {
 export function timedFrom(operation, status, send, intended, warmupMs, carried) {
   const recorded = intended.offset >= warmupMs;
   if (recorded) operation.begin();
-  const { response, startedAt, endedAt } = sent(send);
+  const exchanged = sent(send);
   if (!recorded) return undefined;
+  const { startedAt, endedAt } = exchanged;
   operation.late(startedAt - intended.at);
-  const found = judged(response, status, carried);
+  const found = judged(exchanged, status, carried);
   if (typeof found !== 'number') return operation.failure(found[0], intended.at, endedAt, found[1]);
   return operation.success(intended.at, endedAt, endedAt - intended.at, found);
 }

@@ -117,6 +117,15 @@ export const wholeMs = ({ timings }) => timings.duration;
 /** @param {{ timings?: { connecting?: number } }} response */
 export const opened = ({ timings }) => (timings?.connecting ?? 0) > 0;
 
+/** @param {() => any} send */
+export function exchange(send) {
+  const startedAt = now();
+  const response = send();
+  const { status, timings } = response;
+  const [endedAt, ms] = [now(), timings?.duration];
+  return { response, status, startedAt, endedAt, ms, fresh: opened(response) };
+}
+
 /** @type {Set<string>} */
 const texts = new Set();
 /** @param {string} text */
