@@ -301,8 +301,9 @@ func TestAControlThatDriftsWithTheMachine(t *testing.T) {
 		q.B[i].Result.Processes[0].PeakAnonBytes = new(int64(4500 << 20))
 	}
 	c = Make(q)
-	if reasons := strings.Join(c.Reasons, "\n"); c.Verdict != Fail || !strings.Contains(reasons, "total peak own memory is worse") {
-		t.Errorf("%s %v", c.Verdict, c.Reasons)
+	if reasons := strings.Join(c.Reasons, "\n"); c.Verdict != Fail || !strings.Contains(reasons, "total peak own memory is worse") ||
+		!strings.Contains(c.Headline, "total peak own memory +8900") {
+		t.Errorf("%q %s %v", c.Headline, c.Verdict, c.Reasons)
 	}
 	if notes := strings.Join(c.Notes, "\n"); !strings.Contains(notes, "the machine changed, not the proxy") {
 		t.Error(notes)

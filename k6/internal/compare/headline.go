@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"windtunnel/k6/internal/difference"
+	"windtunnel/k6/internal/seq"
 )
 
 func (m Metric) isSpeed() bool {
@@ -32,7 +33,7 @@ func (c Comparison) headline() string {
 	if m.Change.Lo != nil && m.Change.Hi != nil {
 		by = ": " + signed(*m.Change.Lo) + " to " + signed(*m.Change.Hi) + " %"
 	}
-	of := " (" + m.Title + ")"
+	of := " (" + m.Title + ")" + c.besides(m)
 	switch {
 	case m.Judgement == Better:
 		return fmt.Sprintf(words[0], b, short(math.Abs(m.Change.Estimate)), a) + by + of
@@ -42,6 +43,17 @@ func (c Comparison) headline() string {
 		return fmt.Sprintf(words[2], b, a) + by + of
 	}
 	return fmt.Sprintf(words[3], b, a) + by + of
+}
+
+// besides names the metrics other than speed for which the comparison fails, too; "" if there are none.
+func (c Comparison) besides(leading Metric) string {
+	failing := seq.Filter(c.Metrics, func(m Metric) bool {
+		return m.Gate && !m.isSpeed() && (m.Operation != leading.Operation || m.Name != leading.Name)
+	})
+	if c.Verdict != Fail || len(failing) == 0 {
+		return ""
+	}
+	return "; worse: " + strings.Join(seq.Map(failing, func(m Metric) string { return m.Title + " " + changeText(m.Change) }), ", ")
 }
 
 // leading is the primary metric of speed, else the primary metric that changed most for the worse; false if there is no

@@ -45,6 +45,7 @@ func TestJudgedFiguresDecideInPlaceOfSpeed(t *testing.T) {
 		"equal sides":     {1, 1, exit.Pass, "pair:queue=128 needs as much as pair"},
 		"more memory":     {1.3, 1, exit.Fail, " % more than pair: +"},
 		"more wake-ups":   {1, 2, exit.Fail, "needs 100 % more than pair: +100"},
+		"more of both":    {1.3, 2, exit.Fail, "; worse: "},
 		"less, and equal": {0.5, 1, exit.Pass, "pair:queue=128 needs as much as pair"},
 	} {
 		c := Make(idleRuns(20, 7, test.memory, test.wakeups))
