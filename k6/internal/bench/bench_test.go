@@ -206,6 +206,7 @@ func TestPreflight(t *testing.T) {
 	}{
 		"profile":     {"local", "", nil, func(_ *testing.T, tr *trial) { tr.Profile = "quik" }, exit.Usage, "unknown profile quik; did you mean quick?; there are: smoke, quick, full"},
 		"system":      {"local", "pulsa", nil, nil, exit.Usage, "unknown system pulsa; did you mean pulsar?"},
+		"make target": {"local", "pulsar-pases", nil, nil, exit.Usage, "unknown system pulsar-pases; did you mean pulsar-passes?"},
 		"scenario":    {"local", "pulsar/pases", nil, nil, exit.Usage, "unknown scenario pulsar/pases; did you mean pulsar/passes?"},
 		"environment": {"locl", "pulsar", nil, nil, exit.Usage, "no environment locl; there are: local, loop, remote"},
 		"path":        {"../local", "pulsar", nil, nil, exit.Usage, "must be a name"},

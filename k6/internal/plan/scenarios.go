@@ -5,6 +5,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -86,6 +87,15 @@ func (a Asked) choose() (chosen []Scenario, leftOut string, err error) {
 	return seq.Filter(chosen, func(s Scenario) bool { return !s.its.Further }), leftOut, nil
 }
 
+// ofSystem returns the scenarios of an unknown scenario's system; the systems if the system is unknown, too.
+func ofSystem(item string, known, systems []string) []string {
+	system, _, _ := strings.Cut(item, "/")
+	if slices.Contains(systems, system) {
+		return seq.Filter(known, func(name string) bool { return strings.HasPrefix(name, system+"/") })
+	}
+	return systems
+}
+
 // Select returns the scenarios that only names, in their own order. only is a comma-separated list of SYSTEM,
 // SYSTEM/NAME, or SYSTEM-NAME (the form of make targets and result files); "" means all. An unknown name is an error of
 // one line.
@@ -116,10 +126,11 @@ func Select(all []Scenario, only string) ([]Scenario, error) {
 			wanted[item] = true
 		case strings.Contains(item, "/"):
 			return nil, fmt.Errorf("unknown scenario %s%s; there are: %s",
-				item, closest.Hint(item, known), strings.Join(known, ", "))
+				item, closest.Hint(item, known), strings.Join(ofSystem(item, known, systems), ", "))
 		default:
+			hint := closest.Hint(item, slices.Concat(systems, slices.Sorted(maps.Keys(stems))))
 			return nil, fmt.Errorf("unknown system %s%s; there are: %s (or give SYSTEM/SCENARIO, such as %s)",
-				item, closest.Hint(item, systems), strings.Join(systems, ", "), known[0])
+				item, hint, strings.Join(systems, ", "), known[0])
 		}
 	}
 	if len(wanted) == 0 {
