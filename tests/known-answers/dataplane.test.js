@@ -310,6 +310,7 @@ describe('a proxy that cannot be used', { concurrency: 3 }, () => {
     ],
     ['that wants a login', 'socks-tcp', 'login', /asks for a login.*; correct auth/],
     ['whose rules refuse the target', 'socks-tcp', { reply: 2 }, /reply 2 .*do not allow the target/],
+    ['without an echo server behind it', 'socks-tcp', { reply: 5 }, /reply 5.*; .*`bin\/sidecar echo`/],
     ['that does no UDP', 'socks-udp', { reply: 7 }, /UDP to .*reply 7.*enable UDP in the proxy/],
   ])) {
     test(`a proxy ${what} ends set-up with one line`, async () => {
