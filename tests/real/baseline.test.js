@@ -41,7 +41,7 @@ async function boundsTheNext({ variables }) {
     assert.ok([0, 3, 99].includes(code), `${code}: ${second.output.stdout}${second.output.stderr}`);
     assert.match(
       second.output.stdout,
-      /\nbaseline good, 1 kept run:\n[^]*\nverdict: .*\njudgement: .*compare\.md\n$/,
+      /\nbaseline good, 1 kept run:\n[^]*\nverdict: .*\njudgement: .*compare\.html\n$/,
     );
     assert.ok(second.has('baseline/pulsar-ingest/compare.json'));
   } finally {

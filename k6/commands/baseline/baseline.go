@@ -27,7 +27,7 @@ func New(gs *state.GlobalState) *cobra.Command {
 		Short: "Judge a run by runs that were kept",
 		Long: `Holds each scenario of a run (a folder, or the name of a run in results/) against the baseline
 NAME (made by the command keep, or a folder of kept runs). The baseline's figures are the run's bounds. Writes
-compare.json and compare.md into the folder baseline/ of the run. A run on another class of
+compare.json, compare.md and compare.html into the folder baseline/ of the run. A run on another class of
 machine is refused (docs/how-to/baselines.md).
 
 ` + Help,
@@ -73,6 +73,6 @@ func Judge(stdout, stderr io.Writer, base string, kept baseline.Baseline, run, o
 	if err := judgement.Write(out); err != nil {
 		return exit.Say(stderr, exit.Setup, "cannot write the judgement: %v", err)
 	}
-	fmt.Fprintf(stdout, "judgement: %s\n", command.Display(filepath.Join(out, compare.PageName), base))
+	fmt.Fprintf(stdout, "judgement: %s\n", command.Display(filepath.Join(out, compare.HTMLName), base))
 	return judgement.ExitCode()
 }

@@ -58,7 +58,7 @@ revisions of a repository, that are built before (docs/how-to/compare-builds.md)
 sides are two programs, which rows of the protocol matrix run in turn, judged as a candidate is
 (docs/reference/protocols.md). Or it takes results
 that exist: A's before --, B's after it; a single argument is the folder of a comparison. Prints each metric's change with its confidence
-interval and p-value, writes compare.json and compare.md, and ends with a verdict; docs/how-to/compare.md
+interval and p-value, writes compare.json, compare.md and compare.html, and ends with a verdict; docs/how-to/compare.md
 says how. Figures measured in different ways are not compared. Several scenarios all run in
 each turn; each has a folder of its own, and one page has the changes of all.
 
@@ -258,7 +258,7 @@ func finish(stdout, stderr io.Writer, all []compare.Request, dir, here string, t
 	if relative, err := filepath.Rel(here, dir); err == nil {
 		dir = relative
 	}
-	fmt.Fprintf(stdout, "\ncomparison: %s\n", filepath.Join(dir, compare.PageName))
+	fmt.Fprintf(stdout, "\ncomparison: %s\n", filepath.Join(dir, compare.HTMLName))
 	return made.ExitCode()
 }
 

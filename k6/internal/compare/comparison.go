@@ -19,10 +19,11 @@ import (
 // Schema is the value of "schema" in a compare.json; schemas/comparison.schema.json describes the file.
 const Schema = "windtunnel.comparison/2"
 
-// FileName is the name of a comparison's file in its folder, PageName the name of its page.
+// FileName is the name of a comparison's file in its folder, PageName and HTMLName are those of its pages.
 const (
 	FileName = "compare.json"
 	PageName = "compare.md"
+	HTMLName = "compare.html"
 )
 
 const (

@@ -186,10 +186,10 @@ func read(path string) (c Comparison, err error) {
 	return c, err
 }
 
-// Write writes compare.json and compare.md into dir.
+// Write writes compare.json, compare.md and compare.html into dir.
 func (c Comparison) Write(dir string) error {
 	if err := run.WriteJSON(filepath.Join(dir, FileName), c); err != nil {
 		return err
 	}
-	return run.WriteFile(filepath.Join(dir, PageName), []byte(c.Markdown()))
+	return writePages(dir, c.Markdown(), Set{[]Part{{Comparison: c}}})
 }

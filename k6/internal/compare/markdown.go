@@ -23,8 +23,7 @@ func (c Comparison) Markdown() string {
 	c.write(&b, "##")
 	b.WriteString("## How to read this\n\n")
 	markdown.List(&b, c.legend())
-	c.writeNotes(&b, "##")
-	c.writeSame(&b, "##")
+	writeBlocks(&b, "##", c.details())
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
@@ -34,7 +33,35 @@ func (c Comparison) name() string { return c.System + "/" + c.Scenario }
 func (c Comparison) write(b *strings.Builder, heading string) {
 	fmt.Fprintf(b, "%s.\n\n**Verdict: %s** — %s\n\n", markdown.Escape(c.Headline), mark(c.word())+c.secondaryOff(), markdown.Escape(cmp.Or(c.counts(), nothing)))
 	markdown.List(b, c.Reasons)
-	markdown.Table(b, []string{"", "A", "B"}, c.sides(), noNumbers)
+	writeBlocks(b, heading, c.tables())
+}
+
+// block is a part of a page: a table with lines below it, or only lines.
+type block struct {
+	title   string
+	head    []string
+	rows    [][]string
+	numbers func(column int) bool
+	lines   []string
+}
+
+func writeBlocks(b *strings.Builder, heading string, blocks []block) {
+	for _, one := range blocks {
+		if one.isEmpty() {
+			continue
+		}
+		if one.title != "" {
+			fmt.Fprintf(b, "%s %s\n\n", heading, one.title)
+		}
+		markdown.Table(b, one.head, one.rows, one.numbers)
+		markdown.List(b, one.lines)
+	}
+}
+
+func (b block) isEmpty() bool { return len(b.rows)+len(b.lines) == 0 }
+
+// tables are the sides, and the metrics by their role.
+func (c Comparison) tables() []block {
 	var judged, where, controls [][]string
 	for _, m := range c.Metrics {
 		switch {
@@ -47,19 +74,20 @@ func (c Comparison) write(b *strings.Builder, heading string) {
 		}
 	}
 	head := c.head()
-	markdown.Table(b, head, judged, lastIsText)
-	if failures := c.failureRows(); len(failures) > 0 {
-		fmt.Fprintf(b, "%s Failures\n\n", heading)
-		markdown.Table(b, []string{"Kind", "A", "B", "p", "judgement"}, failures, func(column int) bool { return column >= 1 && column <= 3 })
+	return []block{
+		{"", []string{"", "A", "B"}, c.sides(), noNumbers, nil},
+		{"", head, judged, lastIsText, nil},
+		{"Failures", []string{"Kind", "A", "B", "p", "judgement"}, c.failureRows(), func(column int) bool { return column >= 1 && column <= 3 }, nil},
+		{"Where the time went, and other figures that decide nothing", head, where, lastIsText, c.answers},
+		{"Controls: the same without the proxy, not judged", head, controls, lastIsText, nil},
 	}
-	if len(where)+len(c.answers) > 0 {
-		fmt.Fprintf(b, "%s Where the time went, and other figures that decide nothing\n\n", heading)
-		markdown.Table(b, head, where, lastIsText)
-		markdown.List(b, c.answers)
-	}
-	if len(controls) > 0 {
-		fmt.Fprintf(b, "%s Controls: the same without the proxy, not judged\n\n", heading)
-		markdown.Table(b, head, controls, lastIsText)
+}
+
+// details are the notes, and the parameters of both sides.
+func (c Comparison) details() []block {
+	return []block{
+		{title: "Notes", lines: c.notes()},
+		{"What was the same", []string{"Parameter", "Value"}, c.same(), noNumbers, nil},
 	}
 }
 
@@ -78,20 +106,8 @@ func (c Comparison) notes() []string {
 	return notes
 }
 
-func (c Comparison) writeNotes(b *strings.Builder, heading string) {
-	if notes := c.notes(); len(notes) > 0 {
-		fmt.Fprintf(b, "%s Notes\n\n", heading)
-		markdown.List(b, notes)
-	}
-}
-
 func (c Comparison) head() []string {
 	return []string{"Metric", "A", "B", "change", confidenceText(c.Confidence) + " % interval", "p", "judgement"}
-}
-
-func (c Comparison) writeSame(b *strings.Builder, heading string) {
-	fmt.Fprintf(b, "%s What was the same\n\n", heading)
-	markdown.Table(b, []string{"Parameter", "Value"}, c.same(), noNumbers)
 }
 
 // word is the verdict, or a word for an interrupted comparison.

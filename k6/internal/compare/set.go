@@ -12,7 +12,6 @@ import (
 
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/markdown"
-	"windtunnel/k6/internal/run"
 	"windtunnel/k6/internal/seq"
 )
 
@@ -51,7 +50,7 @@ func (s Set) Write(dir string) error {
 			return err
 		}
 	}
-	return run.WriteFile(filepath.Join(dir, PageName), []byte(s.Markdown()))
+	return writePages(dir, s.Markdown(), s)
 }
 
 // Markdown is the page: the verdict, the reference document's table of changes with a line for each scenario, then the
@@ -67,8 +66,7 @@ func (s Set) Markdown() string {
 	for _, p := range s.Parts {
 		fmt.Fprintf(&b, "## %s\n\n", markdown.Escape(p.name()))
 		p.write(&b, "###")
-		p.writeNotes(&b, "###")
-		p.writeSame(&b, "###")
+		writeBlocks(&b, "###", p.details())
 	}
 	b.WriteString("## How to read this\n\n")
 	markdown.List(&b, s.legend())

@@ -18,7 +18,7 @@ const mostRows = 24
 func (c Comparison) Summary() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", c.Headline)
-	if rows := c.rowsForTerminal(); len(rows) > 0 {
+	if rows := seq.Map(c.forTerminal(), Metric.row); len(rows) > 0 {
 		writeAligned(&b, append([][]string{c.head()}, rows...))
 		if left := c.count() - len(rows); left > 0 {
 			fmt.Fprintf(&b, "and %s in %s\n", format.Plural(left, "more metric"), PageName)
@@ -88,17 +88,13 @@ func (c Comparison) count() int {
 	return seq.Count(c.Metrics, func(m Metric) bool { return m.Role != Shown })
 }
 
-// rowsForTerminal returns rows for all judged metrics, or, if there are very many, for the primary metrics and those
-// that differ.
-func (c Comparison) rowsForTerminal() [][]string {
-	var rows [][]string
-	for _, m := range c.Metrics {
+// forTerminal returns all judged metrics, or, if there are very many, the primary metrics and different ones.
+func (c Comparison) forTerminal() []Metric {
+	shown := seq.Filter(c.Metrics, func(m Metric) bool {
 		says := m.Role == Primary || m.Gate || m.Judgement == Better || m.Judgement == Worse
-		if m.Role != Shown && (says || c.count() <= mostRows) {
-			rows = append(rows, m.row())
-		}
-	}
-	return rows[:min(len(rows), mostRows)]
+		return m.Role != Shown && (says || c.count() <= mostRows)
+	})
+	return shown[:min(len(shown), mostRows)]
 }
 
 // writeAligned pads the columns of rows; columns of numbers are right-aligned.

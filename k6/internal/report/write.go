@@ -85,6 +85,11 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"parts":  func(name string) []string { return strings.SplitAfter(name, "/") },
 }).Parse(pageTemplate))
 
+// WithTables is the template of another page of Windtunnel, which can use the template "table" and the functions of this page.
+func WithTables(name, text string) *template.Template {
+	return template.Must(template.Must(page.Clone()).New(name).Parse(text))
+}
+
 // HTML writes the report as one self-contained file.
 func HTML(set Set, options Options) ([]byte, error) {
 	var b bytes.Buffer
