@@ -57,7 +57,7 @@ func Make(a Asked) (Plan, *exit.Fault) {
 		return p, exit.BadUsage("%s", line)
 	}
 	p.LeftOut = seq.Given(slices.Concat([]string{further}, variables.Near(a.Environ, env.Secrets()),
-		[]string{variables.Unread(a.Environ, namesOf(chosen)), variables.ForeignOf(a.Environ), ambient.Line(a.Environ)}))
+		[]string{variables.Unread(a.Environ, namesOf(chosen), env.Secrets()), variables.ForeignOf(a.Environ), ambient.Line(a.Environ)}))
 	if f := p.choose(a, chosen); f != nil {
 		return p, f
 	}

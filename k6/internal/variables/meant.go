@@ -24,17 +24,25 @@ var (
 	ofAWord = regexp.MustCompile(`^([A-Z][A-Z0-9_]*):{0,2}=`)
 )
 
-// Misspelt is a line about a variable on make's command line, from MAKEFLAGS, that is probably a misspelt one of ours;
-// "" if there is none.
+// Misspelt is a line about a variable on make's command line that is probably a misspelt one of ours; "" if there is
+// none.
 func Misspelt(environ []string) string {
-	for _, word := range aWord.FindAllString(In(environ, "MAKEFLAGS"), -1) {
-		if found := ofAWord.FindStringSubmatch(word); found != nil {
-			if line := noSuch(found[1]); line != "" {
-				return line
-			}
+	for _, name := range ofMake(environ) {
+		if line := noSuch(name); line != "" {
+			return line
 		}
 	}
 	return ""
+}
+
+// ofMake returns the names of the variables on make's command line, from MAKEFLAGS.
+func ofMake(environ []string) (names []string) {
+	for _, word := range aWord.FindAllString(In(environ, "MAKEFLAGS"), -1) {
+		if found := ofAWord.FindStringSubmatch(word); found != nil {
+			names = append(names, found[1])
+		}
+	}
+	return names
 }
 
 // MisspeltFlag is the same for a variable on k6's command line, -e NAME=VALUE.
@@ -96,9 +104,10 @@ func meant(name string, most int, exempt []string) string {
 	return closest.Within(name, ours, most)
 }
 
-// Unread is a line with the variables that none of the scenarios (SYSTEM/SCENARIO) reads. It is "" if all are read, or
-// if one of the scenarios is the user's own script, which may read any variable.
-func Unread(environ, scenarios []string) string {
+// Unread is a line with the variables that none of the scenarios (SYSTEM/SCENARIO) reads: ours, and others on make's command
+// line. It is "" if all are read, or if one of the scenarios is the user's own script, which may read any variable. Names
+// in the caller's own files are exempt.
+func Unread(environ, scenarios, exempt []string) string {
 	known := Scenarios()
 	if slices.ContainsFunc(scenarios, func(name string) bool { return !slices.Contains(known, name) }) {
 		return ""
@@ -107,6 +116,11 @@ func Unread(environ, scenarios []string) string {
 	for _, v := range All {
 		if In(environ, v.Name) != "" && !v.staysSet() && !v.readBy(scenarios...) {
 			lines = append(lines, fmt.Sprintf("%s (of %s)", v.Name, strings.Join(v.Of, ", ")))
+		}
+	}
+	for _, name := range ofMake(environ) {
+		if Find(name) == nil && !slices.Contains(exempt, name) {
+			lines = append(lines, name+" (no such variable)")
 		}
 	}
 	if len(lines) == 0 {

@@ -76,14 +76,24 @@ func TestUnread(t *testing.T) {
 		{"dataplane/socks-udp", "not used by what runs: TUNNELS (of dataplane/concurrency, protocols/matrix)"},
 		{"dataplane/socks-udp dataplane/of-my-own", ""},
 	} {
-		if got := Unread(environ, strings.Fields(c.scenarios)); got != c.want {
+		if got := Unread(environ, strings.Fields(c.scenarios), nil); got != c.want {
 			t.Errorf("%s: %q", c.scenarios, got)
 		}
 	}
 }
 
+func TestAnUnknownVariableOfMakeIsNamed(t *testing.T) {
+	environ := []string{`MAKEFLAGS=s -- COUNT=5 PROFILE=smoke OF_MINE=x\ y RELAY_PASSWORD=z`, "COUNT=5", "ELSEWHERE=1"}
+	if got := Unread(environ, []string{"pulsar/ingest"}, []string{"RELAY_PASSWORD"}); got != "not used by what runs: COUNT (no such variable), OF_MINE (no such variable)" {
+		t.Errorf("%q", got)
+	}
+	if got := Unread(environ, []string{"pulsar/of-my-own"}, nil); got != "" {
+		t.Errorf("a script of the user's own: %q", got)
+	}
+}
+
 func TestWhatOnlyMakeReadsIsNamed(t *testing.T) {
-	if got := Unread([]string{"SCENARIO=pulsar/ingest"}, []string{"pulsar/ingest"}); got != "not used by what runs: SCENARIO (of make)" {
+	if got := Unread([]string{"SCENARIO=pulsar/ingest"}, []string{"pulsar/ingest"}, nil); got != "not used by what runs: SCENARIO (of make)" {
 		t.Errorf("%q", got)
 	}
 }
