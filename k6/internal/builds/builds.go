@@ -32,11 +32,14 @@ type Asked struct {
 
 // Build describes one built side.
 type Build struct {
-	Name    string `json:"name"`    // base or head
-	Ref     string `json:"ref"`     // as given; for a folder, its name
-	Commit  string `json:"commit"`  // "" if git does not know
-	Changed *bool  `json:"changed"` // files differed from the commit before the build; nil if git does not know
-	// Unread says why git knows nothing about a folder, or only a part; "" otherwise.
+	Name string `json:"name" jsonschema:"enum=base,enum=head"`
+	// The revision as given; for a checkout, the name of its folder.
+	Ref string `json:"ref"`
+	// Empty if git does not know.
+	Commit string `json:"commit"`
+	// Files differed from the commit before the build; null if git does not know.
+	Changed *bool `json:"changed"`
+	// Why git does not know the commit of a folder, or whether its files differ from the commit.
 	Unread string `json:"unread,omitempty"`
 }
 

@@ -69,8 +69,10 @@ func TestIncomparableAreRefused(t *testing.T) {
 func overALink(r *result.Result) {
 	cubic, rate := "cubic", int64(50_000_000)
 	end := result.LinkEnd{Address: "198.18.2.1", Settings: result.NetworkSettings{CongestionControl: &cubic}}
+	side := result.LinkSide{Burst: 1, Queue: result.LinkQueue{Bytes: &rate}}
 	r.Run.Link = &result.Link{Text: "far", Title: "180 ms", Seed: 7, MTU: 1500, Near: end, Far: end,
-		Settings: result.LinkSettings{Up: result.LinkSide{RateBitS: &rate}}}
+		Settings: result.LinkSettings{Up: side, Down: side}}
+	r.Run.Link.Settings.Up.RateBitS = &rate
 	r.Run.Parameters["link"] = "far"
 }
 

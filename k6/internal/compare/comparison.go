@@ -62,70 +62,95 @@ const (
 	IsMissing     = "something is missing" // a part was not measured on a side, which fails the gate.
 )
 
-// Comparison is a compare.json. Units are in the field names, or in the metric's unit.
+// Comparison is a compare.json: one scenario, several runs of each side. Units are in the field names, or in the
+// metric's unit.
 type Comparison struct {
-	Schema         string            `json:"schema"`
-	ID             string            `json:"id"`
-	Made           time.Time         `json:"made"`
-	System         string            `json:"system"`
-	Scenario       string            `json:"scenario"`
-	Title          string            `json:"title"`
-	Profile        string            `json:"profile"`
-	Parameters     map[string]any    `json:"parameters"`
-	Placement      *result.Placement `json:"placement"`
-	Host           *result.Host      `json:"host"`
-	Link           *result.Link      `json:"link,omitempty"` // the same on both sides; the addresses of its ends are those of the first run
-	Windtunnel     string            `json:"windtunnel"`
-	PlannedPairs   int               `json:"planned_pairs"`
-	Interleaved    bool              `json:"interleaved"`
-	DurationS      float64           `json:"duration_s"` // from the first run's start to the last run's end
-	Looks          int               `json:"looks"`      // of a comparison that ran until it knew; 0 if the number of pairs was fixed
-	Interrupted    bool              `json:"interrupted"`
-	Confidence     float64           `json:"confidence"`
-	WorseByPercent float64           `json:"worse_by_percent"`
-	Secondary      string            `json:"secondary,omitempty"` // SecondaryOff: only primary metrics were judged, as requested
-	Headline       string            `json:"headline"`
-	A              Side              `json:"a"`
-	B              Side              `json:"b"`
-	Metrics        []Metric          `json:"metrics"`
-	Failures       []Failure         `json:"failures"`
-	Notes          []string          `json:"notes"`
-	Verdict        string            `json:"verdict"`
-	Doubt          string            `json:"doubt,omitempty"` // of an inconclusive verdict: TooNoisy, TooLittleTime or IsMissing
-	Reasons        []string          `json:"reasons"`
-	mute           []string          // metrics that cannot fail with this few pairs, one reason for each role.
-	missing        []string          // what was not measured, one reason each.
-	gaps           gaps              // figures of sections that some runs lack.
-	unknown        gaps              // figures of sections that no run has, by their role.
-	ofOneSide      gaps              // metrics that only A or only B has.
-	lost           []string          // primary metrics without a value in B because all operations failed, one reason each.
-	noSecondary    string            // why secondary metrics cannot be judged, although they were requested.
-	kept           bool              // A are kept runs that judge the one run B.
-	answers        []string          // findings of both sides' sections, one line each.
+	Schema string `json:"schema"`
+	// Name of the folder.
+	ID       string    `json:"id"`
+	Made     time.Time `json:"made"`
+	System   string    `json:"system"`
+	Scenario string    `json:"scenario"`
+	Title    string    `json:"title"`
+	Profile  string    `json:"profile"`
+	// The parameters of all runs.
+	Parameters map[string]any `json:"parameters" jsonschema:"nullable"`
+	// The same as in a result; null if k6 itself made the load.
+	Placement *result.Placement `json:"placement"`
+	// The same as in a result.
+	Host *result.Host `json:"host"`
+	// The same as in the result of the first run; absent if the ends met on loopback.
+	Link *result.Link `json:"link,omitempty"`
+	// The version; empty if the runs lack it.
+	Windtunnel string `json:"windtunnel"`
+	// 0 for existing results, and for a comparison that ran until it knew.
+	PlannedPairs int `json:"planned_pairs" jsonschema:"minimum=0"`
+	// Whether the runs took turns, so that each run of A has a run of B beside it.
+	Interleaved bool `json:"interleaved"`
+	// From the start of the first run to the end of the last.
+	DurationS float64 `json:"duration_s" jsonschema:"minimum=0"`
+	// How often a comparison that ran until it knew looked at its pairs, which widens its intervals; 0 if the number of
+	// pairs was fixed.
+	Looks       int  `json:"looks" jsonschema:"minimum=0"`
+	Interrupted bool `json:"interrupted"`
+	// The least confidence of the interval of each metric.
+	Confidence float64 `json:"confidence" jsonschema:"maximum=1,exclusiveMinimum=0"`
+	// The gate: 10 means 1.1 times the time, memory or CPU, and 1/1.1 of a rate. For shares it is a tenth of it, in
+	// percentage points.
+	WorseByPercent float64 `json:"worse_by_percent" jsonschema:"minimum=0"`
+	// Only primary metrics were judged, as SECONDARY=off requested.
+	Secondary string `json:"secondary,omitempty" jsonschema:"enum=off"`
+	// How fast B is against A, in one sentence for people.
+	Headline string   `json:"headline"`
+	A        Side     `json:"a"`
+	B        Side     `json:"b"`
+	Metrics  []Metric `json:"metrics"`
+	// Each way in which runs or operations of either side failed.
+	Failures []Failure `json:"failures"`
+	Notes    []string  `json:"notes"`
+	Verdict  string    `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive"`
+	// Why a comparison is inconclusive. A gate fails if something is missing.
+	Doubt string `json:"doubt,omitempty" jsonschema:"enum=too noisy,enum=too little time,enum=something is missing"`
+	// Why the verdict is not pass; empty for pass.
+	Reasons     []string `json:"reasons"`
+	mute        []string // metrics that cannot fail with this few pairs, one reason for each role.
+	missing     []string // what was not measured, one reason each.
+	gaps        gaps     // figures of sections that some runs lack.
+	unknown     gaps     // figures of sections that no run has, by their role.
+	ofOneSide   gaps     // metrics that only A or only B has.
+	lost        []string // primary metrics without a value in B because all operations failed, one reason each.
+	noSecondary string   // why secondary metrics cannot be judged, although they were requested.
+	kept        bool     // A are kept runs that judge the one run B.
+	answers     []string // findings of both sides' sections, one line each.
 }
 
-// Side describes the runs of one side. Testbed is nil if the system was up already.
+// Side describes the runs of one side.
 type Side struct {
-	Spec     string            `json:"spec"`
+	// The requested side: a testbed, a URL or an environment; empty for existing results.
+	Spec string `json:"spec"`
+	// Without ports; null if the system was up already, or no run has a result.
 	Testbed  *result.Testbed   `json:"testbed"`
 	Versions map[string]string `json:"versions"`
-	// Build is the side's build for the comparison. Contents has the SHA-256 of each program, by its name in the
-	// testbed.
-	Build    *builds.Build     `json:"build,omitempty"`
+	// The build for the comparison of a base and a head.
+	Build *builds.Build `json:"build,omitempty"`
+	// SHA-256 of each program, by its name in the testbed: of a file, of all files of a folder, or of Python's packages.
 	Contents contents.Contents `json:"contents,omitempty"`
 	Runs     []SideRun         `json:"runs"`
 }
 
-// SideRun is one run. Message says why the run is not used, or another remark. Failed says that its side failed in it.
+// SideRun is one run.
 type SideRun struct {
-	ID      string     `json:"id"`
-	File    string     `json:"file"`
-	Start   *time.Time `json:"start"`
-	Pair    int        `json:"pair"` // from 1; 0 without a pair
-	Outcome string     `json:"outcome"`
-	Used    bool       `json:"used"`
-	Failed  bool       `json:"failed"`
-	Message string     `json:"message"`
+	ID    string     `json:"id"`
+	File  string     `json:"file"`
+	Start *time.Time `json:"start"`
+	// From 1; 0 without a pair.
+	Pair    int    `json:"pair" jsonschema:"minimum=0"`
+	Outcome string `json:"outcome"`
+	Used    bool   `json:"used"`
+	// Its side failed in it. The failure counts, and the run is not repeated.
+	Failed bool `json:"failed"`
+	// Why the run is not used, or another remark.
+	Message string `json:"message"`
 }
 
 // The roles of metrics: their effect on the verdict.
@@ -135,71 +160,89 @@ const (
 	Shown     = "shown"     // has no effect.
 )
 
-// Metric is one row. P is nil without a test, Outcome is "" if nothing was judged. Gate says that the metric breaks the
-// gate. WorseAtMost is the largest loss that the data allow, on the scale of WorseByPercent or in points: a larger loss
-// would have been seen. It is nil with too few pairs.
+// Metric is one row.
 type Metric struct {
-	Operation   string           `json:"operation"` // "" for the whole run
-	Title       string           `json:"title"`
-	Name        string           `json:"name"`
-	Unit        string           `json:"unit"`
-	Better      string           `json:"better"` // higher or lower
-	Control     bool             `json:"control"`
-	Role        string           `json:"role"`
-	A           Summary          `json:"a"`
-	B           Summary          `json:"b"`
-	Change      *Change          `json:"change"`
-	P           *float64         `json:"p"`
-	Judgement   string           `json:"judgement"`
-	Outcome     string           `json:"outcome"`
-	Gate        bool             `json:"gate"`
-	WorseAtMost *float64         `json:"worse_at_most"`
-	MorePairs   *int             `json:"more_pairs"` // estimated pairs to decide an unclear metric; -1: more than the limit
-	Notes       []string         `json:"notes"`
-	differs     bool             // its interval excludes 0.
-	drifted     bool             // a control with a difference like that of a system.
-	evidence    bool             // explains where the time went.
-	shift       difference.Shift // of the usable runs.
-	gate        difference.Shift // including the pairs in which B failed; N is 0 without such pairs.
-	cautious    difference.Shift // including the excluded pairs too; N is 0 without such pairs.
-	allowance   float64          // added to the bound, on its scale.
+	// Empty for the whole run.
+	Operation string `json:"operation"`
+	Title     string `json:"title"`
+	Name      string `json:"name"`
+	// ms, per_s, mbit_per_s, share, bytes, bytes_each, count, each, s, us, or the unit of a section's column.
+	Unit   string `json:"unit" jsonschema:"minLength=1"`
+	Better string `json:"better" jsonschema:"enum=higher,enum=lower"`
+	// The same operation without the proxy, which is never judged.
+	Control bool `json:"control"`
+	// A primary metric must be within the bound. A secondary metric breaks the gate if the evidence, corrected for the
+	// number of metrics, is strong enough. A shown metric decides nothing.
+	Role string  `json:"role" jsonschema:"enum=primary,enum=secondary,enum=shown"`
+	A    Summary `json:"a"`
+	B    Summary `json:"b"`
+	// The change from A to B; null if A is 0.
+	Change *Change `json:"change"`
+	// The two-sided p-value of the signed-rank test that gives the interval; for runs without pairs, of the rank-sum test.
+	P         *float64 `json:"p" jsonschema:"minimum=0,maximum=1"`
+	Judgement string   `json:"judgement" jsonschema:"enum=better,enum=worse,enum=no significant difference,enum=not judged"`
+	// Against the bound; empty if nothing was judged.
+	Outcome string `json:"outcome" jsonschema:"enum=,enum=within,enum=beyond,enum=unclear"`
+	// Whether the metric is beyond the bound and breaks the gate.
+	Gate bool `json:"gate"`
+	// A larger loss would have been seen: the end of the interval, on the scale of worse_by_percent, or in points for
+	// shares. Null with too few pairs.
+	WorseAtMost *float64 `json:"worse_at_most" jsonschema:"minimum=0"`
+	// The estimated number of further pairs that would decide an unclear primary metric. -1 if it is too near its bound for
+	// any number; null if it is not unclear, or with too few pairs.
+	MorePairs *int             `json:"more_pairs" jsonschema:"minimum=-1"`
+	Notes     []string         `json:"notes"`
+	differs   bool             // its interval excludes 0.
+	drifted   bool             // a control with a difference like that of a system.
+	evidence  bool             // explains where the time went.
+	shift     difference.Shift // of the usable runs.
+	gate      difference.Shift // including the pairs in which B failed; N is 0 without such pairs.
+	cautious  difference.Shift // including the excluded pairs too; N is 0 without such pairs.
+	allowance float64          // added to the bound, on its scale.
 }
 
 // Summary has the values of a side, in the order of the runs, and their median.
 type Summary struct {
+	// The values of the used runs, in their order.
 	Values []float64 `json:"values"`
 	Median float64   `json:"median"`
 }
 
-// Change is the change from A to B, in percent of A, or in percentage points for shares. It is the Hodges-Lehmann
-// estimate and its interval, nil with too few runs. Paired says that it uses the pairs' changes; otherwise it uses all
-// runs of B against all runs of A.
+// Change is the change from A to B.
 type Change struct {
-	Unit     string   `json:"unit"` // percent or points
-	Paired   bool     `json:"paired"`
-	Pairs    int      `json:"pairs"`
-	Estimate float64  `json:"estimate"`
-	Lo       *float64 `json:"lo"`
-	Hi       *float64 `json:"hi"`
+	// The unit points means percentage points, for shares. The units bytes_each and each mean the difference, for a growth
+	// per unit of work.
+	Unit string `json:"unit" jsonschema:"enum=percent,enum=points,enum=bytes_each,enum=each"`
+	// Whether it uses the changes of the pairs. Otherwise it uses all runs of B against all runs of A, and is wider by the
+	// machine's possible change.
+	Paired bool `json:"paired"`
+	Pairs  int  `json:"pairs" jsonschema:"minimum=0"`
+	// The Hodges-Lehmann estimate.
+	Estimate float64 `json:"estimate"`
+	// The ends of the interval; null with too few runs.
+	Lo *float64 `json:"lo"`
+	Hi *float64 `json:"hi"`
 }
 
-// Failure is one way in which runs or operations fail, with the count of each side. P is the p-value for more failures
-// of B, nil for runs, which are only counted. Outcome is `within` if B does not fail more, `beyond` if B fails more and
-// so breaks the gate, and `unclear` if chance may explain the difference, which is no pass either.
+// Failure is one way in which runs or operations fail, with the count of each side.
 type Failure struct {
-	Kind    string   `json:"kind"`
-	Of      string   `json:"of"` // runs or operations
-	A       Tally    `json:"a"`
-	B       Tally    `json:"b"`
-	P       *float64 `json:"p"`
-	Outcome string   `json:"outcome"`
-	excused int64    // failures of B in disturbed runs, of a kind that a busy machine causes.
+	// The fault of the runs, or the kind of error of the operations, as in a result.
+	Kind string `json:"kind"`
+	Of   string `json:"of" jsonschema:"enum=runs,enum=operations"`
+	A    Tally  `json:"a"`
+	B    Tally  `json:"b"`
+	// The one-sided p-value for more failures of B; null for runs, which are counted.
+	P *float64 `json:"p" jsonschema:"minimum=0,maximum=1"`
+	// Within: B does not fail more. Beyond: B fails more and breaks the gate. Unclear: B fails more, perhaps by chance,
+	// which is no pass.
+	Outcome string `json:"outcome" jsonschema:"enum=within,enum=beyond,enum=unclear"`
+	excused int64  // failures of B in disturbed runs, of a kind that a busy machine causes.
 }
 
 // Tally is a number of failures and the total.
 type Tally struct {
-	Failed int64 `json:"failed"`
-	Of     int64 `json:"of"`
+	Failed int64 `json:"failed" jsonschema:"minimum=0"`
+	Of     int64 `json:"of" jsonschema:"minimum=0"`
 }
 
 // Measured is one run of a scenario, SYSTEM/NAME, from bench or from a file. Result is nil without a result. Pair, from

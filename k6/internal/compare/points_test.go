@@ -120,7 +120,7 @@ func TestEvidenceThatWasLost(t *testing.T) {
 			q := equal(12)
 			for _, runs := range [][]Measured{q.A, q.B} {
 				each(runs, func(_ int, m *Measured) {
-					m.Result.Run.Link = &result.Link{}
+					overALink(m.Result)
 					m.Result.Run.Link.Settings.Up.RateBitS, m.Result.Run.Link.Settings.Down.RateBitS = new(int64(5e6)), new(int64(5e6))
 				})
 			}

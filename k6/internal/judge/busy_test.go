@@ -75,15 +75,15 @@ func TestALimitThatOthersOnTheCPUsCanHaveMadeIsNotKnown(t *testing.T) {
 	rows := []result.Operation{{Name: "send", Requests: 10, Success: 5, Errors: map[string]int64{"timeout": 5}}}
 	busy := []result.Validity{*check("neighbours", result.Machine, false, "CPU 1")}
 	quiet := []result.Validity{*check("neighbours", result.Machine, true, "none")}
-	for want, j := range map[string]Judged{
+	for want, j := range map[string]result.Result{
 		result.Inconclusive: {Operations: rows, Validity: busy}, result.Fail: {Operations: rows, Validity: quiet},
 	} {
-		if got := excusedLimit(broken, j); got.verdict != want {
+		if got := excusedLimit(broken, Judged{Result: j}); got.verdict != want {
 			t.Errorf("%s, want %s", got.verdict, want)
 		}
 	}
 	rows[0].Errors["corrupted"] = 1
-	if got := excusedLimit(broken, Judged{Operations: rows, Validity: busy}); got.verdict != result.Fail {
+	if got := excusedLimit(broken, Judged{Result: result.Result{Operations: rows, Validity: busy}}); got.verdict != result.Fail {
 		t.Error(got.verdict)
 	}
 }
@@ -93,7 +93,7 @@ func spoiltLimit(t *testing.T, measured fake, d Declared, errors map[string]int6
 	t.Helper()
 	checks := []result.Validity{*check("neighbours", result.Machine, !busy, "CPU 1"), *check("send", "dropped", false, "5 dropped")}
 	failed := errors["timeout"] + errors["connection_refused"]
-	j := Judged{Operations: []result.Operation{{Name: "send", Requests: 200, Success: 200 - failed, Errors: errors}}, Validity: checks}
+	j := Judged{Result: result.Result{Operations: []result.Operation{{Name: "send", Requests: 200, Success: 200 - failed, Errors: errors}}, Validity: checks}}
 	found := markBusy(excusedLimit(findLimit(measured, Evidence{Declared: d, LoadS: 30}, checks), j), j)
 	return Spoilt(result.Result{Verdict: found.verdict, Reasons: fold(found.reasons)}) != ""
 }
@@ -126,9 +126,9 @@ func TestALimitThatABusyMachineHidesIsLookedForAgain(t *testing.T) {
 }
 
 func TestARowIsExcusedByOthersOnItsCPUsWhereAllItsErrorsCanBeTheirs(t *testing.T) {
-	disturbed := Judged{Validity: []result.Validity{*check("neighbours", result.Machine, false, "CPU 1")}}
+	disturbed := Judged{Result: result.Result{Validity: []result.Validity{*check("neighbours", result.Machine, false, "CPU 1")}}}
 	ofTurn := func(part string, settled bool) Judged {
-		return Judged{Repeated: []result.Repeated{{Part: part, Settled: settled}}}
+		return Judged{Result: result.Result{Repeated: []result.Repeated{{Part: part, Settled: settled}}}}
 	}
 	lossy, other := side(withErrors), side(withErrors)
 	lossy.Busy, lossy.Detail, other.Detail = true, p("2 × lost"), p("1 × closed")

@@ -70,42 +70,21 @@ type AtRest struct {
 	result.AtRest
 }
 
-// Judged is a result; schemas/result.schema.json describes it.
+// Judged is a result with the run as the script gave it.
 type Judged struct {
-	Schema      string              `json:"schema"`
-	Run         json.RawMessage     `json:"run"`
-	Headline    *result.Headline    `json:"headline,omitempty"`
-	Operations  []result.Operation  `json:"operations"`
-	Controls    []result.Control    `json:"controls,omitempty"`
-	Processes   []result.Process    `json:"processes"`
-	CPU         *result.WindowCPU   `json:"cpu,omitempty"`
-	Limits      *result.Limits      `json:"limits,omitempty"`
-	Held        *result.Held        `json:"held,omitempty"`
-	Rows        []result.HeldByRow  `json:"held_by_rows,omitempty"`
-	Rest        []result.Rest       `json:"rest,omitempty"`
-	Thresholds  []result.Threshold  `json:"thresholds"`
-	Validity    []result.Validity   `json:"validity"`
-	Integrity   []result.Integrity  `json:"integrity,omitzero"`
-	Disturbed   []result.Disturbed  `json:"disturbed,omitzero"`
-	Repeated    []result.Repeated   `json:"repeated,omitzero"`
-	Runners     []result.Runner     `json:"runners,omitempty"`
-	Leftovers   *result.Leftovers   `json:"leftovers,omitempty"`
-	Connections *result.Connections `json:"connections,omitempty"`
-	Notes       []string            `json:"notes"`
-	Verdict     string              `json:"verdict"`
-	Reasons     []result.Reason     `json:"reasons"`
-	Sections    []result.Section    `json:"sections"`
+	Schema string          `json:"schema"`
+	Run    json.RawMessage `json:"run"`
+	result.Result
 }
 
 // judge computes the result. It returns an error for an unreadable section.
 func judge(e Evidence, m Metrics) (Judged, error) {
 	usage := e.Usage.orNothing()
-	j := Judged{
-		Schema: result.Schema, Run: e.Run, Headline: e.Headline,
-		Operations: []result.Operation{}, Thresholds: []result.Threshold{}, Notes: []string{}, Sections: []result.Section{},
+	j := Judged{Schema: result.Schema, Run: e.Run, Result: result.Result{
+		Headline: e.Headline, Operations: []result.Operation{}, Thresholds: []result.Threshold{}, Notes: []string{}, Sections: []result.Section{},
 		Processes: processesOf(usage), CPU: usage.windowCPU(), Limits: usage.Limits, Held: usage.Held, Rows: e.Rows, Rest: restOf(e.RestBefore, e.RestAfter),
 		Integrity: slices.Concat(integrityOf(m, e.Facts), farEndOf(m, e.Operations), leftOpen(usage.Held, e.ClosesAll, knownFault(e)), leftByRows(e.Rows)),
-	}
+	}}
 	whole := lastedAsPlanned(e.Plan.Seconds, e.LoadS)
 	for _, op := range e.Operations {
 		planned := 0.0

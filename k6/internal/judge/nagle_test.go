@@ -20,7 +20,7 @@ func TestWaits(t *testing.T) {
 func TestWaitNotes(t *testing.T) {
 	p50, added, little := 43.9, 43.7, 2.0
 	op := result.Operation{Name: "tcp", Title: "TCP round trip", LatencyMS: &result.Latency{P50: &p50}}
-	slow := Judged{Operations: []result.Operation{op}, Controls: []result.Control{{Operation: "tcp", Control: "tcp_direct", P50MS: &added}}}
+	slow := Judged{Result: result.Result{Operations: []result.Operation{op}, Controls: []result.Control{{Operation: "tcp", Control: "tcp_direct", P50MS: &added}}}}
 	if notes := waitNotes(Evidence{}, slow); len(notes) != 1 || !strings.HasPrefix(notes[0], "TCP round trip: P50 43.9 ms (one wait): this matches delayed") {
 		t.Errorf("%q", notes)
 	}

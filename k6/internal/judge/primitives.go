@@ -210,11 +210,10 @@ func OfPrimitives(p Primitives) (Judged, error) {
 		}
 		controls[operation] = found
 	}
-	j := Judged{
-		Schema: result.Schema, Operations: []result.Operation{}, Processes: []result.Process{}, Thresholds: []result.Threshold{},
-		Notes: []string{}, Sections: []result.Section{},
+	j := Judged{Schema: result.Schema, Result: result.Result{
+		Operations: []result.Operation{}, Processes: []result.Process{}, Thresholds: []result.Threshold{}, Notes: []string{}, Sections: []result.Section{},
 		Validity: primitiveChecks(controls["work"], controls["work twice"], controls["work again"], p.Waited, p.judge(controls["empty"])),
-	}
+	}}
 	found := decide(nil, j.Validity, nil, nil)
 	j.Verdict, j.Reasons = found.verdict, fold(found.reasons)
 	return j, nil

@@ -90,7 +90,7 @@ func worse(lot *rand.Rand, row *ProtocolRow) string {
 // TestNoEditOfRowsMakesAPass: removing evidence makes no pass, a worse row gets no better verdict, and the order of rows
 // does not matter.
 func TestNoEditOfRowsMakesAPass(t *testing.T) {
-	busy := Judged{Validity: []result.Validity{*check("neighbours", result.Machine, false, "CPU 1")}}
+	busy := Judged{Result: result.Result{Validity: []result.Validity{*check("neighbours", result.Machine, false, "CPU 1")}}}
 	passed := 0
 	for seed := range uint64(8_000) {
 		made := func() (rows []ProtocolRow, lot *rand.Rand) {

@@ -151,7 +151,7 @@ func TestFailedRequestsAreToldByTheirRowsOutcomeAndFailNothingByThemselves(t *te
 	if got, texts := ofRows(false, Judged{}, result.Fail, row); got != result.Pass || len(texts) != 0 {
 		t.Errorf("%s %q", got, texts)
 	}
-	generator := Judged{Validity: []result.Validity{*check("generator CPU", "generator", false, "full")}}
+	generator := Judged{Result: result.Result{Validity: []result.Validity{*check("generator CPU", "generator", false, "full")}}}
 	if got, texts := ofRows(false, generator, result.Fail, row); got != result.Inconclusive || len(texts) != 1 {
 		t.Errorf("%s %q", got, texts)
 	}
@@ -231,7 +231,7 @@ func TestARunThatMeasuredNothingOrComparedNothingIsNotPassed(t *testing.T) {
 }
 
 func TestTheEnvironmentsThresholdsAndTheRunsValidityCountToo(t *testing.T) {
-	crossed := Judged{Thresholds: []result.Threshold{inWords(result.Threshold{Operation: "trojan", Metric: "operation_ms", Expression: "p(95)<1", Value: p(2.0), Unit: "ms"}, "")}}
+	crossed := Judged{Result: result.Result{Thresholds: []result.Threshold{inWords(result.Threshold{Operation: "trojan", Metric: "operation_ms", Expression: "p(95)<1", Value: p(2.0), Unit: "ms"}, "")}}}
 	if got, texts := ofRows(false, crossed, result.Fail, rowNamed("trojan", nil)); got != result.Fail || !slices.Equal(texts, []string{"trojan: P95 2.00 ms, at most 1 ms"}) {
 		t.Errorf("%s %q", got, texts)
 	}
@@ -241,7 +241,7 @@ func TestTheEnvironmentsThresholdsAndTheRunsValidityCountToo(t *testing.T) {
 	}
 	broken := rowNamed("trojan", nil)
 	broken.Baseline = *side("crashed at start")
-	cut := Judged{Validity: []result.Validity{*check("complete", "interrupt", false, "interrupted")}}
+	cut := Judged{Result: result.Result{Validity: []result.Validity{*check("complete", "interrupt", false, "interrupted")}}}
 	if got, _ := ofRows(false, cut, result.Pass, broken); got != result.Inconclusive {
 		t.Error(got)
 	}

@@ -78,7 +78,7 @@ func TestTheLimitOfSeveralRunnersIsOfTheWhole(t *testing.T) {
 		for _, note := range j.Notes {
 			text += "\n" + note
 		}
-		isJudged(t, about, Judged{Verdict: j.Verdict, Reasons: []result.Reason{{Text: text}}}, verdict, says)
+		isJudged(t, about, Judged{Result: result.Result{Verdict: j.Verdict, Reasons: []result.Reason{{Text: text}}}}, verdict, says)
 	}
 	isJudgedLimit("both meet it", climbing(50, both, healthy), result.Pass, "the limit: 20 requests a second held, 30 requests a second did not")
 	isJudgedLimit("neither does", climbing(50, fast, healthy), result.Inconclusive, noneBroke)

@@ -12,7 +12,7 @@ import (
 
 func TestASingleK6RunPrintsFiveLinesOfReasonsAtMost(t *testing.T) {
 	lines := func(count int) (shown []string) {
-		j := Judged{Run: json.RawMessage(`{"system":"s","scenario":"x","profile":"smoke","environment":"local"}`), Verdict: result.Fail}
+		j := Judged{Run: json.RawMessage(`{"system":"s","scenario":"x","profile":"smoke","environment":"local"}`), Result: result.Result{Verdict: result.Fail}}
 		var all []reason
 		for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 			all = append(all, reason{kind: "row", name: name, text: name + " broke"})

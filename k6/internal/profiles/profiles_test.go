@@ -3,7 +3,6 @@
 package profiles
 
 import (
-	"encoding/json"
 	"os"
 	"regexp"
 	"slices"
@@ -59,7 +58,6 @@ func TestOthersKnowTheSameProfiles(t *testing.T) {
 	}
 	same("the variable PROFILE", variables.Find("PROFILE").Choices, all)
 	same("the variable MODE", variables.Find("MODE").Choices, Sized())
-	same("the result's schema", choices(t, "../../schemas/result.schema.json", `"profile": { "enum": (\[[^\]]*\])`), all)
 	rust, err := os.ReadFile("../../../sidecar/src/primitives/plan.rs")
 	if err != nil {
 		t.Fatal(err)
@@ -69,21 +67,4 @@ func TestOthersKnowTheSameProfiles(t *testing.T) {
 		t.Fatal("no modes of the primitives")
 	}
 	same("the modes of the primitives", strings.FieldsFunc(strings.ToLower(string(found[1])), func(r rune) bool { return r < 'a' || r > 'z' }), Sized())
-}
-
-// choices are the words of a JSON list in a file.
-func choices(t *testing.T, path, pattern string) (words []string) {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := regexp.MustCompile(pattern).FindSubmatch(text)
-	if found == nil {
-		t.Fatalf("%s: no %s", path, pattern)
-	}
-	if err := json.Unmarshal(found[1], &words); err != nil {
-		t.Fatal(err)
-	}
-	return words
 }

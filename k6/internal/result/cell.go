@@ -36,11 +36,13 @@ type Figure struct {
 	By        string `json:"by,omitempty"`
 }
 
-type ranged struct {
-	Value       *float64 `json:"value"`
-	Low         *float64 `json:"low"`
-	High        *float64 `json:"high"`
-	Significant bool     `json:"significant,omitempty"`
+// Ranged is a number with its range: the least and the greatest measured value, or the ends of an interval.
+type Ranged struct {
+	Value *float64 `json:"value"`
+	Low   *float64 `json:"low"`
+	High  *float64 `json:"high"`
+	// Chance alone makes such a ratio in less than 1 of 20 cases.
+	Significant bool `json:"significant,omitempty"`
 }
 
 // MarshalJSON writes the value that is set.
@@ -53,7 +55,7 @@ func (c Cell) MarshalJSON() ([]byte, error) {
 	case c.Of != nil:
 		return json.Marshal(c.Of)
 	case c.Range != nil:
-		return json.Marshal(ranged{c.Value, c.Range.Low, c.Range.High, c.Range.Significant})
+		return json.Marshal(Ranged{c.Value, c.Range.Low, c.Range.High, c.Range.Significant})
 	}
 	return json.Marshal(c.Value)
 }
@@ -83,7 +85,7 @@ func (c *Cell) UnmarshalJSON(data []byte) error {
 	if _, is := value.(map[string]any)["figure"]; is {
 		return document.Strictly(data, &c.Of)
 	}
-	var r ranged
+	var r Ranged
 	err := document.Strictly(data, &r)
 	c.Value, c.Range = r.Value, &Range{r.Low, r.High, r.Significant}
 	return err

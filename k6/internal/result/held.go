@@ -18,56 +18,64 @@ const LeftOpen = "left open"
 // IsBroken reports whether a check failed, and no known fault explains it.
 func (i Integrity) IsBroken() bool { return i.OK != nil && !*i.OK && i.Known == "" }
 
-// HeldByRow is what an instance that the scenario started held, such as both ends of a row, and the versions of its programs. The
-// slowest of several instances to close all counts. Unjudged says why nothing that it leaves counts; "" if it counts.
+// HeldByRow is what an instance that the scenario started held, such as both ends of a row, and the versions of its
+// programs.
 type HeldByRow struct {
 	Name     string            `json:"name"`
-	Versions map[string]string `json:"versions"`
-	Unjudged string            `json:"unjudged,omitempty"`
-	Held     Held              `json:"held"`
+	Versions map[string]string `json:"versions" jsonschema:"nullable"`
+	// The reason why leftovers do not count, such as "over a link".
+	Unjudged string `json:"unjudged,omitempty"`
+	Held     Held   `json:"held"`
 }
 
-// Held is what the system held before the load and after it. Peaks of a run's own system are in Process.
+// Held is what the system held before the load and after it.
 type Held struct {
-	// AfterS is the time from the end of the load to the second reading. It ends early if nothing is left.
-	AfterS float64 `json:"after_s"`
-	// Slack is how many more descriptors of a kind a process may have than before.
-	Slack     int64       `json:"slack"`
-	Processes []HeldByOne `json:"processes"`
+	// Time from the end of the load to the second reading, which ends when nothing exceeds the slack. The longest time is
+	// 5 s, or the quiet period if that is longer.
+	AfterS float64 `json:"after_s" jsonschema:"minimum=0"`
+	// How many more TCP connections, and other descriptors, a process may have than before.
+	Slack     int64       `json:"slack" jsonschema:"minimum=0"`
+	Processes []HeldByOne `json:"processes" jsonschema:"nullable"`
 }
 
-// HeldByOne is what a process of the system held, with its descendants. After is nil if the process has ended. Peak is of all
-// instances of a row while probes measured.
+// HeldByOne is what a process of the system held, with its descendants.
 type HeldByOne struct {
-	Name   string   `json:"name"`
-	Before Holding  `json:"before"`
-	Peak   Peaks    `json:"peak,omitzero"`
-	After  *Holding `json:"after"`
+	Name string `json:"name"`
+	// Null if the process had ended.
+	Before Holding `json:"before" jsonschema:"nullable"`
+	// Peaks of all instances of a row while probes measured; only in held_by_rows. An absent figure is unknown.
+	Peak Peaks `json:"peak,omitzero"`
+	// Null if the process had ended.
+	After *Holding `json:"after"`
 }
 
-// Peaks are the most that a process held, as in Process; nil if unknown.
+// Peaks are the largest values of a process.
 type Peaks struct {
-	AnonBytes *int64 `json:"peak_anon_bytes,omitempty"`
-	OpenFiles *int64 `json:"peak_open_files,omitempty"`
-	Threads   *int64 `json:"peak_threads,omitempty"`
+	AnonBytes *int64 `json:"peak_anon_bytes,omitempty" jsonschema:"minimum=0"`
+	OpenFiles *int64 `json:"peak_open_files,omitempty" jsonschema:"minimum=0"`
+	Threads   *int64 `json:"peak_threads,omitempty" jsonschema:"minimum=0"`
 }
 
-// Holding is what a process holds at one moment. Descriptors is nil if unknown.
+// Holding is what a process holds at one moment.
 type Holding struct {
-	AnonBytes   int64        `json:"anon_bytes"`
-	Threads     int64        `json:"threads"`
+	// Own memory: resident memory without pages of files, plus swapped memory.
+	AnonBytes int64 `json:"anon_bytes" jsonschema:"minimum=0"`
+	Threads   int64 `json:"threads" jsonschema:"minimum=0"`
+	// Null if unknown.
 	Descriptors *Descriptors `json:"descriptors"`
 }
 
-// Descriptors are open descriptors by kind, TCP by state. Left counts the TCP connections whose other end is closed, or is
-// a far end of ours: only the process keeps them open.
+// Descriptors are open descriptors by kind.
 type Descriptors struct {
-	All   int64            `json:"all"`
-	TCP   map[string]int64 `json:"tcp"`
-	Left  int64            `json:"left"`
-	UDP   int64            `json:"udp"`
-	Pipes int64            `json:"pipes"`
-	Other int64            `json:"other"`
+	All int64 `json:"all" jsonschema:"minimum=0"`
+	// TCP sockets by state.
+	TCP map[string]int64 `json:"tcp"`
+	// TCP connections whose other end is closed, or is a far end of Windtunnel: only the process keeps them open.
+	Left  int64 `json:"left" jsonschema:"minimum=0"`
+	UDP   int64 `json:"udp" jsonschema:"minimum=0"`
+	Pipes int64 `json:"pipes" jsonschema:"minimum=0"`
+	// Files, other sockets, and descriptors that the kernel makes.
+	Other int64 `json:"other" jsonschema:"minimum=0"`
 }
 
 // closeWait is the state of a TCP connection that the other end has closed.

@@ -8,12 +8,13 @@ import (
 
 // Leftovers are objects that a run made on its target and could not remove.
 type Leftovers struct {
-	// Count is the number of leftovers. Without Known it is the largest possible number; 0 means unknown.
-	Count int64 `json:"count"`
-	Known bool  `json:"known"`
-	// What names the leftovers, in the plural, and how to find them.
+	// Without known, the count is the largest possible number; 0 means unknown.
+	Count int64 `json:"count" jsonschema:"minimum=0"`
+	// Whether the target could be queried.
+	Known bool `json:"known"`
+	// The name of the leftovers, in the plural, and how to find them.
 	What string `json:"what"`
-	// RemoveWith is the command that removes them; "" if they end with their testbed.
+	// The command that removes them; absent if they end with their testbed.
 	RemoveWith string `json:"remove_with,omitempty"`
 }
 
@@ -34,9 +35,9 @@ func (l Leftovers) Text() string {
 
 // Connections counts the connections of a load over HTTP.
 type Connections struct {
-	Opened int64 `json:"opened"`
-	// IdleResets counts requests on an idle connection that the target had closed. Each was sent once more.
-	IdleResets int64 `json:"idle_resets"`
+	Opened int64 `json:"opened" jsonschema:"minimum=0"`
+	// Requests on an idle connection that the target had closed. Each was sent once more.
+	IdleResets int64 `json:"idle_resets" jsonschema:"minimum=0"`
 }
 
 // Text is one sentence.

@@ -10,44 +10,52 @@ import (
 	"windtunnel/k6/internal/format"
 )
 
-// Limits are limits of CPU and memory. System has the limits that the run set for the system under test, nil without.
-// Generator has the limits that others set for the generators, nil if unknown. Given has limits of others for
-// the system alone, nil without.
+// Limits are limits of CPU and memory.
 type Limits struct {
-	System    *SystemLimits    `json:"system"`
+	// LIMITS, which apply only to the processes of role system; null without LIMITS. Peak and kills count from the start of
+	// each testbed, periods from the start of the measurement.
+	System *SystemLimits `json:"system"`
+	// The lowest limits that others set for k6 and the sidecar, such as those of a container; null if unknown.
 	Generator *GeneratorLimits `json:"generator"`
-	Given     *GivenLimits     `json:"given,omitempty"`
+	// The lowest limits that others set only for the system, such as those of its own container; null without such a control
+	// group.
+	Given *GivenLimits `json:"given,omitempty" jsonschema:"nullable"`
 }
 
 // Throttled says how often a CPU quota stopped processes while something was measured.
 type Throttled struct {
-	Periods          int64   `json:"periods"`
-	ThrottledPeriods int64   `json:"throttled_periods"`
-	ThrottledS       float64 `json:"throttled_s"`
+	Periods          int64   `json:"periods" jsonschema:"minimum=0"`
+	ThrottledPeriods int64   `json:"throttled_periods" jsonschema:"minimum=0"`
+	ThrottledS       float64 `json:"throttled_s" jsonschema:"minimum=0"`
 }
 
-// SystemLimits are the limits of a run, and what they did. Text is the form of LIMITS. A nil limit means none; a nil
-// effect is unknown, or has no limit.
+// SystemLimits are the limits of a run, and what they did. A nil limit means none.
 type SystemLimits struct {
-	Text        string `json:"text"`
-	CPUPercent  *int64 `json:"cpu_percent"`
-	MemoryBytes *int64 `json:"memory_bytes"`
+	Text string `json:"text"`
+	// Percent of one CPU.
+	CPUPercent  *int64 `json:"cpu_percent" jsonschema:"minimum=1"`
+	MemoryBytes *int64 `json:"memory_bytes" jsonschema:"minimum=1"`
 	Throttled
-	PeakMemoryBytes *int64 `json:"peak_memory_bytes"`
-	Killed          *int64 `json:"killed"`
+	// The control group's own memory and page cache; null if unknown, or without a limit of memory.
+	PeakMemoryBytes *int64 `json:"peak_memory_bytes" jsonschema:"minimum=0"`
+	// Processes that the kernel killed for memory; null if unknown, or without a limit of memory.
+	Killed *int64 `json:"killed" jsonschema:"minimum=0"`
 }
 
 // GeneratorLimits are the lowest limits of the generators' control groups; nil without a limit.
 type GeneratorLimits struct {
-	CPUPercent  *float64 `json:"cpu_percent"`
-	MemoryBytes *int64   `json:"memory_bytes"`
+	// Percent of one CPU; null without a quota.
+	CPUPercent  *float64 `json:"cpu_percent" jsonschema:"minimum=0"`
+	MemoryBytes *int64   `json:"memory_bytes" jsonschema:"minimum=0"`
 	Throttled
 }
 
-// GivenLimits are limits of others for the system, such as its container's. Killed is nil without a limit of memory, and if unknown.
+// GivenLimits are limits of others for the system, such as its container's.
 type GivenLimits struct {
 	GeneratorLimits
-	Killed *int64 `json:"killed,omitempty"`
+	// Processes that the kernel killed for memory since the measurement began. Absent if unknown, and without a limit of
+	// memory.
+	Killed *int64 `json:"killed,omitempty" jsonschema:"minimum=0"`
 }
 
 // Remark says what limits of others did to the system; "" without such limits.
@@ -144,12 +152,15 @@ func (l *Limits) OfOthers() *OfOthers {
 
 // Link is the link between the two ends of each pair: docs/explanation/link.md.
 type Link struct {
-	// Text is the requested link as given; Title is the title of its file, "" without a title.
-	Text  string `json:"text"`
+	// The requested link, such as far or rtt:100ms,rate:50mbit.
+	Text string `json:"text" jsonschema:"minLength=1"`
+	// The title of its file in links/; empty without a title.
 	Title string `json:"title"`
-	Seed  uint64 `json:"seed"`
-	MTU   int    `json:"mtu"`
-	// Settings are the settings of each direction at the start.
+	// The seed decides which packets are lost.
+	Seed uint64 `json:"seed" jsonschema:"minimum=0"`
+	// The largest packet, in bytes.
+	MTU int `json:"mtu" jsonschema:"minimum=1280"`
+	// The settings of each direction at the start.
 	Settings LinkSettings `json:"settings"`
 	Near     LinkEnd      `json:"near"`
 	Far      LinkEnd      `json:"far"`
@@ -157,33 +168,38 @@ type Link struct {
 
 // LinkSettings has the settings of both directions: from near to far, and back.
 type LinkSettings struct {
-	Up   LinkSide `json:"up"`
+	// From near to far.
+	Up LinkSide `json:"up"`
+	// From far to near.
 	Down LinkSide `json:"down"`
 }
 
-// LinkSide is one direction. Loss, BurstLoss, Reorder, Duplicate and Corrupt are shares (0 to 1), Burst is a number of
-// packets. RateBitS is nil without a rate limit.
+// LinkSide is one direction, with losses and other faults as shares (0 to 1).
 type LinkSide struct {
-	DelayNS        int64     `json:"delay_ns"`
-	JitterNS       int64     `json:"jitter_ns"`
-	JitterReorders bool      `json:"jitter_reorders"`
-	RateBitS       *int64    `json:"rate_bit_s"`
-	Queue          LinkQueue `json:"queue"`
-	Loss           float64   `json:"loss"`
-	Burst          float64   `json:"burst"`
-	BurstLoss      float64   `json:"burst_loss"`
-	Reorder        float64   `json:"reorder"`
-	ReorderByNS    int64     `json:"reorder_by_ns"`
-	Duplicate      float64   `json:"duplicate"`
-	Corrupt        float64   `json:"corrupt"`
-	Dead           bool      `json:"dead"`
+	DelayNS int64 `json:"delay_ns" jsonschema:"minimum=0"`
+	// The largest deviation in both directions, evenly distributed.
+	JitterNS       int64 `json:"jitter_ns" jsonschema:"minimum=0"`
+	JitterReorders bool  `json:"jitter_reorders"`
+	// Bits of IP packets per second; null without a limit.
+	RateBitS *int64 `json:"rate_bit_s" jsonschema:"minimum=1"`
+	// The size of the queue: bytes, packets, or a multiple of rate × round trip (bdp).
+	Queue LinkQueue `json:"queue"`
+	Loss  float64   `json:"loss" jsonschema:"minimum=0,maximum=1"`
+	// The mean length of a bad period, in packets.
+	Burst       float64 `json:"burst" jsonschema:"minimum=1"`
+	BurstLoss   float64 `json:"burst_loss" jsonschema:"minimum=0,maximum=1"`
+	Reorder     float64 `json:"reorder" jsonschema:"minimum=0,maximum=1"`
+	ReorderByNS int64   `json:"reorder_by_ns" jsonschema:"minimum=0"`
+	Duplicate   float64 `json:"duplicate" jsonschema:"minimum=0,maximum=1"`
+	Corrupt     float64 `json:"corrupt" jsonschema:"minimum=0,maximum=1"`
+	Dead        bool    `json:"dead"`
 }
 
 // LinkQueue is the size of the queue; only one of its fields is set.
 type LinkQueue struct {
-	Bytes   *int64   `json:"bytes,omitempty"`
-	Packets *int64   `json:"packets,omitempty"`
-	BDP     *float64 `json:"bdp,omitempty"`
+	Bytes   *int64   `json:"bytes,omitempty" jsonschema:"minimum=0"`
+	Packets *int64   `json:"packets,omitempty" jsonschema:"minimum=0"`
+	BDP     *float64 `json:"bdp,omitempty" jsonschema:"minimum=0"`
 }
 
 // LinkEnd is a network namespace. Settings are its kernel settings at the start.

@@ -6,36 +6,46 @@ import (
 	"fmt"
 )
 
-// Process is the usage of a process during the load. CPUPercent is in percent of one core. PeakAnonBytes is resident
-// memory without pages of files; older results lack it, and all fields after it but Exit. PeakOpenFiles is nil if
-// unknown, too. PeakDescriptors are its kinds close to that moment; nil for other roles than system, and if unknown.
+// Process is the usage of a process during the load. Older results lack the fields from PeakAnonBytes on, except Exit.
 type Process struct {
-	Name            string       `json:"name"`
-	Role            string       `json:"role"`
-	CPUS            float64      `json:"cpu_s"`
-	CPUPercent      float64      `json:"cpu_percent"`
-	PeakRSSBytes    int64        `json:"peak_rss_bytes"`
-	PeakAnonBytes   *int64       `json:"peak_anon_bytes,omitempty"`
-	PeakOpenFiles   *int64       `json:"peak_open_files,omitempty"`
-	PeakDescriptors *Descriptors `json:"peak_descriptors,omitempty"`
-	PeakThreads     *int64       `json:"peak_threads,omitempty"`
-	// The context switches and page faults of the process's threads in the measured parts.
-	VoluntarySwitches   *int64  `json:"voluntary_switches,omitempty"`
-	InvoluntarySwitches *int64  `json:"involuntary_switches,omitempty"`
-	MinorFaults         *int64  `json:"minor_faults,omitempty"`
-	MajorFaults         *int64  `json:"major_faults,omitempty"`
-	Exit                *string `json:"exit"`
+	Name string `json:"name"`
+	// The role total is the sum of all processes of role system; its peak is the sum of their peaks.
+	Role string  `json:"role" jsonschema:"enum=system,enum=support,enum=generator,enum=total"`
+	CPUS float64 `json:"cpu_s" jsonschema:"minimum=0"`
+	// Percent of one core: 200 means two busy cores.
+	CPUPercent   float64 `json:"cpu_percent" jsonschema:"minimum=0"`
+	PeakRSSBytes int64   `json:"peak_rss_bytes" jsonschema:"minimum=0"`
+	// Resident memory without pages of files; absent in older results.
+	PeakAnonBytes *int64 `json:"peak_anon_bytes,omitempty" jsonschema:"minimum=0"`
+	// The largest number of open descriptors. It is read every 100 ms; null if unknown.
+	PeakOpenFiles *int64 `json:"peak_open_files,omitempty" jsonschema:"nullable,minimum=0"`
+	// Descriptors by kind, close to that peak, for the role system. They are read at growth by a twentieth, for at most 1 %
+	// of the time.
+	PeakDescriptors *Descriptors `json:"peak_descriptors,omitempty" jsonschema:"nullable"`
+	PeakThreads     *int64       `json:"peak_threads,omitempty" jsonschema:"minimum=0"`
+	// How often its threads slept and were woken in the measured parts.
+	VoluntarySwitches *int64 `json:"voluntary_switches,omitempty" jsonschema:"minimum=0"`
+	// How often the scheduler took the CPU from a thread in the measured parts.
+	InvoluntarySwitches *int64 `json:"involuntary_switches,omitempty" jsonschema:"minimum=0"`
+	// Page faults without a read from a disk.
+	MinorFaults *int64 `json:"minor_faults,omitempty" jsonschema:"minimum=0"`
+	// Page faults with a read from a disk.
+	MajorFaults *int64 `json:"major_faults,omitempty" jsonschema:"minimum=0"`
+	// Null while the process lives, otherwise its end, such as `signal 9`.
+	Exit *string `json:"exit"`
 }
 
 // WindowCPU is the CPU time of the system from the first start of the load to the end of a quiet period after it. It
 // includes work between measured parts, and work deferred until after the load.
 type WindowCPU struct {
-	WindowS float64 `json:"window_s"`
-	// QuietS is the planned length of the quiet period.
-	QuietS float64 `json:"quiet_s"`
-	// SystemS is the CPU time of all processes with the role system, QuietSystemS the part of it in the quiet period.
-	SystemS      float64 `json:"system_s"`
-	QuietSystemS float64 `json:"quiet_system_s"`
+	// From the first start of the load to the end of the quiet period, without discarded parts.
+	WindowS float64 `json:"window_s" jsonschema:"minimum=0"`
+	// Length of the quiet period, which the profile sets.
+	QuietS float64 `json:"quiet_s" jsonschema:"minimum=0"`
+	// CPU time of all processes of role system in the whole window, including the time between parts and the quiet period.
+	SystemS float64 `json:"system_s" jsonschema:"minimum=0"`
+	// The part of system_s in the quiet period.
+	QuietSystemS float64 `json:"quiet_system_s" jsonschema:"minimum=0"`
 }
 
 // MeasuredCPUS is the CPU time of the system's processes in the measured parts, or during the load if there are no
@@ -73,17 +83,21 @@ func (c *WindowCPU) Text(processes []Process) string {
 		c.QuietS, c.SystemS, measured, between, quiet)
 }
 
-// Rest is the usage of a process of the system while idle; nil if not sampled.
+// Rest is the usage of a process of the system while idle.
 type Rest struct {
-	Name   string  `json:"name"`
+	Name string `json:"name"`
+	// Null if not sampled.
 	Before *AtRest `json:"before"`
-	After  *AtRest `json:"after"`
+	// Null if not sampled.
+	After *AtRest `json:"after"`
 }
 
-// AtRest is CPU in percent of one CPU, and how often the process's threads were woken per second.
+// AtRest is the usage of an idle process.
 type AtRest struct {
-	CPUPercent    float64 `json:"cpu_percent"`
-	WakeupsPerSec float64 `json:"wakeups_per_s"`
+	// Percent of one CPU.
+	CPUPercent float64 `json:"cpu_percent" jsonschema:"minimum=0"`
+	// How often its threads were woken: voluntary context switches (proc(5)).
+	WakeupsPerSec float64 `json:"wakeups_per_s" jsonschema:"minimum=0"`
 }
 
 // AtRestAfter is the sum over all processes after the load, nil if not sampled.
@@ -104,31 +118,33 @@ func (r Result) AtRestAfter() *AtRest {
 
 // Runner is one of several k6 processes of a run. Unknown values are nil.
 type Runner struct {
-	// Number counts from 1.
-	Number int `json:"number"`
-	// Segment is its part of the load, in k6's notation: 0:1/2.
+	// From 1; 0 if the record lacks the number.
+	Number int `json:"number" jsonschema:"minimum=0"`
+	// The runner's part of the load in k6's notation, such as 0:1/2; empty if unknown.
 	Segment string `json:"segment"`
-	// Share is its share of the sent requests, 0 to 1.
-	Share *float64 `json:"share"`
-	// CPUPercent is its process's CPU share during the load, in percent of one core.
-	CPUPercent *float64 `json:"cpu_percent"`
-	// LateMS is its lateness at P99 in ms, in its latest operation.
+	// Share of the sent requests.
+	Share *float64 `json:"share" jsonschema:"minimum=0,maximum=1"`
+	// Percent of one core during the load; null if not sampled.
+	CPUPercent *float64 `json:"cpu_percent" jsonschema:"minimum=0"`
+	// Lateness at P99 in the latest operation; null if no operation has it.
 	LateMS *float64 `json:"late_ms"`
-	// StartOffsetMS is the start of its load minus the common start; ClockOffsetMS is the coordinator's clock minus its
-	// own.
-	StartOffsetMS     *float64 `json:"start_offset_ms"`
+	// The start of the runner's load minus the common start.
+	StartOffsetMS *float64 `json:"start_offset_ms"`
+	// The coordinator's clock minus the runner's clock.
 	ClockOffsetMS     *float64 `json:"clock_offset_ms"`
-	DroppedIterations float64  `json:"dropped_iterations"`
-	// Record is its record file; nil if none arrived.
+	DroppedIterations float64  `json:"dropped_iterations" jsonschema:"minimum=0"`
+	// The record of the runner (docs/reference/record.md); null if none arrived.
 	Record *RecordFile `json:"record"`
-	// OK says that its record counts, and that it kept up. Detail says why not.
-	OK     bool   `json:"ok"`
+	// Whether the record counts, and the runner kept up.
+	OK bool `json:"ok"`
+	// Why not.
 	Detail string `json:"detail"`
 }
 
 // RecordFile is a record: its name, its size, and its SHA-256 in hexadecimal.
 type RecordFile struct {
-	File   string `json:"file"`
-	Bytes  int64  `json:"bytes"`
+	File  string `json:"file"`
+	Bytes int64  `json:"bytes" jsonschema:"minimum=0"`
+	// In hexadecimal; empty if the file could not be read.
 	SHA256 string `json:"sha256"`
 }

@@ -13,20 +13,25 @@ import (
 )
 
 // Section is a table of a scenario in addition to its operations. The script or the judge makes it; reports, streams and
-// comparisons use it unchanged. schemas/result.schema.json documents each field.
+// comparisons use it unchanged.
 type Section struct {
-	Name      string   `json:"name"`
-	Title     string   `json:"title"`
-	Operation string   `json:"operation,omitempty"` // operation that the section is about; "" if there is none
-	Columns   []Column `json:"columns"`
-	Rows      [][]Cell `json:"rows"`
-	// Finding is an important sentence. Answer is the finding in a word: "" if there is no finding, nil if the section
-	// does not look for one.
-	Finding  string    `json:"finding,omitempty"`
-	Answer   *string   `json:"answer,omitempty"`
-	Headline *Glance   `json:"headline,omitempty"`
-	Notes    []string  `json:"notes,omitempty"`
-	Plot     *Plotting `json:"plot,omitempty"`
+	// The name of the section's kind: sections of several operations may share it.
+	Name  string `json:"name" jsonschema:"pattern=^[a-z][a-z0-9_]*$"`
+	Title string `json:"title"`
+	// The operation of the section; absent for all operations.
+	Operation string   `json:"operation,omitempty"`
+	Columns   []Column `json:"columns" jsonschema:"minItems=1"`
+	// Each row has as many cells as there are columns.
+	Rows [][]Cell `json:"rows"`
+	// An important sentence.
+	Finding string `json:"finding,omitempty"`
+	// The finding in a word, for a comparison of two runs. Empty means that the run looked for it and found nothing.
+	Answer *string `json:"answer,omitempty"`
+	// The beginning of a report's card, if the result has no headline of an operation.
+	Headline *Glance  `json:"headline,omitempty"`
+	Notes    []string `json:"notes,omitempty"`
+	// The drawing: columns y over the column x, by their names.
+	Plot *Plotting `json:"plot,omitempty"`
 }
 
 // Values of Print: which part of a column a report prints. The default is all of it.
@@ -37,19 +42,28 @@ const (
 
 // Column has a title and a unit. The unit decides how its cells are written.
 type Column struct {
-	Name   string `json:"name"`
-	Title  string `json:"title"`
-	Unit   string `json:"unit"`
-	Digits *int   `json:"digits,omitempty"` // decimals; nil for the unit's default
-	Print  string `json:"print,omitempty"`
-	// Compare says which of two values is better: lower or higher; "" if they are not compared.
-	Compare string `json:"compare,omitempty"`
-	// Judged: a comparison judges the numbers by its bound, in place of speed and CPU time. Lower must be better.
-	Judged bool `json:"judged,omitempty"`
-	// Secondary: a comparison judges the numbers beside speed and CPU time, as a secondary metric. Lower must be better.
-	Secondary bool `json:"secondary,omitempty"`
-	// Least: a comparison takes smaller numbers as this one, so that harmless numbers count alike and a ratio exists.
-	Least float64 `json:"least,omitempty"`
+	// Each column has a different name.
+	Name string `json:"name" jsonschema:"pattern=^[A-Za-z0-9_]+$"`
+	// The title does not contain the unit.
+	Title string `json:"title"`
+	// The unit of the numbers, and their format. Units are text, ok (a tick), count, share (0 to 1), ratio (1 is the same),
+	// times, and x (a factor with three digits). Further units are per_s, ns, B and B/s (each with the unit that fits), ms,
+	// s, KiB, MiB, Mbit/s, or another, such as s/GiB. The first column without ok names the row if its unit is text.
+	Unit string `json:"unit" jsonschema:"minLength=1"`
+	// Digits after the point; absent for the unit's default.
+	Digits *int `json:"digits,omitempty" jsonschema:"minimum=0,maximum=9"`
+	// The printed part of the column in a report: value is ranges without their ends; none is nothing, as the column is for
+	// programs. Absent means all.
+	Print string `json:"print,omitempty" jsonschema:"enum=value,enum=none"`
+	// The better direction, if a comparison of two runs shows the numbers.
+	Compare string `json:"compare,omitempty" jsonschema:"enum=lower,enum=higher"`
+	// A comparison judges the numbers by its bound, in place of speed and CPU time. Lower must be better. A text in place of
+	// a number says that the row has none. With null, which means unknown, no comparison passes.
+	Judged bool `json:"judged,omitempty" jsonschema_extras:"const=true"`
+	// A comparison judges the numbers beside speed and CPU time: a much larger number breaks the gate. Lower must be better.
+	Secondary bool `json:"secondary,omitempty" jsonschema_extras:"const=true"`
+	// A comparison takes smaller numbers as this one, so that harmless numbers count alike and a ratio exists.
+	Least float64 `json:"least,omitempty" jsonschema:"minimum=0"`
 }
 
 // Glance is a short summary of a section, for a report's card.
@@ -61,22 +75,24 @@ type Glance struct {
 
 // Plotting says how to draw a section: the columns Y over the column X.
 type Plotting struct {
-	Kind string   `json:"kind"`
+	// A line needs numbers as x. Curves have all columns y, which have one unit, in one chart with their ranges, and equal
+	// distances between rows. A course has all columns y, which have one unit, over a number x, such as a time.
+	Kind string   `json:"kind" jsonschema:"enum=line,enum=bars,enum=curves,enum=course"`
 	X    string   `json:"x"`
-	Y    []string `json:"y"`
-	// Log: the distances of X are logarithms. Only curves may have it, over numbers above 0.
+	Y    []string `json:"y" jsonschema:"minItems=1"`
+	// The distances of x are logarithms. Only curves have this, with x above 0.
 	Log bool `json:"log,omitempty"`
-	// Below is drawn under Y, over the same X. Only a course may have it.
+	// The part of the plot under y, over the same x. These columns have one unit. Each column belongs to the column of y
+	// with the same place. Only a course has this.
 	Below *Lower `json:"below,omitempty"`
-	// Marks is a column of texts that mark their rows. Only a course may have it; "" without marks.
+	// A column of texts. A text in it marks the row. Only a course has this.
 	Marks string `json:"marks,omitempty"`
 }
 
-// Lower is the lower part of a course, with a separate axis. Each of its columns belongs to the upper part's column at
-// the same index.
+// Lower is the lower part of a course, with a separate axis.
 type Lower struct {
 	Title string   `json:"title"`
-	Y     []string `json:"y"`
+	Y     []string `json:"y" jsonschema:"minItems=1"`
 }
 
 // Check reports what is wrong with a section: a duplicate column, a judged column without a direction, a row of another
@@ -200,7 +216,10 @@ func (s Section) Labels() []string {
 	return labels
 }
 
-// Kinds of a reason; k6/schemas/result.schema.json lists all.
+// Kinds are all kinds of a reason; Reason.Kind explains each.
+var Kinds = []string{"process", "system", Machine, "meter", "runner", "interrupt", "probe", "error", "threshold", "integrity", Generator,
+	"dropped", "samples", "rounds", "clock", "limit", "row", "target", "noise", "empty"}
+
 const (
 	// Machine means that other programs used the measured CPUs.
 	Machine = "machine"
@@ -211,16 +230,28 @@ const (
 // Cause is the role of a reason that may have caused all others.
 const Cause = "cause"
 
-// Reason says why a verdict is not pass: one fault, or several of a kind that k6/internal/judge has combined. Count is
-// their number; All has the sentence of each if there are several. BusyMachine says that other programs used the CPUs
-// and may be the cause, so that another measurement may decide.
+// Reason says why a verdict is not pass: one fault, or several of a kind that k6/internal/judge has combined.
 type Reason struct {
-	Role        string   `json:"role"`
-	Kind        string   `json:"kind"`
-	Text        string   `json:"text"`
-	Count       int      `json:"count"`
-	All         []string `json:"all,omitempty"`
-	BusyMachine bool     `json:"busy_machine,omitempty"`
+	// A cause broke alone, and may have caused all consequences.
+	Role string `json:"role" jsonschema:"enum=cause,enum=consequence"`
+	// The kind of the fault. The causes are: process (a process of the testbed ended early), system (an operation gets no
+	// answers), machine (other programs used the measured CPUs). Further causes are meter (the generator met its limit, or a
+	// control failed), runner (it has no record that counts), interrupt (the run ended early), probe (it ended early). The
+	// consequences are: error (requests failed), threshold (crossed), integrity (the data is not as reported), generator
+	// (it, or the machine, may be the limit). Further consequences are dropped (iterations were never sent), samples (too
+	// few), rounds (some were cut off), clock (it jumped), limit (of the profile breakpoint). Consequences of a matrix are
+	// row (it did not run), target (a candidate missed it), noise (turns differ too much, or have another limit), empty (a
+	// part was not measured or compared).
+	Kind string `json:"kind"`
+	// One sentence for all combined reasons.
+	Text string `json:"text"`
+	// The number of combined reasons.
+	Count int `json:"count" jsonschema:"minimum=1"`
+	// The sentence of each, if there are several.
+	All []string `json:"all,omitempty"`
+	// True if other programs used the CPUs and may be the cause. The verdict is then inconclusive, and the scenario is
+	// measured again.
+	BusyMachine bool `json:"busy_machine,omitempty"`
 }
 
 // UnmarshalJSON reads a reason, or a string: the form of a reason in older results.

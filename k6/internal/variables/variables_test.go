@@ -3,8 +3,6 @@
 package variables
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,7 +12,6 @@ import (
 
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/lists"
-	"windtunnel/k6/schemas"
 )
 
 // faults are the faults in an entry's form.
@@ -169,21 +166,7 @@ func TestUnknownKeyIsAFault(t *testing.T) {
 	read([]byte(`[{"name": "X", "leest": 1}]`))
 }
 
-func TestWordsAreThoseOfTheSchemas(t *testing.T) {
-	text, err := schemas.Files.ReadFile("result.schema.json")
-	var result struct {
-		Properties struct {
-			Run struct {
-				Properties struct{ Profile struct{ Enum []string } }
-			}
-		}
-	}
-	if err = errors.Join(err, json.Unmarshal(text, &result)); err != nil {
-		t.Fatal(err)
-	}
-	if got := Find("PROFILE").Choices; !slices.Equal(got, result.Properties.Run.Properties.Profile.Enum) {
-		t.Errorf("PROFILE: %q", got)
-	}
+func TestPlacementsAreThoseOfEnvironments(t *testing.T) {
 	if got := Find("PLACEMENT").Choices; !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(environment.Placements()))) {
 		t.Errorf("PLACEMENT: %q", got)
 	}

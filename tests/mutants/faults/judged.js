@@ -112,10 +112,10 @@ export default [
   },
   {
     name: 'schema-drift',
-    what: 'the schema of a result knows a field by another name than the one that is written',
-    file: 'k6/schemas/result.schema.json',
-    from: '"rate_per_s": { "type": ["number", "null"], "minimum": 0, "description"',
-    to: '"rate_per_second": { "type": ["number", "null"], "minimum": 0, "description"',
+    what: 'a result has a field with another name than in its schema',
+    file: 'k6/internal/result/result.go',
+    from: 'LatencyMS *Latency `json:"latency_ms"`',
+    to: 'LatencyMS *Latency `json:"latency"`',
     tests: [{ go: 'internal/judge', name: 'Schema' }],
   },
   {

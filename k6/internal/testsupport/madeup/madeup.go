@@ -5,7 +5,6 @@ package madeup
 
 import (
 	"encoding/json"
-	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -64,17 +63,9 @@ func Run(t *testing.T, root, id string, day int, factor float64, change func(*re
 // WriteResult writes a result file.
 func WriteResult(t *testing.T, path string, r result.Result) {
 	t.Helper()
+	r.Schema = result.Schema
 	data, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc := map[string]any{}
-	if err := json.Unmarshal(data, &doc); err != nil {
-		t.Fatal(err)
-	}
-	maps.DeleteFunc(doc, func(_ string, value any) bool { return value == nil })
-	doc["schema"] = result.Schema
-	if data, err = json.Marshal(doc); err == nil {
+	if err == nil {
 		err = os.WriteFile(path, data, 0o644)
 	}
 	if err != nil {
