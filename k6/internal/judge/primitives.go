@@ -27,33 +27,42 @@ const (
 	copyOperation, memorySection = "copy", "memory"
 )
 
-// Primitives are the measurements of `sidecar bench primitives`; the sidecar's README describes the fields.
+// Primitives are the measurements of `sidecar bench primitives`.
 type Primitives struct {
-	Measurements []Primitive `json:"measurements"`
-	// Waited is the largest share of a part's time in which it waited for its CPU; nil if the kernel does not report it.
-	Waited *float64 `json:"waited"`
+	Measurements []Primitive `json:"measurements" jsonschema:"minItems=1"`
+	// The largest share of a part's time in which it waited for its CPU; null if the kernel does not report it.
+	Waited *float64 `json:"waited" jsonschema:"minimum=0,maximum=1"`
 }
 
 // Primitive is one operation of one library, with one size of the payload or rule set.
 type Primitive struct {
-	Section        string  `json:"section"`
-	Subject        string  `json:"subject"`
-	Operation      string  `json:"operation"`
-	Implementation string  `json:"implementation"`
-	Bytes          *int64  `json:"bytes"`
-	Rules          *int64  `json:"rules"`
-	BuildS         float64 `json:"build_s"`
-	// Rounds took turns with the rounds of other primitives.
-	Rounds []Round `json:"rounds"`
+	Section string `json:"section" jsonschema:"enum=control,enum=memory,enum=aead,enum=hash,enum=domain,enum=ip,enum=geoip,enum=buffers"`
+	// An algorithm or a structure, such as aes-256-gcm.
+	Subject string `json:"subject" jsonschema:"minLength=1"`
+	// An operation such as encrypt, hash, match, take.
+	Operation string `json:"operation" jsonschema:"minLength=1"`
+	// The library: ring, rustcrypto, portable (the same library without CPU extensions), memcpy …
+	Implementation string `json:"implementation" jsonschema:"minLength=1"`
+	// Payload of one operation.
+	Bytes *int64 `json:"bytes,omitempty" jsonschema:"minimum=1"`
+	// Size of the rule set.
+	Rules *int64 `json:"rules,omitempty" jsonschema:"minimum=1"`
+	// Wall time of building the rule set once.
+	BuildS float64 `json:"build_s,omitempty" jsonschema:"minimum=0"`
+	// Criterion's medians in nanoseconds, with their 95 % bootstrap intervals. They took turns with the rounds of other
+	// primitives.
+	Rounds []Round `json:"rounds" jsonschema:"minItems=1"`
 	// Implausible says why the figure cannot be true, "" if it can be. The judge sets it.
 	Implausible string `json:"-"`
 }
 
 // Round is the CPU time of one operation in ns: a median with its 95 % interval.
 type Round struct {
-	Median float64 `json:"median"`
-	Low    float64 `json:"low"`
-	High   float64 `json:"high"`
+	Median     float64 `json:"median" jsonschema:"exclusiveMinimum=0"`
+	Low        float64 `json:"low" jsonschema:"exclusiveMinimum=0"`
+	High       float64 `json:"high" jsonschema:"exclusiveMinimum=0"`
+	Samples    int64   `json:"samples" jsonschema:"minimum=1"`
+	Iterations float64 `json:"iterations" jsonschema:"minimum=1"`
 }
 
 // Time is the median of the rounds. Its interval is from the smallest lower bound to the largest upper bound of the

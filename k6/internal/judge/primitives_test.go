@@ -17,7 +17,7 @@ func primitive(subject, operation, implementation string, bytes int64, medians .
 		one.Bytes = &bytes
 	}
 	for _, median := range medians {
-		one.Rounds = append(one.Rounds, Round{median, median * 0.99, median * 1.01})
+		one.Rounds = append(one.Rounds, Round{Median: median, Low: median * 0.99, High: median * 1.01})
 	}
 	return one
 }
@@ -25,7 +25,7 @@ func primitive(subject, operation, implementation string, bytes int64, medians .
 const kib64 = 64 << 10
 
 func TestATimeIsTheMedianOfTheRoundsWithinTheBoundsOfAll(t *testing.T) {
-	if time := primitive("a", "b", "c", 0, 100, 300, 200).Time(); time != (Round{200, 99, 303}) {
+	if time := primitive("a", "b", "c", 0, 100, 300, 200).Time(); time != (Round{Median: 200, Low: 99, High: 303}) {
 		t.Error(time)
 	}
 	if time := primitive("a", "b", "c", 0, 100, 200).Time(); time.Median != 150 {

@@ -22,6 +22,8 @@ import (
 )
 
 const (
+	// Schema is the value of "schema" in the evidence.
+	Schema = "windtunnel.primitives/2"
 	// EvidenceName is the file that the sidecar writes.
 	EvidenceName = "evidence/primitives.json"
 	// System and Scenario are the names in the result.
@@ -30,41 +32,58 @@ const (
 	environment = "local"
 )
 
-// Evidence is the sidecar's measurements: schemas/primitives.schema.json.
+// Evidence is the sidecar's measurements, which `sidecar bench primitives` writes. schemas/generate makes
+// schemas/primitives.schema.json from it.
 type Evidence struct {
+	Schema string `json:"schema"`
+	// Seconds since 1970.
+	StartUnixS int64   `json:"start_unix_s" jsonschema:"minimum=0"`
+	DurationS  float64 `json:"duration_s" jsonschema:"minimum=0"`
+	Mode       string  `json:"mode"`
+	// Everything that decides whether two runs are comparable.
+	Parameters Parameters  `json:"parameters"`
+	Host       result.Host `json:"host"`
+	// The CPU that ran the measurements.
+	CPU int `json:"cpu" jsonschema:"minimum=0"`
+	// Load averages of one minute at the start and at the end.
+	Load  [2]float64 `json:"load" jsonschema:"minItems=2,minimum=0"`
+	Rustc string     `json:"rustc"`
+	// Extensions that this CPU has and the libraries can use.
+	CPUFeatures []string `json:"cpu_features"`
+	// Versions of the measured libraries.
+	Versions map[string]string `json:"versions"`
+	// The number of checked answers before the measurements; a wrong answer ends the run.
+	KnownAnswers int64 `json:"known_answers" jsonschema:"minimum=0"`
 	judge.Primitives
-	StartUnixS   int64             `json:"start_unix_s"`
-	DurationS    float64           `json:"duration_s"`
-	Mode         string            `json:"mode"`
-	Parameters   Parameters        `json:"parameters"`
-	Host         result.Host       `json:"host"`
-	CPU          int               `json:"cpu"`
-	Load         [2]float64        `json:"load"`
-	Rustc        string            `json:"rustc"`
-	CPUFeatures  []string          `json:"cpu_features"`
-	Versions     map[string]string `json:"versions"`
-	KnownAnswers int64             `json:"known_answers"`
-	Skipped      []Gap             `json:"skipped"`
+	Skipped []Gap `json:"skipped"`
 }
 
 // Parameters decide whether two runs can be compared.
 type Parameters struct {
-	Rounds      int     `json:"rounds"`
-	WarmUpMS    int     `json:"warm_up_ms"`
-	MeasureMS   int     `json:"measure_ms"`
-	Samples     int     `json:"samples"`
-	Resamples   int     `json:"resamples"`
-	Rules       []int64 `json:"rules"`
-	MostRegexes int64   `json:"most_regexes"`
-	BlockBytes  int64   `json:"block_bytes"`
+	// Measurements of each case, in turn with the other cases of its section.
+	Rounds   int `json:"rounds" jsonschema:"minimum=1"`
+	WarmUpMS int `json:"warm_up_ms" jsonschema:"minimum=1"`
+	// Length of a round.
+	MeasureMS int `json:"measure_ms" jsonschema:"minimum=1"`
+	// Samples of a round.
+	Samples int `json:"samples" jsonschema:"minimum=10"`
+	// Resamples of the bootstrap.
+	Resamples   int     `json:"resamples" jsonschema:"minimum=1000"`
+	Rules       []int64 `json:"rules" jsonschema:"minimum=1"`
+	MostRegexes int64   `json:"most_regexes" jsonschema:"minimum=1"`
+	// Size of a block in the section memory.
+	BlockBytes int64 `json:"block_bytes" jsonschema:"minimum=1"`
 }
 
-// Gap is an entry of the tables that is not measured.
+// Gap is an entry of the tables that is not measured, with the fields of judge.Primitive.
 type Gap struct {
-	Subject        string `json:"subject"`
-	Implementation string `json:"implementation"`
-	Rules          int64  `json:"rules"`
-	Reason         string `json:"reason"`
+	Section        string `json:"section" jsonschema:"enum=control,enum=memory,enum=aead,enum=hash,enum=domain,enum=ip,enum=geoip,enum=buffers"`
+	Subject        string `json:"subject" jsonschema:"minLength=1"`
+	Operation      string `json:"operation" jsonschema:"minLength=1"`
+	Implementation string `json:"implementation" jsonschema:"minLength=1"`
+	Bytes          int64  `json:"bytes,omitempty" jsonschema:"minimum=1"`
+	Rules          int64  `json:"rules,omitempty" jsonschema:"minimum=1"`
+	Reason         string `json:"reason" jsonschema:"minLength=1"`
 }
 
 // Read returns the evidence in a file.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Command generate derives the schemas of a result and of a comparison from their Go types. Descriptions are the comments of
-// fields, and the first sentences of the comments of types. It runs in the folder k6. With --check it only reports whether the
-// files are up to date.
+// Command generate derives the schemas of results, comparisons and primitives from their Go types. Descriptions are the
+// comments of fields, and the first sentences of the comments of types. It runs in the folder k6. With --check it only reports
+// whether the files are up to date.
 package main
 
 import (
@@ -20,9 +20,11 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"windtunnel/k6/internal/compare"
+	"windtunnel/k6/internal/primitives"
 	"windtunnel/k6/internal/profiles"
 	"windtunnel/k6/internal/result"
 	"windtunnel/k6/internal/seq"
+	"windtunnel/k6/internal/variables"
 )
 
 const (
@@ -32,7 +34,11 @@ const (
 
 func main() {
 	check := slices.Contains(os.Args, "--check")
-	err := errors.Join(write("result", result.Schema, result.Result{}, check), write("comparison", compare.Schema, compare.Comparison{}, check))
+	err := errors.Join(
+		write("result", result.Schema, result.Result{}, check),
+		write("comparison", compare.Schema, compare.Comparison{}, check),
+		write("primitives", primitives.Schema, primitives.Evidence{}, check),
+	)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -63,7 +69,7 @@ func derive(document reflect.Type) (*jsonschema.Schema, error) {
 		types[t.Name()] = t
 		return t.Name()
 	}}
-	for _, name := range []string{"builds", "compare", "contents", "result"} {
+	for _, name := range []string{"builds", "compare", "contents", "judge", "primitives", "result"} {
 		if err := r.AddGoComments("windtunnel/k6", "internal/"+name); err != nil {
 			return nil, err
 		}
@@ -72,16 +78,17 @@ func derive(document reflect.Type) (*jsonschema.Schema, error) {
 		r.CommentMap[key] = strings.Join(strings.Fields(words), " ")
 	}
 	root := r.ReflectFromType(document)
-	if cell := root.Definitions["Cell"]; cell != nil {
+	all := maps.Clone(root.Definitions)
+	all[document.Name()] = root
+	if cell := all["Cell"]; cell != nil {
 		*cell, types["Cell"] = *r.Reflect(result.Ranged{}), reflect.TypeFor[result.Ranged]()
 		cell.Version = ""
 		allow(cell, "number", "string", "boolean", "null", "object")
 	}
-	refine(root.Definitions)
-	for name, schema := range root.Definitions {
-		nullable(schema, types[name], root.Definitions)
+	refine(all)
+	for name, schema := range all {
+		nullable(schema, types[name], all)
 	}
-	nullable(root, document, root.Definitions)
 	prune(root)
 	// Extras come last.
 	root.Extras, root.Definitions = map[string]any{"$defs": root.Definitions}, nil
@@ -91,10 +98,13 @@ func derive(document reflect.Type) (*jsonschema.Schema, error) {
 // refine adds the rules that neither types nor their tags can express.
 func refine(all jsonschema.Definitions) {
 	one := uint64(1)
+	words := func(names []string) []any { return seq.Map(names, func(name string) any { return name }) }
 	for name, schema := range all {
 		switch name {
 		case "Run":
-			property(schema, "profile").Enum = seq.Map(profiles.All, func(p profiles.Profile) any { return p.Name })
+			property(schema, "profile").Enum = words(variables.Find("PROFILE").Choices)
+		case "Evidence":
+			property(schema, "mode").Enum = words(profiles.Sized())
 		case "Operation":
 			property(schema, "errors").AdditionalProperties.Minimum = "1"
 		case "Descriptors":
@@ -107,7 +117,7 @@ func refine(all jsonschema.Definitions) {
 			allow(schema, "object", "string") // a string in older results
 			fallthrough
 		case "Validity":
-			property(schema, "kind").Enum = seq.Map(result.Kinds, func(kind string) any { return kind })
+			property(schema, "kind").Enum = words(result.Kinds)
 		}
 	}
 }
