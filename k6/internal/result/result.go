@@ -88,7 +88,7 @@ type Headline struct {
 
 // Run describes the run: the scenario, the place and the settings.
 type Run struct {
-	// The run also has this ID as the tag testid of every metric.
+	// Also the tag testid of every metric.
 	ID    string    `json:"id" jsonschema:"pattern=^[A-Za-z0-9._-]+$"`
 	Start time.Time `json:"start"`
 	End   time.Time `json:"end"`

@@ -66,8 +66,12 @@ func write(name, id string, document any, check bool) error {
 func derive(document reflect.Type) (*jsonschema.Schema, error) {
 	types := map[string]reflect.Type{}
 	r := jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, Namer: func(t reflect.Type) string {
-		types[t.Name()] = t
-		return t.Name()
+		name := t.Name()
+		if other := types[name]; other != nil && other != t && name != "" {
+			panic(fmt.Sprintf("%v and %v would have one definition", t, other))
+		}
+		types[name] = t
+		return name
 	}}
 	for _, name := range []string{"builds", "compare", "contents", "judge", "primitives", "result"} {
 		if err := r.AddGoComments("windtunnel/k6", "internal/"+name); err != nil {
