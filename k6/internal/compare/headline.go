@@ -33,7 +33,7 @@ func (c Comparison) headline() string {
 	if m.Change.Lo != nil && m.Change.Hi != nil {
 		by = ": " + signed(*m.Change.Lo) + " to " + signed(*m.Change.Hi) + " %"
 	}
-	of := " (" + m.Title + ")" + c.besides(m)
+	of := " (" + m.Title + ")" + c.alsoFailing(m)
 	switch {
 	case m.Judgement == Better:
 		return fmt.Sprintf(words[0], b, short(math.Abs(m.Change.Estimate)), a) + by + of
@@ -45,8 +45,8 @@ func (c Comparison) headline() string {
 	return fmt.Sprintf(words[3], b, a) + by + of
 }
 
-// besides names the metrics other than speed for which the comparison fails, too; "" if there are none.
-func (c Comparison) besides(leading Metric) string {
+// alsoFailing names the other metrics than speed for which the comparison fails; "" without any.
+func (c Comparison) alsoFailing(leading Metric) string {
 	failing := seq.Filter(c.Metrics, func(m Metric) bool {
 		return m.Gate && !m.isSpeed() && (m.Operation != leading.Operation || m.Name != leading.Name)
 	})
