@@ -52,7 +52,7 @@ bench: ## Build what is missing, run the scenarios, print the verdict
 dataplane: ## All data-plane scenarios on sing-box-pair, xray-pair and tproxy in turn; TESTBED= picks one
 compare: ## Two sides in turn, until it knows ## make compare A=sing-box-pair B=xray-pair SCENARIO=dataplane-socks-tcp[,…], or BASE=… HEAD=… to build them, with TESTBED=… or PROTOCOL=rows,… [RUNS=auto or 12] [MINUTES=10] [WORSE_BY=10] [SECONDARY=off]
 panel-compare: ## Two database drivers of the panel, and users created and switched ## make panel-compare A=pymysql B=asyncmy [PROFILE=quick]
-protocols-compare: ## Each protocol, a candidate against sing-box ## make protocols-compare CANDIDATE=/path/to/binary, xray, mihomo or another engine [CANDIDATE_FILTER=/path/to/program] [PROTOCOL=rows,…] [MINUTES=10] [TURNS=16]
+protocols-compare: ## Each protocol, a candidate against sing-box ## make protocols-compare CANDIDATE=/path/to/program, an engine such as xray, or FILE.toml [BASELINE=…] [PROTOCOL=rows,…] [MINUTES=10] [TURNS=16]
 protocols-interop: #: Which programs and versions understand each other: make protocols-interop [PROGRAMS=sing-box,xray,…] [CANDIDATE=/path/to/binary] [PROTOCOL=rows,…]
 # The first line builds the missing programs, also under `make -n`. Do not put both lines into a `define`: `make -n` would run both.
 MEASURE := $(sort bench compare panel-compare protocols-compare $(SYSTEMS) $(SCENARIO_TARGETS) $(SCENARIOS))

@@ -17,7 +17,7 @@ import (
 // goes from the plan through the record and the judge to the report. Runs call all of them, comparisons call runs.
 var layers = []struct{ name, packages string }{
 	{"base", "ambient closest cpus difference difference/power document exit format influx jsvalue kinds " +
-		"listing machine markdown neighbour operations profiles protocolrows result root run schema seq startup " +
+		"listing machine markdown neighbour operations profiles protocolrows result root run schema seq sides startup " +
 		"testbed testsupport/busy variables"},
 	{"ask", "builds check connect contents doctor environment plan target"},
 	{"record", "farend record redact sidecar stream"},

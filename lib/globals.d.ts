@@ -156,6 +156,8 @@ declare module 'k6/x/windtunnel/protocols' {
    * exception that names it.
    */
   export function matrix(folder: string): string;
+  /** The `sides` (lib/protocols/sides.js) of the given variables as JSON, or in one line why there are none. `root` is the checkout. */
+  export function sides(root: string, variables: Record<string, string>): { sides?: string; error?: string };
 }
 
 /** Records measurements, in Go: k6/modules/record. Metrics are like those of k6/metrics; lib/operations.js lists them. */

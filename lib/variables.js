@@ -63,9 +63,6 @@ export function given(name, whole = false) {
   return text;
 }
 
-/** The value of a text variable. @param {string} name */
-export const envText = (name) => given(name) ?? String(defaultOf(name));
-
 /**
  * The items of a list variable, separated by commas.
  * @param {string} name

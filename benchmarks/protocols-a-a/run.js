@@ -15,7 +15,7 @@ import { count, runOf } from './count.js';
 import { table } from './table.js';
 
 /** Variables of the caller that would change the comparison. */
-const OTHERS = ['RUNS', 'MINUTES', 'ONLY', 'BASELINE', 'BASELINE_ENGINE', 'CANDIDATE_ENGINE', 'RUN_ID'];
+const OTHERS = ['RUNS', 'MINUTES', 'ONLY', 'BASELINE', 'RUN_ID'];
 const MISSED = 99;
 /** Exit codes of a run without measurements (bad usage, failed set-up). The run prints the reason. */
 const REFUSED = [2, 4];

@@ -28,7 +28,11 @@ export function rowsOver(scenario, smoke, congestion) {
     ...able.map(({ row }) => ({ name: operationOf(row), title: row, control: false })),
     ...congestion.map((name) => ({ name: controlOf(name), title: `TCP, ${name}`, control: true })),
   ];
-  const parameters = { rows: rows.map(({ row }) => row).join(','), engine: baseline.engine };
+  const parameters = {
+    rows: rows.map(({ row }) => row).join(','),
+    engine: baseline.engine,
+    ...baseline.settings,
+  };
   return { baseline, rows, able, named, parameters };
 }
 

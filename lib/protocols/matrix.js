@@ -41,7 +41,7 @@ import { pathOf } from '../file.js';
 /** @typedef {{ needs?: string, carried_by?: string, left_out?: string[], alone?: boolean }} Protocol */
 /** @typedef {Record<'inbound' | 'outbound', string[]>} Types */
 /** @typedef {Record<'inbound' | 'outbound', Record<string, string>>} Uncovered */
-/** @typedef {{ reads: Engine, program: string, mux?: string }} EngineParts */
+/** @typedef {{ reads: Engine, mux?: string }} EngineParts */
 /**
  * @typedef {{ faults: Record<string, string>, carriers: Record<string, Protocol>, types: Types, uncovered: Uncovered,
  *   instead: Record<string, string>, parts: EngineParts }} EngineFile
@@ -130,19 +130,6 @@ export function runs({ engines, clients, servers }, { engine, server }) {
 
 /** The protocol by which an engine multiplexes: only programs with the same protocol understand each other. @param {Engine} engine */
 export const muxOf = (engine) => byEngine[engine].parts.mux ?? 'none';
-
-/**
- * A program that has an engine file, but that our Makefile may not build as bin/NAME: its configuration format, and its path.
- * @param {string} name
- * @returns {{ engine: Engine, binary: string } | null} null without such a file; binary is '' for our own builds
- */
-export function programNamed(name) {
-  const found = byEngine[name]?.parts;
-  if (!found) return null;
-  const root = pathOf(import.meta.resolve('../..')).replace(/\/$/, '');
-  const binary = name === found.reads ? '' : found.program.replace(/\{\{ *root *\}\}/, root);
-  return { engine: found.reads, binary };
-}
 
 const { carriers, types, uncovered, instead } = byEngine['sing-box'];
 

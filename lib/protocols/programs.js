@@ -1,13 +1,10 @@
 /** The programs of protocols/interop and protocols/inner-tls. */
 import { pathOf } from '../file.js';
 import { defaultOf, envList } from '../variables.js';
-import { ENGINES, programNamed } from './matrix.js';
-import { candidateOf } from './sides.js';
+import { ENGINES } from './matrix.js';
+import { sidesOf } from './sides.js';
 
-/** @typedef {import('./sides.js').Program & { name: string }} Program */
-
-/** The name of the program of CANDIDATE. */
-const CANDIDATE = 'candidate';
+/** @typedef {import('./sides.js').Program & { name: string, settings?: Record<string, string> }} Program */
 
 /**
  * @typedef {{ engine: string, binary: string, version: string | null, sha256?: string | null, ran?: { file: string, sha256: string }[] }} Ran the
@@ -24,8 +21,7 @@ export function programTitle({ engine, binary, version }) {
 
 /** @param {string} name @returns {Program} */
 function ownBuild(name) {
-  const named = programNamed(name);
-  if (named?.binary === '') return { name, ...named };
+  if (ENGINES.includes(name)) return { name, engine: name, binary: '' };
   // A further build of an engine has the engine's name before its own.
   const engine = /^[a-z0-9.-]+$/.test(name) && ENGINES.find((one) => name.startsWith(`${one}-`));
   if (!engine)
@@ -34,7 +30,7 @@ function ownBuild(name) {
 }
 
 /**
- * The programs of PROGRAMS, a list of our own builds, then CANDIDATE, the absolute path of another program.
+ * The programs of PROGRAMS, a list of our own builds, then the program of CANDIDATE.
  * @param {string} scenario that has the default of PROGRAMS
  * @param {string} [fallback] another default
  * @returns {Program[]}
@@ -44,6 +40,8 @@ export function programsOf(scenario, fallback = String(defaultOf('PROGRAMS', sce
   const twice = names.find((name, index) => names.indexOf(name) < index);
   if (twice) throw `PROGRAMS: ${twice} is there twice`;
   const builds = names.map(ownBuild);
-  const candidate = candidateOf('CANDIDATE', 'sing-box');
-  return candidate ? [...builds, { name: CANDIDATE, ...candidate }] : builds;
+  const { candidate } = sidesOf();
+  if (candidate?.server)
+    throw 'CANDIDATE: one program for both ends is wanted here: leave client and server out';
+  return candidate ? [...builds, candidate] : builds;
 }

@@ -1,6 +1,8 @@
 /** The two programs to compare, and the rows of the matrix to run. */
-import { defaultOf, envList, envNumber, envText } from '../variables.js';
-import { ENGINES, MATRIX, hasHop, programNamed } from './matrix.js';
+import { sides } from 'k6/x/windtunnel/protocols';
+import { pathOf } from '../file.js';
+import { defaultOf, envList, envNumber } from '../variables.js';
+import { MATRIX, hasHop } from './matrix.js';
 
 /** @typedef {import('./matrix.js').Engine} Engine */
 /**
@@ -11,86 +13,35 @@ import { ENGINES, MATRIX, hasHop, programNamed } from './matrix.js';
  * @property {string} [env] additional environment, NAME=VALUE separated by spaces
  * @property {string} [filter] path of a program that rewrites its configuration
  *
- * @typedef {Program & { name: 'baseline' | 'candidate', server?: Program }} Side the program of both ends, or only of the client if `server` is given
+ * @typedef {Program & { name: 'baseline' | 'candidate', server?: Program, settings: Record<string, string> }} Side the program of
+ *   both ends, or only of the client if `server` is given; `settings` are parameters of a run that say how it is started
  */
 
-/** @param {string} variable @returns {string} */
-function binaryOf(variable) {
-  const given = __ENV[variable] || '';
-  if (given === '' || given.startsWith('/')) return given;
-  throw `${variable}=${given}: give the absolute path of a binary`;
-}
-
-/** Additional settings of a program. @param {'BASELINE' | 'CANDIDATE'} side */
-const besides = (side) => ({
-  args: __ENV[`${side}_ARGS`] || '',
-  env: __ENV[`${side}_ENV`] || '',
-  filter: binaryOf(`${side}_FILTER`),
-});
-
-/** The engine that a variable names. @param {'BASELINE_ENGINE' | 'CANDIDATE_ENGINE'} variable @param {Engine} [fallback] @returns {Engine} */
-function engineOf(variable, fallback) {
-  const engine = __ENV[variable] || fallback || envText(variable);
-  if (ENGINES.includes(engine)) return engine;
-  throw `${variable}=${engine}: choose one of ${ENGINES.join(', ')}`;
-}
-
 /**
- * The program of CANDIDATE, CANDIDATE_CLIENT or CANDIDATE_SERVER.
- * @param {string} variable
- * @param {Engine} fallback
- * @returns {Program | null} null if the variable is not set
- */
-export function candidateOf(variable, fallback) {
-  const given = __ENV[variable] || '';
-  if (given === '') return null;
-  const named = programNamed(given);
-  return {
-    engine: named?.engine ?? engineOf('CANDIDATE_ENGINE', fallback),
-    binary: named?.binary ?? binaryOf(variable),
-    ...besides('CANDIDATE'),
-  };
-}
-
-/** @returns {Program} */
-const baselineProgram = () => ({
-  engine: engineOf('BASELINE_ENGINE'),
-  binary: binaryOf('BASELINE'),
-  ...besides('BASELINE'),
-});
-
-/** The baseline, which every run has. @returns {Side} */
-export const baselineOf = (program = baselineProgram()) => ({ name: 'baseline', ...program });
-
-/**
- * The sides of the variables. BASELINE and CANDIDATE are absolute paths. BASELINE_ENGINE and CANDIDATE_ENGINE say whose
- * configuration format each reads. CANDIDATE may also be a name of testbeds/protocols/engines, such as xray for our own build.
- * If only one of CANDIDATE_CLIENT and CANDIDATE_SERVER is set, the other end is the baseline's.
+ * The sides of the variables whose names begin so; docs/reference/protocols.md has their forms.
+ * @param {RegExp} names
  * @returns {{ baseline: Side, candidate: Side | null }}
  */
-export function sidesOf() {
-  const program = baselineProgram();
-  const baseline = baselineOf(program);
-  const { engine } = program;
-  const name = /** @type {const} */ ('candidate');
-  const both = candidateOf('CANDIDATE', engine);
-  const client = candidateOf('CANDIDATE_CLIENT', engine);
-  const server = candidateOf('CANDIDATE_SERVER', engine);
-  if (both && (client || server))
-    throw 'CANDIDATE is both ends: leave CANDIDATE_CLIENT and CANDIDATE_SERVER out';
-  if (both) return { baseline, candidate: { name, ...both } };
-  if (!client && !server) return { baseline, candidate: null };
-  return { baseline, candidate: { name, ...(client ?? program), server: server ?? program } };
+function read(names) {
+  const given = Object.keys(__ENV).filter((name) => names.test(name));
+  const all = Object.fromEntries(given.map((name) => [name, __ENV[name]]));
+  const { sides: found, error } = sides(pathOf(import.meta.resolve('../..')), all);
+  if (found) return JSON.parse(found);
+  throw error;
 }
+
+/** The baseline, which every run has. */
+export const baselineOf = () => read(/^BASELINE/).baseline;
+
+/** The baseline, and the candidate if one is given. */
+export const sidesOf = () => read(/^(BASELINE|CANDIDATE)/);
 
 /** The program of a side that is not our own build, preferably the client. @param {Side} side @returns {Program} */
 export const namedProgram = (side) => (side.binary === '' && side.server ? side.server : side);
 
 /** A note for scenarios that compare nothing. @returns {string[]} */
 export const candidateLeft = () =>
-  __ENV.CANDIDATE || __ENV.CANDIDATE_CLIENT || __ENV.CANDIDATE_SERVER
-    ? ['CANDIDATE was not measured: protocols/matrix alone compares']
-    : [];
+  __ENV.CANDIDATE ? ['CANDIDATE was not measured: protocols/matrix alone compares'] : [];
 
 /**
  * The rows of PROTOCOL. A name that ends with * selects all rows with this prefix.

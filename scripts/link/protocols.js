@@ -46,7 +46,13 @@ const script = planeScenario({
   environment: linkThresholds('protocols', operations),
   // The first round measures the link alone; in lockstep it also measures the first rows.
   load: roundsLoad(equalRounds(batches.length + Number(!inStep()))),
-  parameters: { rows: rows.map(({ row }) => row).join(','), engine: baseline.engine, ...sizes },
+  parameters: {
+    rows: rows.map(({ row }) => row).join(','),
+    engine: baseline.engine,
+    ...sizes,
+    ...baseline.settings,
+    ...candidate?.settings,
+  },
   operations,
   round(_round, index, plane) {
     const batch = (/** @type {number} */ place) => new Batch(plane, batches[place], sizes).go();

@@ -70,6 +70,7 @@ const script = planeScenario({
     chains: chains.map(({ row }) => row.row).join(','),
     ...sizes,
     turns,
+    ...baseline.settings,
   },
   operations: rowOperations(rows, [baseline]),
   echo: 'events',

@@ -33,7 +33,7 @@ if (names < window)
   throw `NAMES=${names}: a name would be asked for again before its answer is there: give at least WINDOW, ${window}`;
 if (resolver.asks === 'udp' && !row.udp) throw `ASKS=udp: ${row.row} carries no datagrams: leave it out`;
 
-const about = { protocol: row.row, engine: baseline.engine };
+const about = { protocol: row.row, engine: baseline.engine, ...baseline.settings };
 const total = plannedOf(load.rounds);
 
 /** @typedef {import('../../lib/protocols/dns-upstream.js').Kind} Kind */

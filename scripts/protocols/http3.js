@@ -37,6 +37,7 @@ const script = planeScenario({
   parameters: {
     rows: rows.map(({ row }) => row).join(','),
     engine: baseline.engine,
+    ...baseline.settings,
     turns,
     pages: sizes.pages,
     downloads: sizes.downloads,

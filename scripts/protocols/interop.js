@@ -41,6 +41,7 @@ const script = planeScenario({
   parameters: {
     rows: rows.map(({ row }) => row).join(','),
     programs: programs.map(({ name }) => name).join(','),
+    ...programs.at(-1)?.settings,
   },
   operations: Object.fromEntries(
     rows

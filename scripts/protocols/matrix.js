@@ -129,6 +129,8 @@ const script = planeScenario({
     tunnels: tunnels.join(',') || 'none',
     quiet_s: quietS,
     ...(candidate ? asked.targets : {}),
+    ...baseline.settings,
+    ...candidate?.settings,
   },
   operations: rowOperations(rows, sides),
   // This engine has room for all tunnels, so every row has the same far end, also in namespaces.

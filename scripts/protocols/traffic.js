@@ -71,7 +71,7 @@ const script = planeScenario({
     ...(left.length > 0 ? [`one row a run: not ${left.join(', ')}`] : []),
     ...candidateLeft(),
   ]),
-  parameters: { protocol: row.row, engine: baseline.engine, rounds, seconds },
+  parameters: { protocol: row.row, engine: baseline.engine, ...baseline.settings, rounds, seconds },
   operations: Object.assign({}, ...alone.flatMap((use, index) => [rowsOf(use), rowsOf(mixed[index])])),
   echo: 'events',
   round(_round, index, plane) {

@@ -74,6 +74,7 @@ const script = planeScenario({
   parameters: {
     rows: rows.map(({ row }) => row).join(','),
     engine: baseline.engine,
+    ...baseline.settings,
     ...sizes,
     tries,
     timeout_ms: timeoutMs,

@@ -1,7 +1,7 @@
 /** Candidates with a fault of time: other tests beside them would cause the same fault. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CANDIDATE, matrix } from '../support/candidate.js';
+import { CANDIDATE, faulty, matrix } from '../support/candidate.js';
 import { reasonsOf } from '../support/reasons.js';
 import { protocolRow } from '../support/sections.js';
 import { timely, undisturbed } from '../support/timely.js';
@@ -10,52 +10,43 @@ import { assertVerdict } from '../support/verdict.js';
 test(
   'a candidate that burns a core at rest is told so',
   undisturbed(() =>
-    matrix(
-      { CANDIDATE, CANDIDATE_ENV: 'CANDIDATE_FAULT=burns', PROTOCOL: 'vless', TURNS: '1' },
-      ({ result }) => {
-        const { baseline, candidate } = protocolRow(result, 'vless');
-        const [burnt, rested] = [candidate, baseline].map(({ figures }) => figures.rest_cpu_percent.median);
-        timely(burnt > 20, `${burnt} % of a CPU at rest`);
-        timely(rested < 20, `${rested} % of a CPU at rest, of the baseline`);
-        assert.match(candidate.detail, /while idle, this row's processes used \d+ % of a CPU/);
-      },
-    ),
+    matrix({ CANDIDATE: faulty('burns'), PROTOCOL: 'vless', TURNS: '1' }, ({ result }) => {
+      const { baseline, candidate } = protocolRow(result, 'vless');
+      const [burnt, rested] = [candidate, baseline].map(({ figures }) => figures.rest_cpu_percent.median);
+      timely(burnt > 20, `${burnt} % of a CPU at rest`);
+      timely(rested < 20, `${rested} % of a CPU at rest, of the baseline`);
+      assert.match(candidate.detail, /while idle, this row's processes used \d+ % of a CPU/);
+    }),
   ),
 );
 
 test(
   'work that a candidate puts off until nothing is sent counts in its turn',
   undisturbed(() =>
-    matrix(
-      { CANDIDATE, CANDIDATE_ENV: 'CANDIDATE_FAULT=defers', PROTOCOL: 'vless', TURNS: '1' },
-      ({ result }) => {
-        const { baseline, candidate } = protocolRow(result, 'vless');
-        const [later, own] = [candidate, baseline].map(({ figures }) => figures.quiet_cpu_s.median);
-        // The fault takes 0.3 s of CPU time, all after the last probe. A process that waits for a CPU uses less.
-        timely(later > 0.25 && later < 0.45, `${later} s of CPU in the quiet period`);
-        timely(own < 0.1, `${own} s of CPU in the quiet period, of the baseline`);
-        assert.ok(candidate.figures.turn_cpu_s.median > later);
-      },
-    ),
+    matrix({ CANDIDATE: faulty('defers'), PROTOCOL: 'vless', TURNS: '1' }, ({ result }) => {
+      const { baseline, candidate } = protocolRow(result, 'vless');
+      const [later, own] = [candidate, baseline].map(({ figures }) => figures.quiet_cpu_s.median);
+      // The fault takes 0.3 s of CPU time, all after the last probe. A process that waits for a CPU uses less.
+      timely(later > 0.25 && later < 0.45, `${later} s of CPU in the quiet period`);
+      timely(own < 0.1, `${own} s of CPU in the quiet period, of the baseline`);
+      assert.ok(candidate.figures.turn_cpu_s.median > later);
+    }),
   ),
 );
 
 test(
   'a candidate with Nagle on each hop is told so',
   undisturbed(() =>
-    matrix(
-      { CANDIDATE, CANDIDATE_ENV: 'CANDIDATE_FAULT=nagle', PROTOCOL: 'vless' },
-      ({ code, result, bench }) => {
-        const { candidate } = protocolRow(result, 'vless');
-        timely(candidate.outcome !== 'measured', candidate.detail);
-        assert.equal(candidate.outcome, 'too slow', candidate.detail);
-        assertVerdict(result, 'fail', Number(code));
-        const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
-        // A round trip shows its waits by its time, to which others add.
-        const told = /vless, candidate: RTT \d+\.\d ms \(\w+ waits?\).*Is TCP_NODELAY set on each connection/;
-        timely(told.test(report), candidate.detail);
-      },
-    ),
+    matrix({ CANDIDATE: faulty('nagle'), PROTOCOL: 'vless' }, ({ code, result, bench }) => {
+      const { candidate } = protocolRow(result, 'vless');
+      timely(candidate.outcome !== 'measured', candidate.detail);
+      assert.equal(candidate.outcome, 'too slow', candidate.detail);
+      assertVerdict(result, 'fail', Number(code));
+      const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
+      // A round trip shows its waits by its time, to which others add.
+      const told = /vless, candidate: RTT \d+\.\d ms \(\w+ waits?\).*Is TCP_NODELAY set on each connection/;
+      timely(told.test(report), candidate.detail);
+    }),
   ),
 );
 

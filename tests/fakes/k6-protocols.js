@@ -1,4 +1,6 @@
 /** k6/x/windtunnel/protocols is no fake. */
 import { asking } from './asked.js';
 
-export const matrix = asking('k6/x/windtunnel/protocols')('matrix');
+const ask = asking('k6/x/windtunnel/protocols');
+export const matrix = ask('matrix');
+export const sides = ask('sides');

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { startBench } from '../support/bench.js';
-import { CANDIDATE, matrix } from '../support/candidate.js';
+import { CANDIDATE, faulty, matrix } from '../support/candidate.js';
 import { ROOT } from '../support/k6.js';
 import { mayMakeNamespaces } from '../support/namespaces.js';
 import { reasonsOf } from '../support/reasons.js';
@@ -23,8 +23,7 @@ const lacking = (() => {
 
 /** @param {string} fault of tests/fixtures/candidate @param {Record<string, string>} variables */
 const beside = (fault, variables) => ({
-  CANDIDATE,
-  CANDIDATE_ENV: `CANDIDATE_FAULT=${fault}`,
+  CANDIDATE: faulty(fault),
   TURNS: '1',
   ...variables,
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { startBench } from '../support/bench.js';
+import { sideFile } from '../support/candidate.js';
 import { ROOT } from '../support/k6.js';
 import { faultsOf, reasonsOf } from '../support/reasons.js';
 import { rowsOf, sectionOf } from '../support/sections.js';
@@ -16,10 +17,10 @@ async function withTraits(traits, check) {
     ONLY: 'protocols/traits',
     PROFILE: 'smoke',
     PROTOCOL: 'socks',
-    BASELINE: join(ROOT, 'tests/fixtures/traits'),
-    BASELINE_ENV: Object.entries(traits)
-      .map(([name, value]) => `TRAIT_${name}=${value}`)
-      .join(' '),
+    BASELINE: sideFile({
+      program: join(ROOT, 'tests/fixtures/traits'),
+      env: Object.fromEntries(Object.entries(traits).map(([name, value]) => [`TRAIT_${name}`, value])),
+    }),
     TIMEOUT_MS,
   });
   try {
@@ -37,7 +38,7 @@ test("a known fault with large datagrams is named, and does not fail xray's hyst
     ONLY: 'protocols/traits',
     PROFILE: 'smoke',
     PROTOCOL: 'hysteria2',
-    BASELINE_ENGINE: 'xray',
+    BASELINE: 'xray',
     TIMEOUT_MS,
   });
   try {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { startBench } from '../support/bench.js';
+import { sideFile } from '../support/candidate.js';
 import { startFalteringProxy } from '../support/faltering-proxy.js';
 import { ROOT, temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { faultsOf, reasonsOf } from '../support/reasons.js';
@@ -74,8 +75,10 @@ test('protocols/http3 has a line for each row: one that drops 1,195 bytes and mo
     ONLY: 'protocols/http3',
     PROFILE: 'smoke',
     PROTOCOL: 'socks,http',
-    BASELINE: join(ROOT, 'tests/fixtures/traits'),
-    BASELINE_ENV: 'TRAIT_TCP=early TRAIT_BYTES=1194',
+    BASELINE: sideFile({
+      program: join(ROOT, 'tests/fixtures/traits'),
+      env: { TRAIT_TCP: 'early', TRAIT_BYTES: '1194' },
+    }),
   });
   try {
     await bench.ended;

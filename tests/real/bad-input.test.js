@@ -5,6 +5,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { startRelay } from '../fakes/relay.js';
 import { errorLines, startBench } from '../support/bench.js';
+import { sideFile } from '../support/candidate.js';
 import { ROOT, temporaryFolder, writeEnvironment } from '../support/k6.js';
 import { until } from '../support/processes.js';
 
@@ -76,6 +77,18 @@ const cases = /** @type {[string, () => Record<string, string>, number, RegExp][
     () => ({ ONLY: 'protocols/matrix', CANDIDATE: '/nope' }),
     2,
     /CANDIDATE=\/nope: no such file/,
+  ],
+  [
+    'a malformed file of a candidate',
+    () => ({ ONLY: 'protocols/matrix', CANDIDATE: sideFile({ filtre: '/bin/cat' }) }),
+    2,
+    /CANDIDATE=.*\/side\.toml: filtre: unknown key; .*did you mean filter\?/,
+  ],
+  [
+    'a variable that a key of such a file has replaced',
+    () => ({ ONLY: 'protocols/matrix', CANDIDATE: 'xray', CANDIDATE_ENV: 'A=1' }),
+    2,
+    /CANDIDATE_ENV is gone: give CANDIDATE=FILE\.toml, a file with the key env/,
   ],
   [
     'a testbed of another system',

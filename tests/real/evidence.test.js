@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { CANDIDATE } from '../support/candidate.js';
+import { CANDIDATE, sideFile } from '../support/candidate.js';
 import {
   NO_FAILURE,
   TCP,
@@ -68,7 +68,9 @@ describe('whatever others do', { concurrency: 2 }, () => {
         GATE_BASE: join(ROOT, 'bin/sing-box'),
         GATE_HEAD: CANDIDATE,
         GATE_PROTOCOL: 'http-tls',
-        CANDIDATE_ENV: `CANDIDATE_FAULT=strips CANDIDATE_FROM=5 CANDIDATE_STARTS=${join(starts.path, 'of-')}`,
+        CANDIDATE: sideFile({
+          env: { CANDIDATE_FAULT: 'strips', CANDIDATE_FROM: '5', CANDIDATE_STARTS: join(starts.path, 'of-') },
+        }),
         TURNS: '2',
         TUNNELS: '10',
       });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { startBench } from '../support/bench.js';
 import { ROOT } from '../support/k6.js';
-import { CANDIDATE, matrix } from '../support/candidate.js';
+import { CANDIDATE, faulty, matrix, sideFile } from '../support/candidate.js';
 import { reasonsOf } from '../support/reasons.js';
 import { protocolRow, sectionOf } from '../support/sections.js';
 import { assertVerdict } from '../support/verdict.js';
@@ -34,32 +34,27 @@ describe('a candidate', { concurrency: 3 }, () => {
     ['renamed', 'vless', 'refused configuration', /missing field `listenPort`/],
   ])) {
     test(`a candidate with the fault ${fault} is ${outcome} in ${protocol}`, () =>
-      matrix(
-        { CANDIDATE, CANDIDATE_ENV: `CANDIDATE_FAULT=${fault}`, PROTOCOL: protocol, TURNS: '1' },
-        ({ code, result, bench }) => {
-          const { baseline, candidate } = protocolRow(result, protocol);
-          assertVerdict(result, 'fail', Number(code));
-          assert.equal(baseline.outcome, 'measured', baseline.detail);
-          assert.equal(candidate.outcome, outcome, candidate.detail);
-          assert.match(candidate.detail, detail);
-          assert.ok(
-            reasonsOf(result).some((line) => line.startsWith(`${protocol}: candidate: ${outcome}`)),
-            reasonsOf(result).join('\n'),
-          );
-          const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
-          assert.doesNotMatch(report, new RegExp(`\\| ✓ \\| ${protocol} `), 'it is never met');
-          // eslint-disable-next-line no-control-regex
-          assert.doesNotMatch(report, /\x1b/);
-        },
-      ));
+      matrix({ CANDIDATE: faulty(fault), PROTOCOL: protocol, TURNS: '1' }, ({ code, result, bench }) => {
+        const { baseline, candidate } = protocolRow(result, protocol);
+        assertVerdict(result, 'fail', Number(code));
+        assert.equal(baseline.outcome, 'measured', baseline.detail);
+        assert.equal(candidate.outcome, outcome, candidate.detail);
+        assert.match(candidate.detail, detail);
+        assert.ok(
+          reasonsOf(result).some((line) => line.startsWith(`${protocol}: candidate: ${outcome}`)),
+          reasonsOf(result).join('\n'),
+        );
+        const report = bench.files().find(({ name }) => name === 'report.md')?.text ?? '';
+        assert.doesNotMatch(report, new RegExp(`\\| ✓ \\| ${protocol} `), 'it is never met');
+        // eslint-disable-next-line no-control-regex
+        assert.doesNotMatch(report, /\x1b/);
+      }));
   }
 
   test('a filter makes a candidate run that reads another configuration', () =>
     matrix(
       {
-        CANDIDATE,
-        CANDIDATE_ENV: 'CANDIDATE_FAULT=renamed',
-        CANDIDATE_FILTER: join(ROOT, 'tests/fixtures/rename'),
+        CANDIDATE: faulty('renamed', { filter: join(ROOT, 'tests/fixtures/rename') }),
         PROTOCOL: 'vless-tls,shadowsocks-aes-128-gcm',
         TURNS: '1',
       },
@@ -78,21 +73,25 @@ describe('a program', { concurrency: 3 }, () => {
   test('a filter makes a baseline run that reads another configuration', () =>
     matrix(
       {
-        BASELINE: CANDIDATE,
-        BASELINE_ENV: 'CANDIDATE_FAULT=renamed',
-        BASELINE_FILTER: join(ROOT, 'tests/fixtures/rename'),
+        BASELINE: faulty('renamed', { filter: join(ROOT, 'tests/fixtures/rename') }),
         PROTOCOL: 'vless-tls',
         TURNS: '1',
       },
       ({ result }) => {
         const { baseline } = protocolRow(result, 'vless-tls');
         assert.equal(baseline.outcome, 'measured', baseline.detail);
+        const { baseline_env: env, baseline_filter: filter } = result.run.parameters;
+        assert.deepEqual([env, filter], ['CANDIDATE_FAULT=renamed', join(ROOT, 'tests/fixtures/rename')]);
       },
     ));
 
   test('each end can be a candidate by itself', () =>
     matrix(
-      { CANDIDATE_SERVER: CANDIDATE, CANDIDATE_ENV: 'CANDIDATE_FAULT=own', PROTOCOL: 'vless', TURNS: '1' },
+      {
+        CANDIDATE: sideFile({ server: CANDIDATE, env: { CANDIDATE_FAULT: 'own' } }),
+        PROTOCOL: 'vless',
+        TURNS: '1',
+      },
       ({ code, result }) => {
         assert.equal(code, 99);
         const { title } = sectionOf(result, 'candidate');
@@ -105,8 +104,7 @@ describe('a program', { concurrency: 3 }, () => {
     const bench = startBench({
       ONLY: 'protocols/interop',
       PROGRAMS: 'sing-box,xray',
-      CANDIDATE,
-      CANDIDATE_ENV: 'CANDIDATE_FAULT=own',
+      CANDIDATE: faulty('own'),
       PROTOCOL: 'vless,trojan,tuic,vless-mux',
     });
     try {

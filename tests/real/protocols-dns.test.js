@@ -144,7 +144,7 @@ for (const engine of ['sing-box', 'xray']) {
 for (const [variables, caches] of /** @type {[Record<string, string>, boolean][]} */ ([
   [{}, true],
   [{ HIJACK: 'outbound', CACHE: 'off' }, false],
-  [{ BASELINE_ENGINE: 'xray', PROTOCOL: 'tuic,shadowsocks-aes-128-gcm' }, true],
+  [{ BASELINE: 'xray', PROTOCOL: 'tuic,shadowsocks-aes-128-gcm' }, true],
 ])) {
   test(`smoke ${JSON.stringify(variables)}`, async () => {
     const bench = startBench({ ONLY: 'protocols/dns', PROFILE: 'smoke', QUERIES: '400', ...variables });
@@ -199,7 +199,7 @@ test('answers that expire too early get through again, and the run says so', asy
 
 for (const [variables, line] of /** @type {[Record<string, string>, RegExp][]} */ ([
   [{ PROTOCOL: 'tproxy,naive' }, /PROTOCOL=tproxy,naive: none has a client with DNS that sing-box runs/],
-  [{ HIJACK: 'outbound', BASELINE_ENGINE: 'xray' }, /HIJACK=outbound: only sing-box/],
+  [{ HIJACK: 'outbound', BASELINE: 'xray' }, /HIJACK=outbound: only sing-box/],
   [{ NAMES: '8' }, /NAMES=8: a name would be asked for again/],
   [{ PROTOCOL: 'http', ASKS: 'udp' }, /ASKS=udp: http carries no datagrams/],
 ])) {

@@ -134,11 +134,11 @@ describe('a candidate of the matrix', { concurrency: 2 }, () => {
 });
 
 describe('a run of the matrix', { concurrency: 3 }, () => {
-  test('a candidate that is no absolute path is refused before anything starts', async () => {
+  test('a candidate that is no engine is refused before anything starts', async () => {
     const bench = startBench({ ONLY, CANDIDATE: 'sing-box-rust' });
     try {
       assert.equal(await bench.ended, 2);
-      assert.match(bench.output.stderr, /^CANDIDATE=sing-box-rust: not an absolute path; .*\n$/);
+      assert.match(bench.output.stderr, /^CANDIDATE=sing-box-rust: no such engine; .*\n$/);
     } finally {
       bench.remove();
     }
@@ -230,7 +230,8 @@ describe('a run of the matrix', { concurrency: 3 }, () => {
 
 for (const [variables, line] of /** @type {[Record<string, string>, RegExp][]} */ ([
   [{ PROTOCOL: 'socks6' }, /PROTOCOL=socks6: no such row; there are socks, http/],
-  [{ CANDIDATE, CANDIDATE_ENGINE: 'v2ray' }, /CANDIDATE_ENGINE=v2ray: choose one of .*sing-box, xray/],
+  [{ CANDIDATE: 'v2ray:/bin/sh' }, /CANDIDATE=v2ray:\/bin\/sh: no such engine; .*sing-box, xray/],
+  [{ CANDIDATE, BASELINE_ENGINE: 'xray' }, /BASELINE_ENGINE is gone: give BASELINE=FILE\.toml/],
   [{ PROFILE: 'soak' }, /choose smoke, quick or full/],
   [{ TURNS: '51' }, /TURNS=51: at most 50/],
   [{ CANDIDATE, MINUTES: '0.5' }, /MINUTES=0\.5: a whole number/],

@@ -67,7 +67,7 @@ for (const [variables, line] of /** @type {[Record<string, string>, RegExp][]} *
   ],
   [{ ONLY: 'protocols/chain', CHAINS: 'ssh+trojan' }, /CHAINS=ssh\+trojan: ssh cannot be the first hop/],
   [
-    { ONLY: 'protocols/chain', CHAINS: 'wireguard+trojan', BASELINE_ENGINE: 'xray' },
+    { ONLY: 'protocols/chain', CHAINS: 'wireguard+trojan', BASELINE: 'xray' },
     /CHAINS=wireguard\+trojan: wireguard cannot be the first hop with xray/,
   ],
   [
@@ -75,7 +75,7 @@ for (const [variables, line] of /** @type {[Record<string, string>, RegExp][]} *
     /PROTOCOL=tproxy: none has a SOCKS client that sing-box runs/,
   ],
   [
-    { ONLY: 'protocols/traffic', PROTOCOL: 'tuic', BASELINE_ENGINE: 'xray' },
+    { ONLY: 'protocols/traffic', PROTOCOL: 'tuic', BASELINE: 'xray' },
     /PROTOCOL=tuic: none has a SOCKS client that xray runs/,
   ],
 ])) {

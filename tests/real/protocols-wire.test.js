@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { CANDIDATE, matrix } from '../support/candidate.js';
+import { CANDIDATE, matrix, sideFile } from '../support/candidate.js';
 import { ROOT, temporaryFolder } from '../support/k6.js';
 import { reasonsOf } from '../support/reasons.js';
 import { protocolRow, protocolRows } from '../support/sections.js';
@@ -16,8 +16,14 @@ test('a candidate that leaves out TLS for many tunnels alone fails, and the turn
   try {
     await matrix(
       {
-        CANDIDATE,
-        CANDIDATE_ENV: `CANDIDATE_FAULT=strips CANDIDATE_FROM=${FIRST_FOR_TUNNELS} CANDIDATE_STARTS=${join(starts.path, 'of-')}`,
+        CANDIDATE: sideFile({
+          program: CANDIDATE,
+          env: {
+            CANDIDATE_FAULT: 'strips',
+            CANDIDATE_FROM: String(FIRST_FOR_TUNNELS),
+            CANDIDATE_STARTS: join(starts.path, 'of-'),
+          },
+        }),
         PROTOCOL: 'http-tls',
         TURNS: '1',
       },
@@ -54,7 +60,7 @@ describe('a wire', { concurrency: 2 }, () => {
   for (const [engine, rows] of Object.entries(ROWS)) {
     test(`rows of ${engine} show the wire that they say`, async () => {
       await matrix(
-        { BASELINE_ENGINE: engine, CANDIDATE: join(ROOT, 'bin', engine), PROTOCOL: rows, TURNS: '1' },
+        { BASELINE: engine, CANDIDATE: join(ROOT, 'bin', engine), PROTOCOL: rows, TURNS: '1' },
         ({ result }) => {
           assert.equal(protocolRows(result).length, rows.split(',').length);
           for (const { row, baseline, candidate } of protocolRows(result))

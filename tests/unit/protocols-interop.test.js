@@ -113,10 +113,10 @@ test('programs are our own builds, and the candidate', () => {
     ]);
   };
   assert.deepEqual(given({}), [['sing-box', 'sing-box', '']]);
-  assert.deepEqual(given({ PROGRAMS: 'sing-box-1.13, xray', CANDIDATE: '/opt/other' }), [
+  assert.deepEqual(given({ PROGRAMS: 'sing-box-1.13, xray', CANDIDATE: '/bin/cat' }), [
     ['sing-box-1.13', 'sing-box', 'sing-box-1.13'],
     ['xray', 'xray', ''],
-    ['candidate', 'sing-box', 'other'],
+    ['candidate', 'sing-box', 'cat'],
   ]);
   assert.throws(() => given({ PROGRAMS: 'clash' }), /PROGRAMS: clash: an engine of testbeds/);
   assert.throws(() => given({ PROGRAMS: 'xray,xray' }), /xray is there twice/);

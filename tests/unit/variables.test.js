@@ -15,7 +15,6 @@ import {
   envCount,
   envList,
   envNumber,
-  envText,
   mostOf,
 } from '../../lib/variables.js';
 import { K6, ROOT, cleanEnvironment } from '../support/k6.js';
@@ -136,7 +135,6 @@ test('a value is that of the variable, else the default', () => {
   assert.equal(envCount('BATCH_SIZE', 7), 7);
   assert.equal(envCount('PAYLOAD_BYTES', 'dataplane/socks-tcp'), 1024);
   assert.equal(envNumber('TOLERANCE'), 0.05);
-  assert.equal(envText('BASELINE_ENGINE'), 'sing-box');
   assert.equal(envChoice('WAIT'), 'block');
   assert.equal(envChoice('ASKS', 'tcp'), 'tcp');
   assert.deepEqual(envList('DIRECTIONS'), ['up', 'down', 'both']);

@@ -21,6 +21,7 @@ import (
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/machine"
 	"windtunnel/k6/internal/run"
+	"windtunnel/k6/internal/sides"
 	"windtunnel/k6/internal/variables"
 )
 
@@ -54,7 +55,7 @@ Within a system, scripts/SYSTEM/system.toml lists scenarios in their order.
 	cmd.Flags().BoolVar(&o.Dashboard, "dashboard", truth(gs.Env["DASHBOARD"]), "serve k6's web dashboard while a scenario runs")
 	cmd.Flags().BoolVar(&o.MayLeaveOut, "may-leave-out", truth(gs.Env["MAY_LEAVE_OUT"]), "end with 0, not 4, if this machine or user can run none of the scenarios")
 	cmd.Flags().StringVar(&runners, "runners", gs.Env["RUNNERS"], "k6 processes that make the load together, of the relay and the panel (docs/how-to/runners.md; default 1)")
-	cmd.Flags().StringVar(&name, "baseline", gs.Env[variable], "also judge the run by a kept baseline: its name, or the absolute path of its folder; WORSE_BY is the bound")
+	cmd.Flags().StringVar(&name, "baseline", gs.Env[sides.Baseline], "also judge the run by a kept baseline: its name, or the absolute path of its folder; WORSE_BY is the bound")
 	command.Group(cmd.Flags(), "What runs", "only", "profile", "env", "testbed", "runners", "may-leave-out")
 	command.Group(cmd.Flags(), "Results and verdict", "run-id", "baseline", "dashboard")
 	command.Group(cmd.Flags(), "Programs and places", "sidecar", "root")
@@ -65,10 +66,13 @@ Within a system, scripts/SYSTEM/system.toml lists scenarios in their order.
 		}
 		o.Runners = int(variables.Number("RUNNERS", runners))
 		return command.Prepared(gs, &o, *rootFlag, dir, func() int {
-			if !isKept(name) {
-				return bench.Run(o)
+			if sides.IsKept(o.Root, name) {
+				return againstBaseline(gs.Stdout, gs.Stderr, o, name)
 			}
-			return againstBaseline(gs.Stdout, gs.Stderr, o, name)
+			if name != "" {
+				o.Environ = append(variables.Without(o.Environ, sides.Baseline), sides.Baseline+"="+name)
+			}
+			return bench.Run(o)
 		})
 	})
 }
@@ -76,18 +80,6 @@ Within a system, scripts/SYSTEM/system.toml lists scenarios in their order.
 // truth reads a switch such as DASHBOARD=1.
 func truth(value string) bool {
 	return !slices.Contains([]string{"", "0", "false", "no", "off"}, value)
-}
-
-// variable names the baseline. For a scenario with a candidate the variable may also be the baseline program.
-const variable = "BASELINE"
-
-// isKept reports whether the name is a kept baseline. A program is given by the absolute path of a file.
-func isKept(name string) bool {
-	if name == "" || !filepath.IsAbs(name) {
-		return name != ""
-	}
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
 }
 
 // againstBaseline runs the bench and also judges its run by a baseline. It reports invalid input before anything starts.
@@ -103,8 +95,8 @@ func againstBaseline(stdout, stderr io.Writer, o bench.Options, name string) int
 	if line != "" {
 		return exit.Say(stderr, exit.Usage, "%v", line)
 	}
-	// A script would read the variable as the path of a program.
-	o.Environ = variables.Without(o.Environ, variable)
+	// A script would read the variable as a program.
+	o.Environ = variables.Without(o.Environ, sides.Baseline)
 	id, f := run.ID(o.RunID, o.Profile, time.Now())
 	if f != nil {
 		return f.Say(stderr)

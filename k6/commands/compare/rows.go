@@ -17,6 +17,7 @@ import (
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/protocolrows"
 	"windtunnel/k6/internal/seq"
+	"windtunnel/k6/internal/sides"
 	"windtunnel/k6/internal/variables"
 )
 
@@ -36,20 +37,17 @@ func Rows(o Options, b bench.Options, programs [2]string) int {
 	return bench.Run(ofRows(o, b, programs))
 }
 
-// further are the other settings of a program. The candidate's settings also apply to the baseline, because both are
-// builds of one program, unless the baseline has its own settings.
-var further = []string{"ENGINE", "ARGS", "ENV", "FILTER"}
-
-// ofRows returns the options of the bench that measures the rows.
+// ofRows returns the options of the bench that measures the rows. Each program is started as the one that its variable names, and the
+// baseline as the candidate unless BASELINE says otherwise: both are builds of one program.
 func ofRows(o Options, b bench.Options, programs [2]string) bench.Options {
-	own := map[string]string{"PROTOCOL": o.Protocol, "BASELINE": programs[0], "CANDIDATE": programs[1]}
+	candidate := b.Getenv(sides.Candidate)
+	own := map[string]string{
+		"PROTOCOL":      o.Protocol,
+		sides.Baseline:  sides.With(b.Root, programs[0], b.Getenv(sides.Baseline), candidate),
+		sides.Candidate: sides.With(b.Root, programs[1], candidate),
+	}
 	if o.Minutes != "" {
 		own["MINUTES"] = o.Minutes
-	}
-	for _, name := range further {
-		if value := b.Getenv("CANDIDATE_" + name); value != "" && b.Getenv("BASELINE_"+name) == "" {
-			own["BASELINE_"+name] = value
-		}
 	}
 	b.Environ = variables.Without(b.Environ, slices.Collect(maps.Keys(own))...)
 	for name, value := range own {

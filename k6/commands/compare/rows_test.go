@@ -14,15 +14,19 @@ import (
 	"windtunnel/k6/internal/plan"
 )
 
-func TestWhatACandidateIsToldHoldsForTheBaselineToo(t *testing.T) {
-	b := bench.Options{Asked: plan.Asked{Environ: []string{"CANDIDATE_FILTER=/rename", "CANDIDATE_ARGS=--x", "BASELINE_ARGS=--y",
-		"BASELINE=other", "PROTOCOL=vless", "MINUTES=9"}}}
-	got := ofRows(Options{Protocol: "socks", Minutes: "1"}, b, [2]string{"/old", "/new"})
-	slices.Sort(got.Environ)
-	want := []string{"BASELINE=/old", "BASELINE_ARGS=--y", "BASELINE_FILTER=/rename", "CANDIDATE=/new", "CANDIDATE_ARGS=--x",
-		"CANDIDATE_FILTER=/rename", "MINUTES=1", "PROTOCOL=socks"}
-	if !slices.Equal(got.Environ, want) || got.Only != matrix {
-		t.Errorf("%q of %s", got.Environ, got.Only)
+func TestTheBaselineIsStartedAsTheCandidateIs(t *testing.T) {
+	for given, want := range map[string]string{
+		"":                                    "BASELINE=/old CANDIDATE=/new",
+		"BASELINE=monday CANDIDATE=fork.toml": "BASELINE=fork.toml:/old CANDIDATE=fork.toml:/new",
+		"BASELINE=xray CANDIDATE=fork.toml":   "BASELINE=xray:/old CANDIDATE=fork.toml:/new",
+		"BASELINE=xray":                       "BASELINE=xray:/old CANDIDATE=/new",
+	} {
+		b := bench.Options{Asked: plan.Asked{Root: "../../..", Environ: append(strings.Fields(given), "PROTOCOL=vless", "MINUTES=9")}}
+		got := ofRows(Options{Protocol: "socks", Minutes: "1"}, b, [2]string{"/old", "/new"})
+		slices.Sort(got.Environ)
+		if text := strings.Join(got.Environ, " "); text != want+" MINUTES=1 PROTOCOL=socks" || got.Only != matrix {
+			t.Errorf("%s: %q of %s", given, text, got.Only)
+		}
 	}
 }
 

@@ -6,15 +6,13 @@ import (
 	"cmp"
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"windtunnel/k6/internal/exit"
+	"windtunnel/k6/internal/sides"
 	"windtunnel/k6/internal/testbed"
-	"windtunnel/k6/internal/variables"
 )
 
 // checkOf rejects the caller's testbed if it starts the system of none of the scenarios: it would be unused.
@@ -32,49 +30,23 @@ func checkOf(bed testbed.Testbed, chosen []Scenario) *exit.Fault {
 		bed.Name, bed.System, strings.Join(systems, ", "))
 }
 
-// isEngine reports whether a value of CANDIDATE is the name of an engine's file, which names the program.
-func (a Asked) isEngine(name string) bool {
-	if name != filepath.Base(name) {
-		return false
-	}
-	_, err := os.Stat(filepath.Join(a.Root, "testbeds/protocols/engines", name+".toml"))
-	return err == nil
-}
+// engine is the testbed's variable that a side chooses.
+const engine = "engine"
 
-// checkPrograms rejects programs that cannot be run; otherwise each row of a matrix would fail separately.
-func (a Asked) checkPrograms(scenarios []Scenario) *exit.Fault {
-	if !slices.ContainsFunc(scenarios, func(s Scenario) bool { return variables.ReadBy("CANDIDATE", s.String()) }) {
-		return nil
-	}
-	for _, variable := range []string{"CANDIDATE", "CANDIDATE_CLIENT", "CANDIDATE_SERVER", "CANDIDATE_FILTER", "BASELINE", "BASELINE_FILTER"} {
-		path := a.Getenv(variable)
-		if path == "" || a.isEngine(path) && !strings.HasSuffix(variable, "_FILTER") && variable != "BASELINE" {
-			continue
-		}
-		if wrong := notProgram(path); wrong != "" {
-			return exit.BadUsage("%s=%s: %s; give the absolute path of a binary", variable, path, wrong)
-		}
-	}
-	return nil
-}
+// hasSides reports whether a scenario runs programs that the caller names.
+func (s Scenario) hasSides() bool { return slices.Contains(s.its.Chooses, engine) }
 
-// notProgram says why a path is no program, "" if it is one.
-func notProgram(path string) string {
-	if !filepath.IsAbs(path) {
-		return "not an absolute path"
+// sidesOf returns the programs that the caller names, if a scenario runs them. It rejects a program that cannot be run; otherwise each
+// row of a matrix would fail separately.
+func (a Asked) sidesOf(scenarios []Scenario) (found sides.Sides, f *exit.Fault) {
+	if !slices.ContainsFunc(scenarios, Scenario.hasSides) {
+		return found, nil
 	}
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return exit.Reason(err).Error()
-	case info.IsDir():
-		return "a folder"
-	case !info.Mode().IsRegular():
-		return "not a file"
-	case info.Mode()&0o111 == 0:
-		return "not executable"
+	found, err := sides.Of(a.Root, a.Getenv)
+	if err != nil {
+		f = exit.BadUsage("%v", err)
 	}
-	return ""
+	return found, f
 }
 
 // checkDashboard rejects a dashboard whose port is in use: its address would show the other program.

@@ -3,36 +3,28 @@
 package plan
 
 import (
-	"os"
-	"path/filepath"
+	"strings"
 	"testing"
 
+	"windtunnel/k6/internal/check"
+	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/exit"
 )
 
+var rows = Scenario{System: "protocols", Name: "matrix", its: check.OfScenario{Chooses: []string{"protocol", "engine"}}}
+
 func TestProgramsThatCannotRunAreRefused(t *testing.T) {
-	dir := t.TempDir()
-	plain := filepath.Join(dir, "plain")
-	if err := os.WriteFile(plain, []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	protocols := []Scenario{{System: "protocols", Name: "matrix"}}
 	for pair, says := range map[string]string{
-		"CANDIDATE=/nope":     "CANDIDATE=/nope: no such file or directory; give the absolute path of a binary",
-		"BASELINE=/nope":      "BASELINE=/nope: no such file or directory; give the absolute path of a binary",
-		"CANDIDATE=" + dir:    "CANDIDATE=" + dir + ": a folder; give the absolute path of a binary",
-		"CANDIDATE=" + plain:  "CANDIDATE=" + plain + ": not executable; give the absolute path of a binary",
-		"CANDIDATE=/dev/null": "CANDIDATE=/dev/null: not a file; give the absolute path of a binary",
-		"CANDIDATE=./xray":    "CANDIDATE=./xray: not an absolute path; give the absolute path of a binary",
-		"BASELINE_FILTER=x":   "BASELINE_FILTER=x: not an absolute path; give the absolute path of a binary",
-		"BASELINE=xray":       "BASELINE=xray: not an absolute path; give the absolute path of a binary",
-		"CANDIDATE=xray":      "",
-		"CANDIDATE=/bin/sh":   "",
-		"CANDIDATE=":          "",
+		"CANDIDATE=/nope":       "CANDIDATE=/nope: no such file or directory; give the absolute path of a program",
+		"BASELINE=/nope":        "BASELINE=/nope: no such file or directory; give the absolute path of a program",
+		"CANDIDATE_ENGINE=xray": "CANDIDATE_ENGINE is gone: give CANDIDATE=FILE.toml, a file with the key engine (docs/reference/protocols.md#naming-a-candidate)",
+		"CANDIDATE=xray":        "",
+		"BASELINE=xray":         "",
+		"CANDIDATE=":            "",
 	} {
 		o := Asked{Root: "../../..", Environ: []string{pair}}
 		got := ""
-		if f := o.checkPrograms(protocols); f != nil {
+		if _, f := o.sidesOf([]Scenario{rows}); f != nil {
 			got = f.Message
 			if f.Code != exit.Usage {
 				t.Errorf("%s: code %d", pair, f.Code)
@@ -41,8 +33,28 @@ func TestProgramsThatCannotRunAreRefused(t *testing.T) {
 		if got != says {
 			t.Errorf("%s: %q", pair, got)
 		}
-		if o.checkPrograms([]Scenario{{System: "panel"}}) != nil {
+		if _, f := o.sidesOf([]Scenario{{System: "panel"}}); f != nil {
 			t.Errorf("%s: refused although nothing uses it", pair)
+		}
+	}
+}
+
+func TestWhatNamesAnEngineNeedsItAndIsNotBrief(t *testing.T) {
+	for pair, want := range map[string]string{"": "sing-box", "BASELINE=xray": "xray", "CANDIDATE=mihomo": "sing-box mihomo", "PROTOCOL=tuic": "sing-box"} {
+		a := Asked{Root: "../../..", Profile: "smoke", Environ: []string{pair}}
+		if a.isBrief() != (pair == "") {
+			t.Errorf("%s is brief: %v", pair, a.isBrief())
+		}
+		found, f := a.sidesOf([]Scenario{rows})
+		if f != nil {
+			t.Fatal(f)
+		}
+		var asked []string
+		for _, arguments := range a.enginesNeeds(rows, environment.TestbedRef{Name: "protocols", Variables: map[string]any{}}, found.Engines) {
+			asked = append(asked, strings.TrimSuffix(strings.TrimPrefix(strings.Join(arguments[4:], " "), "--var engine="), " --any protocol -- protocols"))
+		}
+		if got := strings.Join(asked, " "); got != want {
+			t.Errorf("%s: %q", pair, got)
 		}
 	}
 }

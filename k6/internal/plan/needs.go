@@ -13,6 +13,8 @@ import (
 	"windtunnel/k6/internal/environment"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/profiles"
+	"windtunnel/k6/internal/seq"
+	"windtunnel/k6/internal/sides"
 	"windtunnel/k6/internal/variables"
 )
 
@@ -22,6 +24,9 @@ const needsTimeout = 10 * time.Second
 // Needs returns the make targets that the plan's testbeds need, each once. scenarios, in the form of `k6 x compare`,
 // replaces Asked.Only; each of testbeds replaces Asked.Testbed in turn.
 func Needs(a Asked, scenarios, testbeds []string) ([]string, *exit.Fault) {
+	if sides.IsKept(a.Root, a.Getenv(sides.Baseline)) {
+		a.Environ = variables.Without(a.Environ, sides.Baseline)
+	}
 	chosen, f := chosenFor(a, scenarios)
 	if f != nil {
 		return nil, f
@@ -64,13 +69,17 @@ func (p *Plan) addNeeds(a Asked, chosen []Scenario, found map[string]bool) *exit
 	if f := p.choose(a, chosen); f != nil {
 		return f
 	}
+	named, f := a.sidesOf(p.Scenarios)
+	if f != nil {
+		return f
+	}
 	answers := map[string][]string{}
 	for _, s := range p.Scenarios {
 		ref := p.Env.Systems[s.System].TestbedOf(s.Name)
 		if ref == nil {
 			continue
 		}
-		for _, arguments := range append(a.enginesNeeds(s, *ref), needsArguments(a.Root, *ref, s.its.Chooses)) {
+		for _, arguments := range append(a.enginesNeeds(s, *ref, named.Engines), needsArguments(a.Root, *ref, s.its.Chooses)) {
 			key := strings.Join(arguments, "\x00")
 			targets, known := answers[key]
 			if !known {
@@ -94,30 +103,23 @@ func (p *Plan) addNeeds(a Asked, chosen []Scenario, found map[string]bool) *exit
 	return nil
 }
 
-var engineVariables = []string{"CANDIDATE", "CANDIDATE_CLIENT", "CANDIDATE_SERVER", "CANDIDATE_ENGINE", "BASELINE_ENGINE"}
-
 // isBrief reports whether a run measures few rows: the profile leaves out further scenarios, and no variable names rows or engines.
 func (a Asked) isBrief() bool {
-	isNamed := func(variable string) bool { return a.Getenv(variable) != "" }
-	return profiles.LeavesOutFurther(a.Profile) && !slices.ContainsFunc(append([]string{"PROTOCOL"}, engineVariables...), isNamed)
+	return profiles.LeavesOutFurther(a.Profile) && a.Getenv("PROTOCOL")+a.Getenv(sides.Candidate)+a.Getenv(sides.Baseline) == ""
 }
 
 // enginesNeeds are the arguments of `sidecar testbed needs` for the engines that the caller names. An optional engine is built
 // only then.
-func (a Asked) enginesNeeds(s Scenario, ref environment.TestbedRef) (all [][]string) {
-	const engine = "engine"
-	chooses := s.its.Chooses
-	if !slices.Contains(chooses, engine) {
+func (a Asked) enginesNeeds(s Scenario, ref environment.TestbedRef, engines []string) (all [][]string) {
+	if !s.hasSides() {
 		return nil
 	}
-	others := slices.DeleteFunc(slices.Clone(chooses), func(name string) bool { return name == engine })
-	for _, variable := range engineVariables {
-		if name := a.Getenv(variable); name != "" && variables.ReadBy(variable, s.String()) && a.isEngine(name) {
-			own := ref
-			own.Variables = maps.Clone(ref.Variables)
-			own.Variables[engine] = name
-			all = append(all, needsArguments(a.Root, own, others))
-		}
+	others := seq.Filter(s.its.Chooses, func(name string) bool { return name != engine })
+	for _, name := range engines {
+		own := ref
+		own.Variables = maps.Clone(ref.Variables)
+		own.Variables[engine] = name
+		all = append(all, needsArguments(a.Root, own, others))
 	}
 	return all
 }

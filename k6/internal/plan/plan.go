@@ -70,7 +70,7 @@ func Make(a Asked) (Plan, *exit.Fault) {
 			return p, f
 		}
 	}
-	if f := a.checkPrograms(p.Scenarios); f != nil {
+	if _, f := a.sidesOf(p.Scenarios); f != nil {
 		return p, f
 	}
 	if f := a.checkDashboard(); f != nil {

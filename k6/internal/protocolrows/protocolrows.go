@@ -99,13 +99,8 @@ func Read(folder string) (Matrix, error) {
 	if err != nil {
 		return m, err
 	}
-	if m.Engines, err = readAll[Engine](folder, "engines", schema.ProtocolEngine); err != nil {
+	if m.Engines, err = Engines(folder); err != nil {
 		return m, err
-	}
-	for _, name := range slices.Sorted(maps.Keys(m.Engines)) {
-		if reads := m.Engines[name].Parts.Reads; m.Engines[reads].Parts.Reads != reads {
-			return m, fmt.Errorf("engines/%s.toml: parts.reads: there is no engines/%s.toml that reads itself", name, reads)
-		}
 	}
 	places := map[string]int{}
 	for _, protocol := range slices.Sorted(maps.Keys(files)) {
@@ -139,6 +134,20 @@ func Read(folder string) (Matrix, error) {
 		return cmp.Or(cmp.Compare(places[a.Name], places[b.Name]), strings.Compare(a.Name, b.Name))
 	})
 	return m, nil
+}
+
+// Engines returns the engines of the matrix in a folder, by name.
+func Engines(folder string) (map[string]Engine, error) {
+	all, err := readAll[Engine](folder, "engines", schema.ProtocolEngine)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if reads := all[name].Parts.Reads; all[reads].Parts.Reads != reads {
+			return nil, fmt.Errorf("engines/%s.toml: parts.reads: there is no engines/%s.toml that reads itself", name, reads)
+		}
+	}
+	return all, nil
 }
 
 // place is the position of a row in tables. It returns an error for an unknown engine or fault.

@@ -31,6 +31,7 @@ const (
 	System         Kind = "system"
 	ProtocolRow    Kind = "protocol-row"
 	ProtocolEngine Kind = "protocol-engine"
+	ProtocolSide   Kind = "protocol-side"
 	PanelDialect   Kind = "panel-dialect"
 )
 
@@ -56,7 +57,7 @@ type compiled struct {
 // byKind holds each kind's schema, compiled at the first use: each takes milliseconds, and most programs need only one.
 var byKind = func() map[Kind]func() compiled {
 	all := map[Kind]func() compiled{}
-	for _, kind := range []Kind{Environment, Testbed, Result, Comparison, Primitives, Thresholds, System, ProtocolRow, ProtocolEngine, PanelDialect} {
+	for _, kind := range []Kind{Environment, Testbed, Result, Comparison, Primitives, Thresholds, System, ProtocolRow, ProtocolEngine, ProtocolSide, PanelDialect} {
 		all[kind] = sync.OnceValue(func() compiled { return compile(kind) })
 	}
 	return all

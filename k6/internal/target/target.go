@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"windtunnel/k6/internal/check"
@@ -205,8 +204,8 @@ func protocolsCompared(env map[string]string) (Plan, *exit.Fault) {
 		return Plan{}, wrong
 	}
 	plan := benched(map[string]string{"ONLY": only, "PROFILE": cmp.Or(env["PROFILE"], ComparisonProfile)})
-	if !slices.ContainsFunc([]string{"CANDIDATE", "CANDIDATE_CLIENT", "CANDIDATE_SERVER"}, func(name string) bool { return env[name] != "" }) {
-		plan.Refused = exit.BadUsage("make: CANDIDATE is not set: give the absolute path of a binary, or an engine: hysteria, mihomo, shadowsocks-rust, xray")
+	if env["CANDIDATE"] == "" {
+		plan.Refused = exit.BadUsage("make: CANDIDATE is not set: give the absolute path of a program, an engine (hysteria, mihomo, shadowsocks-rust, xray), ENGINE:/absolute/path, or a FILE.toml")
 	}
 	return plan, nil
 }

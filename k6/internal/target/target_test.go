@@ -145,7 +145,7 @@ func TestWhatIsRefused(t *testing.T) {
 		}
 	}
 	plan, wrong := Of("protocols-compare", checkout(t), given(""))
-	if wrong != nil || plan.Refused == nil || plan.Refused.Message != "make: CANDIDATE is not set: give the absolute path of a binary, or an engine: hysteria, mihomo, shadowsocks-rust, xray" {
+	if wrong != nil || plan.Refused == nil || plan.Refused.Message != "make: CANDIDATE is not set: give the absolute path of a program, an engine (hysteria, mihomo, shadowsocks-rust, xray), ENGINE:/absolute/path, or a FILE.toml" {
 		t.Errorf("%v %v", wrong, plan.Refused)
 	}
 }

@@ -12,11 +12,11 @@ func TestMisspelt(t *testing.T) {
 	for flags, want := range map[string]string{
 		" -- ROUND_TRIP=7": "ROUND_TRIP: no such variable; did you mean ROUND_TRIPS? docs/reference/variables.md lists them",
 		" --no-print-directory -- CANDIDATTTE=x PROFILE=quick": "CANDIDATTTE: no such variable; did you mean CANDIDATE? docs/reference/variables.md lists them",
-		"s -- CLIENT:=7":                               "CLIENT: no such variable; did you mean CLIENTS? docs/reference/variables.md lists them",
-		"s -- CC=clang ROUND_TRIPS=7 CLIENTS=":         "",
-		"-- CLEINTS=7":                                 "CLEINTS: no such variable; did you mean CLIENTS? docs/reference/variables.md lists them",
-		"--jobserver-auth=3,4":                         "",
-		`-- CANDIDATE_ENV=A=1\ CLIENT=x\ ROUND_TRIP=7`: "",
+		"s -- CLIENT:=7":                          "CLIENT: no such variable; did you mean CLIENTS? docs/reference/variables.md lists them",
+		"s -- CC=clang ROUND_TRIPS=7 CLIENTS=":    "",
+		"-- CLEINTS=7":                            "CLEINTS: no such variable; did you mean CLIENTS? docs/reference/variables.md lists them",
+		"--jobserver-auth=3,4":                    "",
+		`-- VERSIONS=A=1\ CLIENT=x\ ROUND_TRIP=7`: "",
 		// Variables of an outer make.
 		"-- NAME=x USER=me DATE=1 TIME=2 MAX=3 NODE=4 PACKAGES=5 VERSION=6": "",
 	} {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package protocols is the module k6/x/windtunnel/protocols: it reads the protocol matrix for scripts, which cannot list
-// a folder. lib/globals.d.ts has its types.
+// Package protocols is the module k6/x/windtunnel/protocols: it reads the protocol matrix, whose folder scripts
+// cannot list, and the sides. lib/globals.d.ts has its types.
 package protocols
 
 import (
@@ -12,12 +12,13 @@ import (
 
 	"windtunnel/k6/internal/jsvalue"
 	"windtunnel/k6/internal/protocolrows"
+	"windtunnel/k6/internal/sides"
 )
 
 const ImportPath = "k6/x/windtunnel/protocols"
 
 func init() {
-	modules.Register(ImportPath, jsvalue.Module(func(modules.VU) map[string]any { return map[string]any{"matrix": matrix} }))
+	modules.Register(ImportPath, jsvalue.Module(func(modules.VU) map[string]any { return map[string]any{"matrix": matrix, "sides": sidesOf} }))
 }
 
 func matrix(folder string) (string, error) {
@@ -27,4 +28,14 @@ func matrix(folder string) (string, error) {
 	}
 	text, err := json.Marshal(found)
 	return string(text), err
+}
+
+// sidesOf returns why there are no sides as text: k6 would show a thrown error with a stack.
+func sidesOf(root string, given map[string]string) map[string]string {
+	found, err := sides.Of(root, func(name string) string { return given[name] })
+	if err != nil {
+		return map[string]string{"error": err.Error()}
+	}
+	text, _ := json.Marshal(found) // texts always have JSON
+	return map[string]string{"sides": string(text)}
 }
