@@ -189,11 +189,11 @@ test-primitives: bin/k6 bin/sidecar bin/primitives bin/primitives-portable #: Li
 audit: bin/govulncheck bin/cargo-audit #: Ask databases of known faults about the dependencies of Go, Rust and JavaScript; needs the network
 dead-code: bin/deadcode #: Find Go that neither a program nor a test reaches; apart from `lint`, as it takes half a minute of CPU time
 lint-go: bin/k6 bin/windtunnel
-lint-scripts: node_modules/.installed
+lint-scripts: bin/sidecar node_modules/.installed
 lint-python: .venv/lint/.installed .venv/panel/.installed
 lint-workflows: bin/actionlint .venv/lint/.installed
 lint-prose: bin/vale
-fmt: node_modules/.installed .venv/lint/.installed ## Format everything
+fmt: bin/sidecar node_modules/.installed .venv/lint/.installed ## Format everything
 $(LINTS) audit dead-code fmt test-sidecar test-k6 test-primitives:
 	@setup/check $@
 

@@ -1,7 +1,9 @@
 /**
- * Writes the types of documents, types/NAME.d.ts, from k6/schemas/NAME.schema.json. With --check it only reports whether they are up to date.
+ * Writes what is derived from a contract: types/NAME.d.ts from k6/schemas/NAME.schema.json, and k6/schemas/testbed.schema.json from the
+ * sidecar's types in Rust. With --check it only reports whether they are up to date.
  * Usage: node types/generate.js [--check]
  */
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { compile } from 'json-schema-to-typescript';
@@ -32,13 +34,21 @@ async function typesOf(stem, { name, part }) {
   return compile(schema, name, { cwd, bannerComment: BANNER, ignoreMinAndMaxItems: true, style });
 }
 
+/** @type {string[]} */
 const outdated = [];
-for (const [stem, type] of Object.entries(DOCUMENTS)) {
-  const [file, wanted] = [here(`${stem}.d.ts`), await typesOf(stem, type)];
-  if (existsSync(file) && readFileSync(file, 'utf8') === wanted) continue;
-  if (process.argv[2] === '--check') outdated.push(`${stem}.d.ts`);
+/** @param {string} path from this file @param {string} wanted */
+function write(path, wanted) {
+  const file = here(path);
+  if (existsSync(file) && readFileSync(file, 'utf8') === wanted) return;
+  if (process.argv[2] === '--check') outdated.push(path);
   else writeFileSync(file, wanted);
 }
+
+const inRust = JSON.parse(execFileSync(here('../bin/sidecar'), ['schema'], { encoding: 'utf8' }));
+// The schema of a row refers to it.
+write('../k6/schemas/testbed.schema.json', `${JSON.stringify(inRust.testbed, null, 2)}\n`);
+for (const [stem, type] of Object.entries(DOCUMENTS)) write(`${stem}.d.ts`, await typesOf(stem, type));
+
 if (outdated.length > 0) {
   console.error(`types: not up to date: ${outdated.join(', ')}: run make fmt`);
   process.exitCode = 1;

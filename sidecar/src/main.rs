@@ -37,6 +37,7 @@ mod primitives;
 mod probe;
 mod process;
 mod running;
+mod schema;
 mod tap;
 mod testbed;
 mod toml_files;

@@ -66,6 +66,9 @@ enum Command {
     /// Measure CPU time and peak memory of a running process, with its descendants
     #[command(after_help = exit_codes())]
     Sample(sample::Sample),
+    /// Print JSON Schemas, for types/generate.js
+    #[command(hide = true)]
+    Schema,
 }
 
 #[derive(Subcommand)]
@@ -176,6 +179,10 @@ pub fn run() -> u8 {
         Command::Limits(check) => check.run(),
         Command::Bench(Bench::Primitives(primitives)) => primitives.run(),
         Command::Sample(sample) => sample.run(),
+        Command::Schema => {
+            say(crate::schema::all());
+            Ok(0)
+        }
     };
     result.unwrap_or_else(|failure| {
         eprintln!("sidecar: {failure}");

@@ -9,17 +9,13 @@ use std::path::{Component, Path};
 use regex::Regex;
 
 use super::choices::{Choices, strings};
-use super::file::{Ready, TestbedFile, VariableType};
+use super::file::{
+    ENVIRONMENT_NAME, GENERATED_NAME, NAME, PROCESS_NAME, Ready, SCHEMA, TestbedFile, VariableType,
+};
 use super::template::{NAMES, SECRET_NAMES, Templates};
 use super::variables::whole;
 use crate::failure::{Failure, Result};
 use crate::process::role::Role;
-
-pub const SCHEMA: &str = "windtunnel.testbed/1";
-const NAME: &str = "[a-z0-9][a-z0-9-]{0,39}";
-const PROCESS_NAME: &str = "[a-z][a-z0-9-]*";
-const ENVIRONMENT_NAME: &str = "[A-Z][A-Z0-9_]*";
-const GENERATED_NAME: &str = "[a-z][a-z0-9_]*";
 
 /// Whether a secret in a template would be visible to others: in `ps`, in an error or in a path.
 #[derive(Clone, Copy, PartialEq)]

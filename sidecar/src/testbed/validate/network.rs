@@ -2,13 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::{Checker, PROCESS_NAME, SecretsAre};
+use super::{Checker, SecretsAre};
 use crate::failure::Result;
-
-/// A name that the kernel accepts: at most 15 bytes.
-const DEVICE_NAME: &str = "[a-z][a-z0-9-]{0,14}";
-/// Settings that each namespace has separately. Dots separate the names.
-const SYSCTL_NAME: &str = r"net(\.[A-Za-z0-9_-]+)+";
+use crate::testbed::file::{DEVICE_NAME, PROCESS_NAME, SYSCTL_NAME};
 
 impl Checker<'_> {
     pub(super) fn network(&self) -> Result<()> {

@@ -1,10 +1,9 @@
 //! Requirements of a start, and the names that templates share.
 
-use super::{Checker, GENERATED_NAME, SecretsAre};
+use super::{Checker, SecretsAre};
 use crate::failure::Result;
-use crate::testbed::file::VariableType;
+use crate::testbed::file::{GENERATED_NAME, PROGRAM_NAME, VariableType};
 
-const PROGRAM_NAME: &str = "[A-Za-z0-9][A-Za-z0-9._+-]*";
 /// Names that `[names]` may use: their values are known before templates are rendered.
 const KNOWN_FIRST: [&str; 4] = ["root", "dir", "vars", "chosen"];
 
