@@ -43,21 +43,7 @@ declare module 'k6/x/windtunnel/judge' {
     echo_cpus: string;
     system_cpus: string;
   }
-  /** Use of one CPU in a span, s: by other programs (`others_s`), and time taken by the hypervisor (`steal_s`). */
-  export interface CpuUsage {
-    cpu: number;
-    span_s: number;
-    busy_s: number;
-    others_s: number;
-    steal_s: number;
-  }
-  /** A part of a window in which a probe ran. dropped: it was discarded and repeated. */
-  export interface Part {
-    name: string;
-    duration_s: number;
-    by_cpu: CpuUsage[];
-    dropped: boolean;
-  }
+  export type CpuUsage = import('../types/sidecar.d.ts').CpuUsage;
   /** Disturbance of one CPU; cpu is null for all CPUs together. */
   export interface Disturbance {
     cpu: number | null;
@@ -87,11 +73,6 @@ declare module 'k6/x/windtunnel/judge' {
     /** Fewer than reported are allowed: other people may have removed some. */
     may_shrink?: boolean;
   }
-  interface AtRest {
-    name: string;
-    cpu_percent: number;
-    wakeups_per_s: number;
-  }
   export interface Evidence extends Declared {
     run: Run;
     headline: { operation: string; figure: string | undefined } | undefined;
@@ -99,7 +80,7 @@ declare module 'k6/x/windtunnel/judge' {
     counts: { iterations: number; dropped_iterations: number };
     silent_ms: number;
     placement: Placement | undefined;
-    rest_before: AtRest[] | null;
+    rest_before: import('../types/sidecar.d.ts').AtRest[] | null;
     leftovers: string;
     /** The command that removes leftovers; '': none. */
     remove_with: string;

@@ -222,7 +222,7 @@ declare module 'k6/x/windtunnel/record' {
   /** Runs probes at the same time to their ends (sidecar/README.md). A failure of the sidecar ends the run. `outcome`: null if nothing was measured. */
   export function probes(specs: object[]): (Samples & {
     state: string;
-    outcome: any;
+    outcome: import('../types/sidecar.d.ts').Outcome | null;
     planned: number;
     error: { kind: string; message: string } | null;
   })[];

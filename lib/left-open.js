@@ -9,9 +9,8 @@ const PEAKS = /** @type {const} */ (['peak_anon_bytes', 'peak_open_files', 'peak
 
 /** @typedef {{ name: string, id: string, versions: Record<string, string>, unjudged?: string }} Instance `unjudged`: why nothing that it leaves open counts. */
 
-/** @typedef {{ anon_bytes: number, threads: number, descriptors: { all: number } | null }} Holding */
-/** @typedef {{ name: string, before: Holding, after: Holding | null }} Process `after`: null if it has ended. */
-/** @typedef {{ after_s: number, processes: Process[] }} Held */
+/** @typedef {import('../types/sidecar.d.ts').KeptBy} Process */
+/** @typedef {Omit<import('../types/sidecar.d.ts').Kept, 'slack'>} Held */
 /** @typedef {Partial<Record<typeof PEAKS[number], number | null>>} Peak null: unknown. */
 /** @typedef {Record<string, Peak>} Peaks by process */
 

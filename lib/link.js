@@ -7,15 +7,9 @@ import { ask, startEcho } from './meter.js';
 import { currentProfile } from './profiles.js';
 
 /**
- * One direction, in ns and bits per second; sidecar/README.md describes the other fields.
- * @typedef {{ delay_ns: number, jitter_ns: number, rate_bit_s: number | null, loss: number, [field: string]: unknown }} Side
- * @typedef {{ namespace: string, address: string, settings: Record<string, string | number | null> }} Place
- * @typedef {{ text: string, title: string, seed: number, mtu: number, settings: { up: Side, down: Side }, near: Place, far: Place }} About
- * @typedef {{ asked: number, measured: number, within: number, ok: boolean }} Figure
- * @typedef {{ delay_ms: Figure, rate_mbit_s: Figure | null, queue_ms: Figure | null, own_lost: number,
- *   loss: { sent: number, missed: number, counted: number, per_1000: Figure } }} Direction
- * @typedef {{ ok: boolean, wrong: string[], up: Direction, down: Direction, carries: { mbit_s: number, packets_s: number } }} Calibration
- *   by the sidecar; sidecar/README.md
+ * @typedef {Pick<import('../types/sidecar.d.ts').Link, 'text' | 'title' | 'seed' | 'mtu' | 'settings' | 'near' | 'far'>} About
+ * @typedef {import('../types/sidecar.d.ts').Figure} Figure
+ * @typedef {import('../types/sidecar.d.ts').Calibration} Calibration
  * @typedef {{ about: About, calibration: Calibration }} Calibrated
  *
  * @typedef {{ instance: string, name: string }} Namespace

@@ -10,34 +10,7 @@ import { present, request } from './sidecar.js';
 export { stop };
 
 /**
- * @typedef {object} Outcome measurements of a probe; sidecar/README.md
- * @property {number} duration_s in the open loop at least the planned time
- * @property {number} attempted
- * @property {number} succeeded
- * @property {Record<string, number>} errors
- * @property {Record<string, number>} anomalies
- * @property {string} [other_source] the last sender, other than the relay, of an answer
- * @property {number} bytes of payload in one direction
- * @property {string | null} stopped
- * @property {number | null} warmup_failed failed operations of the warm-up; null except for probes udp and dns
- * @property {number} [replaced] datagrams that were sent again because the probe was not running when the answers came
- * @property {number} probe_cpu_s
- * @property {{ name: string, count: number, kept: number }[]} series
- * @property {import('./sidecar.js').Usage | null} usage
- * @property {{ asked: number, open: number, open_all_s: number } | null} tunnels
- * @property {{ version: string, cipher: string }[]} [inner_tls] what sessions inside the tunnels negotiated, each different result once
- * @property {{ mtu_up: [number, number] | null, mtu_down: [number, number] | null, datagrams_sent: number, datagrams_received: number,
- *   packets_lost: number }} [quic] of h3
- * @property {{ tunnels: number, before_far_end: number }} [granted] of a handshake probe with one tunnel at a time
- * @property {Associations} [associations] of a probe `associations`
- * @property {{ name: string, carried: boolean, error: string | null, sent: number, received: number, first_byte_ms: number | null,
- *   took_ms: number, ended_s: number | null }[]} [users] of probes `users` and `steady`
- * @property {Record<string, { least: number, most: number | null, found: number }> | null} [far_end] counts of the far end;
- *   null if the far end is not the sidecar's
- * @property {import('./udp/nat-words.js').NatReport} [nat] of a probe nat
- * @property {import('./footprint/idle.js').IdleTime} [idle] of a probe with an idle time that was whole
- *
- * @typedef {import('./udp/flows.js').Associations} Associations
+ * @typedef {import('../types/sidecar.d.ts').Outcome} Outcome
  * @typedef {import('k6/x/windtunnel/record').Samples & { outcome: Outcome }} Measured
  * @typedef {{ id: string, tcp: string, udp: string, destinations?: number }} Echo
  */

@@ -5,13 +5,8 @@
 import { request as send } from 'k6/x/windtunnel/record';
 
 /**
- * @typedef {{ name: string, role: 'system' | 'support' | 'generator', cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number,
- *   peak_open_files: number | null, voluntary_switches?: number, exit: string | null, exit_after_s?: number | null }} ProcessUsage `exit_after_s` counts from the
- *   opening of the window; a window without peaks has no `voluntary_switches`
- * @typedef {{ duration_s: number, host: { cpus: number | null, busy_percent: number | null, by_cpu?: import('k6/x/windtunnel/judge').CpuUsage[] }, processes: ProcessUsage[],
- *   total: { cpu_s: number, cpu_percent: number, peak_rss_bytes: number, peak_anon_bytes: number, peak_open_files: number | null },
- *   repeated?: import('k6/x/windtunnel/judge').Part[], at_rest?: AtRest[],
- *   limits?: { system: { text: string } | null } }} Usage `at_rest` is from the quiet period
+ * @typedef {import('../types/sidecar.d.ts').Usage} Usage
+ * @typedef {import('../types/sidecar.d.ts').AtRest} AtRest
  * @typedef {{ testbed: string, variables: Record<string, string | number | boolean>, versions: Record<string, string> }} Instance
  */
 
@@ -78,18 +73,9 @@ export function closeWindow(id) {
 }
 
 /**
- * A quiet period.
- * @typedef {object} Calm
- * @property {number} seconds its length
- * @property {number} rest_s time for which the idle processes are sampled at least, s; 0: no sampling
- * @property {number} settle_s the longest time after the load in which the system may close its descriptors, s
- * @property {boolean} closes_all whether the system must close its files too, and not only its connections
- */
-
-/**
  * Waits for a quiet period after the load of a closed window, if the window has a system.
  * @param {string | null} id
- * @param {Calm} calm
+ * @param {import('../types/sidecar.d.ts').Calm} calm
  */
 export function awaitQuietPeriod(id, calm) {
   if (id) ask('POST', `/windows/${id}/quiet`, calm, Math.max(calm.seconds, calm.rest_s, calm.settle_s));
@@ -100,8 +86,6 @@ export const usageOf = (id) => (id ? ask('GET', `/windows/${id}`) : null);
 
 /** The limits of the system's processes: runs with other limits are not compared. @param {Usage | null} usage @returns {Record<string, string>} */
 export const limitParameter = (usage) => (usage?.limits?.system ? { limits: usage.limits.system.text } : {});
-
-/** @typedef {{ name: string, cpu_percent: number, wakeups_per_s: number }} AtRest of an idle process; CPU in percent of one CPU */
 
 /**
  * Samples an instance's processes while nothing is sent.
@@ -115,5 +99,5 @@ export const atRest = (id, seconds) =>
 /** @returns {Instance | null} */
 export const instance = () => (__ENV.INSTANCE ? ask('GET', `/instances/${__ENV.INSTANCE}`) : null);
 
-/** @returns {{ os: string, kernel: string, cpu_model: string, cpus: number | null, memory_bytes: number | null } | null} */
+/** @returns {import('../types/sidecar.d.ts').Host | null} */
 export const host = () => ask('GET', '/host');

@@ -13,7 +13,7 @@ import { controlName } from './scenario.js';
  * @typedef {'passes FIN' | 'closes both ways' | 'never passes FIN' | 'unknown'} End what becomes of the client's end
  * @typedef {{ end: End, detail: string | null }} HalfClose `detail`: why it is unknown
  * @typedef {{ asked: number, granted: number } | { unknown: string }} Nobody tunnels to a port where nobody listens
- * @typedef {{ tunnels: number, before_far_end: number }} Granted by a handshake probe: sidecar/README.md
+ * @typedef {import('../../types/sidecar.d.ts').Granted} Granted
  */
 
 const TRIES = 10;

@@ -106,7 +106,7 @@ export function recordNothing(operation, { error, planned }) {
 export function recordRest(operation, measured) {
   const { outcome } = measured;
   recordErrors(operation, knownErrors(outcome.errors));
-  recordAnomalies(operation, knownErrors(outcome.anomalies));
+  recordAnomalies(operation, knownErrors({ ...outcome.anomalies }));
   recordFarEnd(operation, outcome);
   recordUse(operation, outcome);
   recorderOf(operation).lateness(measured);

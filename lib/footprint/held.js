@@ -2,11 +2,8 @@
 import { tryAsk } from '../meter.js';
 
 /**
- * @typedef {object} Held by all processes of the system; sidecar/src/process/holding.rs
- * @property {number} anon_bytes own memory
- * @property {number} threads
- * @property {number} cpu_s CPU time since the start of each process
- * @property {{ all: number, tcp: Record<string, number>, left: number, udp: number, pipes: number, other: number }} descriptors `tcp` by state; the sidecar says null if unknown
+ * @typedef {Pick<import('../../types/sidecar.d.ts').Held, 'anon_bytes' | 'threads' | 'cpu_s'> & { descriptors: import('../../types/sidecar.d.ts').Descriptors }} Held by
+ *   all processes of the system; the sidecar says null for unknown descriptors
  */
 
 /** @param {string | null} window @returns {Held | null} null: unknown */

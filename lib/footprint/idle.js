@@ -14,28 +14,8 @@ const MEMORY_S = 0.2;
 const DATAGRAMS_PER_S = 200;
 
 /**
- * @typedef {object} Process between the begin and the end of an idle time; memory, threads and descriptors at its end
- * @property {string} name
- * @property {string} role
- * @property {number} cpu_s
- * @property {number} voluntary_switches
- * @property {number} involuntary_switches
- * @property {number} minor_faults
- * @property {number} major_faults
- * @property {number} anon_bytes
- * @property {number} threads
- * @property {number | null} descriptors null: unknown
- *
- * @typedef {object} IdleTime sidecar/src/probe/idle.rs
- * @property {number} seconds
- * @property {number} open at the begin
- * @property {number[]} ended_s moments of ends by the peer
- * @property {number[] | null} ended_there_s moments at which the far end saw ends; null: unknown, or associations
- * @property {number} unasked answers without a request
- * @property {number} answered how many carried a round trip after it
- * @property {Process[]} processes
- * @property {{ packets: number, bytes: number } | null} wire
- *
+ * @typedef {import('../../types/sidecar.d.ts').IdleProcess} Process
+ * @typedef {import('../../types/sidecar.d.ts').IdleTime} IdleTime
  * @typedef {object} State what is open
  * @property {string} name
  * @property {string} title

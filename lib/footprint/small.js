@@ -20,8 +20,7 @@ const WRITE_BYTES = 65_536;
  * @property {number | null} throttled share of periods; null without a quota
  * @property {number | null} peak_mib of the control group; null: unknown
  * @typedef {{ mib: number, turns: Turn[] }} Level
- * @typedef {{ memory_bytes: number | null, cpu_percent: number | null, periods: number, throttled_periods: number, peak_memory_bytes: number | null,
- *   killed: number | null }} Limited limits of an instance; sidecar/README.md
+ * @typedef {import('../../types/sidecar.d.ts').Limited} Limited
  */
 
 /** The limits of a level: that memory, and the CPU of LIMITS. @param {number} mib */

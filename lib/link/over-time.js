@@ -1,10 +1,6 @@
 /** The link's own samples over time, aligned with other measurements. */
 
-/**
- * @typedef {{ queued_bytes_most: number, delivered_bytes: number, queue_dropped: number, lost: number, dead: number }} Sample
- * @typedef {{ began_unix_us: number, every_ms: number, from: number, up: Sample[], down: Sample[], changes: { at_s: number, items: [string, string][] }[] }} OverTime
- *   the sidecar's answer to GET /instances/ID/link/samples; sidecar/README.md
- */
+/** @typedef {import('../../types/sidecar.d.ts').OverTime} OverTime */
 
 /**
  * The largest queue in each of the link's sampling intervals after a moment.

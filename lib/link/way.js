@@ -11,8 +11,7 @@ import { itemOf } from './points.js';
 /**
  * @typedef {import('../meter.js').Measured} Measured
  * @typedef {Record<string, unknown>} Spec of a probe (sidecar/README.md)
- * @typedef {{ sent_bytes: number, lost: number, sent: number, [name: string]: number }} Counts of one direction (sidecar/README.md)
- * @typedef {{ up: Counts, down: Counts }} Both
+ * @typedef {Pick<import('../../types/sidecar.d.ts').Link, 'up' | 'down'>} Both
  */
 /**
  * @template T

@@ -20,7 +20,7 @@ import { entryOf, portOf } from './way.js';
  * @typedef {{ client: Program, server: Program, name: string }} Pair `name` of its folder in the row's logs
  * @typedef {{ row: import('./matrix.js').Row, pair: Pair, operation?: string | null, countsTrips?: boolean }} Hop one pair of a row; `operation` under which round trips are
  *   recorded; default: none
- * @typedef {{ bytes: number, round_trips: number, payload: boolean, request: boolean }} Seen observations of a tap
+ * @typedef {import('../../types/sidecar.d.ts').Tapped} Seen
  */
 
 /** Number of round trips over connections, and of datagrams. */

@@ -5,7 +5,7 @@ import { noteLeft, overLink } from '../left-open.js';
 import { tryAsk } from '../meter.js';
 import { endsOf, wantedLink } from '../link.js';
 import { awaitTunnel } from './dials.js';
-import { ofFailedStart } from './outcome.js';
+import { ofFailedStart, processOf } from './outcome.js';
 import { variablesOf } from './way.js';
 
 /**
@@ -82,7 +82,7 @@ export function startSides(wanted, plane, far = { engine: 'events' }) {
       return { started, row: row.row, name, versions };
     }
     const failure = failureOf(response);
-    const { binary } = server && failure.cause?.process === 'server' ? server : side;
+    const { binary } = server && processOf(failure.cause) === 'server' ? server : side;
     return { failed: ofFailedStart(row, binary, failure, response.status === CANNOT) };
   });
   return wanted.map((one) => (able.includes(one) ? /** @type {Started} */ (answers.shift()) : NOT_OVER_LINK));

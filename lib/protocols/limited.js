@@ -6,7 +6,7 @@ import { sideTable } from './side-table.js';
 const MIB = 2 ** 20;
 
 /**
- * @typedef {import('../footprint/small.js').Limited & { text: string, throttled_s: number }} Limited
+ * @typedef {import('../../types/sidecar.d.ts').Limited} Limited
  * @typedef {{ limits?: Limited | null } | null} State of an instance; null: unknown
  * @typedef {import('./side-table.js').FoundRow} FoundRow
  */

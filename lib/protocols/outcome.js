@@ -32,18 +32,13 @@ function lackOf(said) {
   return UNKNOWN_TYPE.test(said) ? { lacks: 'unknown type' } : {};
 }
 
-/** Why a start failed, from the sidecar (sidecar/README.md, `cause`). @typedef {object} Cause
- * @property {'missing_file' | 'missing_program' | 'ended' | 'killed_for_memory' | 'not_ready' | 'port_taken' | 'no_hop'} is
- * @property {string | null} [process] of the testbed
- * @property {string} [path]
- * @property {number | null} [status]
- * @property {number | null} [signal]
- * @property {number} [times] that the kernel killed a process for memory
- * @property {string[]} [said] the process's last lines of output
- */
+/** @typedef {import('../../types/sidecar.d.ts').Cause} Cause */
 
-/** The outcome of a program that ended at its start. @param {Cause} cause @returns {Name} */
-function ofEnd({ status, signal, said = [] }) {
+/** The process of the testbed that failed. @param {Cause} [cause] */
+export const processOf = (cause) => (cause && 'process' in cause ? cause.process : null);
+
+/** The outcome of a program that ended at its start. @param {Extract<Cause, { is: 'ended' }>} cause @returns {Name} */
+function ofEnd({ status, signal, said }) {
   if (typeof signal === 'number') return 'crashed at start';
   const code = status ?? 0;
   // A shell's exit codes for a program that it cannot run.
@@ -65,7 +60,7 @@ function ofProgram(cause) {
 
 /** The outcome of a failure outside the processes: files, rights. @param {Cause | undefined} cause @param {string} binary @param {boolean} cannot @returns {Name} */
 function ofMachine(cause, binary, cannot) {
-  const missing = cause?.is === 'missing_file' ? String(cause.path) : '';
+  const missing = cause?.is === 'missing_file' ? cause.path : '';
   if (isProgram(missing, binary)) return 'missing binary';
   // A package manager installs such a file. If one that `make` builds is missing, it is the user's mistake.
   const isOfTheMachine = missing.startsWith('/usr/');
@@ -81,19 +76,20 @@ function ofMachine(cause, binary, cannot) {
  * @returns {Outcome}
  */
 export function ofFailedStart({ foreign }, binary, { error, cause }, cannot = false) {
-  if (cause?.times) return { outcome: 'killed for memory', detail: error, killed: cause.times };
+  if (cause?.is === 'killed_for_memory')
+    return { outcome: 'killed for memory', detail: error, killed: cause.times };
   return ofStart({ foreign }, binary, { error, cause }, cannot);
 }
 
 /** ofFailedStart() without limits. @type {typeof ofFailedStart} */
 function ofStart({ foreign }, binary, { error, cause }, cannot = false) {
-  const end = cause?.process;
+  const end = processOf(cause);
   if (!cause || cannot || (end !== 'server' && end !== 'client'))
     return { outcome: ofMachine(cause, binary, cannot), detail: error };
   if (foreign?.[end]) return { outcome: 'impossible here', detail: error };
   const outcome = ofProgram(cause);
   const detail = outcome === 'missing binary' ? `cannot be executed: ${error}` : error;
-  return { outcome, detail, ...lackOf((cause.said ?? []).join(' ')) };
+  return { outcome, detail, ...lackOf(cause.is === 'ended' ? cause.said.join(' ') : '') };
 }
 
 /** An outcome in the form of the result. @template {Outcome} Ended @param {Ended} ended @returns {Omit<Ended, 'lacks'>} */

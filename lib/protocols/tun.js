@@ -3,7 +3,7 @@ import { sectionOf } from '../section.js';
 import { tryAsk } from '../meter.js';
 
 /**
- * @typedef {{ name: string, mtu: number, gso: boolean }} Device (sidecar/README.md, GET /instances/ID/tun)
+ * @typedef {import('../../types/sidecar.d.ts').Device} Device
  * @typedef {{ row: string, stack: string, side: string, mtu: number | null, gso: boolean | null }} Shown a device as a line of the
  *   table; null: unknown
  */

@@ -11,8 +11,7 @@ import { hasHop } from './matrix.js';
 /**
  * @typedef {import('./turn.js').Turn} Turn
  * @typedef {import('./outcome.js').Outcome} Outcome
- * @typedef {{ bytes: number, payload: boolean, request: boolean, fault: string | null, greeted: boolean, carried: boolean, gaps: boolean }} Found
- *   by a capture (sidecar/README.md)
+ * @typedef {import('../../types/sidecar.d.ts').Capture} Found
  */
 
 /** Round trips of an exchange, and bytes of each. */

@@ -45,7 +45,7 @@ function downOf(up, sent, answered, came, stray, split) {
  * @param {import('../meter.js').Outcome} outcome
  */
 function seenOf({ attempted, succeeded, errors, anomalies }) {
-  const stray = anomalies.unexpected > 0;
+  const stray = (anomalies.unexpected ?? 0) > 0;
   const truncated = errors.truncated > 0;
   const garbled = errors.corrupted > 0;
   const whole = attempted > 0 && succeeded === attempted;

@@ -11,17 +11,7 @@ const OPENING_S = 60;
 const NOTE = 'flows of datagrams';
 
 /**
- * @typedef {object} Associations of a probe; sidecar/README.md
- * @property {number} asked
- * @property {number} opened
- * @property {number} carried associations with an answer of the far end
- * @property {number} open_all_s
- * @property {Record<string, number>} errors Refused or ended associations, by kind.
- * @property {number} misdelivered Answers of another association.
- * @property {number} stale Whole answers with the tag of an earlier probe.
- * @property {Record<string, number>} loss_bursts Runs of consecutive losses, by length.
- * @property {{ at_s: number, ms: number }[] | null} gaps times without a datagram, over 200 ms; null: not looked for
- *
+ * @typedef {import('../../types/sidecar.d.ts').Associations} Associations
  * @typedef {object} Seen on one path
  * @property {Associations} associations
  * @property {number} sent

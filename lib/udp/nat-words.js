@@ -1,23 +1,9 @@
 /** Words for the findings of the sidecar's probe `nat`. The words come from RFC 4787, from RFC 3489 and from gamers. */
 
 /**
- * @typedef {'endpoint_independent' | 'address_dependent' | 'address_and_port_dependent' | 'unstable'} Dependence
- * @typedef {{ kept_s: number | null, forgotten_s: number | null }} Life s
- * @typedef {object} NatReport sidecar/README.md; null is unknown
- * @property {Dependence | null} mapping
- * @property {Dependence | null} filtering
- * @property {boolean | null} hairpinning
- * @property {'preserved' | 'relay' | 'other' | null} port
- * @property {boolean | null} checks_client
- * @property {boolean | null} names_sender
- * @property {'relay' | 'other_port' | 'other_address' | null} answers_from
- * @property {{ address: string, is: 'proxy' | 'unspecified' | 'empty' | 'domain' | 'other_family' | 'other_address', works: boolean | null } | null} bound
- * @property {{ up: boolean, down: boolean, up_s: number | null, down_s: number | null, relay_closed: boolean, source_closed: boolean, watched_s: number } | null} after_control
- * @property {'dropped' | 'reassembled' | 'passed_on' | 'ends' | null} fragments
- * @property {boolean | null} ipv6
- * @property {boolean | null} both_families
- * @property {boolean | null} domain
- * @property {{ inbound: Life | null, outbound: Life | null, refreshed_by_outbound: boolean | null, refreshed_by_inbound: boolean | null }} idle
+ * @typedef {import('../../types/sidecar.d.ts').Dependence} Dependence
+ * @typedef {import('../../types/sidecar.d.ts').Life} Life
+ * @typedef {import('../../types/sidecar.d.ts').NatReport} NatReport
  */
 
 export const UNKNOWN = 'unknown';

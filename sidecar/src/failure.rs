@@ -59,7 +59,7 @@ pub struct Failure {
 }
 
 /// Why a start failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum Cause {
     /// A file that the testbed needs does not exist.

@@ -4,7 +4,7 @@ use procfs::{Current, Meminfo};
 use serde::Serialize;
 
 /// The fields of `run.host` in a result.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub struct Host {
     pub os: String,
     pub kernel: String,
@@ -16,7 +16,7 @@ pub struct Host {
 }
 
 /// Kernel settings that affect results. Unknown settings are null.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub struct Settings {
     #[serde(flatten)]
     pub network: NetworkSettings,
@@ -26,7 +26,7 @@ pub struct Settings {
 
 /// Settings that may differ between network namespaces: tcp(7), socket(7), listen(2). If a kernel has a setting for the whole machine only,
 /// it shows that setting in the first namespace only.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct NetworkSettings {
     /// Default of new connections, such as cubic.
     pub tcp_congestion_control: Option<String>,

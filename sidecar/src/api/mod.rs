@@ -24,6 +24,7 @@ use crate::testbed::supervisor::Supervisor;
 use all::All;
 use answer::{MAX_BODY_BYTES, MAX_PROBE_BYTES, method_not_allowed, no_route, read_whole};
 use token::Token;
+pub use windows::QuietRequest;
 
 pub fn router(supervisor: Arc<Supervisor>, probes: Arc<Registry>, token: Token) -> Router {
     let probe = post(probes::start).layer(DefaultBodyLimit::max(MAX_PROBE_BYTES));

@@ -129,9 +129,10 @@ pub async fn close(State(supervisor): Shared, Path(id): Path<String>) -> Answer<
     answer(move || supervisor.windows.close(&id)).await
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct QuietRequest {
+#[schemars(rename = "Calm")]
+pub struct QuietRequest {
     seconds: f64,
     /// The least time for which the system's idle processes are sampled, seconds; 0 skips the sampling.
     #[serde(default)]

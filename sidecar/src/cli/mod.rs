@@ -66,8 +66,7 @@ enum Command {
     /// Measure CPU time and peak memory of a running process, with its descendants
     #[command(after_help = exit_codes())]
     Sample(sample::Sample),
-    /// Print JSON Schemas, for types/generate.js
-    #[command(hide = true)]
+    /// Print the JSON Schemas of testbed files and of the HTTP interface's answers
     Schema,
 }
 

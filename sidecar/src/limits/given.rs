@@ -19,7 +19,7 @@ pub struct Given {
 }
 
 /// Limits of others, as in JSON, and what they did.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Shown {
     /// The least quota, percent of one CPU; null without one.
     pub cpu_percent: Option<f64>,

@@ -27,7 +27,7 @@ struct Folder {
 }
 
 /// Effects of a group's limits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Effects {
     #[serde(flatten)]
     pub throttled: Throttled,
@@ -38,7 +38,7 @@ pub struct Effects {
 }
 
 /// Limits and their effects, as in JSON.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Limited {
     pub text: String,
     pub cpu_percent: Option<u32>,

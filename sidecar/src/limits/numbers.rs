@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::hierarchy::Version;
 
 /// How often a quota stopped a group's processes. A group's period is 100 ms unless another program has set it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Throttled {
     /// Periods in which the processes used CPU time.
     pub periods: u64,

@@ -10,7 +10,7 @@ use super::ledger::Ledger;
 use super::numbers::Throttled;
 
 /// Limits and their effects, as in JSON.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub struct Shown {
     /// The run's limits for the system; null without. Peak memory and kills count from the start of each testbed, and not of testbeds that
     /// ended before the window.

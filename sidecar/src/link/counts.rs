@@ -5,7 +5,7 @@ use serde::Serialize;
 /// A packet that arrives later than this after its due time is late, ns.
 pub const LATE_NS: u64 = 200_000;
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Counts {
     /// Packets that entered, and their bytes, IP headers included.
     pub sent: u64,
@@ -43,7 +43,7 @@ pub struct Counts {
 }
 
 /// Totals of one direction since the link was made, including the time before restarts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Carried {
     /// Packets delivered to the other end, including copies.
     pub delivered: u64,

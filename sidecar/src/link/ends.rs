@@ -39,7 +39,7 @@ const SETTINGS: [(&str, &str); 3] = [
     ("net/ipv4/tcp_no_metrics_save", "1"),
 ];
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub struct Place {
     /// The namespace's name in requests.
     pub namespace: &'static str,

@@ -52,7 +52,8 @@ pub struct Link {
 }
 
 /// Settings and counts of a link, as in JSON.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "Link")]
 pub struct State {
     /// The text of the request, and the file's title. The title is empty if the link has no file.
     pub text: String,
@@ -78,13 +79,13 @@ pub struct State {
 }
 
 /// Counts that only grow while the link exists, even after a restart. A client that polls them can take differences.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub struct Ever {
     pub up: Way,
     pub down: Way,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub struct Way {
     #[serde(flatten)]
     pub carried: Carried,
@@ -93,7 +94,7 @@ pub struct Way {
 }
 
 /// Samples of a link over time, as in JSON: one of each direction every `every_ms` since the start or the last restart.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct OverTime {
     pub began_unix_us: u64,
     pub every_ms: u64,

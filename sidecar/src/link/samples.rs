@@ -14,7 +14,7 @@ const RECENT: u64 = 12;
 const KEPT: usize = 36_000;
 
 /// One direction in one sampling period.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Sample {
     /// The most bytes that waited for the line.
     pub queued_bytes_most: u64,
@@ -40,7 +40,7 @@ impl Sample {
 }
 
 /// A change, with its time after the start or the last restart.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct AppliedChange {
     pub at_s: f64,
     pub items: Vec<(String, String)>,

@@ -28,7 +28,7 @@ pub const PACKET_BYTES: u64 = 1_500;
 const FEWEST_PACKETS: u64 = 10;
 
 /// The limit of waiting traffic. Above it, packets are dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Queue {
     Bytes(u64),
@@ -38,7 +38,7 @@ pub enum Queue {
 }
 
 /// Settings of one direction.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Side {
     /// Time from the end of the line's work on a packet to its arrival.
     pub delay_ns: u64,
@@ -87,7 +87,7 @@ impl Default for Side {
 }
 
 /// Settings of both directions. `up` is from the near end, where the client is, to the far end.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, schemars::JsonSchema)]
 pub struct Settings {
     pub up: Side,
     pub down: Side,

@@ -133,7 +133,7 @@ impl Moved {
 }
 
 /// One count as JSON has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Count {
     pub least: u64,
     /// Null stands for any number.
@@ -152,7 +152,7 @@ impl Count {
 }
 
 /// The counts that the probe's kind has: `connections`, or `datagrams_up` and `datagrams_down`; `bytes_up` and `bytes_down`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Counts(BTreeMap<&'static str, Count>);
 
 impl Counts {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::tls::Fault;
 
 /// Why an operation failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
     /// This kind and the next seven are SOCKS replies 1 to 8.

@@ -15,7 +15,7 @@ use crate::process::window::Usage;
 use crate::wire::Packets;
 
 /// Why a probe ended before its count was reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stopped {
     /// `limit_s`.
@@ -32,7 +32,7 @@ pub enum Stopped {
 shown_as_json!(Stopped);
 
 /// UDP answers that do not count as answers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Anomalies {
     /// Answered already.
     #[serde(skip_serializing_if = "zero")]
@@ -57,7 +57,7 @@ fn zero(count: &u64) -> bool {
 
 /// Percentiles are of an HdrHistogram of all samples, with three significant digits; count, minimum,
 /// maximum and mean are exact.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct SeriesSummary {
     pub name: &'static str,
     pub count: u64,
@@ -80,7 +80,7 @@ pub struct SeriesSummary {
 }
 
 /// Tunnels by the far end's state at the moment of the proxy's grant (the answer of CONNECT).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Granted {
     /// Tunnels with a known state, the warm-up included.
     pub tunnels: u64,
@@ -89,7 +89,7 @@ pub struct Granted {
 }
 
 /// The tunnels of a concurrency probe.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Tunnels {
     pub asked: u64,
     pub open: u64,
@@ -97,7 +97,7 @@ pub struct Tunnels {
 }
 
 /// Why and when a flow's tunnel carried nothing any more.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Died {
     /// `stalled`: no bytes came any more, although the tunnel was open.
     pub kind: ErrorKind,
@@ -107,7 +107,7 @@ pub struct Died {
 
 /// One tunnel of a flow: bytes in the direction that is kept full, or downwards if the direction is
 /// `neither`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct FlowTunnel {
     /// Bytes that the sender's kernel accepted. Downwards, the far end reported this number, and may have sent more since.
     pub sent: u64,
@@ -117,7 +117,7 @@ pub struct FlowTunnel {
 }
 
 /// A flow over time.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Flow {
     pub began_unix_us: u64,
     /// When the measured part began, after the start.
@@ -129,7 +129,7 @@ pub struct Flow {
 }
 
 /// QUIC's view of the path, over all operations of an h3 probe, warm-up included.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Quic {
     /// The smallest and the largest payload that the client's discovery (DPLPMTUD, RFC 8899) had found for its datagrams when an operation
     /// ended, bytes. Null: no connection was made.
@@ -143,7 +143,7 @@ pub struct Quic {
 }
 
 /// A time without any datagram of an association, longer than 200 ms.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Gap {
     /// Its start, after the start of the measured part.
     pub at_s: f64,
@@ -151,7 +151,7 @@ pub struct Gap {
 }
 
 /// UDP associations that were open at once.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Associations {
     pub asked: u64,
     pub opened: u64,
@@ -172,7 +172,7 @@ pub struct Associations {
 }
 
 /// One connection of a user.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct UserOutcome {
     pub name: String,
     /// `users`: all bytes came back and were right. `steady`: an answer of the far end came back.
@@ -198,7 +198,7 @@ pub struct UserOutcome {
 }
 
 /// When a user's connections began to do what `until` waits for. Times are after the entry's start, ms.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Turn {
     /// The entry's start.
     pub began_unix_us: u64,
@@ -212,7 +212,7 @@ pub struct Turn {
 }
 
 /// The work of a process and its descendants in the idle time.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct IdleProcess {
     pub name: String,
     pub role: Role,
@@ -227,7 +227,8 @@ pub struct IdleProcess {
     pub descriptors: Option<u64>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "IdleTime")]
 pub struct Idle {
     pub seconds: f64,
     /// The number that was open when the time began.
@@ -247,7 +248,7 @@ pub struct Idle {
     pub wire: Option<Packets>,
 }
 
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, schemars::JsonSchema)]
 pub struct Outcome {
     /// From the first measured send, or intended send, to the last measured end. In the open loop at least the planned time, `count /
     /// rate_per_s`.

@@ -8,7 +8,7 @@ use super::opened::{Open, Place, Transport, open_of, transport_of};
 use super::sockets::{Socket, Sockets};
 
 /// Open descriptors by kind.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Descriptors {
     pub all: u64,
     /// TCP sockets by state (RFC 9293), such as `established`, `close_wait` and `listen`. A socket that is neither connected nor listens

@@ -10,7 +10,7 @@ use super::scheduling::{Counts, Scheduling};
 use super::tree::{self, Entry};
 
 /// A process with its descendants. Counts from the start of each process are of living processes alone.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Held {
     /// Own memory: resident memory without file pages, and swapped memory, bytes (RssAnon, RssShmem and VmSwap of proc_pid_status(5)).
     pub anon_bytes: u64,
@@ -24,7 +24,7 @@ pub struct Held {
 }
 
 /// A measured process by name.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Holding {
     pub name: String,
     pub role: Role,

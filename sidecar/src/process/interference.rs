@@ -34,7 +34,7 @@ pub struct CpuShare {
 }
 
 /// Sums over all time in which the window ran.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct CpuUsage {
     pub cpu: usize,
     pub span_s: f64,

@@ -14,7 +14,7 @@ pub const SLACK: u64 = 10;
 const BETWEEN: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
 
 /// The processes of the system before the load, and after it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Kept {
     /// Time from the end of the load to the second reading, seconds.
     pub after_s: f64,
@@ -23,7 +23,7 @@ pub struct Kept {
 }
 
 /// One process with its descendants.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct KeptBy {
     pub name: String,
     pub before: Held,

@@ -15,7 +15,7 @@ use crate::limits::watch::All;
 pub const DROPPED_MOST: usize = 4_000;
 
 /// A measured part. The last part is incomplete until the next one begins.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Part {
     pub name: String,
     pub duration_s: f64,

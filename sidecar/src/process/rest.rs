@@ -10,7 +10,7 @@ use super::scheduling::Counts;
 use super::tree::Entry;
 
 /// One process with its descendants, over some time.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct AtRest {
     pub name: String,
     /// Percent of one CPU, so 100 is a whole CPU.

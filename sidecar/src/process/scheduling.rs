@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::tree::Id;
 
 /// Counts from the start of a process. Switches are of living threads alone, because the kernel keeps none of a thread that has ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Scheduling {
     /// How often threads slept and were woken (voluntary_ctxt_switches, proc_pid_status(5)).
     pub voluntary_switches: u64,

@@ -23,7 +23,7 @@ fn counts(reading: &Reading) -> Counts {
     )
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub struct ProcessUsage {
     pub name: String,
     pub role: Role,

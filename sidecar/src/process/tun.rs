@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::namespace::Namespace;
 
 /// A TUN device.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Device {
     pub name: String,
     /// The longest packet, bytes.

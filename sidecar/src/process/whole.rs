@@ -15,7 +15,7 @@ pub struct Moment {
 }
 
 /// CPU time of the system. Field names say their units.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct WholeCpu {
     /// The time from the first start to the end of the quiet period, without dropped parts.
     pub window_s: f64,

@@ -24,7 +24,7 @@ use crate::limits::watch::{Shown, Watch};
 use crate::process::role::Role;
 
 /// The results of a window, or its results so far. Field names contain their units.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub struct Usage {
     pub id: String,
     pub closed: bool,
@@ -47,7 +47,7 @@ pub struct Usage {
     pub held: Option<Kept>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub struct HostUsage {
     /// Null if unknown. This also holds for the next two fields.
     pub cpus: Option<usize>,
@@ -59,7 +59,7 @@ pub struct HostUsage {
     pub by_cpu: Vec<CpuUsage>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub struct TotalUsage {
     pub cpu_s: f64,
     pub cpu_percent: f64,

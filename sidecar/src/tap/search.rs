@@ -29,7 +29,8 @@ pub enum Sender {
 }
 
 /// Traffic so far, both directions together.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "Tapped")]
 pub struct Found {
     /// Bytes of connections and datagrams, without network headers.
     pub bytes: u64,

@@ -41,7 +41,7 @@ pub struct TestbedFile {
     pub also: Vec<String>,
     #[schemars(length(min = 1))]
     pub title: String,
-    /// The only scenarios of the system that may use this testbed; empty means all that do not need a testbed of their own. Only
+    /// The only scenarios of the system that may use this testbed; empty means all that need no separate testbed. Only
     /// `k6 x bench` uses it.
     #[serde(default)]
     #[schemars(length(min = 1), inner(regex(pattern = NAME)), extend("uniqueItems" = true))]
@@ -164,7 +164,7 @@ pub struct Secret {
     pub min_length: usize,
 }
 
-/// What dataplane/queue-sweep and dataplane/tproxy vary by default: a declared variable and values for it. Only `k6 x bench` uses it.
+/// The default sweep of dataplane/queue-sweep and dataplane/tproxy: a declared variable and values for it. Only `k6 x bench` uses it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sweep {
@@ -276,7 +276,7 @@ pub struct ConfigFile {
 pub struct Namespace {
     #[schemars(regex(pattern = PROCESS_NAME))]
     pub name: String,
-    /// Settings of the kernel that a namespace has of its own, such as net.ipv4.ip_forward; templates.
+    /// Settings of the kernel that each namespace has separately, such as net.ipv4.ip_forward; templates.
     #[serde(default)]
     #[schemars(extend("propertyNames" = {"pattern": SYSCTL_NAME}))]
     pub sysctl: BTreeMap<String, String>,
@@ -322,7 +322,7 @@ pub struct Process {
     /// Program and arguments, templates. No shell.
     #[schemars(length(min = 1))]
     pub command: Vec<String>,
-    /// Environment variables, templates. The process gets these, PATH, HOME, LANG and TMPDIR, and nothing else.
+    /// Environment variables, templates. The process gets only these, PATH, HOME, LANG and TMPDIR.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// Template; the CPUs that it and all that it starts may use, such as 0, 0-1 or 0,2; empty: all.

@@ -25,7 +25,7 @@ sockopt_impl!(
 const HEADER: usize = 20;
 
 /// IPv4 packets of TCP and UDP, and their bytes with all headers from IP's on.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Packets {
     pub packets: u64,
     pub bytes: u64,

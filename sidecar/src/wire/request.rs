@@ -38,7 +38,8 @@ pub struct Request {
 }
 
 /// Findings in the port's connections and datagrams.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "Capture")]
 pub struct Found {
     /// In both directions, without headers of the network.
     pub bytes: u64,

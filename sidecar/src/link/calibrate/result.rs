@@ -6,7 +6,7 @@ use serde::Serialize;
 pub const DELAY_WITHIN_MS: f64 = 0.2;
 
 /// A measured value with its expected value.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, schemars::JsonSchema)]
 pub struct Figure {
     pub asked: f64,
     pub measured: f64,
@@ -27,7 +27,7 @@ impl Figure {
 }
 
 /// Losses among packets that were sent through the link with its requested settings.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, schemars::JsonSchema)]
 pub struct Loss {
     pub sent: u64,
     /// Packets that did not arrive intact, by the receiver, and by the link's own counts of lost and corrupted packets. If the two numbers
@@ -38,7 +38,7 @@ pub struct Loss {
     pub per_1000: Figure,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub struct Direction {
     /// The median one-way delay, including the time that the line takes for a small packet, ms.
     pub delay_ms: Figure,
@@ -55,7 +55,7 @@ pub struct Direction {
 }
 
 /// The capacity from near to far of a link without delay, rate and loss, while this machine is otherwise idle.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, schemars::JsonSchema)]
 pub struct Carries {
     /// Capacity with packets of the link's MTU.
     pub mbit_s: f64,
@@ -63,7 +63,7 @@ pub struct Carries {
     pub packets_s: f64,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub struct Calibration {
     pub text: String,
     pub seed: u64,

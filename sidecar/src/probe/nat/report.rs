@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::probe::socks5::codec::Address;
 
 /// The words of RFC 4787 (4.1 and 5) for mapping and filtering.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Dependence {
     /// The same for all destinations.
@@ -21,7 +21,7 @@ pub enum Dependence {
 }
 
 /// The port from which far ends get the datagrams (RFC 4787, 4.2.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Port {
     /// The client's own.
@@ -32,7 +32,7 @@ pub enum Port {
 }
 
 /// The fate of datagrams with FRAG other than 0 (RFC 1928, 7).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Fragments {
     /// A relay without fragmentation must do so.
@@ -45,7 +45,7 @@ pub enum Fragments {
 }
 
 /// The kind of address in the reply to UDP ASSOCIATE.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BoundIs {
     /// The address at which the proxy was dialled.
@@ -61,7 +61,7 @@ pub enum BoundIs {
 }
 
 /// BND.ADDR and BND.PORT.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Bound {
     /// HOST:PORT as the reply has it.
     pub address: String,
@@ -94,7 +94,7 @@ impl Bound {
 }
 
 /// Sources of answers, beside the relay's address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswersFrom {
     Relay,
@@ -103,7 +103,7 @@ pub enum AnswersFrom {
 }
 
 /// Fate of an association after the client had closed the control connection.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct AfterControl {
     /// Whether datagrams still went up, and down, at the end of `watched_s`.
     pub up: bool,
@@ -119,7 +119,7 @@ pub struct AfterControl {
 }
 
 /// The idle life of a mapping in one direction.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Life {
     /// The longest idle time after which it was still there, s. Null: not even the shortest.
     pub kept_s: Option<f64>,
@@ -128,7 +128,7 @@ pub struct Life {
 }
 
 /// Idle lives (RFC 4787, 4.3). All are null if no association could be tried.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Idle {
     /// After the idle time a datagram of the far end still reached the client.
     pub inbound: Option<Life>,
@@ -140,7 +140,8 @@ pub struct Idle {
     pub refreshed_by_inbound: Option<bool>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "NatReport")]
 pub struct Report {
     pub mapping: Option<Dependence>,
     pub filtering: Option<Dependence>,

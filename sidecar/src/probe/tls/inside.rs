@@ -16,7 +16,7 @@ use crate::echo::tls::known;
 use crate::failure::{Failure, Result};
 
 /// Version and cipher that a session negotiated, by the names of RFC 8446. Both are of the session, not of its configuration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Session {
     /// Such as `TLSv1_3`.
     pub version: String,
