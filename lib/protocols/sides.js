@@ -43,6 +43,10 @@ export const namedProgram = (side) => (side.binary === '' && side.server ? side.
 export const candidateLeft = () =>
   __ENV.CANDIDATE ? ['CANDIDATE was not measured: protocols/matrix alone compares'] : [];
 
+/** A note for scenarios whose programs are those of PROGRAMS. @returns {string[]} */
+export const baselineLeft = () =>
+  __ENV.BASELINE ? ['BASELINE was not measured: PROGRAMS and CANDIDATE name the programs'] : [];
+
 /**
  * The rows of PROTOCOL. A name that ends with * selects all rows with this prefix.
  * @param {string} scenario that selects the default

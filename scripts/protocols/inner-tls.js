@@ -20,7 +20,7 @@ import {
 } from '../../lib/protocols/inner-tls.js';
 import { innerTlsSections } from '../../lib/protocols/inner-tls-shown.js';
 import { startsRows } from '../../lib/protocols/instances.js';
-import { rowNamed, selectedRows } from '../../lib/protocols/sides.js';
+import { baselineLeft, rowNamed, selectedRows } from '../../lib/protocols/sides.js';
 import { programsOf } from '../../lib/protocols/programs.js';
 
 const PROFILES = {
@@ -70,7 +70,7 @@ const script = planeScenario({
   environment,
   name: 'inner-tls',
   title: 'TLS inside the tunnel',
-  load: roundsLoad(equalRounds(turns * groups.length)),
+  load: roundsLoad(equalRounds(turns * groups.length), baselineLeft()),
   parameters: {
     rows: rows.map(({ row }) => row).join(','),
     programs: programs.map(({ name }) => name).join(','),

@@ -17,7 +17,7 @@ import { interopOf, pairsOf, untried, withHop } from '../../lib/protocols/intero
 import { interopSections } from '../../lib/protocols/interop-sections.js';
 import { programsOf } from '../../lib/protocols/programs.js';
 import { operationOf, rowOperation } from '../../lib/protocols/row-operation.js';
-import { selectedRows } from '../../lib/protocols/sides.js';
+import { baselineLeft, selectedRows } from '../../lib/protocols/sides.js';
 
 sizesOf(
   { smoke: {}, quick: {}, full: {} },
@@ -37,7 +37,7 @@ const script = planeScenario({
   ...startsRows,
   name: 'interop',
   title: 'Who understands whom',
-  load: roundsLoad(equalRounds(groups.length)),
+  load: roundsLoad(equalRounds(groups.length), baselineLeft()),
   parameters: {
     rows: rows.map(({ row }) => row).join(','),
     programs: programs.map(({ name }) => name).join(','),

@@ -122,6 +122,7 @@ const script = planeScenario({
   load: roundsLoad(equalRounds(rows.length + Number(minutes > 0))),
   parameters: {
     rows: rows.map(({ row }) => row).join(','),
+    engine: baseline.engine,
     turns,
     ...sizes,
     round_trips: passes * sizes.round_trips,

@@ -86,7 +86,7 @@ func truth(value string) bool {
 func againstBaseline(stdout, stderr io.Writer, o bench.Options, name string) int {
 	kept, err := baseline.Find(o.Root, name)
 	if err != nil {
-		return exit.Say(stderr, exit.Usage, "%v", err)
+		return exit.Say(stderr, exit.Usage, "%v%s", err, sides.Hint(o.Root, name))
 	}
 	if why := kept.Excluded(machine.Here()); why != "" {
 		return exit.Say(stderr, exit.Usage, "%v", why)
@@ -95,8 +95,9 @@ func againstBaseline(stdout, stderr io.Writer, o bench.Options, name string) int
 	if line != "" {
 		return exit.Say(stderr, exit.Usage, "%v", line)
 	}
-	// A script would read the variable as a program.
-	o.Environ = variables.Without(o.Environ, sides.Baseline)
+	if sides.IsKept(o.Root, o.Getenv(sides.Baseline)) { // a script would read the variable as a program
+		o.Environ = variables.Without(o.Environ, sides.Baseline)
+	}
 	id, f := run.ID(o.RunID, o.Profile, time.Now())
 	if f != nil {
 		return f.Say(stderr)

@@ -3,6 +3,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -45,15 +46,32 @@ func (c Comparison) headline() string {
 	return fmt.Sprintf(words[3], b, a) + by + of
 }
 
-// alsoFailing names the other metrics than speed for which the comparison fails; "" without any.
+// mostNamed is the largest number of further failing metrics in a headline.
+const mostNamed = 3
+
+// alsoFailing names the other metrics for which the comparison fails; "" without any.
 func (c Comparison) alsoFailing(leading Metric) string {
 	failing := seq.Filter(c.Metrics, func(m Metric) bool {
-		return m.Gate && !m.isSpeed() && (m.Operation != leading.Operation || m.Name != leading.Name)
+		return m.Gate && (m.Operation != leading.Operation || m.Name != leading.Name)
 	})
 	if c.Verdict != Fail || len(failing) == 0 {
 		return ""
 	}
-	return "; worse: " + strings.Join(seq.Map(failing, func(m Metric) string { return m.Title + " " + changeText(m.Change) }), ", ")
+	// The headline says how fast B is.
+	slices.SortStableFunc(failing, func(x, y Metric) int { return cmp.Compare(rankOf(x), rankOf(y)) })
+	named := failing[:min(len(failing), mostNamed)]
+	text := "; worse: " + strings.Join(seq.Map(named, func(m Metric) string { return m.Title + " " + changeText(m.Change) }), ", ")
+	if left := len(failing) - len(named); left > 0 {
+		text += fmt.Sprintf(" and %d more", left)
+	}
+	return text
+}
+
+func rankOf(m Metric) int {
+	if m.isSpeed() {
+		return 1
+	}
+	return 0
 }
 
 // leading is the primary metric of speed, else the primary metric that changed most for the worse; false if there is no

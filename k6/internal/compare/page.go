@@ -43,23 +43,34 @@ type section struct {
 // HTML is the self-contained page of all comparisons: what Markdown has, and a chart of the intervals.
 func (s Set) HTML() ([]byte, error) {
 	sections := seq.Map(s.Parts, func(p Part) section {
-		blocks := seq.Filter(append(p.tables(), p.details()...), func(b block) bool { return !b.isEmpty() })
-		return section{p.Comparison, p.name(), p.word(), p.counts(), report.DrawIntervals(p.intervals()), seq.Map(blocks, block.table)}
+		drawn := p.intervals()
+		return section{p.Comparison, p.name(), p.word(), p.counts(), report.DrawIntervals(drawn, p.count()-len(drawn)), drawnOf(append(p.tables(), p.details()...))}
 	})
 	words := seq.Distinct(seq.Map(sections, func(one section) string { return one.Word }))
 	verdict := exit.Verdict(s.ExitCode())
 	if len(words) == 1 {
 		verdict = words[0]
 	}
-	var b bytes.Buffer
-	err := page.Execute(&b, struct {
+	model := struct {
 		Style         template.CSS
 		Name, Verdict string
-		Only          string // a remark on the verdict
+		Only, Passed  string // remarks on the verdict
+		All           []report.Table
 		Sections      []section
 		Legend        []string
-	}{report.Style(), s.name(), verdict, s.secondaryOff(), sections, s.legend()})
+	}{Style: report.Style(), Name: s.name(), Verdict: verdict, Only: s.secondaryOff(), Sections: sections}
+	if len(s.Parts) == 1 {
+		model.Legend = s.Parts[0].legend()
+	} else {
+		model.Passed, model.All, model.Legend = s.passed(), drawnOf(s.tables()), s.legend()
+	}
+	var b bytes.Buffer
+	err := page.Execute(&b, model)
 	return b.Bytes(), err
+}
+
+func drawnOf(blocks []block) []report.Table {
+	return seq.Map(seq.Filter(blocks, func(b block) bool { return !b.isEmpty() }), block.table)
 }
 
 func (b block) table() report.Table {

@@ -61,8 +61,7 @@ func (s Set) Markdown() string {
 	headlines := seq.Map(s.Parts, func(p Part) string { return p.name() + ": " + p.Headline })
 	markdown.List(&b, headlines)
 	fmt.Fprintf(&b, "**Verdict: %s** — %s\n\n", mark(exit.Verdict(s.ExitCode())), s.passed())
-	markdown.Table(&b, s.head(), s.changes(), lastIsText)
-	markdown.Table(&b, []string{"Scenario", "Verdict", "Metrics", "Folder"}, s.scenarios(), noNumbers)
+	writeBlocks(&b, "##", s.tables())
 	for _, p := range s.Parts {
 		fmt.Fprintf(&b, "## %s\n\n", markdown.Escape(p.name()))
 		p.write(&b, "###")
@@ -71,6 +70,14 @@ func (s Set) Markdown() string {
 	b.WriteString("## How to read this\n\n")
 	markdown.List(&b, s.legend())
 	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+// tables are the changes of all scenarios, and the scenarios.
+func (s Set) tables() []block {
+	return []block{
+		{"", s.head(), s.changes(), lastIsText, nil},
+		{"", []string{"Scenario", "Verdict", "Metrics", "Folder"}, s.scenarios(), noNumbers, nil},
+	}
 }
 
 func (s Set) name() string {

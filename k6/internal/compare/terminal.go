@@ -4,6 +4,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"windtunnel/k6/internal/exit"
@@ -88,13 +89,17 @@ func (c Comparison) count() int {
 	return seq.Count(c.Metrics, func(m Metric) bool { return m.Role != Shown })
 }
 
-// forTerminal returns all judged metrics, or, if there are very many, the primary metrics and different ones.
+// forTerminal returns all judged metrics, or, if there are very many, the primary metrics and different ones, with those that
+// break the gate first.
 func (c Comparison) forTerminal() []Metric {
+	if c.count() <= mostRows {
+		return seq.Filter(c.Metrics, func(m Metric) bool { return m.Role != Shown })
+	}
 	shown := seq.Filter(c.Metrics, func(m Metric) bool {
-		says := m.Role == Primary || m.Gate || m.Judgement == Better || m.Judgement == Worse
-		return m.Role != Shown && (says || c.count() <= mostRows)
+		return m.Role != Shown && (m.Role == Primary || m.Gate || m.Judgement == Better || m.Judgement == Worse)
 	})
-	return shown[:min(len(shown), mostRows)]
+	breaks := func(m Metric) bool { return m.Gate }
+	return slices.Concat(seq.Filter(shown, breaks), seq.Filter(shown, func(m Metric) bool { return !m.Gate }))[:min(len(shown), mostRows)]
 }
 
 // writeAligned pads the columns of rows; columns of numbers are right-aligned.

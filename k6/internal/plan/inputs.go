@@ -40,7 +40,10 @@ func (s Scenario) hasSides() bool { return slices.Contains(s.its.Chooses, engine
 // row of a matrix would fail separately.
 func (a Asked) sidesOf(scenarios []Scenario) (found sides.Sides, f *exit.Fault) {
 	if !slices.ContainsFunc(scenarios, Scenario.hasSides) {
-		return found, nil
+		if value := a.Getenv(sides.Baseline); value != "" && !sides.IsKept(a.Root, value) {
+			f = exit.BadUsage("BASELINE=%s: no scenario of this run takes a program, and this is no kept baseline: give a name in results/baselines, or the absolute path of its folder", value)
+		}
+		return found, f
 	}
 	found, err := sides.Of(a.Root, a.Getenv)
 	if err != nil {

@@ -27,8 +27,9 @@ const (
 	farthest = 5
 )
 
-// DrawIntervals draws a line for each change, with its estimate and its bound; "" without changes.
-func DrawIntervals(changes []Interval) template.HTML {
+// DrawIntervals draws a line for each change, with its estimate and its bound; "" without changes. left is the number of
+// metrics that it does not get.
+func DrawIntervals(changes []Interval, left int) template.HTML {
 	if len(changes) == 0 {
 		return ""
 	}
@@ -37,7 +38,7 @@ func DrawIntervals(changes []Interval) template.HTML {
 		bound = math.Max(bound, math.Abs(c.Bound))
 		reach = math.Max(reach, math.Max(math.Abs(c.Low), math.Abs(c.High)))
 	}
-	reach = 1.1 * math.Min(math.Max(reach, bound), farthest*bound)
+	reach = 1.1 * math.Min(math.Max(reach, math.Min(bound, 100)), farthest*math.Max(bound, 1))
 	x := func(percent float64) float64 {
 		share := (math.Max(-reach, math.Min(reach, percent))/reach + 1) / 2
 		return intervalsLeft + share*(intervalsRight-intervalsLeft)
@@ -50,13 +51,19 @@ func DrawIntervals(changes []Interval) template.HTML {
 	for i, c := range changes {
 		y := headHeight + (float64(i)+0.5)*rowHeight
 		fmt.Fprintf(&body, `<text class="label" x="%.1f" y="%.1f">%s</text>`, intervalsLeft-10, y+4, esc(format.Shorten(c.Title, 64)))
-		fmt.Fprintf(&body, `<line class="mark" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, x(c.Bound), y-8, x(c.Bound), y+8)
+		if math.Abs(c.Bound) <= reach {
+			fmt.Fprintf(&body, `<line class="mark" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, x(c.Bound), y-8, x(c.Bound), y+8)
+		}
 		fmt.Fprintf(&body, `<line class="interval %s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, c.Class, x(c.Low), y, x(c.High), y)
 		fmt.Fprintf(&body, `<circle class="interval %s" cx="%.1f" cy="%.1f" r="4"/>`, c.Class, x(c.Estimate), y)
 		fmt.Fprintf(&body, `<text class="value" x="%.1f" y="%.1f">%s</text>`, intervalsRight+10, y+4, esc(c.Text))
 	}
 	fmt.Fprintf(&body, `<text class="axis" x="%.1f" y="%.1f">no change</text>`, x(0), bottom+13)
-	fmt.Fprintf(&body, `<text class="label start" x="0" y="%.1f">Dashed: the bound. Green: better. Red: worse.</text>`, bottom+13)
+	legend := "Dashed: the bound. Green: better. Red: worse."
+	if left > 0 {
+		legend += fmt.Sprintf(" The table has %s.", format.Plural(left, "more metric"))
+	}
+	fmt.Fprintf(&body, `<text class="label start" x="0" y="%.1f">%s</text>`, bottom+13, legend)
 	description := fmt.Sprintf("%d changes, each in percent with its interval and its bound", len(changes))
 	return template.HTML(wideFrame(intervalsWidth, title, description, bottom+18, body.String())) // esc escaped all text in it
 }

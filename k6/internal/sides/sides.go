@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"windtunnel/k6/internal/closest"
 	"windtunnel/k6/internal/document"
 	"windtunnel/k6/internal/exit"
 	"windtunnel/k6/internal/protocolrows"
@@ -95,6 +96,9 @@ func (r *reader) fail(format string, args ...any) {
 // side reads the value of a variable. A file may leave out an end, which is then the baseline's.
 func (r *reader) side(variable, value string, baseline Program) Side {
 	f := r.read(value)
+	if _, known := r.engines[f.Engine]; f.Engine != "" && !known {
+		r.fail("engine: %s: no such engine; there are: %s", f.Engine, r.names())
+	}
 	own := Program{Engine: cmp.Or(f.Engine, baseline.Engine), Args: strings.Join(f.Args, " "), Filter: f.Filter}
 	for _, name := range slices.Sorted(maps.Keys(f.Env)) {
 		own.Env = strings.TrimPrefix(own.Env+" "+name+"="+f.Env[name], " ")
@@ -110,17 +114,24 @@ func (r *reader) side(variable, value string, baseline Program) Side {
 	}
 	switch {
 	case f.Client+f.Server == "":
-		s.Program = r.program("program", f.Program, own)
+		s.Program = r.program("program", f.Program, f.Engine, own)
 	case f.Program != "" || variable == Baseline:
 		r.fail("client and server: one program for each end is a candidate's without a program for both: leave them out")
 	default:
 		s.Server = &baseline
+		var ends []string
 		if f.Client != "" {
-			s.Program = r.program("client", f.Client, own)
+			s.Program = r.program("client", f.Client, f.Engine, own)
+			ends = append(ends, s.Engine+" as client")
 		}
 		if f.Server != "" {
-			*s.Server = r.program("server", f.Server, own)
+			*s.Server = r.program("server", f.Server, f.Engine, own)
+			ends = append(ends, s.Server.Engine+" as server")
 		}
+		s.Settings["candidate_engine"] = strings.Join(ends, ", ")
+	}
+	if variable == Candidate && s.Server == nil {
+		s.Settings["candidate_engine"] = s.Engine
 	}
 	if r.err != nil {
 		r.err = fmt.Errorf("%s=%s: %s", variable, value, strings.TrimPrefix(r.err.Error(), "program: "+value+": "))
@@ -150,18 +161,20 @@ func (r *reader) read(value string) (f file) {
 }
 
 // program adds engine and path to own. The value of a key is a path, an engine, ENGINE:/absolute/path, or "" for the engine of own.
-func (r *reader) program(key, value string, own Program) Program {
-	engine, path := own.Engine, value
+func (r *reader) program(key, value, fileEngine string, own Program) Program {
+	engine, path, hasPath := own.Engine, value, true
 	if !filepath.IsAbs(value) {
-		engine, path, _ = strings.Cut(cmp.Or(value, engine), ":")
+		engine, path, hasPath = strings.Cut(cmp.Or(value, engine), ":")
 	}
 	its, known := r.engines[engine]
 	own.Engine, own.Binary = its.Parts.Reads, path
 	switch {
 	case !known:
 		r.fail("%s: %s: no such engine; give the absolute path of a program, an engine (%s), ENGINE:/absolute/path, or a FILE.toml",
-			key, cmp.Or(value, engine), strings.Join(slices.Sorted(maps.Keys(r.engines)), ", "))
-	case path != "":
+			key, cmp.Or(value, engine), r.names())
+	case fileEngine != "" && engine != fileEngine:
+		r.fail("%s: %s: its engine is not the one of the key engine, %s: leave one of them out", key, value, fileEngine)
+	case hasPath:
 		r.mustRun(key, value, path)
 	case engine != own.Engine: // make need not build it as bin/ENGINE
 		own.Binary = strings.NewReplacer("{{ root }}", r.root, "{{root}}", r.root).Replace(its.Parts.Program)
@@ -171,6 +184,8 @@ func (r *reader) program(key, value string, own Program) Program {
 	}
 	return own
 }
+
+func (r *reader) names() string { return strings.Join(slices.Sorted(maps.Keys(r.engines)), ", ") }
 
 // mustRun rejects a path that is no program.
 func (r *reader) mustRun(key, value, path string) {
@@ -205,6 +220,15 @@ func IsKept(checkout, value string) bool {
 	_, unknown := os.Stat(filepath.Join(checkout, "testbeds/protocols/engines", value+".toml"))
 	info, err := os.Stat(root.Absolute(value, filepath.Join(checkout, "results/baselines")))
 	return err == nil && info.IsDir() || !filepath.IsAbs(value) && unknown != nil
+}
+
+// Hint says which engine a name probably means, "" without any.
+func Hint(checkout, name string) string {
+	engines, _ := protocolrows.Engines(filepath.Join(checkout, "testbeds/protocols"))
+	if meant := closest.Match(name, slices.Sorted(maps.Keys(engines))); meant != "" {
+		return "; or did you mean the engine " + meant + "?"
+	}
+	return ""
 }
 
 // With is the value for another program that is started as the first of values says that names an engine or a file.

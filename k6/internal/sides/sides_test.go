@@ -79,9 +79,24 @@ func TestEachForm(t *testing.T) {
 		if found.Candidate != nil {
 			side = found.Candidate
 		}
+		engine, compared := side.Settings["candidate_engine"]
+		delete(side.Settings, "candidate_engine")
+		if compared != (found.Candidate != nil) || side.Server == nil && compared && engine != side.Engine {
+			t.Errorf("%s: candidate_engine is %q", pairs, engine)
+		}
 		text, err := json.Marshal(side)
 		if err != nil || string(text) != `{"name":`+want.side+`}` || strings.Join(found.Engines, ",") != want.engines {
 			t.Errorf("%s: %v %s of %q\nwant     {\"name\":%s}", pairs, err, text, found.Engines, want.side)
+		}
+	}
+}
+
+func TestTheEnginesOfBothEndsTellRunsApart(t *testing.T) {
+	root := written(t, map[string]string{"client.toml": "client = 'xray'", "server.toml": "server = 'xray'", "both.toml": "client = 'xray'\nserver = 'mihomo'"})
+	for file, want := range map[string]string{"client": "xray as client", "server": "xray as server", "both": "xray as client, mihomo as server"} {
+		found, err := Of(root, given("CANDIDATE="+file+".toml"))
+		if err != nil || found.Candidate.Settings["candidate_engine"] != want {
+			t.Errorf("%s: %v %v", file, err, found.Candidate.Settings)
 		}
 	}
 }
@@ -105,6 +120,7 @@ func TestEachMalformedFormIsNamed(t *testing.T) {
 		"BASELINE=monday":          "BASELINE=monday: no such engine" + forms,
 		"CANDIDATE=xry:/bin/sh":    "CANDIDATE=xry:/bin/sh: no such engine" + forms,
 		"CANDIDATE=xray:bin/xray":  "CANDIDATE=xray:bin/xray: not an absolute path" + program,
+		"CANDIDATE=xray:":          "CANDIDATE=xray:: not an absolute path" + program,
 		"CANDIDATE=xray:/nope":     "CANDIDATE=xray:/nope: no such file or directory" + program,
 		"CANDIDATE=nope.toml":      "CANDIDATE=nope.toml: no such file or directory; a relative path begins at " + root,
 		"CANDIDATE_ENGINE=xray":    "CANDIDATE_ENGINE is gone: give CANDIDATE=FILE.toml, a file with the key engine (docs/reference/protocols.md#naming-a-candidate)",
@@ -115,20 +131,22 @@ func TestEachMalformedFormIsNamed(t *testing.T) {
 		}
 	}
 	for text, says := range map[string]string{
-		"args = [\"a\",\nenv = 1":          "line 2, column 1: bad TOML: ",
-		"argz = []":                        "argz: unknown key; known here: args, client, engine, env, filter, program, server; did you mean args?",
-		"args = \"-d\"":                    "args: is a string, must be an array",
-		"args = [\"-d\", \"a b\"]":         "args[1]: \"a b\" does not match ^\\S+$ (Give one word without white space)",
-		"env = { A = 1 }":                  "env.A: is a number, must be a string",
-		"env = { A = \"1 2\" }":            "env.A: \"1 2\" does not match ^\\S*$ (Give a value without white space)",
-		"env = { A-B = \"1\" }":            "env.A-B: the name does not match ",
-		"program = \"bin/x\"":              "program: \"bin/x\" does not match ^/ (Give an absolute path)",
-		"program = \"/nope\"":              "program: /nope: no such file or directory" + program,
-		"filter = \"/nope\"":               "filter: /nope: no such file or directory" + program,
-		"engine = \"v2ray\"":               "program: v2ray: no such engine" + forms,
-		"client = \"v2ray\"":               "client: v2ray: no such engine" + forms,
-		"server = \"/nope\"":               "server: /nope: no such file or directory" + program,
-		"program='/bin/sh'\nserver='fork'": "client and server: one program for each end is a candidate's without a program for both: leave them out",
+		"args = [\"a\",\nenv = 1":                    "line 2, column 1: bad TOML: ",
+		"argz = []":                                  "argz: unknown key; known here: args, client, engine, env, filter, program, server; did you mean args?",
+		"args = \"-d\"":                              "args: is a string, must be an array",
+		"args = [\"-d\", \"a b\"]":                   "args[1]: \"a b\" does not match ^\\S+$ (Give one word without white space)",
+		"env = { A = 1 }":                            "env.A: is a number, must be a string",
+		"env = { A = \"1 2\" }":                      "env.A: \"1 2\" does not match ^\\S*$ (Give a value without white space)",
+		"env = { A-B = \"1\" }":                      "env.A-B: the name does not match ",
+		"program = \"bin/x\"":                        "program: \"bin/x\" does not match ^/ (Give an absolute path)",
+		"program = \"/nope\"":                        "program: /nope: no such file or directory" + program,
+		"filter = \"/nope\"":                         "filter: /nope: no such file or directory" + program,
+		"engine = \"v2ray\"":                         "engine: v2ray: no such engine; there are: fork, hysteria,",
+		"engine = 'v2ray'\nprogram = '/bin/sh'":      "engine: v2ray: no such engine; there are: fork, hysteria,",
+		"engine = 'xray'\nclient = 'mihomo:/bin/sh'": "client: mihomo:/bin/sh: its engine is not the one of the key engine, xray: leave one of them out",
+		"client = \"v2ray\"":                         "client: v2ray: no such engine" + forms,
+		"server = \"/nope\"":                         "server: /nope: no such file or directory" + program,
+		"program='/bin/sh'\nserver='fork'":           "client and server: one program for each end is a candidate's without a program for both: leave them out",
 	} {
 		root := written(t, map[string]string{"side.toml": text})
 		if _, err := Of(root, given("CANDIDATE=side.toml")); err == nil || !strings.HasPrefix(err.Error(), "CANDIDATE=side.toml: "+says) || strings.Contains(err.Error(), "\n") {

@@ -169,7 +169,8 @@ func compared(env map[string]string) Plan {
 	switch {
 	case built:
 	case rows:
-		plan.Needs = Call{Args: []string{"needs"}, Set: map[string]string{"ONLY": "protocols/matrix"}}
+		// A and B replace the programs of BASELINE and CANDIDATE.
+		plan.Needs = Call{Args: []string{"needs"}, Set: map[string]string{"ONLY": "protocols/matrix", "BASELINE": "", "CANDIDATE": ""}}
 	default:
 		plan.Needs = Call{Args: []string{"needs", "--scenario", env["SCENARIO"], "--testbed", env["A"], "--testbed", env["B"]}}
 	}

@@ -71,7 +71,7 @@ func TestWhatATargetNeedsAndCalls(t *testing.T) {
 			"compare --a xray --b sing-box --scenario dataplane-socks-tcp"},
 		{"compare", "A=x B=x SCENARIO=s RUNS=12 WORSE_BY=5 SECONDARY=off SAME=1", "needs --scenario s --testbed x --testbed x",
 			"compare --a x --b x --runs 12 --same --scenario s --secondary off --worse-by 5"},
-		{"compare", "PROTOCOL=trojan A=/a B=/b", "ONLY=protocols/matrix needs", "compare --protocol trojan --a /a --b /b"},
+		{"compare", "PROTOCOL=trojan A=/a B=/b", "BASELINE= CANDIDATE= ONLY=protocols/matrix needs", "compare --protocol trojan --a /a --b /b"},
 		{"compare", "BASE=v1 HEAD=v2 REPOSITORY=/r BUILD=b BINARY=out TESTBED=own-proxy SCENARIO=s MINUTES=5", "",
 			"compare --base v1 --binary out --build b --head v2 --minutes 5 --repository /r --scenario s --testbed own-proxy"},
 		{"panel-compare", "A=pymysql B=panel:driver=sqlite", "PROFILE=quick needs --scenario " + PanelScenarios + " --testbed panel:driver=pymysql --testbed panel:driver=sqlite",

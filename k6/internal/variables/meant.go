@@ -12,8 +12,11 @@ import (
 	"windtunnel/k6/internal/seq"
 )
 
-// others are names of other programs that are similar to ours.
-var others = []string{"PAGER", "VERSION"}
+// others are names of other programs that are similar to ours. ofOthers matches names of k6, make, compilers and shells.
+var (
+	others   = []string{"PAGER", "VERSION"}
+	ofOthers = regexp.MustCompile(`^(K6|GO|CGO|CARGO|RUST|MAKE|LC|SSL|LD)|_PROXY$|FLAGS$|^(CC|CXX|AR|CI|PATH|HOME|SHELL|TMPDIR|TERM|LANG|USER|TZ)$`)
+)
 
 // shortest is the smallest number of letters in a name that may be a misspelt one of ours.
 const shortest = 5
@@ -119,7 +122,7 @@ func Unread(environ, scenarios, exempt []string) string {
 		}
 	}
 	for _, name := range ofMake(environ) {
-		if Find(name) == nil && !slices.Contains(exempt, name) {
+		if Find(name) == nil && !slices.Contains(exempt, name) && !ofOthers.MatchString(name) {
 			lines = append(lines, name+" (no such variable)")
 		}
 	}

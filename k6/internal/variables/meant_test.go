@@ -83,7 +83,7 @@ func TestUnread(t *testing.T) {
 }
 
 func TestAnUnknownVariableOfMakeIsNamed(t *testing.T) {
-	environ := []string{`MAKEFLAGS=s -- COUNT=5 PROFILE=smoke OF_MINE=x\ y RELAY_PASSWORD=z`, "COUNT=5", "ELSEWHERE=1"}
+	environ := []string{`MAKEFLAGS=s -- COUNT=5 PROFILE=smoke OF_MINE=x\ y RELAY_PASSWORD=z K6_OUT=csv GOFLAGS=-v HTTP_PROXY=x CC=gcc`, "COUNT=5", "ELSEWHERE=1"}
 	if got := Unread(environ, []string{"pulsar/ingest"}, []string{"RELAY_PASSWORD"}); got != "not used by what runs: COUNT (no such variable), OF_MINE (no such variable)" {
 		t.Errorf("%q", got)
 	}
