@@ -38,6 +38,7 @@ mod probe;
 mod process;
 mod running;
 mod schema;
+mod schema_form;
 mod tap;
 mod testbed;
 mod toml_files;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, Result};
 use crate::process::role::{Role, StopSignal};
-use crate::schema::merged;
+use crate::schema_form::merged;
 
 const MEND: &str = "fix the file; k6/schemas/testbed.schema.json describes every field";
 
