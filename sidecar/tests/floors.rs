@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up.
-const FLOORS: [&str; 18] = [
+const FLOORS: [&str; 20] = [
     "lock",
     "failure",
     "toml_files",
+    "schema_form",
     "host",
     "running",
     "dns",
@@ -22,6 +23,7 @@ const FLOORS: [&str; 18] = [
     "testbed",
     "primitives",
     "api",
+    "schema",
     "cli",
 ];
 
