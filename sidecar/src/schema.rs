@@ -8,13 +8,15 @@ use serde_json::{Value, json};
 use crate::api::QuietRequest;
 use crate::failure::Cause;
 use crate::host::Host;
+use crate::link;
 use crate::link::calibrate::Calibration;
 use crate::probe::outcome::Outcome;
 use crate::process::holding::Holding;
 use crate::process::tun::Device;
 use crate::schema_form::{of_answers, of_toml};
+use crate::tap;
 use crate::testbed::file::TestbedFile;
-use crate::{link, tap, wire};
+use crate::wire;
 
 /// All of them, by name.
 pub fn all() -> Value {
