@@ -156,7 +156,7 @@ declare module 'k6/x/windtunnel/protocols' {
    * exception that names it.
    */
   export function matrix(folder: string): string;
-  /** The `sides` (lib/protocols/sides.js) of the given variables as JSON, or in one line why there are none. `root` is the checkout. */
+  /** The `sides` (lib/protocols/sides.js) of the given variables as JSON, or an `error` of one line. `root` is the checkout. */
   export function sides(root: string, variables: Record<string, string>): { sides?: string; error?: string };
 }
 

@@ -36,7 +36,7 @@ export interface Section {
    */
   columns: Column[];
   /**
-   * Each row has as many cells as there are columns.
+   * Each row has one cell for each column.
    */
   rows: Cell[][];
   /**

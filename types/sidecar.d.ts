@@ -286,7 +286,7 @@ export interface Holding {
    */
   cpu_s: number;
   /**
-   * Null if unknown: the kernel shows those of a program with capabilities to its user only as root.
+   * Null if unknown: only root may read the descriptors of a program with capabilities.
    */
   descriptors: Descriptors | null;
   /**
@@ -587,7 +587,7 @@ export interface Outcome {
   bytes: number;
   cpus: number[];
   /**
-   * From the first measured send, or intended send, to the last measured end. In the open loop at least the planned time, `count / rate_per_s`.
+   * From the first measured send, or intended send, to the last measured end. An open loop takes at least the planned time, `count / rate_per_s`.
    */
   duration_s: number;
   /**
@@ -1121,7 +1121,7 @@ export interface Held {
    */
   cpu_s: number;
   /**
-   * Null if unknown: the kernel shows those of a program with capabilities to its user only as root.
+   * Null if unknown: only root may read the descriptors of a program with capabilities.
    */
   descriptors: Descriptors | null;
   /**

@@ -43,7 +43,7 @@ export const namedProgram = (side) => (side.binary === '' && side.server ? side.
 export const candidateLeft = () =>
   __ENV.CANDIDATE ? ['CANDIDATE was not measured: protocols/matrix alone compares'] : [];
 
-/** A note for scenarios whose programs are those of PROGRAMS. @returns {string[]} */
+/** A note for scenarios that take their programs from PROGRAMS. @returns {string[]} */
 export const baselineLeft = () =>
   __ENV.BASELINE ? ['BASELINE was not measured: PROGRAMS and CANDIDATE name the programs'] : [];
 

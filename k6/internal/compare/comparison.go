@@ -19,7 +19,7 @@ import (
 // Schema is the value of "schema" in a compare.json; schemas/comparison.schema.json describes the file.
 const Schema = "windtunnel.comparison/2"
 
-// FileName is the name of a comparison's file in its folder, PageName and HTMLName are those of its pages.
+// FileName names a comparison's file in its folder. PageName and HTMLName name its pages.
 const (
 	FileName = "compare.json"
 	PageName = "compare.md"

@@ -89,8 +89,8 @@ func (c Comparison) count() int {
 	return seq.Count(c.Metrics, func(m Metric) bool { return m.Role != Shown })
 }
 
-// forTerminal returns all judged metrics, or, if there are very many, the primary metrics and different ones, with those that
-// break the gate first.
+// forTerminal returns all judged metrics. If there are more than mostRows, it returns the primary and the different metrics, and
+// metrics that break the gate come first.
 func (c Comparison) forTerminal() []Metric {
 	if c.count() <= mostRows {
 		return seq.Filter(c.Metrics, func(m Metric) bool { return m.Role != Shown })

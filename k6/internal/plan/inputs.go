@@ -45,7 +45,7 @@ func (a Asked) sidesOf(scenarios []Scenario) (found sides.Sides, f *exit.Fault) 
 		}
 		return found, f
 	}
-	found, err := sides.Of(a.Root, a.Getenv)
+	found, err := sides.Read(a.Root, a.Getenv)
 	if err != nil {
 		f = exit.BadUsage("%v", err)
 	}

@@ -15,10 +15,10 @@ type Limits struct {
 	// LIMITS, which apply only to the processes of role system; null without LIMITS. Peak and kills count from the start of
 	// each testbed, periods from the start of the measurement.
 	System *SystemLimits `json:"system"`
-	// The lowest limits that others set for k6 and the sidecar, such as those of a container; null if unknown.
+	// The lowest limits that others set for k6 and the sidecar, such as a container's limits; null if unknown.
 	Generator *GeneratorLimits `json:"generator"`
-	// The lowest limits that others set only for the system, such as those of its own container; null without such a control
-	// group.
+	// The lowest limits that others set only for the system, such as the limits of its container; null without such a
+	// control group.
 	Given *GivenLimits `json:"given,omitempty" jsonschema:"nullable"`
 }
 

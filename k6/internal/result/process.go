@@ -38,7 +38,7 @@ type Process struct {
 // WindowCPU is the CPU time of the system from the first start of the load to the end of a quiet period after it. It
 // includes work between measured parts, and work deferred until after the load.
 type WindowCPU struct {
-	// From the first start of the load to the end of the quiet period, without discarded parts.
+	// The time from the first start of the load to the end of the quiet period, without discarded parts.
 	WindowS float64 `json:"window_s" jsonschema:"minimum=0"`
 	// Length of the quiet period, which the profile sets.
 	QuietS float64 `json:"quiet_s" jsonschema:"minimum=0"`

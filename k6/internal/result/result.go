@@ -56,7 +56,7 @@ type Result struct {
 	Thresholds []Threshold `json:"thresholds"`
 	// Checks of the measurement itself.
 	Validity []Validity `json:"validity"`
-	// Comparisons of the system's answers with the stored data, and of the probes' counts with those of their far ends
+	// Comparisons of the system's answers with the stored data, and of the probes' counts with their far ends' counts
 	// (docs/explanation/verdicts.md).
 	Integrity []Integrity `json:"integrity,omitzero"`
 	// Seconds in which other programs or the hypervisor took more than 10 % of a CPU of the placement while a probe
@@ -73,8 +73,8 @@ type Result struct {
 	Connections *Connections `json:"connections,omitempty"`
 	Notes       []string     `json:"notes"`
 	Verdict     string       `json:"verdict" jsonschema:"enum=pass,enum=fail,enum=inconclusive"`
-	// Why the verdict is not pass; empty for pass. Causes come first, and reasons of one kind are combined. In results
-	// before 2026-11-22, each is a string.
+	// Why the verdict is not pass; empty for pass. Causes come first, and reasons of one kind are combined. Results before
+	// 2026-11-22 have a string for each.
 	Reasons []Reason `json:"reasons"`
 	// Tables in addition to the operations. A reader of sections needs no knowledge of the scenario.
 	Sections []Section `json:"sections"`
@@ -326,7 +326,7 @@ func (l *Latency) Percentile(share float64) **float64 {
 	return map[float64]**float64{0.5: &l.P50, 0.9: &l.P90, 0.95: &l.P95, 0.99: &l.P99, 0.999: &l.P999}[share]
 }
 
-// Integrity compares the system's answers with the stored data, or a probe's counts with those of its far end.
+// Integrity compares the system's answers with the stored data, or a probe's counts with its far end's counts.
 type Integrity struct {
 	Check string `json:"check"`
 	// The count of the system's answers. For a far end, the smallest count that fits the probe's answers.

@@ -21,7 +21,7 @@ type Section struct {
 	// The operation of the section; absent for all operations.
 	Operation string   `json:"operation,omitempty"`
 	Columns   []Column `json:"columns" jsonschema:"minItems=1"`
-	// Each row has as many cells as there are columns.
+	// Each row has one cell for each column.
 	Rows [][]Cell `json:"rows"`
 	// An important sentence.
 	Finding string `json:"finding,omitempty"`

@@ -40,7 +40,7 @@ type Side struct {
 	Settings map[string]string `json:"settings"`
 }
 
-// Program has the testbed's variables: whose configuration it reads, its path ("" is our own build), and how it is started.
+// Program has the testbed's variables: the engine of its configuration, its path ("" is our own build), and how it is started.
 type Program struct {
 	Engine string `json:"engine"`
 	Binary string `json:"binary"`
@@ -56,8 +56,8 @@ type file struct {
 	Env                                     map[string]string
 }
 
-// Of returns the sides of a caller's variables. The error is one line with the variable, the key of its file, and the remedy.
-func Of(checkout string, getenv func(string) string) (s Sides, err error) {
+// Read returns the sides of a caller's variables. The error is one line with the variable, the key of its file, and the remedy.
+func Read(checkout string, getenv func(string) string) (s Sides, err error) {
 	for _, side := range []string{Baseline, Candidate} {
 		for _, key := range []string{"args", "client", "engine", "env", "filter", "server"} {
 			if old := side + "_" + strings.ToUpper(key); getenv(old) != "" {

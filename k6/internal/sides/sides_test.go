@@ -70,7 +70,7 @@ func TestEachForm(t *testing.T) {
 			`"server":{"engine":"xray","binary":"/bin/sh","args":"x","env":"","filter":""},"settings":{"candidate_args":"x"}`, ""},
 		"CANDIDATE=both.toml": {`"candidate",` + fork + `,"server":{"engine":"mihomo","binary":"","args":"","env":"","filter":""},"settings":{}`, "sing-box,fork,mihomo"},
 	} {
-		found, err := Of(root+"/", given(pairs))
+		found, err := Read(root+"/", given(pairs))
 		if err != nil {
 			t.Errorf("%s: %v", pairs, err)
 			continue
@@ -94,7 +94,7 @@ func TestEachForm(t *testing.T) {
 func TestTheEnginesOfBothEndsTellRunsApart(t *testing.T) {
 	root := written(t, map[string]string{"client.toml": "client = 'xray'", "server.toml": "server = 'xray'", "both.toml": "client = 'xray'\nserver = 'mihomo'"})
 	for file, want := range map[string]string{"client": "xray as client", "server": "xray as server", "both": "xray as client, mihomo as server"} {
-		found, err := Of(root, given("CANDIDATE="+file+".toml"))
+		found, err := Read(root, given("CANDIDATE="+file+".toml"))
 		if err != nil || found.Candidate.Settings["candidate_engine"] != want {
 			t.Errorf("%s: %v %v", file, err, found.Candidate.Settings)
 		}
@@ -126,7 +126,7 @@ func TestEachMalformedFormIsNamed(t *testing.T) {
 		"CANDIDATE_ENGINE=xray":    "CANDIDATE_ENGINE is gone: give CANDIDATE=FILE.toml, a file with the key engine (docs/reference/protocols.md#naming-a-candidate)",
 		"BASELINE_FILTER=/bin/cat": "BASELINE_FILTER is gone: give BASELINE=FILE.toml, a file with the key filter (docs/reference/protocols.md#naming-a-candidate)",
 	} {
-		if _, err := Of(root, given(pair)); err == nil || err.Error() != says {
+		if _, err := Read(root, given(pair)); err == nil || err.Error() != says {
 			t.Errorf("%s: %v\nwant %s", pair, err, says)
 		}
 	}
@@ -149,15 +149,15 @@ func TestEachMalformedFormIsNamed(t *testing.T) {
 		"program='/bin/sh'\nserver='fork'":           "client and server: one program for each end is a candidate's without a program for both: leave them out",
 	} {
 		root := written(t, map[string]string{"side.toml": text})
-		if _, err := Of(root, given("CANDIDATE=side.toml")); err == nil || !strings.HasPrefix(err.Error(), "CANDIDATE=side.toml: "+says) || strings.Contains(err.Error(), "\n") {
+		if _, err := Read(root, given("CANDIDATE=side.toml")); err == nil || !strings.HasPrefix(err.Error(), "CANDIDATE=side.toml: "+says) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v\nwant %s", text, err, says)
 		}
 	}
 	root = written(t, map[string]string{"side.toml": "server = \"fork\""})
-	if _, err := Of(root, given("BASELINE=side.toml")); err == nil || !strings.HasPrefix(err.Error(), "BASELINE=side.toml: client and server: ") {
+	if _, err := Read(root, given("BASELINE=side.toml")); err == nil || !strings.HasPrefix(err.Error(), "BASELINE=side.toml: client and server: ") {
 		t.Error(err)
 	}
-	if _, err := Of(root, given("CANDIDATE_ENGINE= CANDIDATE_FAULT=x")); err != nil {
+	if _, err := Read(root, given("CANDIDATE_ENGINE= CANDIDATE_FAULT=x")); err != nil {
 		t.Error(err)
 	}
 }

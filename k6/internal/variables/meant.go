@@ -27,8 +27,7 @@ var (
 	ofAWord = regexp.MustCompile(`^([A-Z][A-Z0-9_]*):{0,2}=`)
 )
 
-// Misspelt is a line about a variable on make's command line that is probably a misspelt one of ours; "" if there is
-// none.
+// Misspelt is a line about a variable on make's command line that is probably a misspelt one of ours; "" without one.
 func Misspelt(environ []string) string {
 	for _, name := range ofMake(environ) {
 		if line := noSuch(name); line != "" {

@@ -32,7 +32,7 @@ func matrix(folder string) (string, error) {
 
 // sidesOf returns why there are no sides as text: k6 would show a thrown error with a stack.
 func sidesOf(root string, given map[string]string) map[string]string {
-	found, err := sides.Of(root, func(name string) string { return given[name] })
+	found, err := sides.Read(root, func(name string) string { return given[name] })
 	if err != nil {
 		return map[string]string{"error": err.Error()}
 	}

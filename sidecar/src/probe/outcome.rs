@@ -250,7 +250,7 @@ pub struct Idle {
 
 #[derive(Debug, Clone, Default, Serialize, schemars::JsonSchema)]
 pub struct Outcome {
-    /// From the first measured send, or intended send, to the last measured end. In the open loop at least the planned time, `count /
+    /// From the first measured send, or intended send, to the last measured end. An open loop takes at least the planned time, `count /
     /// rate_per_s`.
     pub duration_s: f64,
     pub attempted: u64,

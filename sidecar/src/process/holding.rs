@@ -15,7 +15,7 @@ pub struct Held {
     /// Own memory: resident memory without file pages, and swapped memory, bytes (RssAnon, RssShmem and VmSwap of proc_pid_status(5)).
     pub anon_bytes: u64,
     pub threads: u64,
-    /// Null if unknown: the kernel shows those of a program with capabilities to its user only as root.
+    /// Null if unknown: only root may read the descriptors of a program with capabilities.
     pub descriptors: Option<Descriptors>,
     /// CPU time since the start, seconds.
     pub cpu_s: f64,
